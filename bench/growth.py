@@ -23,7 +23,7 @@ from time import process_time
 from typing import Any, Final
 
 from bench.load import binding, policy
-from bench.page_parts import GROWTH_PART, with_part
+from bench.page import record
 from bench.server import workloads
 from bench.server.processes import TOKEN
 from celadon.apiserver.api_settings import AccessSettings
@@ -34,7 +34,6 @@ from celadon.apiserver.authn.signing_keys import new_elliptic_key
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.storage import Put, Store, Transaction, open_memory
 
-PAGE: Final = Path(__file__).parent.parent / "docs" / "performance.md"
 TOKENS: Final = f'{TOKEN},admin,1,"system:masters"\n'
 TIMES: Final = 7
 REQUESTS: Final = 20
@@ -146,7 +145,7 @@ async def policies(count: int) -> Costs:
             lambda number: workloads.config_maps(f"other-{number}", REQUESTS)
         ),
         "create of one more policy": await served.cost(
-            lambda number: workloads.named_policies(f"more-{number}", 3)
+            lambda number: workloads.named_policies(number, 3)
         ),
         "memory": _resident() - before,
     }
@@ -305,7 +304,7 @@ def _in_process(of: str, size: int) -> Costs:
     return found
 
 
-HEAD: Final = ("| number of | what | at each size | exponent |", "| --- | --- | --- | ---: |")
+HEAD: Final = ("| number of | what | at each size | exponent |", "| --- | --- | :--- | ---: |")
 
 
 def row(growth: Growth) -> str:
@@ -341,21 +340,12 @@ def main() -> int:
             sys.stdout.write(lines[-1] + "\n")
             sys.stdout.flush()
     if options.write:
-        text = "\n".join((GROWTH_PART, "", _METHOD, *lines))
-        PAGE.write_text(with_part(PAGE.read_text("utf-8"), GROWTH_PART, text), "utf-8")
+        record({"growth": lines}, whole=options.only is None)
     return 0
 
 
 async def _run(costs: Awaitable[Costs]) -> Costs:
     return await costs
-
-
-_METHOD: Final = """\
-`python -m bench.growth --write` measures this part of the page and writes it: processor time of one
-request to a server in its own process, without a network, the least of seven rounds. The exponent
-is the slope between the two largest sizes: 0 is what does not grow, 1 what grows as the number
-does.
-"""
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ change. `python -m bench.keystrokes` writes its part of docs/performance.md.
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from statistics import mean
 from time import process_time
 from typing import Final
@@ -17,11 +16,10 @@ import yaml
 
 from bench.load import binding, policy
 from bench.pace import measured_slowness
-from bench.page_parts import EDITOR_PART, with_part
+from bench.page import record
 from celadon.cli.language_server.workspace_files import Workspace
 from celadon.cli.lint import LintConfig, lint_setup
 
-DOCS: Final = Path(__file__).parent.parent / "docs"
 POLICIES: Final = 50
 GOAL_MS: Final = 100
 _FILE: Final = "policies.yaml"
@@ -59,19 +57,14 @@ def keystrokes() -> list[float]:
 
 
 def part(taken: list[float], slowness: float) -> str:
-    """What the page says."""
+    """The table of the page."""
     slowest, goal = max(taken), GOAL_MS * slowness
     said = "reached" if slowest <= goal else "**missed**"
     here = f"≤ {GOAL_MS} ms | ≤ {goal:.0f} ms | {said}"
-    return _TEXT.format(POLICIES, slowest, here, mean(taken))
+    return _TEXT.format(slowest, here, mean(taken))
 
 
 _TEXT: Final = """\
-## The language server
-
-From a keystroke in a file of {} policies with their bindings to the diagnostics of all of them
-(`python -m bench.keystrokes`), in milliseconds of one processor.
-
 | | measured | goal | the same here | |
 | --- | ---: | ---: | ---: | --- |
 | a keystroke, the slowest | {:.0f} ms | {} |
@@ -83,8 +76,7 @@ def main() -> None:
     """Measure, and write the part of the page."""
     made = part(keystrokes(), measured_slowness())
     sys.stdout.write(made)
-    page = DOCS / "performance.md"
-    page.write_text(with_part(page.read_text("utf-8"), EDITOR_PART, made), encoding="utf-8")
+    record({"keystrokes": made.splitlines()}, {"edited": str(POLICIES)})
 
 
 if __name__ == "__main__":

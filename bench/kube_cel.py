@@ -26,13 +26,12 @@ from statistics import median
 from time import process_time
 from typing import Any, Final
 
-from bench.__main__ import DOCS
 from bench.engines import celadon_environment, celadon_program
 from bench.evaluation import COST_LIMIT
 from bench.expressions import CASES
 from bench.measure import ROUNDS, geometric_mean
 from bench.objects import ACTIVATIONS
-from bench.page_parts import KUBE_PART, with_part
+from bench.page import record
 
 PLAIN: Final = "evaluation"
 COUNTED: Final = "evaluation, costs counted"
@@ -162,8 +161,8 @@ def rows(checkout: Path, rounds: int) -> list[Row]:
 
 
 def part(measured: Sequence[Row]) -> str:
-    """What the page says."""
-    lines = [_HEAD.format(len(CASES), len(measured[0].rounds))]
+    """The table of the page."""
+    lines = [_HEAD]
     for row in measured:
         means, (least, name) = row.means, row.least
         floor = FLOORS.get(row.what)
@@ -176,13 +175,7 @@ def part(measured: Sequence[Row]) -> str:
     return "\n".join([*lines, ""])
 
 
-_HEAD: Final = f"""\
-{KUBE_PART}
-
-How many times as fast as kube-apiserver's own compiler and evaluator (Go, built from Kubernetes
-1.36): the {{}} expressions, {{}} rounds in turns, by processor time; the geometric mean of each
-round (`python -m bench.kube_cel`). Costs that both count are the same.
-
+_HEAD: Final = """\
 | | median | rounds | the least expression | floor | |
 | --- | ---: | ---: | ---: | ---: | --- |"""
 
@@ -200,8 +193,11 @@ def main() -> int:
     made = part(measured)
     sys.stdout.write(made)
     if options.write:
-        page = DOCS / "performance.md"
-        page.write_text(with_part(page.read_text("utf-8"), KUBE_PART, made), encoding="utf-8")
+        counts = {
+            "kube-cel-count": str(len(CASES)),
+            "kube-cel-rounds": str(len(measured[0].rounds)),
+        }
+        record({"kube-cel": made.splitlines()}, counts)
     return int(options.check and not all(row.holds for row in measured))
 
 

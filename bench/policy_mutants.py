@@ -21,13 +21,12 @@ from typing import Any, Final
 from tests.paths import shared_folder
 
 from bench.pace import measured_slowness
-from bench.page_parts import MUTANTS_PART, with_part
+from bench.page import record
 from celadon.cli.policytest.case_results import Alterations, CaseResult, Fate, all_alterations
 from celadon.cli.policytest.case_running import RunOptions, chosen_cases, run_tests
 from celadon.cli.policytest.importers.foreign_formats import given_tests
 from celadon.cli.policytest.mutants.mutant_runs import run_alterations
 
-DOCS: Final = Path(__file__).parent.parent / "docs"
 POLICIES: Final = 30
 GOAL_SECONDS: Final = 1
 _LEAST_CASES: Final = 2
@@ -137,36 +136,28 @@ def main() -> None:
         counts = " ".join(f"{fate.value} {found.count(fate)}" for fate in Fate)
         sys.stdout.write(f"{one.seconds:6.2f} s  {found.score:5.1f}%  {counts}  {one.name}\n")
         sys.stdout.flush()
-    page = DOCS / "performance.md"
-    text = with_part(page.read_text("utf-8"), MUTANTS_PART, part(every, measured_slowness()))
-    page.write_text(text, encoding="utf-8")
-
-
-def part(every: Sequence[Mutated], slowness: float) -> str:
-    """What the page says."""
-    seconds = [one.seconds for one in every]
-    goal = GOAL_SECONDS * slowness
+    table = part([one.seconds for one in every], measured_slowness())
     found = all_alterations(one.found for one in every)
     counts = ", ".join(f"{found.count(fate):,} {fate.value}" for fate in Fate)
+    values = {"mutated": str(len(every))}
+    values["mutants-counts"] = f"{len(found.results):,} mutants: {counts}"
+    record({"mutants": table.splitlines()}, values)
+
+
+def part(seconds: Sequence[float], slowness: float) -> str:
+    """The table of the page."""
+    goal = GOAL_SECONDS * slowness
     slowest = max(seconds)
     said = "reached" if slowest <= goal else "**missed**"
     here = f"≤ {GOAL_SECONDS} s | ≤ {goal:.1f} s | {said}"
-    return _TEXT.format(len(every), slowest, here, mean(seconds), len(found.results), counts)
+    return _TEXT.format(slowest, here, mean(seconds))
 
 
 _TEXT: Final = """\
-## Mutants of policies
-
-`celadon test --mutate` on {} policies of the recordings of a real API server, whose requests are
-the cases (`bench/policy_mutants.py`); seconds of one processor, from reading the test to the last
-proposed case.
-
 | | measured | goal | the same here | |
 | --- | ---: | ---: | ---: | --- |
 | a policy, the slowest | {:.2f} s | {} |
 | a policy, mean | {:.2f} s | | | |
-
-{:,} mutants: {}.
 """
 
 

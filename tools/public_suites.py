@@ -59,6 +59,10 @@ _RUNTIME: Final = (
     *("internal/controller", "internal/recorder", "manager", "manager/internal/integration"),
     *("metrics/filters", "webhook"),
 )
+_KUEUE: Final = (
+    *(f"controller/jobs/{name}" for name in ("job", "jobset", "pod", "raycluster")),
+    *("controller/core", "importer", "kueuectl", "scheduler", "tas", "webhook/jobs"),
+)
 SUITES: Final[Sequence[Suite]] = (
     Suite(
         "`test/integration/placement`",
@@ -100,6 +104,48 @@ SUITES: Final[Sequence[Suite]] = (
         "1.33",
         ("test/integration/singlecluster/webhook/core",),
         passed=184,
+    ),
+    Suite(
+        "`test/integration/multikueue`, ten more of `singlecluster`",
+        "openshift/kubernetes-sigs-kueue",
+        "31bf4791",
+        "1.33",
+        (
+            "test/integration/multikueue",
+            *(f"test/integration/singlecluster/{name}" for name in _KUEUE),
+        ),
+        passed=349,
+        known={
+            "FlavorFungibilityImplicitPreferenceDefault": "specs of one process leave flavors",
+            "Pass-through commands": "they want the program `kubectl-kueue`",
+        },
+    ),
+    Suite(
+        "`internal/webhooks/test`, `internal/util/ssa`, three controllers",
+        "openshift/cluster-api",
+        "303d9786",
+        "1.35",
+        (
+            *("internal/webhooks/test", "internal/util/ssa", "controllers/crdmigrator"),
+            *("internal/controllers/clusterclass", "internal/controllers/machinedeployment"),
+        ),
+        passed=2593,
+    ),
+    Suite(
+        "`pkg/webhooks`, `pkg/controller/machineset`",
+        "openshift/machine-api-operator",
+        "95119612",
+        "1.34",
+        ("pkg/webhooks", "pkg/controller/machineset"),
+        passed=467,
+    ),
+    Suite(
+        "`internal/controller/podplacementconfig`",
+        "openshift/multiarch-tuning-operator",
+        "6f393b04",
+        "1.35",
+        ("internal/controller/podplacementconfig",),
+        passed=10,
     ),
 )
 

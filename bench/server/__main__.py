@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 
 from bench.report import bar_rows
 from bench.server import figures, page
 from bench.server.measuring import measure
 from bench.undisturbed import add_real_time, come_first
-
-PAGE = Path(__file__).parent.parent.parent / "docs" / "performance.md"
 
 
 def main() -> int:
@@ -26,7 +23,7 @@ def main() -> int:
     for line in (*goals, "", *figures.rate_table(measured)):
         _say(line)
     if options.write:
-        page.write(measured, PAGE)
+        page.write(measured)
     return 0
 
 

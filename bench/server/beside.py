@@ -18,12 +18,11 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from bench.page_parts import BESIDE_PART, with_part
+from bench.page import record
 from bench.server import processes, workloads
 from bench.server.loads import fan_out, run_load
 from bench.server.processes import ServerProcess
 
-PAGE: Final = Path(__file__).parent.parent.parent / "docs" / "performance.md"
 ROUNDS: Final = 5
 CONNECTIONS: Final = 16
 IDLE_SECONDS: Final = 5.0
@@ -96,7 +95,7 @@ def works() -> list[Work]:
         Work("apply", lambda i, n: named.applies(CHANGED, i, n), 400, 3),
         Work("apply of what is there", lambda _, n: named.same_applies(CHANGED, n), 400, 3),
         Work("dry run of a Deployment", lambda _, n: named.small_deployments(n), 400, 3),
-        Work("create of a policy", lambda i, n: named.named_policies(f"new-{i}", n), 100, 1.5),
+        Work("create of a policy", lambda i, n: named.named_policies(i, n), 100, 1.5),
     ]
 
 
@@ -223,28 +222,8 @@ def main() -> int:
             _say(f"idle: {sides.own_idle:.3f} and {sides.other_idle:.3f} of a processor")
             _say(f"memory: {own.peak_bytes() >> 20} and {other.peak_bytes() >> 20} MiB")
     if options.write:
-        text = "\n".join((BESIDE_PART, "", _METHOD, *HEAD, *map(_table_line, rows)))
-        PAGE.write_text(with_part(PAGE.read_text("utf-8"), BESIDE_PART, text), "utf-8")
+        record({"beside": (*HEAD, *map(_table_line, rows))}, whole=not options.only)
     return 1 if options.check and not all(row.holds for row in rows) else 0
-
-
-_METHOD: Final = """\
-`python -m bench.server.beside KUBE_APISERVER ETCD --write` measures this part of the page and
-writes it. Both servers run on one machine, as they do by default, with RBAC, a file of tokens, and
-TLS, and answer the same bytes over HTTP/1.1, in turns: five rounds after two that warm up, from 16
-connections (a list from one). A figure is the processor time of the server's process for one
-request, by all threads, in user mode and in the kernel (`/proc/PID/stat`), less what it uses while
-nobody asks; the median of rounds. Ratios are taken within each round; the spread is the least and
-the greatest. etcd's time is shown apart, and counts for nobody: Celadon flushes its SQLite file in
-its own process. Nothing else of Kubernetes runs; so policies are type-checked by Celadon alone,
-where the controller manager would do it.
-
-ConfigMaps have twelve values, half a kilobyte; a list has 1,000. Deployments are those of
-`bench/check.py`, of one container; 64 of them, each made by apply, are patched and applied in turn,
-with another image, number of replicas or label each time. Policies have one expression each, all
-different, and no binding. An event is the create of a ConfigMap that 1,000 watches see. Twenty
-policies are bound to everything, and each looks at the Deployment.
-"""
 
 
 def _say(line: str) -> None:

@@ -39,6 +39,3 @@ def rate_table(measured: Measured) -> Iterator[str]:
             f"| {name} | {rate.per_second:,.0f} | {rate.bare_per_second:,.0f} | {rate.ratio:.0%}"
             f" | {rate.micros:,.0f} | {rate.bare_micros:,.0f} |"
         )
-    starts = (measured.started, measured.started_full, measured.stand_in)
-    yield ""
-    yield "Cold starts compute for " + ", ".join(f"{one.cpu:.2f} s" for one in starts) + "."

@@ -61,10 +61,12 @@ def _policies_and_bindings(texts: list[list[str]]) -> list[bytes]:
     return found
 
 
-def named_policies(prefix: str, count: int) -> list[bytes]:
-    """Creations of policies of one expression each, all different, that nothing binds."""
+def named_policies(turn: int, count: int) -> list[bytes]:
+    """Creations of policies of one expression each, all different in all turns, that nothing
+    binds."""
     forms = len(TEMPLATES)
-    made = (policy(f"{prefix}-{n}", [TEMPLATES[n % forms].format(n=n + 1)]) for n in range(count))
+    numbers = range(turn * count, (turn + 1) * count)
+    made = (policy(f"new-{n}", [TEMPLATES[n % forms].format(n=n + 1)]) for n in numbers)
     return [post(f"{REGISTRATION}/validatingadmissionpolicies", one) for one in made]
 
 

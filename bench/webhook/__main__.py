@@ -11,12 +11,10 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from bench.page_parts import WEBHOOK_PART, with_part
 from bench.undisturbed import add_real_time, come_first
 from bench.webhook import comparison, reviews, webhook_processes
 from bench.webhook.review_loads import flood
 
-PAGE: Final = Path(__file__).parent.parent.parent / "docs" / "performance.md"
 MILLION: Final = 1_000_000
 
 
@@ -39,10 +37,7 @@ def main() -> int:
     for line in lines:
         _say(line)
     if options.write:
-        text = with_part(
-            PAGE.read_text(encoding="utf-8"), WEBHOOK_PART, comparison.markdown(compared)
-        )
-        PAGE.write_text(text, encoding="utf-8")
+        comparison.write(compared)
     return 0
 
 

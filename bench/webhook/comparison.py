@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from bench.page_parts import WEBHOOK_PART
+from bench.page import record
 from bench.results import machine
 from bench.server.loads import body_of
 from bench.undisturbed import remark
@@ -124,38 +124,19 @@ def _kept(one: Steady) -> tuple[float, float]:
 
 _QUANTILES: Final = (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999))
 
-_METHOD: Final = """\
-`make bench-webhook` measures this part of the page and writes it. All answer the same review of
-{size:,} bytes over TLS, from {connections} connections that are kept alive, in turns. Celadon
-decides by twenty policies of one expression each; the others look whether the images come from one
-registry. The client shares the two cores: *a second of one core* is what the server's own
-processor time comes to. Ratios are of processor time, taken within each round; the median counts.
 
-Half of the load is {rate:,.0f} a second, for {seconds:.0f} s in each of {rounds} rounds; the
-middle of the rounds counts. A review is late from the time at which it is due. The bare handler
-answers the same bytes without looking. *Waited* is how long others had the processors, *stolen*
-what the hypervisor gave to other machines.
-"""
-
-_WAITING: Final = """\
-
-In process the processor time of a review is 0.24 ms (median), 0.61 ms (p99) and 1.5 ms (most of
-5,000).
-"""
-
-
-def markdown(compared: Compared) -> str:
-    """The part of the page."""
+def write(compared: Compared) -> None:
+    """Record what was measured."""
+    rates, half = "\n".join(table(compared)).split("\n\n")
     found = compared.half[CELADON]
-    method = _METHOD.format(
-        size=compared.review_bytes,
-        connections=CONNECTIONS,
-        rate=found[0].wanted,
-        seconds=STEADY_SECONDS,
-        rounds=len(found),
-    )
-    method += _WAITING + remark()
-    load = f"{os.getloadavg()[0]:.0f}"
-    measured = f"Measured with {machine()}, two cores, and a load average of {load}.\n"
-    lines = [f"{WEBHOOK_PART}\n", measured, *table(compared), "", method]
-    return "\n".join(lines)
+    values = {
+        "webhook-machine": machine(),
+        "webhook-load": f"{os.getloadavg()[0]:.0f}",
+        "webhook-bytes": f"{compared.review_bytes:,}",
+        "webhook-connections": str(CONNECTIONS),
+        "webhook-rate": f"{found[0].wanted:,.0f}",
+        "webhook-seconds": f"{STEADY_SECONDS:.0f}",
+        "webhook-rounds": str(len(found)),
+        "webhook-remark": remark(),
+    }
+    record({"webhook": rates.splitlines(), "webhook-half": half.splitlines()}, values)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bench.page_parts import SERVER_PART
+from bench.page import Figures
 from bench.server import workloads
-from bench.server.figures import bars, rate_table
+from bench.server.figures import bars
 from bench.server.loads import Taken
 from bench.server.measuring import CREATE, FREE, GET, LARGE, LIST, SMALL, Measured, Rate, Start
 from bench.server.page import write
@@ -61,18 +61,16 @@ def test_a_dry_run_that_a_policy_denies_is_denied(running: Running) -> None:
     assert denied.code in (400, 422)
 
 
-def test_the_page_keeps_what_else_is_on_it(tmp_path: Path) -> None:
+def test_rates_are_recorded(tmp_path: Path) -> None:
     taken = Taken(100, 0.5, 0.25, 0.1, b"")
     rate = Rate([taken, taken], [Taken(100, 0.25, 0.1, 0.1, b"")] * 2)
     names = (GET, FREE, SMALL, LARGE, CREATE, LIST)
     start = Start(0.2, 0.1, 70 << 20)
     measured = Measured(dict.fromkeys(names, rate), 0.05, start, start, start, 0.01, 1 << 29, 0.3)
     assert [bar.holds for bar in bars(measured)] == [False] * 3 + [True] * 8
-    assert "| get | 200 | 400 | 50% | 2,500 | 1,000 |" in list(rate_table(measured))
-    page = tmp_path / "page.md"
-    page.write_text("# Before\n")
-    for _ in range(2):
-        write(measured, page)
-    text = page.read_text()
-    assert text.startswith(f"# Before\n\n{SERVER_PART}\n")
-    assert text.count(SERVER_PART) == 1
+    path = tmp_path / "figures.json"
+    Figures().write(path)
+    write(measured, path)
+    figures = Figures.read(path)
+    assert ["get", "200", "400", "50%", "2,500", "1,000"] in figures.tables["server-rates"]
+    assert figures.values["server-slowness"] == "0.30"

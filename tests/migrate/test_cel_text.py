@@ -79,3 +79,30 @@ def test_a_literal_means_its_text(text: str) -> None:
     compiled = environment.compile(quoted(text)).ast
     assert compiled is not None
     assert environment.program(compiled).evaluate({}) == text
+
+
+def held(items: str, name: str) -> Condition:
+    return every(items, "one", truth(f"one.{name}"))
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        # What is said already is not said again.
+        (disjunction([A, conjunction([negation(A), B])]), "a || b"),
+        (disjunction([A, conjunction([disjunction([A, B]), disjunction([A, C])])]), "a || b && c"),
+        (conjunction([A, disjunction([negation(A), B])]), "a && b"),
+        (disjunction([A, conjunction([A, B])]), "a"),
+        (disjunction([disjunction([A, B]), disjunction([B, C])]), "a || b || c"),
+        # A list is gone through once.
+        (conjunction([held("x", "p"), B, held("x", "q")]), "x.all(one, one.p && one.q) && b"),
+        (
+            disjunction([negation(held("x", "p")), negation(held("x", "q"))]),
+            "x.exists(one, !one.p || !one.q)",
+        ),
+        (disjunction([held("x", "p"), held("x", "q")]), "x.all(one, one.p) || x.all(one, one.q)"),
+    ],
+)
+def test_what_is_joined_is_short(condition: Condition, text: str) -> None:
+    assert condition.text == text
+    assert negation(negation(condition)).text == text

@@ -271,7 +271,7 @@ def compile_expression(
         error = ExpressionError(detail, internal, tuple(issues))
         return Expression(text, None, error, source=source)
 
-    compilation = env.compile(text)
+    compilation = env.compile_once_more(text)
     checked = compilation.ast
     if checked is None:
         issues = compilation.issues

@@ -111,7 +111,7 @@ def authenticator_of(core: ServerCore, access: AccessSettings) -> Authenticator:
 
 def front_proxies(settings: ProxySettings) -> FrontProxies | None:
     """Return by what front proxies are known; None where none is."""
-    if not settings.authorities:
+    if settings.authorities is None:
         return None
     return FrontProxies(
         settings.allowed_names,
@@ -551,6 +551,7 @@ class ApiServer:
             notes.constraint,
             panic,
             answer.tunnel,
+            answer.outlet,
         )
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource

@@ -27,7 +27,7 @@ from celadon.apiserver.operation.webhook_counts import ConversionCounts
 from celadon.apiserver.webhook_routes import as_json
 from celadon.apiserver.workers import is_worker, waited_for
 from celadon.kube import GroupKind, GroupVersionKind, JsonObject, metadata
-from celadon.kube.crd import CustomKind, KindsOnDemand, RememberedKinds
+from celadon.kube.crd import CustomKind, KindsOnDemand, RememberedKinds, invalid_version
 from celadon.kube.fieldpath import FieldPath, aggregate
 from celadon.kube.go import json_text, quote, type_text
 from celadon.kube.json_types import JsonDict
@@ -448,10 +448,7 @@ class Conversions:
         kinds = self.kinds()
         for kind, direction in ((target, "to"), (source, "from")):
             if kind not in kinds.custom:
-                raise ConversionFailed(
-                    f"request to convert CR {direction} an invalid group/version: "
-                    f"{kind.api_version}"
-                )
+                raise ConversionFailed(invalid_version(direction, kind.api_version))
         return kinds.conversions[target.group_kind]
 
     def _kept(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject | None]:

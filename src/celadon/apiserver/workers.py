@@ -201,12 +201,12 @@ def _is_in_loop() -> bool:
 # is a place for users who have used little lately (`LIGHT_SECONDS`), at once, and for one more of
 # the others each `ALONE_SECONDS`.
 #
-# A work has a thread of its own, which is cheap beside what it does, or, if it is so heavy that the
-# loop should not have to share its lock with it, a process (`run_forked`). Its processor time is
-# looked at while it runs. When the budget of the request or of the user is used up, or nobody
-# waits for it any more, an exception is raised in the thread, and it ends there. What a work
-# may touch is therefore its own; what belongs to the loop it asks for (through the doors of
-# the loop, above), and the loop is never interrupted.
+# A work has a thread to itself while it lasts, or, if it is so heavy that the loop should not
+# have to share its lock with it, a process (`run_forked`). Its processor time is looked at
+# while it runs. When the budget of the request or of the user is used up, or nobody waits for
+# it any more, an exception is raised in the thread, and both end there. What a work may touch
+# is therefore its own; what belongs to the loop it asks for (through the doors of the loop,
+# above), and the loop is never interrupted.
 
 
 T = TypeVar("T")
@@ -255,6 +255,10 @@ server holds."""
 
 _LOOK_SECONDS: Final = 0.05
 
+FREE_SECONDS: Final = 1.0
+"""For so long a thread waits for another work: to make one takes the system and its lock three
+turns, a tenth of a millisecond."""
+
 
 class WorkEnded(BaseException):
     """Raised inside a work that has to end. No `except Exception` keeps it."""
@@ -275,8 +279,8 @@ def out_of_time() -> StatusError:
 class _Work:
     """One function to be called; `spent` is its processor time, when it is over."""
 
-    __slots__ = ("allowed", "began", "function", "future", "is_over", "is_told", "owner", "size",
-                 "spent", "thread", "waits_for", "workers")  # fmt: skip
+    __slots__ = ("allowed", "began", "began_at", "function", "future", "is_over", "is_told",
+                 "owner", "size", "spent", "thread", "waits_for", "workers")  # fmt: skip
 
     def __init__(
         self,
@@ -299,8 +303,10 @@ class _Work:
         self.waits_for: asyncio.Future[None] | None = None
         """The last that it has waited for."""
         self.began = False
+        self.began_at = 0.0
+        """What its thread had used before."""
         self.is_told = False
-        """Whether its thread has come to its end: nothing is raised in it any more."""
+        """Whether its thread has done with it: nothing is raised there any more."""
         self.is_over = False
         self.spent = 0.0
 
@@ -315,7 +321,7 @@ class _Work:
     def begin(self) -> None:
         """Begin in a thread."""
         workers = self.workers
-        workers.beginner.begin(self, workers.loop, workers.over)
+        workers.lender.lend(self, workers.loop, workers.over)
 
     def stop(self) -> None:
         """End it, since the server ends."""
@@ -324,10 +330,13 @@ class _Work:
     def used(self) -> float:
         """Processor time until now."""
         thread = self.thread
-        if thread is None or thread.ident is None or self.is_over or not thread.is_alive():
+        if not self.began or thread is None or thread.ident is None or not thread.is_alive():
+            return self.spent
+        if self.is_over:
             return self.spent
         try:
-            return time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+            now = time.clock_gettime(time.pthread_getcpuclockid(thread.ident))
+            return now - self.began_at
         except OSError:  # it has just ended
             return self.spent
 
@@ -446,7 +455,7 @@ class Workers:
         """When the last work began."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self.beginner = _Beginner()
+        self.lender = _Lender()
 
     async def run(
         self,
@@ -643,19 +652,20 @@ class Workers:
             if work.waits_for is not None:
                 work.waits_for.cancel()
             work.stop()
-        self.beginner.stop()
+        self.lender.stop()
 
 
 Done = Callable[[_Work, Any, BaseException | None], None]
 
 
-def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
-    """The life of a worker. The exception that ends it may come wherever it is: what was told
-    twice is heard once."""
+def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> bool:
+    """Do a work in its thread, and return whether the thread may have another. The exception that
+    ends a work may come wherever it is: what was told twice is heard once."""
     try:
         try:
             belong_to(loop)
             _here.work = work
+            work.began_at = time.thread_time()
             work.began = True
             made = work.function()
         except BaseException as error:  # noqa: BLE001  it is for who waits
@@ -667,6 +677,10 @@ def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
         work.is_told = True
         _let_go(error)
         _tell(work, loop, done, None, error)
+        return False
+    finally:
+        _here.work = None
+    return True
 
 
 def _let_go(error: BaseException) -> None:
@@ -688,42 +702,74 @@ def _tell(
     error: BaseException | None,
 ) -> None:
     work.is_told = True
-    work.spent = time.thread_time()
+    work.spent = time.thread_time() - work.began_at
     if not loop.is_closed():
         loop.call_soon_threadsafe(done, work, made, error)
 
 
-class _Beginner:
-    """Begins the threads of works. To begin one is to wait until it has had its first turn, for
-    which the loop has no time."""
+_Asked = tuple[_Work, asyncio.AbstractEventLoop, Done]
+_Works = queue.SimpleQueue[_Asked | None]
+_Free = tuple[threading.Thread, _Works]
 
-    __slots__ = ("_asked", "_thread")
+
+class _Lender:
+    """Lends threads to works. Who has done one waits for the next. To make a thread is to wait
+    until it has had its first turn, for which the loop has no time: another one does that."""
+
+    __slots__ = ("_beginner", "_free", "_wanted")
 
     def __init__(self) -> None:
-        self._asked: queue.SimpleQueue[tuple[_Work, asyncio.AbstractEventLoop, Done] | None] = (
-            queue.SimpleQueue()
-        )
-        self._thread: threading.Thread | None = None
+        self._wanted: _Works = queue.SimpleQueue()
+        self._beginner: threading.Thread | None = None
+        self._free: deque[_Free] = deque()
 
-    def begin(self, work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
+    def lend(self, work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> None:
         """`done` is told in the loop."""
-        self._asked.put((work, loop, done))
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="beginner", daemon=True)
-            self._thread.start()
+        try:
+            work.thread, works = self._free.pop()
+        except IndexError:
+            works = self._wanted
+            if self._beginner is None:
+                begin = self._begin_threads
+                self._beginner = threading.Thread(target=begin, name="beginner", daemon=True)
+                self._beginner.start()
+        works.put((work, loop, done))
 
     def stop(self) -> None:
         """Stop: nothing begins any more."""
-        if self._thread is not None:
-            self._asked.put(None)
+        self._wanted.put(None)
+        while self._free:
+            with contextlib.suppress(IndexError):  # it has just ended by itself
+                self._free.pop()[1].put(None)
 
-    def _run(self) -> None:
-        while (asked := self._asked.get()) is not None:
-            work, loop, done = asked
-            thread = threading.Thread(target=_worked, args=asked, name="worker", daemon=True)
+    # Nothing of what was done stays in the variables of a thread that waits.
+
+    def _begin_threads(self) -> None:
+        while (asked := self._wanted.get()) is not None:
+            works: _Works = queue.SimpleQueue()
+            works.put(asked)
+            thread = threading.Thread(target=self._live, args=(works,), name="worker", daemon=True)
             try:
                 thread.start()
             except RuntimeError as error:  # the system has no more threads
-                _tell(work, loop, done, None, error)
+                _tell(*asked, None, error)
             else:
-                work.thread = thread
+                asked[0].thread = thread
+            del asked
+
+    def _live(self, works: _Works) -> None:
+        free = threading.current_thread(), works
+        while (asked := self._next(free)) is not None:
+            if not _worked(*asked):
+                return
+            del asked
+            self._free.append(free)
+
+    def _next(self, free: _Free) -> _Asked | None:
+        """Return the next work of a thread; None when there has been none for long."""
+        with contextlib.suppress(queue.Empty):
+            return free[1].get(timeout=FREE_SECONDS)
+        with contextlib.suppress(ValueError):  # it has just been lent
+            self._free.remove(free)
+            return None
+        return free[1].get()

@@ -10,6 +10,7 @@ variables or object types cheaply; functions and macros are shared.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from celadon.cel.analysis.estimator import Sizes, estimate
@@ -36,6 +37,7 @@ from celadon.cel.program import Program
 from celadon.cel.syntax import Ast, CheckedAst
 from celadon.cel.types import Type
 from celadon.cel.values import Value
+from celadon.remembering import LONGEST
 
 
 class Compilation(NamedTuple):
@@ -127,6 +129,12 @@ class Environment:
             return Compilation(None, issues)
         return self.check(ast)
 
+    def compile_once_more(self, text: str) -> Compilation:
+        """Compile a text that is compiled in several environments: when a policy is written, when
+        its types are checked, when it is in force. Its tree is remembered if it is short."""
+        ast = _tree(text, self.parse_options) if len(text) <= LONGEST else None
+        return self.compile(text) if ast is None else self.check(ast)
+
     def check(self, ast: Ast) -> Compilation:
         """Check and validate a tree that `parse` gave, which stays as it is."""
         checked, issues = check(ast, self.declarations)
@@ -186,6 +194,13 @@ class Environment:
         other = self.extend()
         other.switches = self.switches._replace(**changes)
         return other
+
+
+@lru_cache(maxsize=256)
+def _tree(text: str, options: ParseOptions) -> Ast | None:
+    """None for a text that is wrong."""
+    ast, issues = parse(Source(text), options)
+    return None if issues else ast
 
 
 def _either(family: ObjectFamily | None, types: TypeProvider | None) -> ObjectFamily | None:

@@ -21,6 +21,7 @@ import yaml
 from celadon.goyaml.yaml_events import EventReader, syntax_error
 from celadon.goyaml.yaml_scalars import (
     DECIMAL_PARTS,
+    MAX_DEPTH,
     MAX_QUICK_TAG_DIRECTIVES,
     NotJsonError,
     NotQuick,
@@ -86,16 +87,17 @@ def _read_json(data: bytes) -> object:
         parse_float=_refuse,
         parse_constant=_refuse,
     )
-    try:
-        check_depth(value, 1)
-    except UnreadableError:
-        raise _NotAlike from None
+    if data.count(b"{") + data.count(b"[") > MAX_DEPTH:  # it may be nested too deeply
+        try:
+            check_depth(value, 1)
+        except UnreadableError:
+            raise _NotAlike from None
     return value
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> JsonObject:
     made = dict(pairs)
-    if len(made) != len(pairs) or any(len(key) > _LONGEST_KEY for key in made):
+    if len(made) != len(pairs) or max(map(len, made), default=0) > _LONGEST_KEY:
         raise _NotAlike
     return made
 

@@ -78,6 +78,13 @@ _OBJECT_OPERATORS: Final = {
     "Exists": Operator.EXISTS,
     "DoesNotExist": Operator.DOES_NOT_EXIST,
 }
+OPPOSITE_OPERATORS: Final = {
+    "In": "NotIn",
+    "NotIn": "In",
+    "Exists": "DoesNotExist",
+    "DoesNotExist": "Exists",
+}
+"""The operators of `matchExpressions`, each with the one that takes what it does not."""
 
 
 def _int64(text: str) -> int | None:

@@ -18,6 +18,7 @@ from celadon.migrate.gatekeeper.constraint_translation import (
 from celadon.migrate.gatekeeper.templates import is_constraint, is_template
 from celadon.migrate.kyverno.policies import PolicyException, is_exception, outcome_of
 from celadon.migrate.kyverno.translation import shape_of, translate_document
+from celadon.migrate.merging import Merged, merged
 from celadon.migrate.suites import (
     GATOR_SHAPE,
     SUITE_SHAPE,
@@ -40,6 +41,7 @@ __all__ = [
     "VALUES_SHAPE",
     "Case",
     "GatorCase",
+    "Merged",
     "NotTranslated",
     "Origin",
     "PolicyException",
@@ -53,6 +55,7 @@ __all__ = [
     "is_template",
     "judged_by",
     "left_behind",
+    "merged",
     "outcome_of",
     "patched_files",
     "read_suite",

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from celadon.kube import Json
@@ -42,6 +42,21 @@ class Text:
         return self.text if self.binding >= binding else f"({self.text})"
 
 
+Pool = tuple[str, int]
+"""What lists have in common that may stand in one sum, and where one of them stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A condition for all items of lists; negated, its opposite for one of them."""
+
+    lists: frozenset[tuple[Pool, str]]
+    """Lists in no pool have one of their own."""
+    variable: str
+    condition: Condition
+    is_negated: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """An expression of type bool, and how its opposite is written."""
@@ -50,6 +65,10 @@ class Condition:
     binding: Binding
     opposite: str
     opposite_binding: Binding
+    operands: tuple[Condition, ...] = field(default=(), compare=False, repr=False)
+    """Of `&&` and `||`."""
+    loop: Loop | None = field(default=None, compare=False, repr=False)
+    """Where it is all that is said."""
 
     def inside(self, binding: Binding) -> str:
         """The text as an operand of an operator, in parentheses where it binds less tightly."""
@@ -102,8 +121,14 @@ def member(value: str, container: str) -> Condition:
 
 def negation(condition: Condition) -> Condition:
     """Return the opposite."""
+    loop = condition.loop
     return Condition(
-        condition.opposite, condition.opposite_binding, condition.text, condition.binding
+        condition.opposite,
+        condition.opposite_binding,
+        condition.text,
+        condition.binding,
+        tuple(map(negation, condition.operands)),
+        loop and replace(loop, is_negated=not loop.is_negated),
     )
 
 
@@ -120,19 +145,104 @@ def disjunction(conditions: Iterable[Condition]) -> Condition:
 def _joined(
     conditions: Iterable[Condition], neutral: Condition, decisive: Condition, binding: Binding
 ) -> Condition:
-    kept = list(dict.fromkeys(one for one in conditions if one != neutral))
+    flat = (
+        each
+        for one in conditions
+        for each in (one.operands if one.operands and one.binding is binding else [one])
+    )
+    kept = list(dict.fromkeys(one for one in flat if one != neutral))
+    kept = _absorbed(_with_joined_loops(kept, binding), binding)
     if decisive in kept:
         return decisive
     if len(kept) < 2:
         return kept[0] if kept else neutral
     operators = {Binding.AND: " && ", Binding.OR: " || "}
-    other = Binding.OR if binding is Binding.AND else Binding.AND
+    other = _OTHER[binding]
     return Condition(
         operators[binding].join(one.inside(binding) for one in kept),
         binding,
         operators[other].join(negation(one).inside(other) for one in kept),
         other,
+        tuple(kept),
     )
+
+
+_OTHER: Final = {Binding.AND: Binding.OR, Binding.OR: Binding.AND}
+
+
+def _with_joined_loops(conditions: Sequence[Condition], binding: Binding) -> list[Condition]:
+    """Return operands of which those about one list are one loop, and those that say the same of
+    several lists of a pool one for the sum of the lists."""
+    of_lists = _grouped(
+        conditions,
+        binding,
+        lambda loop: (loop.lists, loop.variable),
+        lambda a, b: replace(a, condition=conjunction([a.condition, b.condition])),
+    )
+    return _grouped(
+        of_lists,
+        binding,
+        lambda loop: (loop.variable, loop.condition, next(pool for (pool, _), _ in loop.lists)),
+        lambda a, b: replace(a, lists=a.lists | b.lists),
+    )
+
+
+def _grouped(
+    conditions: Sequence[Condition],
+    binding: Binding,
+    key: Callable[[Loop], object],
+    together: Callable[[Loop, Loop], Loop],
+) -> list[Condition]:
+    found: dict[object, Condition] = {}
+    for one in conditions:
+        loop = one.loop
+        if loop is None or loop.is_negated is not (binding is Binding.OR):
+            found[one] = one
+            continue
+        known = found.get(key(loop))
+        same = known.loop if known is not None else None
+        found[key(loop)] = one if same is None else _loop(together(same, loop))
+    return list(found.values())
+
+
+def _loop(loop: Loop) -> Condition:
+    lists = [text for _, text in sorted(loop.lists)]
+    items = lists[0] if len(lists) == 1 else f"({' + '.join(lists)})"
+    every_item = Condition(
+        f"{items}.all({loop.variable}, {loop.condition.text})",
+        Binding.MEMBER,
+        f"{items}.exists({loop.variable}, {loop.condition.opposite})",
+        Binding.MEMBER,
+        (),
+        replace(loop, is_negated=False),
+    )
+    return negation(every_item) if loop.is_negated else every_item
+
+
+def _absorbed(conditions: Sequence[Condition], binding: Binding) -> list[Condition]:
+    """Return operands without what another of them says already: `a || !a && b` is `a || b`."""
+    known = set(conditions)
+    made: list[Condition] = []
+    for one in conditions:
+        if not one.operands:
+            made.append(one)
+            continue
+        if known & set(one.operands):
+            continue
+        left = [
+            _without(each, known, binding) for each in one.operands if negation(each) not in known
+        ]
+        is_same = left == list(one.operands)
+        together = conjunction if binding is Binding.OR else disjunction
+        made.append(one if is_same else together(left))
+    return made
+
+
+def _without(condition: Condition, known: Collection[Condition], binding: Binding) -> Condition:
+    left = [one for one in condition.operands if one not in known]
+    if len(left) == len(condition.operands):
+        return condition
+    return disjunction(left) if binding is Binding.OR else conjunction(left)
 
 
 def choice(condition: Condition, then: Condition, otherwise: Condition) -> Condition:
@@ -146,21 +256,19 @@ def choice(condition: Condition, then: Condition, otherwise: Condition) -> Condi
     return Condition(parts[0], Binding.CHOICE, parts[1], Binding.CHOICE)
 
 
-def every(items: str, variable: str, condition: Condition) -> Condition:
+def every(items: str, variable: str, condition: Condition, pool: Pool | None = None) -> Condition:
     """Return whether a condition holds for all items of a list, or all keys of a map."""
     if condition == ALWAYS:
         return ALWAYS
-    return Condition(
-        f"{items}.all({variable}, {condition.text})",
-        Binding.MEMBER,
-        f"{items}.exists({variable}, {condition.opposite})",
-        Binding.MEMBER,
-    )
+    name, unlike, value = condition.text.partition(" != ")
+    if name == variable and unlike and condition.binding is Binding.RELATION:
+        return negation(member(value, items))
+    return _loop(Loop(frozenset([(pool or (items, 0), items)]), variable, condition))
 
 
-def some(items: str, variable: str, condition: Condition) -> Condition:
+def some(items: str, variable: str, condition: Condition, pool: Pool | None = None) -> Condition:
     """Return whether a condition holds for one item of a list, or one key of a map."""
-    return negation(every(items, variable, negation(condition)))
+    return negation(every(items, variable, negation(condition), pool))
 
 
 def binds(condition: Condition, variable: str) -> bool:

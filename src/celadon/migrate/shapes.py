@@ -15,10 +15,11 @@ from typing import Final
 
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.schemas import Schema, codec_for, resolved, schema_for
-from celadon.kube.well_known_values import POD_TEMPLATES
+from celadon.kube.well_known_values import CONTAINER_LISTS, POD_TEMPLATES
 from celadon.migrate.cel_text import (
     ALWAYS,
     Condition,
+    Pool,
     binds,
     comparison,
     conjunction,
@@ -55,7 +56,7 @@ _SCALARS: Final = {
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAKEN: Final = frozenset(
     [
-        *("object", "request", "params", "variables", "key"),
+        *("object", "request", "params", "variables", "key", "all", "any"),
         *("as", "break", "const", "continue", "else", "for", "function", "if", "import", "let"),
         *("loop", "namespace", "package", "return", "var", "void", "while"),
     ]
@@ -137,6 +138,8 @@ class Step:
     """Whether it is always there, but may be null."""
 
     is_index: bool = False
+    is_read: bool = False
+    """Whether the name is an expression that reads the key."""
 
     def plain(self) -> str:
         """The step as it is written where it leads somewhere."""
@@ -148,7 +151,7 @@ class Step:
 
     @property
     def _key(self) -> str:
-        return self.name if self.is_index else quoted(self.name)
+        return self.name if self.is_index or self.is_read else quoted(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +213,22 @@ class Place:
         )
 
     @property
+    def items(self) -> str:
+        """The items of a list, or the keys of a map: none where it is absent."""
+        if not self.unsure:
+            return self.plain
+        return f"{self.optional}.orValue({'{}' if self.shape.form is Form.MAP else '[]'})"
+
+    @property
+    def pool(self) -> Pool | None:
+        """What a list of containers is one of: the lists of its pod."""
+        name = self.steps[-1].name if self.steps else ""
+        around = replace(self, steps=self.steps[:-1])
+        if name not in CONTAINER_LISTS or around.unsure:
+            return None
+        return around.plain, _IN_A_SUM.index(name)
+
+    @property
     def is_never_empty(self) -> bool:
         """Return whether it is a list that is never empty in a valid object."""
         return self.shape.schema is not None and self.path.endswith("spec.containers")
@@ -242,15 +261,19 @@ class Place:
             raise NotTranslated("lists in each other whose items have one name")
         if self.steps and self.steps[-1].is_nullable:
             return conjunction([self.present(), self.there().some(variable, condition)])
-        empty = "{}" if self.shape.form is Form.MAP else "[]"
-        items = f"{self.optional}.orValue({empty})" if self.unsure else self.plain
         if condition == ALWAYS:
-            return filled(items)
-        return some(items, variable, condition)
+            return filled(self.items)
+        return some(self.items, variable, condition, self.pool)
 
     def at(self, index: int) -> Place:
         """An item of a list that is there, by its number; absent where the list is shorter."""
         step = Step(str(index), is_field=False, is_sure=False, is_index=True)
+        path = f"{self.path}[*]"
+        return replace(self, shape=self.shape.item(), steps=(*self.steps, step), path=path)
+
+    def at_key(self, key: str) -> Place:
+        """What a map has at a key that an expression reads."""
+        step = Step(key, is_field=False, is_sure=False, is_read=True)
         path = f"{self.path}[*]"
         return replace(self, shape=self.shape.item(), steps=(*self.steps, step), path=path)
 
@@ -260,12 +283,16 @@ class Place:
         return replace(self, root=variable, shape=self.shape.item(), steps=(), path=path)
 
 
+_IN_A_SUM: Final = ("containers", "initContainers", "ephemeralContainers")
+"""The lists of containers in the order in which a sum has them."""
+
+
 def _has(base: str, step: Step) -> Condition:
     if step.is_field:
         return truth(f"has({base}{step.plain()})")
     if step.is_index:
         return comparison(f"size({base})", ">", step.name)
-    return member(quoted(step.name), base)
+    return member(step.name if step.is_read else quoted(step.name), base)
 
 
 def is_selectable(name: str) -> bool:
@@ -291,7 +318,7 @@ def object_place(gvks: Sequence[GroupVersionKind], root: str = "object") -> Plac
     if gvks[0].kind == "ReplicationController":
         # The template is a pointer in Go, so an empty object has none; validation demands one.
         template = ".".join(POD_TEMPLATES[gvks[0].group_kind])
-        always |= {template, f"{template}.spec"}
+        always |= {template, f"{template}.metadata", f"{template}.spec"}
     return Place(root, Shape(schemas[0]), always=frozenset(always))
 
 

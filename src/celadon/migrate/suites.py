@@ -248,7 +248,13 @@ SUITE_SHAPE: Final[Shape] = {
 
 VALUES_SHAPE: Final[Shape] = {
     "globalValues": {},
-    "policies": [{"name": str, "resources": [{"name": str, "values": {}}]}],
+    "policies": [
+        {
+            "name": str,
+            "resources": [{"name": str, "values": {}}],
+            "rules": [{"name": str, "values": {}}],
+        }
+    ],
     "namespaceSelector": [{"name": str, "labels": {str: str}}],
 }
 """What the values that a test gives must look like."""
@@ -325,7 +331,7 @@ def read_suite(
         if not any(result.get(name) for name in _OTHER_KINDS)
         for policy, rule in [_names(result)]
         for one in _resources(result, resources)
-        for known in [_values(values, policy, metadata.name(one))]
+        for known in [_values(values, policy, rule, metadata.name(one))]
         for wanted in _wanted(one, [patched[file] for file in _patched_names(result)])
     ]
 
@@ -379,13 +385,14 @@ def _identity(value: JsonObject) -> tuple[str, str, str]:
     return str(value.get("kind")), namespace, metadata.name(value)
 
 
-def _values(values: JsonObject, policy: str, name: str) -> JsonObject:
+def _values(values: JsonObject, policy: str, rule: str, name: str) -> JsonObject:
     found: JsonDict = dict(values.get("globalValues") or {})
     for one in values.get("policies") or ():
         if one.get("name") == policy:
-            for resource in one.get("resources") or ():
-                if resource.get("name") == name:
-                    found |= resource.get("values") or {}
+            for part, meant in (("rules", rule), ("resources", name)):
+                for own in one.get(part) or ():
+                    if own.get("name") == meant:
+                        found |= own.get("values") or {}
     return found
 
 
@@ -506,14 +513,30 @@ def _name(item: Json) -> str:
 
 def _engine(document: JsonObject) -> Engine:
     policy = decode_policy(document).value
-    binding = decode_binding(binding_document(document, ["Deny"])).value
+    params = _PARAMS if document["spec"].get("paramKind") == _OF_CONFIG_MAPS else None
+    binding = decode_binding(binding_document(document, ["Deny"], params)).value
     return Engine([policy], [binding])
 
 
 def _request(case: Case, catalog: Catalog) -> tuple[Request, ObjectWorld]:
     request = request_for(case.object, case.operation, _user(case), catalog)
     labels = {request.namespace or "default": {}, **case.namespaces}
-    return request, ObjectWorld([namespace_with(*one) for one in labels.items()])
+    objects = [namespace_with(*one) for one in labels.items()]
+    return request, ObjectWorld([*objects, _config_map(case.values)])
+
+
+_OF_CONFIG_MAPS: Final = {"apiVersion": "v1", "kind": "ConfigMap"}
+_PARAMS: Final = {
+    "name": "given", "namespace": "default", "parameterNotFoundAction": "Deny"
+}  # fmt: skip
+
+
+def _config_map(values: Mapping[str, Json]) -> JsonObject:
+    """Return the ConfigMap that a test describes, by values like `dictionary.data.key`."""
+    parts = {key.partition(".data.")[2]: text for key, text in values.items()}
+    data = {key: text for key, text in parts.items() if key and isinstance(text, str)}
+    about = {"name": _PARAMS["name"], "namespace": _PARAMS["namespace"]}
+    return {**_OF_CONFIG_MAPS, "metadata": about, "data": data}
 
 
 def _user(case: Case) -> User:

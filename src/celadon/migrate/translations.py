@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -69,8 +69,8 @@ class Translation:
 
 
 def renamed(translation: Translation, names: Mapping[str, str]) -> Translation:
-    """Return a translation whose policies have other names; bindings are called like their
-    policies."""
+    """Return a translation whose policies have other names; the names of bindings begin with those
+    of their policies."""
     if all(name == new for name, new in names.items()):
         return translation
     return replace(
@@ -85,7 +85,9 @@ def _renamed(document: JsonObject, names: Mapping[str, str]) -> JsonObject:
     }  # fmt: skip
     if "policyName" in document["spec"]:
         policy = document["spec"]["policyName"]
-        made["spec"] = {**document["spec"], "policyName": names.get(policy, policy)}
+        new = names.get(policy, policy)
+        made["spec"] = {**document["spec"], "policyName": new}
+        made["metadata"] = {**document["metadata"], "name": new + name.removeprefix(policy)}
     return made
 
 
@@ -155,9 +157,38 @@ def _camel_case(name: str) -> str:
     return first + "".join(one.capitalize() for one in others)
 
 
-def json_patches(expressions: Sequence[str]) -> list[JsonObject]:
+_CONTAINERS: Final = re.compile(
+    r"\(((?P<spec>object(\.\w+)*\.spec)\.containers"
+    r"( \+ (?P=spec)\.\?(init|ephemeral)Containers\.orValue\(\[\]\))+)\)(?=\.(all|exists)\()",
+    re.ASCII,
+)
+"""The containers of a pod, as `cel_text` sums them up."""
+
+
+def with_container_variable(spec: JsonDict) -> JsonDict:
+    """Return a spec whose validations call all containers of a pod by a name."""
+    texts = [one["expression"] for one in spec["validations"]]
+    found = next(filter(None, map(_CONTAINERS.search, texts)), None)
+    given = list(spec.get("variables") or ())
+    if found is None or any(one["name"] == "containers" for one in given):
+        return spec
+    named = [
+        {**one, "expression": one["expression"].replace(found[0], "variables.containers")}
+        for one in spec["validations"]
+    ]
+    variable = {"name": "containers", "expression": found[1]}
+    made = {name: one for name, one in spec.items() if name != "validations"}
+    return {**made, "variables": [*given, variable], "validations": named}
+
+
+def json_patches(expressions: Iterable[str]) -> list[JsonObject]:
     """Return mutations by JSON patches, one after the other."""
     return [{"patchType": "JSONPatch", "jsonPatch": {"expression": one}} for one in expressions]
+
+
+def apply_configuration(expression: str) -> JsonObject:
+    """Return a mutation that merges an object into what is there."""
+    return {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}}
 
 
 def _accepted(
@@ -196,28 +227,38 @@ def _object_name(parts: Sequence[str]) -> str:
 
 
 def binding_document(
-    policy: JsonObject, actions: Sequence[str], param_ref: JsonObject | None = None
+    policy: JsonObject,
+    actions: Sequence[str],
+    param_ref: JsonObject | None = None,
+    namespaces: Sequence[JsonObject] = (),
+    suffix: str = "",
 ) -> JsonObject:
-    """Return the binding of a policy."""
+    """Return a binding of a policy, for namespaces whose labels fulfil requirements."""
     name = policy["metadata"]["name"]
     spec: JsonDict = {"policyName": name}
     if param_ref is not None:
         spec["paramRef"] = param_ref
+    if namespaces:
+        selector = {"matchExpressions": list(namespaces)}
+        spec["matchResources"] = {"namespaceSelector": selector}
     spec["validationActions"] = list(actions)
     return {
         "apiVersion": POLICY_VERSION,
         "kind": BINDING_KIND,
-        "metadata": {"name": name},
+        "metadata": {"name": f"{name}-{suffix}" if suffix else name},
         "spec": spec,
     }
 
 
-def mutating_binding_document(policy: JsonObject) -> JsonObject:
+def mutating_binding_document(
+    policy: JsonObject, param_ref: JsonObject | None = None
+) -> JsonObject:
     """Return the binding of a mutating policy."""
     name = policy["metadata"]["name"]
+    params = {"paramRef": param_ref} if param_ref else {}
     return {
         "apiVersion": POLICY_VERSION,
         "kind": MUTATING_BINDING_KIND,
         "metadata": {"name": name},
-        "spec": {"policyName": name},
+        "spec": {"policyName": name, **params},
     }

@@ -17,9 +17,9 @@ from typing import Final
 from celadon.admission import Engine, decode_binding, decode_policy
 from celadon.admission.compiled_expressions import BOOL_RESULT, PolicyScope
 from celadon.admission.plugins.pod_security_expressions import (
-    CONTAINERS,
     OLDEST,
-    check_expressions,
+    all_containers,
+    checks_of,
 )
 from celadon.kube import JsonObject
 from celadon.kube.releases import answering_as
@@ -217,7 +217,7 @@ class Standard:
     @property
     def checks(self) -> dict[str, str]:
         """The expressions that hold of every pod that is admitted, by the names of the checks."""
-        return check_expressions(self.level, self.minor)
+        return {name: one.expression for name, one in checks_of(self.level, self.minor).items()}
 
     @property
     def document(self) -> JsonObject:
@@ -245,6 +245,6 @@ class Standard:
             f"pod-security-{self.level}",
             rules,
             list(expressions),
-            [("containers", CONTAINERS)],
+            [("containers", all_containers())],
             conditions=conditions,
         )

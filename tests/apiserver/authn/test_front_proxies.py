@@ -230,8 +230,9 @@ def test_whose_authority_has_signed(
 ) -> None:
     (tmp_path / "clients.pem").write_bytes(clients or b"")
     settings = TlsSettings(client_authorities=tmp_path / "clients.pem" if clients else None)
+    (tmp_path / "proxies.pem").write_bytes(proxies)
     kept, now = CredentialsFolder(None), datetime.now(UTC)
-    tls = server_tls(settings, Address(), kept, now, proxies)
+    tls = server_tls(settings, Address(), kept, now, tmp_path / "proxies.pem")
     assert tls is not None
     (certificate, key), more = shown
     (tmp_path / "shown.pem").write_bytes(certificate + more + key)

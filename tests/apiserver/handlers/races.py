@@ -19,12 +19,13 @@ Change = Callable[[dict[str, Any]], None]
 
 
 class Race:
-    """The first `losses` attempts to write the object `raced` come too late; `attempts` counts
-    all."""
+    """The first `losses` attempts to write the object `raced`, after those that are `spared`, come
+    too late; `attempts` counts all."""
 
-    def __init__(self, change: Change, losses: int) -> None:
+    def __init__(self, change: Change, losses: int, spared: int = 0) -> None:
         self.change = change
         self.losses = losses
+        self.spared = spared
         self.attempts = 0
 
     def is_lost(self, name: str) -> bool:
@@ -32,12 +33,12 @@ class Race:
         if name != NAME:
             return False
         self.attempts += 1
-        return self.attempts <= self.losses
+        return self.spared < self.attempts <= self.spared + self.losses
 
 
-def race(monkeypatch: pytest.MonkeyPatch, change: Change, losses: int = 1) -> Race:
+def race(monkeypatch: pytest.MonkeyPatch, change: Change, losses: int = 1, spared: int = 0) -> Race:
     """Lets somebody else `change` the object just before it is updated or deleted."""
-    found = Race(change, losses)
+    found = Race(change, losses, spared)
     update, delete = ObjectStore.update, ObjectStore.delete
 
     async def interfere(store: ObjectStore, resource: Resource, namespace: str) -> None:

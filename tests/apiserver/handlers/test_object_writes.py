@@ -273,6 +273,20 @@ def test_a_deletion_that_loses_a_race_begins_again(
     assert ask(races, "GET", RACED).code == 404
 
 
+def test_a_pod_that_is_to_go_at_once_goes_whoever_writes_to_it(
+    races: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is marked before it is removed; in between its status may change, as by an eviction."""
+    account = {"metadata": {"name": "default"}}
+    ask(races, "POST", f"{SPACE}/serviceaccounts", account)
+    spec = {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}
+    make(races, f"{SPACE}/pods", {"metadata": {"name": NAME}, "spec": spec})
+    lost = race(monkeypatch, lambda _: None, losses=2, spared=1)
+    answer = ask(races, "DELETE", f"{SPACE}/pods/{NAME}", {"gracePeriodSeconds": 0})
+    assert (answer.code, lost.attempts) == (200, 4)
+    assert ask(races, "GET", f"{SPACE}/pods/{NAME}").code == 404
+
+
 def test_a_deletion_of_one_version_loses_once(
     races: Running, raced: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

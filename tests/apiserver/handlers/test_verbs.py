@@ -135,3 +135,23 @@ def test_events_are_read_from_the_store_itself(running: Running, group: str) -> 
         late = ask(running, "GET", f"{one}?resourceVersion=99999999")
         assert late.code == 504
         assert "Retry-After" not in dict(late.headers)
+
+
+METADATA = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+
+
+@pytest.mark.parametrize(
+    "accept", ["application/json", "application/vnd.kubernetes.protobuf", METADATA]
+)
+def test_watchers_of_one_form_are_sent_the_same_bytes(running: Running, accept: str) -> None:
+    """The same object, so that nothing is encoded again, and chunks are made once."""
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "shown-"}}
+    name = make(running, f"{NS}/configmaps", made)["metadata"]["name"]
+    query = f"watch=1&resourceVersion=0&fieldSelector=metadata.name%3D{name}"
+    parts = []
+    for _ in range(2):
+        stream = ask(running, "GET", f"{NS}/configmaps?{query}", accept=accept).stream
+        assert stream is not None
+        parts.append(running.wait_for(anext(stream)))
+        running.wait_for(stream.aclose())
+    assert parts[0] is parts[1]

@@ -20,10 +20,10 @@ from celadon.apiserver.handlers.watch import (
     WatchRequest,
     bookmark,
 )
-from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.http_messages import HttpRequest, Outlet
 from celadon.apiserver.object_store import ObjectPage, ObjectStore
 from celadon.apiserver.request_info import list_options
-from celadon.kube import GroupVersionResource, User, metadata
+from celadon.kube import GroupVersionResource, User, metadata, releases
 from celadon.storage import put
 from tests.apiserver.serving import Shelf, endpoint, resource
 
@@ -36,9 +36,18 @@ def opened(
     seconds: float = 60.0,
     definition: str = "",
     standing: Standing | None = None,
+    outlet: Outlet | None = None,
 ) -> AsyncGenerator[WatchEvent, None]:
     options = list_options(HttpRequest("GET", f"/?{query}&watch=1"), resource())
-    request = WatchRequest(endpoint("a", verb="watch"), options, seconds, definition, standing)
+    request = WatchRequest(
+        endpoint("a", verb="watch"),
+        options,
+        seconds,
+        definition,
+        standing,
+        outlet=outlet,
+        line=lambda event: " ".join(seen(event)).encode(),
+    )
     return Watching(shelf.objects, shelf.reader, shelf.served).open(request)
 
 
@@ -317,3 +326,132 @@ def test_others_have_their_turn_while_thousands_of_watches_are_woken() -> None:
         assert late.is_set(), "nobody waits for a turn when there are few"
 
     asyncio.run(scenario())
+
+
+class Reader:
+    """A client at an outlet, who takes a part as long as `patience` lasts."""
+
+    def __init__(self, patience: int = 100) -> None:
+        self.patience = patience
+        self.got: list[str] = []
+        self.outlet = Outlet()
+        self.outlet.connect(self)
+
+    def is_ready(self) -> bool:
+        return self.patience > 0
+
+    def send(self, data: bytes) -> None:
+        self.patience -= 1
+        self.got.append(data.decode())
+
+
+async def parked(stream: AsyncGenerator[WatchEvent, None]) -> asyncio.Task[WatchEvent | None]:
+    """Who waits for the next event, where there is none yet."""
+    waiting = asyncio.ensure_future(anext(stream, None))
+    while not _waits(waiting):
+        await asyncio.sleep(0)
+    return waiting
+
+
+def _waits(task: asyncio.Task[WatchEvent | None]) -> bool:
+    return task.done() or getattr(task, "_fut_waiter", None) is not None
+
+
+def test_changes_go_past_the_stream_to_a_client_who_waits() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        await shelf.create("first")
+        reader = Reader()
+        stream = opened(shelf, "resourceVersion=0", outlet=reader.outlet)
+        assert await taken(stream, 1) == [("ADDED", "first")]
+        assert reader.got == [], "what is there at first comes with the stream"
+        waiting = await parked(stream)
+        await shelf.create("a")
+        await shelf.update("a", k="v")
+        await shelf.delete("a")
+        assert reader.got == ["ADDED a", "MODIFIED a", "DELETED a"]
+        assert not waiting.done()
+        waiting.cancel()
+
+    run(scenario)
+
+
+def test_a_client_who_does_not_read_has_the_rest_with_the_stream() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        reader = Reader(patience=1)
+        stream = opened(shelf, outlet=reader.outlet)
+        waiting = await parked(stream)
+        for name in ("a", "b", "c"):
+            await shelf.create(name)
+        async with asyncio.timeout(60):
+            event = await waiting
+        assert event is not None
+        assert (reader.got, seen(event)) == (["ADDED a"], ("ADDED", "b"))
+        assert await taken(stream, 1) == [("ADDED", "c")]
+        await stream.aclose()
+
+    run(scenario)
+
+
+def test_only_what_is_selected_goes_past_the_stream() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        reader = Reader()
+        stream = opened(shelf, "fieldSelector=metadata.name%3Db", outlet=reader.outlet)
+        waiting = await parked(stream)
+        await shelf.create("a")
+        await shelf.create("b")
+        assert reader.got == ["ADDED b"]
+        waiting.cancel()
+
+    run(scenario)
+
+
+def test_what_cannot_go_past_the_stream_is_an_event_of_it() -> None:
+    async def scenario(shelf: Shelf) -> None:
+        reader = Reader()
+        waiting = await parked(opened(shelf, outlet=reader.outlet))
+        shelf.store.submit(put("/registry/core/configmaps/a/y", b"{")).result()
+        async with asyncio.timeout(60):
+            event = await waiting
+        assert event is not None
+        assert (event.type, event.object["code"], reader.got) == ("ERROR", 500, [])
+
+    run(scenario)
+
+
+def test_nobody_else_is_sent_anything_past_the_stream(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access_decisions, "STANDING_SECONDS", 0.0)
+
+    async def scenario(shelf: Shelf) -> None:
+        users, reader = [User("alice")], Reader()
+        standing = Standing(lambda: users[-1], asyncio.get_running_loop().time)
+        waiting = await parked(opened(shelf, standing=standing, outlet=reader.outlet))
+        users.append(User("eve"))
+        await shelf.create("secret")
+        async with asyncio.timeout(60):
+            assert await waiting is None
+        assert reader.got == []
+
+    run(scenario)
+
+
+def test_what_goes_past_the_stream_is_of_its_release(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access_decisions, "STANDING_SECONDS", 0.0)
+
+    async def scenario(shelf: Shelf) -> None:
+        reader, looked = Reader(), list[str]()
+
+        def alice() -> User:
+            looked.append(releases.current_release())
+            return User("alice")
+
+        standing = Standing(alice, asyncio.get_running_loop().time)
+        before = releases.enter_release("1.30")
+        waiting = await parked(opened(shelf, standing=standing, outlet=reader.outlet))
+        releases.leave_release(before)
+        looked.clear()
+        await shelf.create("a")
+        assert reader.got == ["ADDED a"]
+        assert [release.rpartition("v")[2][:4] for release in looked] == ["1.30"]
+        waiting.cancel()
+
+    run(scenario)

@@ -11,7 +11,7 @@ import pytest
 
 from celadon.apiserver.http.http_connection import LARGE_READ, Connection
 from celadon.apiserver.http.http_server import READING_AT_ONCE, HttpServer
-from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, plain_text
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, Outlet, plain_text
 from tests.apiserver.http.listening import code, listening, until, until_closed
 
 pytestmark = pytest.mark.thorough
@@ -146,6 +146,28 @@ def test_after_a_stream_the_connection_goes_on() -> None:
     with listening(Stream(ends=True).handle) as server:
         found = server.said(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n" + END)
     assert found.count(b"\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("version", "answer"),
+    [(b"1.1", b"3\r\none\r\n4\r\npast\r\n0\r\n\r\n"), (b"1.0", b"onenot past")],
+)
+def test_parts_may_go_past_the_stream_where_there_are_chunks(version: bytes, answer: bytes) -> None:
+    async def handle(_: HttpRequest) -> HttpAnswer:
+        outlet = Outlet()
+
+        async def parts() -> AsyncGenerator[bytes, None]:
+            yield b"one"
+            if outlet.is_ready():
+                outlet.send(b"past")
+            else:
+                yield b"not past"
+
+        return HttpAnswer(200, "text/plain", stream=parts(), outlet=outlet)
+
+    with listening(handle) as server:
+        found = server.said(b"GET / HTTP/%b\r\nHost: x\r\n%b" % (version, END))
+    assert found.endswith(b"\r\n\r\n" + answer)
 
 
 def test_an_old_client_gets_no_chunks() -> None:

@@ -361,6 +361,47 @@ def test_clients_of_a_new_authority_come_in_and_those_of_the_old_one_do_not(tmp_
         assert server.end() == 0
 
 
+def test_a_front_proxy_of_a_new_authority_vouches_and_extension_servers_are_told(
+    tmp_path: Path,
+) -> None:
+    proxies = tmp_path / "proxies.crt"
+    old, new = new_authority(), new_authority()
+    proxies.write_bytes(old.certificate)
+    server = Served(
+        tmp_path,
+        *("--requestheader-client-ca-file", str(proxies)),
+        *("--requestheader-username-headers", "X-Remote-User"),
+    )
+
+    def vouches(authority: Pair) -> bool:
+        shown = client_pair(authority, "proxy", "")
+        (tmp_path / "proxy.pem").write_bytes(shown.certificate + shown.key)
+        context = ssl.create_default_context(cafile=tmp_path / "ca.crt")
+        context.load_cert_chain(tmp_path / "proxy.pem")
+        connection = http.client.HTTPSConnection(server.address, timeout=60, context=context)
+        try:
+            connection.request("GET", "/api", headers={"X-Remote-User": "anna"})
+            return connection.getresponse().status == 200
+        except (ssl.SSLError, ConnectionError):
+            return False
+        finally:
+            connection.close()
+
+    def told() -> str:
+        path = "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication"
+        return str(json.loads(server.text(path)[1])["data"]["requestheader-client-ca-file"])
+
+    try:
+        assert (vouches(old), vouches(new)) == (True, False)
+        assert told() == old.certificate.decode()
+        proxies.write_bytes(new.certificate)
+        eventually(lambda: (vouches(old), vouches(new)) == (False, True))
+        both = (old.certificate + new.certificate).decode()
+        eventually(lambda: told() == both)
+    finally:
+        assert server.end() == 0
+
+
 def _trusting(kept: CredentialsFolder, now: datetime) -> ssl.SSLContext:
     return ssl.create_default_context(cadata=kept.authority(now).certificate.decode())
 

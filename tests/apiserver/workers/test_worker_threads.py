@@ -198,6 +198,7 @@ def test_a_work_that_is_over_is_not_ended() -> None:
 
         loop.call_soon_threadsafe = tell_and_be_ended  # type: ignore[method-assign, assignment]
         await workers.run("alice", threading.get_ident)
+        workers.stop()
         for thread in threading.enumerate():
             if thread.name == "worker":
                 thread.join()
@@ -209,6 +210,31 @@ def test_a_work_that_is_over_is_not_ended() -> None:
         assert asyncio.run(run()) == []
     finally:
         threading.excepthook = hook
+
+
+def test_threads_take_the_next_work() -> None:
+    async def run() -> None:
+        workers = Workers()
+        took = [await workers.run("alice", threading.current_thread) for _ in range(100)]
+        workers.stop()
+        threads = [thread for thread, _ in took]
+        assert len(set(threads)) < len(threads)
+        assert all(spent < 1 for _, spent in took)
+
+    asyncio.run(run())
+
+
+def test_a_thread_whose_work_was_ended_takes_no_other() -> None:
+    threads = []
+
+    def work() -> None:
+        threads.append(threading.current_thread())
+        busy(threading.Event())()
+
+    with pytest.raises(StatusError):
+        asyncio.run(Workers().run("alice", work, 0.01))
+    threads[0].join(60)
+    assert not threads[0].is_alive()
 
 
 def test_a_work_ends_with_the_budget_of_its_user(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def test_policies_are_written_with_bindings(
     made = folder / "out"
     code, out, err = run(capsys, "migrate", str(folder), "-o", str(made))
     assert (code, err) == (Exit.OK, "")
-    assert "1 rules: 1 translated" in out
+    assert "1 rule: 1 translated" in out
     assert "2 cases of their tests: 0 come out otherwise" in out
     policy, binding = yaml.safe_load_all((made / "p.yaml").read_text())
     assert policy["spec"]["validations"] == [
@@ -60,6 +60,16 @@ def test_policies_are_written_with_bindings(
     assert run(capsys, "lint", str(made))[0] == Exit.OK
     objects = str(folder / ".kyverno-test" / "resources.yaml")
     assert run(capsys, "check", "-f", str(made), objects)[0] == Exit.DENIED
+
+
+def test_short_texts_with_quotes_are_written_without_double_ones(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    not_named_a = {"message": "'a' is no 'name'", "pattern": {"metadata": {"name": "!a"}}}
+    write(tmp_path / "p.yaml", kyverno_policy(rule(not_named_a)))
+    made = tmp_path / "out"
+    assert run(capsys, "migrate", str(tmp_path), "-o", str(made))[0] == Exit.OK
+    assert """message: "'a' is no 'name'"\n""" in (made / "p.yaml").read_text()
 
 
 def test_files_that_are_there_are_not_replaced(

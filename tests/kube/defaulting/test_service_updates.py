@@ -76,6 +76,12 @@ def test_node_ports_stay_with_the_name_of_their_port() -> None:
     assert node_ports(before, {"type": "NodePort", "ports": moved}) == [32769, 30001]
 
 
+def test_a_type_that_there_is_not_gets_no_address() -> None:
+    old = admit_form(service(ports=PORTS), SERVICE)
+    sent = {**old, "spec": {**old["spec"], "type": "nope"}}
+    assert "clusterIPs" not in prepare_for_update(drafted(sent, SERVICE), old)["spec"]
+
+
 def test_node_ports_go_with_the_type() -> None:
     given = [{"name": "a", "port": 80, "nodePort": 30001}]
     before = {"type": "NodePort", "ports": given}

@@ -38,6 +38,23 @@ def test_operations_are_those_of_sets_of_paths(one: FieldSet, other: FieldSet) -
 
 
 @given(SETS, SETS)
+def test_sets_are_shared_where_nothing_changes(one: FieldSet, other: FieldSet) -> None:
+    both = one | other
+    assert both | one is both or not both
+    rest = both - other
+    assert rest - other is rest
+    assert (one <= other) is (not one - other)
+
+
+@given(SETS)
+def test_what_was_written_is_not_read_again(fields: FieldSet) -> None:
+    written = to_fields_v1(fields)
+    assert from_fields_v1(written) is fields
+    assert to_fields_v1(fields) is written
+    assert from_fields_v1(json.loads(json.dumps(written))) == fields
+
+
+@given(SETS, SETS)
 def test_trees_go_with_what_is_above_them(one: FieldSet, other: FieldSet) -> None:
     gone = _paths(other)
     want = {path for path in one.paths() if not any(path[:n] in gone for n in range(len(path) + 1))}

@@ -72,7 +72,7 @@ def _updated(body: Object, live: Object, where: Target, writer: FieldWriter) -> 
     track_update(read.draft, read.sent, live, where, writer)
     shown = shown_object(live, where)
     made = update.finish_update(update.begin_update(read.draft, where), shown, where)
-    return update.stored_update(made, live, where, _context())
+    return update.stored_update(read.draft, made, live, where)
 
 
 def _applied(
@@ -82,7 +82,7 @@ def _applied(
     read = read_applied(merged, where, _context(), config)
     shown = shown_object(live, where)
     made = update.finish_update(read.draft, shown, where)
-    return update.stored_update(made, live, where, _context())
+    return update.stored_update(read.draft, made, live, where)
 
 
 def _owners(obj: Object) -> dict[str, Any]:
@@ -492,6 +492,25 @@ def test_an_empty_list_says_nothing_about_a_custom_resource() -> None:
     assert _owners(made) == _owners(live)
     made = _updated(_gizmo({"a": "1"}, managedFields=[{}]), live, where, clock.writer("two"))
     assert _owners(made) == {}
+
+
+@pytest.mark.parametrize("gone", ["example.com/v1beta1", "example.com", "apps/v1", "v1"])
+def test_managers_of_a_custom_resource_in_a_version_that_is_gone(gone: str) -> None:
+    """As kube-apiserver 1.36 answers: applies are refused, and other writes forget all managers."""
+    clock, where = Clock(), _custom_target(a={"type": "string"})
+    live = _created(_gizmo({"a": "1"}), where, clock.writer("one"))
+    live["metadata"]["uid"] = "1"
+    live["metadata"]["managedFields"][0]["apiVersion"] = gone
+    versions = Versions({GIZMO: where.custom}.get)
+    for force in (False, True):
+        with pytest.raises(StatusError) as refused:
+            applied(_gizmo({"a": "2"}), live, where, clock.writer("two", versions), force=force)
+        assert (refused.value.code, str(refused.value)) == (
+            500,
+            f"request to convert CR to an invalid group/version: {gone}",
+        )
+    made = _updated(_gizmo({"a": "2"}), live, where, clock.writer("two", versions))
+    assert "managedFields" not in made["metadata"]
 
 
 def test_nulls_that_were_applied_are_validated() -> None:

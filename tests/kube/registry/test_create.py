@@ -146,7 +146,8 @@ def test_a_scale_is_shown_and_written_back() -> None:
     sent = {"metadata": {"name": "d", "labels": {"x": "y"}}, "spec": {"replicas": 5}}
     new = changed(sent, old, where)
     assert new == {**old, "spec": {"replicas": 5}}
-    assert update.stored_update(new, parent, where, CONTEXT)["spec"]["replicas"] == 5
+    kept = update.stored_update(draft_of(sent, where, CONTEXT), new, parent, where)
+    assert kept["spec"]["replicas"] == 5
     negative = {**old, "spec": {"replicas": -1}}
     (error,) = write_errors(where, negative, old, Surroundings())
     assert str(error) == "spec.replicas: Invalid value: -1: must be greater than or equal to 0"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -132,6 +132,7 @@ def test_update_of_the_spec() -> None:
     ("spec", "generation"),
     [
         ({"podSelector": {}, "policyTypes": ["Ingress"]}, 1),
+        ({"podSelector": {}, "policyTypes": []}, 1),  # filled by a default
         ({"podSelector": {}, "policyTypes": ["Ingress"], "egress": []}, 2),
         ({"podSelector": {"matchLabels": {}}, "policyTypes": ["Ingress"]}, 2),
     ],
@@ -338,3 +339,32 @@ def test_a_service_without_a_spec_gets_that_of_before() -> None:
     old = {"metadata": {"name": "s"}, "spec": {"type": "ClusterIP", "clusterIP": "10.0.0.1"}}
     made = prepare_for_update(drafted({"metadata": {"name": "s"}}, gvk), old)
     assert made["spec"]["clusterIP"] == "10.0.0.1"
+
+
+TEMPLATE: Final[dict[str, Any]] = {
+    "metadata": {"labels": {"a": "b"}},
+    "spec": {"containers": [{"name": "c"}]},
+}
+
+
+@pytest.mark.parametrize(
+    ("pod_spec", "generation"),
+    [
+        ({}, 1),
+        ({"tolerations": [], "nodeSelector": {}}, 1),
+        ({"containers": [{"name": "c", "env": []}]}, 1),
+        ({"containers": [{"name": "c", "env": [{"name": "e"}]}]}, 2),
+        ({"containers": [{"name": "c"}, {"name": "d"}]}, 2),
+        ({"nodeSelector": {"a": ""}}, 2),
+        ({"hostNetwork": True}, 2),
+    ],
+)
+def test_empty_lists_and_maps_are_no_changes(pod_spec: dict[str, Any], generation: int) -> None:
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": TEMPLATE}
+    old = stored_form(admit_form({"metadata": {"name": "a"}, "spec": spec}, DEPLOYMENT), DEPLOYMENT)
+    old["metadata"]["generation"] = 1
+    changed = {**TEMPLATE, "spec": {**TEMPLATE["spec"], **pod_spec}}
+    sent = {"metadata": {"name": "a"}, "spec": {**spec, "template": changed}}
+    draft = drafted(sent, DEPLOYMENT, CONTEXT)
+    draft.made["spec"]["template"]["spec"] |= {k: v for k, v in pod_spec.items() if not v}
+    assert prepare_for_update(draft, old)["metadata"]["generation"] == generation

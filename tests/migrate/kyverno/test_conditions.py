@@ -92,8 +92,7 @@ CAPABILITIES = "request.object.spec.containers[].securityContext.capabilities.ad
             "AnyNotIn",
             "{{ request.object.spec.containers[].securityContext.capabilities.drop[] }}",
             "object.spec.containers.exists(container, "
-            "container.?securityContext.?capabilities.?drop.orValue([]).exists(drop, "
-            "drop == 'ALL'))",
+            "'ALL' in container.?securityContext.?capabilities.?drop.orValue([]))",
         ),
         (
             "{{ regex_match('^v[0-9]+$', request.object.metadata.labels.version || '') }}",
@@ -310,3 +309,31 @@ def test_a_pattern_of_the_whole_object_for_each_element() -> None:
         container = {"name": "c", "image": "i", "volumeMounts": mounts}
         volumes = [{"name": "v", "emptyDir": {}}, {"name": "w", "configMap": {"name": "x"}}]
         assert result(found, pod({"containers": [container], "volumes": volumes})) == expected
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "operations", "expression"),
+    [
+        # Nothing was there before it was created, so nothing can be the same.
+        (
+            "{{ request.oldObject.spec.nodeName || '' }}",
+            "a",
+            ["UPDATE"],
+            "oldObject.spec.?nodeName.orValue('') != 'a'",
+        ),
+        (
+            "{{ request.oldObject.spec.nodeName || '' }}",
+            "",
+            ["CREATE", "UPDATE"],
+            "request.operation != 'CREATE' && oldObject.spec.?nodeName.orValue('') != ''",
+        ),
+    ],
+)
+def test_what_was_there_before_is_absent_where_objects_are_created(
+    key: str, value: str, operations: list[str], expression: str
+) -> None:
+    deny = {"conditions": {"any": [{"key": key, "operator": "Equals", "value": value}]}}
+    (policy,) = translated(kyverno_policy(rule({"deny": deny}))).policies
+    (resource_rule,) = policy["spec"]["matchConstraints"]["resourceRules"]
+    assert resource_rule["operations"] == operations
+    assert policy["spec"]["validations"][0]["expression"] == expression

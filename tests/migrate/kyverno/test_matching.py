@@ -197,22 +197,82 @@ def test_what_is_enforced_is_denied(
     assert found.documents[1]["spec"]["validationActions"] == actions
 
 
+def named(operator: str, *names: str) -> dict[str, Any]:
+    return {"key": "kubernetes.io/metadata.name", "operator": operator, "values": [*names]}
+
+
+TEAM = {"key": "team", "operator": "In", "values": ["a"]}
+NO_TEAM = {**TEAM, "operator": "NotIn"}
+
+
 @pytest.mark.parametrize(
-    ("overrides", "is_translated"),
+    ("overrides", "bindings"),
     [
-        ([{"action": "Enforce", "namespaces": ["prod"]}], False),
-        ([{"action": "audit", "namespaces": ["prod"]}], True),
+        ([{"action": "audit", "namespaces": ["prod"]}], [("p", "Warn", [])]),
+        (
+            [{"action": "Enforce", "namespaces": ["prod", "live"]}],
+            [
+                ("p-enforce", "Deny", [named("In", "prod", "live")]),
+                ("p", "Warn", [named("NotIn", "prod", "live")]),
+            ],
+        ),
+        # The first that fits counts.
+        (
+            [
+                {"action": "audit", "namespaces": ["prod"]},
+                {"action": "enforce", "namespaceSelector": {"matchLabels": {"team": "a"}}},
+            ],
+            [
+                ("p-audit", "Warn", [named("In", "prod")]),
+                ("p-enforce", "Deny", [TEAM, named("NotIn", "prod")]),
+                ("p", "Warn", [named("NotIn", "prod"), NO_TEAM]),
+            ],
+        ),
     ],
 )
-def test_actions_that_differ_by_namespace(
-    overrides: list[dict[str, Any]], is_translated: bool
+def test_actions_that_differ_by_namespace_are_bindings(
+    overrides: list[dict[str, Any]], bindings: list[Any]
 ) -> None:
-    """A binding that only warned would refuse less in `prod`."""
     policy = kyverno_policy(rule(DENY), validationFailureActionOverrides=overrides)
     own = kyverno_policy(rule({**DENY, "failureActionOverrides": overrides}))
     for one in (policy, own):
-        reason = translated(one).reason
-        assert not reason if is_translated else "failureActionOverrides" in reason
+        _, *found = translated(one).documents
+        assert bindings == [
+            (
+                binding["metadata"]["name"],
+                binding["spec"]["validationActions"][0],
+                (binding["spec"].get("matchResources") or {})
+                .get("namespaceSelector", {})
+                .get("matchExpressions", []),
+            )
+            for binding in found
+        ]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "kind", "reason"),
+    [
+        ([{"action": "enforce", "namespaces": ["p*"]}], "Pod", "named by wildcards"),
+        (
+            [
+                {
+                    "action": "enforce",
+                    "namespaces": ["prod"],
+                    "namespaceSelector": {"matchLabels": {"a": "b"}},
+                }
+            ],
+            "Pod",
+            "several things",
+        ),
+        ([{"action": "enforce", "namespaces": ["prod"]}], "Node", "in none"),
+        ([{"action": "enforce", "namespaces": ["prod"]}], "Namespace", "in none"),
+    ],
+)
+def test_actions_that_bindings_cannot_tell_apart(
+    overrides: list[dict[str, Any]], kind: str, reason: str
+) -> None:
+    given = kyverno_policy(rule(DENY, [kind]), validationFailureActionOverrides=overrides)
+    assert reason in translated(given).reason
 
 
 OF_PROD: dict[str, Any] = {
@@ -248,3 +308,12 @@ def test_no_namespace_has_a_namespace_with_labels(kinds: list[str]) -> None:
     match = {"any": [{"resources": {"kinds": kinds, "namespaceSelector": {"matchLabels": labels}}}]}
     assert judged(match, namespace, namespaces={"a": labels}) == "skip"
     assert judged(match, pod(), namespaces={"default": labels}) == "fail"
+
+
+def test_what_may_have_no_namespace_is_asked_for_it_with_care() -> None:
+    match = {"any": [{"resources": {"kinds": ["*"], "namespaces": ["a"]}}]}
+    validate = {"pattern": {"metadata": {"labels": {"team": "?*"}}}}
+    (policy,) = translated(kyverno_policy({**rule(validate), "match": match})).policies
+    assert policy["spec"]["matchConditions"] == [
+        {"name": "is-in-namespace", "expression": "request.?namespace.orValue('') == 'a'"}
+    ]

@@ -46,6 +46,36 @@ def with_containers(*containers: JsonObject, **spec: Json) -> dict[str, Any]:
 DROP_ALL = {"capabilities": {"drop": ["ALL"]}}
 PROXY = {"name": "PROXY", "value": "p"}
 
+
+@pytest.mark.parametrize(
+    ("patch", "expression"),
+    [
+        (
+            {"metadata": {"labels": {"a/b": "1"}}},
+            "Object{metadata: Object.metadata{labels: {'a/b': '1'}}}",
+        ),
+        (
+            {"spec": {"(hostNetwork)": True, "securityContext": {"runAsUser": 7}}},
+            "Object{spec: Object.spec{securityContext: Object.spec.securityContext{runAsUser: 7}}}",
+        ),
+        # A selector of nodes is changed as a whole: an ApplyConfiguration may not do it.
+        ({"spec": {"nodeSelector": {"a": "b"}}}, None),
+        ({"spec": {"+(hostNetwork)": True}}, None),
+        ({"spec": {"tolerations": []}}, None),
+    ],
+)
+def test_a_patch_of_fields_is_an_apply_configuration(
+    patch: JsonObject, expression: str | None
+) -> None:
+    (policy,) = translated(mutating(merging(patch))).policies
+    found = policy["spec"]["mutations"]
+    if expression is None:
+        assert {one["patchType"] for one in found} == {"JSONPatch"}
+    else:
+        (one,) = found
+        assert one["applyConfiguration"]["expression"] == expression
+
+
 MERGES: list[tuple[JsonObject, JsonObject, JsonObject]] = [
     # Fields and maps.
     (of_spec(priorityClassName="a"), pod(), pod({"priorityClassName": "a"})),
@@ -318,8 +348,15 @@ def test_json_patches(mutate: JsonObject, obj: JsonObject, expected: JsonObject)
             "an element of another list than that of the patch",
         ),
         (
-            {"foreach": [{"list": "request.object.spec.containers", "context": []}]},
-            "`context` in foreach",
+            {
+                "foreach": [
+                    {
+                        "list": "request.object.spec.containers",
+                        "context": [{"name": "i", "imageRegistry": {}}],
+                    }
+                ]
+            },
+            "values that are looked up (`imageRegistry`)",
         ),
         (patching({"op": "move", "path": "/spec"}), "`move` of a JSON patch"),
         (patching(add("/spec/containers/x", 1)), "`x` of a list"),

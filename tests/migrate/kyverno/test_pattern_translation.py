@@ -47,7 +47,7 @@ from tests.migrate.kyverno.policy_documents import (
         ),
         (
             {"spec": {"=(volumes)": [{"X(hostPath)": "null"}]}},
-            "!has(object.spec.volumes) || object.spec.volumes.all(volume, !has(volume.hostPath))",
+            "object.spec.?volumes.orValue([]).all(volume, !has(volume.hostPath))",
         ),
         (
             {"spec": {"terminationGracePeriodSeconds": "10-60"}},
@@ -80,6 +80,101 @@ from tests.migrate.kyverno.policy_documents import (
 )
 def test_texts(pattern: Json, expression: str) -> None:
     assert validation({"pattern": pattern}) == expression
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expression"),
+    [
+        (
+            {"spec": {"=(securityContext)": {"=(runAsGroup)": ">0"}}},
+            "object.spec.?securityContext.?runAsGroup.orValue(1) > 0",
+        ),
+        (
+            {"spec": {"securityContext": {"runAsGroup": ">0"}}},
+            "object.spec.?securityContext.?runAsGroup.orValue(0) > 0",
+        ),
+        (
+            {"spec": {"=(securityContext)": {"=(runAsGroup)": "<=7"}}},
+            "object.spec.?securityContext.?runAsGroup.orValue(0) <= 7",
+        ),
+        ({"spec": {"=(nodeName)": "a?*b*c"}}, "has(object.spec.nodeName)"),
+        ({"spec": {"containers": [{"command": "!a"}]}}, "!('a' in container.command)"),
+    ],
+)
+def test_parts_of_texts(pattern: Json, expression: str) -> None:
+    assert expression in validation({"pattern": pattern})
+
+
+@pytest.mark.parametrize(
+    ("spec", "expression"),
+    [
+        # All lists of containers, also where something else stands between them.
+        (
+            {
+                "=(initContainers)": [{"image": "a*"}],
+                "containers": [{"image": "a*"}],
+                "hostNetwork": True,
+                "=(ephemeralContainers)": [{"image": "a*"}],
+            },
+            "variables.containers.all(container, "
+            "has(container.image) && container.image.startsWith('a')) && "
+            "has(object.spec.hostNetwork) && object.spec.hostNetwork",
+        ),
+        (
+            {"=(securityContext)": {"=(seccompProfile)": {"=(type)": "A | B"}}},
+            "object.spec.?securityContext.?seccompProfile.?type.orValue('A') in ['A', 'B']",
+        ),
+        (
+            {"=(securityContext)": {"=(seLinuxOptions)": {"X(user)": "null"}}},
+            "!object.spec.?securityContext.?seLinuxOptions.?user.hasValue()",
+        ),
+    ],
+)
+def test_plain_texts(spec: Json, expression: str) -> None:
+    assert validation({"pattern": {"spec": spec}}) == expression
+
+
+def test_any_text_that_is_not_empty_is_one_or_more_characters() -> None:
+    assert "'^a.+b.*c$'" in validation({"pattern": {"spec": {"=(nodeName)": "a?*b*c"}}})
+
+
+def test_what_is_said_of_all_containers_is_said_once() -> None:
+    demanded = [{"=(securityContext)": {"=(privileged)": False}}]
+    pattern = {
+        "spec": {
+            "=(ephemeralContainers)": demanded,
+            "=(initContainers)": demanded,
+            "containers": demanded,
+        }
+    }
+    (policy,) = translated(kyverno_policy(rule({"pattern": pattern}))).policies
+    assert policy["spec"]["variables"] == [
+        {
+            "name": "containers",
+            "expression": "object.spec.containers + object.spec.?initContainers.orValue([]) + "
+            "object.spec.?ephemeralContainers.orValue([])",
+        }
+    ]
+    assert policy["spec"]["validations"][0]["expression"] == (
+        "variables.containers.all(container, "
+        "!container.?securityContext.?privileged.orValue(false))"
+    )
+
+
+def test_a_condition_cannot_name_the_containers() -> None:
+    elements = "request.object.spec.[containers, initContainers][]"
+    validate = {"foreach": [{"list": elements, "deny": {"conditions": {"all": [
+        {"key": "{{ element.image }}", "operator": "Equals", "value": "a*"}
+    ]}}, "preconditions": {"all": [
+        {"key": "{{ element.name }}", "operator": "Equals", "value": "web"}
+    ]}}]}  # fmt: skip
+    (policy,) = translated(kyverno_policy(rule(validate))).policies
+    (condition,) = policy["spec"]["matchConditions"]
+    assert condition["expression"] == (
+        "(object.spec.containers + object.spec.?initContainers.orValue([]))"
+        ".exists(container, container.name == 'web')"
+    )
+    assert "variables.containers.all(container, " in policy["spec"]["validations"][0]["expression"]
 
 
 def test_what_skips_a_rule_is_a_match_condition() -> None:

@@ -1,14 +1,19 @@
-"""The checks of the Pod Security Standards as expressions of CEL.
+"""The checks of the Pod Security Standards as expressions of CEL, part by part.
 
 Which checks a level has in which version the plugin says (`pod_security_standards`); here is what
 each of them claims of a pod. Both are held against each other field by field
 (`tests/prove/test_pod_standards.py`). Versions before 1.25 are not here: their checks are of
 annotations that nobody reads any more.
+
+A check consists of parts, each of one field, so that whoever forgives something of a field can give
+the part another alternative, and put the parts together again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from celadon.admission.plugins import pod_security_standards as standards
@@ -16,133 +21,293 @@ from celadon.kube.well_known_values import APPARMOR_OF_CONTAINER, PROBES
 
 OLDEST: Final = 25
 """The first minor version that is here."""
+CONTAINERS: Final = "variables.containers"
+"""All containers of the pod: a variable that policies need (`all_containers`)."""
+
+
+def all_containers(root: str = "object") -> str:
+    """Return the expression of the variable `containers`."""
+    return " + ".join(
+        f"{root}.spec.?{one}.orValue([])"
+        for one in ("initContainers", "containers", "ephemeralContainers")
+    )
+
+
+# --- Parts -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What a check demands of one field, of the pod or of containers. One of the alternatives must
+    hold."""
+
+    path: str
+    """The path of the field below the pod's spec or a container, as errors name it; empty where no
+    error has one."""
+    alternatives: tuple[str, ...]
+    """About an item, if there are items; else about the pod or a container, which is called `c`."""
+    items: str = ""
+    """A list whose items must all be so."""
+    item: str = ""
+    """What an item is called."""
+    otherwise: tuple[str, ...] = ()
+    """Further alternatives, of a part with items: not about an item."""
+    containers: str = CONTAINERS
+    """The list of the containers that it is about; empty if it is about the pod."""
+    unless: tuple[str, ...] = ()
+    """Conditions on the pod, of which one is enough in place of what containers must be."""
+
+    @property
+    def text(self) -> str:
+        """What is demanded of the pod or of a container, as an operand of `&&`."""
+        own = " || ".join(self.alternatives)
+        texts = [f"{self.items}.all({self.item}, {own})"] if self.items else [own]
+        return " || ".join((*texts, *self.otherwise))
+
+    def with_others(self, others: tuple[str, ...]) -> Part:
+        """Return the part with further alternatives, about the pod or a container as a whole."""
+        if self.items:
+            return replace(self, otherwise=(*self.otherwise, *others))
+        return replace(self, alternatives=(*self.alternatives, *others))
+
+    @property
+    def is_choice(self) -> bool:
+        """Return whether the text has alternatives."""
+        return len(self.otherwise) + (1 if self.items else len(self.alternatives)) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """All parts must hold, unless something is so of the pod."""
+
+    parts: tuple[Part, ...]
+    unless: str = ""
+
+    @property
+    def expression(self) -> str:
+        """The whole check; `true` if it has no parts."""
+        terms = [_inside(part, self.parts) for part in self.parts if not part.containers]
+        loops: dict[tuple[str, ...], dict[str, list[Part]]] = {}
+        for part in self.parts:
+            if part.containers:
+                lists = loops.setdefault(part.unless, {})
+                lists.setdefault(part.containers, []).append(part)
+        for unless, lists in loops.items():
+            every = " && ".join(
+                f"{name}.all(c, {' && '.join(_inside(one, parts) for one in parts)})"
+                for name, parts in lists.items()
+            )
+            whole = " || ".join((*unless, every))
+            is_alone = not terms and len(loops) == 1
+            terms.append(f"({whole})" if unless and not is_alone else whole)
+        text = " && ".join(terms) or "true"
+        return f"{self.unless} || {text}" if self.unless and terms else text
+
+
+def _inside(part: Part, beside: Sequence[Part]) -> str:
+    return f"({part.text})" if part.is_choice and len(beside) > 1 else part.text
+
+
+# --- Checks ------------------------------------------------------------------
 
 
 def _texts(values: Iterable[str]) -> str:
     return f"[{', '.join(repr(one) for one in sorted(values))}]"
 
 
-# --- Expressions -------------------------------------------------------------
-#
-# `{0}` stands for the pod's spec or a container, where both are asked the same.
-
-CONTAINERS: Final = " + ".join(
-    f"object.spec.?{one}.orValue([])"
-    for one in ("initContainers", "containers", "ephemeralContainers")
-)
-"""The variable that expressions call `variables.containers`."""
-
-_CONTEXT: Final = "{0}.?securityContext"
-_EACH: Final = "variables.containers.all(c, {})"
-_OWN_USERS: Final = "object.spec.?hostUsers.orValue(true) == false"
-_WINDOWS: Final = "object.spec.?os.?name.orValue('') == 'windows'"
-
-
-def _everywhere(rule: str) -> str:
-    """A rule for the pod, and for each container."""
-    return f"{rule.format('object.spec')} && {_EACH.format(rule.format('c'))}"
-
-
-def _profile(field: str) -> str:
-    profile = f"{_CONTEXT}.?{field}"
-    return _everywhere(
-        f"(!{profile}.hasValue() || {profile}.?type.orValue('') in {_texts(standards.PROFILES)})"
-    )
-
-
-def _added_within(allowed: Iterable[str]) -> str:
-    added = f"{_CONTEXT.format('c')}.?capabilities.?add.orValue([])"
-    return f"{added}.all(one, one in {_texts(allowed)})"
-
-
-def _selinux(allowed: Iterable[str]) -> str:
-    options = f"{_CONTEXT}.?seLinuxOptions"
-    return _everywhere(
-        f"{options}.?type.orValue('') in {_texts(allowed)} && {options}.?user.orValue('') == ''"
-        f" && {options}.?role.orValue('') == ''"
-    )
-
-
-def _sysctls(safe: Iterable[str]) -> str:
-    return f"object.spec.?securityContext.?sysctls.orValue([]).all(one, one.name in {_texts(safe)})"
-
-
 _HANDLERS: Final = (*PROBES, "lifecycle.?postStart", "lifecycle.?preStop")
-_HOSTS: Final = " && ".join(
-    f"c.?{handler}.?{action}.?host.orValue('') == ''"
-    for handler in _HANDLERS
-    for action in ("httpGet", "tcpSocket")
-)
-_ANNOTATIONS: Final = (
-    "(!object.metadata.?annotations.hasValue() || object.metadata.annotations"
-    f".all(key, !key.startsWith('{APPARMOR_OF_CONTAINER}')"
-    " || object.metadata.annotations[key] in ['', 'runtime/default']"
-    " || object.metadata.annotations[key].startsWith('localhost/')))"
-)
-_PROC_MOUNT: Final = _EACH.format("c.?securityContext.?procMount.orValue('Default') == 'Default'")
-_NON_ROOT: Final = (
-    "object.spec.?securityContext.?runAsNonRoot.orValue(true)"
-    " && variables.containers.all(c, c.?securityContext.?runAsNonRoot"
-    ".orValue(object.spec.?securityContext.?runAsNonRoot.orValue(false)))"
-)
-_NOT_ZERO: Final = _everywhere(f"{_CONTEXT}.?runAsUser.orValue(1) != 0")
-_REQUIRED_SECCOMP: Final = (
-    f"{_profile('seccompProfile')}"
-    " && (object.spec.?securityContext.?seccompProfile.?type.orValue('')"
-    f" in {_texts(standards.PROFILES)}"
-    " || variables.containers.all(c, c.?securityContext.?seccompProfile.hasValue()))"
-)
-_DROPPED: Final = _EACH.format(
-    "'ALL' in c.?securityContext.?capabilities.?drop.orValue([])"
-    f" && {_added_within(['NET_BIND_SERVICE'])}"
-)
-_NO_ESCALATION: Final = _EACH.format(
-    "c.?securityContext.?allowPrivilegeEscalation.orValue(true) == false"
-)
-
-_EXPRESSIONS: Final[Mapping[tuple[str, int], str]] = {
-    ("appArmorProfile", 0): f"{_profile('appArmorProfile')} && {_ANNOTATIONS}",
-    ("capabilities_baseline", 0): _EACH.format(_added_within(standards.BASELINE_CAPABILITIES)),
-    ("hostNamespaces", 0): " && ".join(
-        f"!object.spec.?{one}.orValue(false)" for one in ("hostNetwork", "hostPID", "hostIPC")
-    ),
-    ("hostPathVolumes", 0): "object.spec.?volumes.orValue([]).all(one, !has(one.hostPath))",
-    ("hostPorts", 0): _EACH.format(
-        "c.?ports.orValue([]).all(port, port.?hostPort.orValue(0) == 0)"
-    ),
-    ("hostProbesAndHostLifecycle", 34): _EACH.format(_HOSTS),
-    ("privileged", 0): _EACH.format("!c.?securityContext.?privileged.orValue(false)"),
-    ("procMount", 0): _PROC_MOUNT,
-    ("procMount", 35): f"{_OWN_USERS} || {_PROC_MOUNT}",
-    ("seLinuxOptions", 0): _selinux(standards.SELINUX_1_0),
-    ("seLinuxOptions", 31): _selinux(standards.SELINUX_1_31),
-    ("seccompProfile_baseline", 19): _profile("seccompProfile"),
-    ("sysctls", 0): _sysctls(standards.SYSCTLS_1_0),
-    ("sysctls", 27): _sysctls(standards.SYSCTLS_1_27),
-    ("sysctls", 29): _sysctls(standards.SYSCTLS_1_29),
-    ("sysctls", 32): _sysctls(standards.SYSCTLS_1_32),
-    ("windowsHostProcess", 0): _everywhere(
-        f"!{_CONTEXT}.?windowsOptions.?hostProcess.orValue(false)"
-    ),
-    ("allowPrivilegeEscalation", 25): f"{_WINDOWS} || {_NO_ESCALATION}",
-    ("capabilities_restricted", 25): f"{_WINDOWS} || {_DROPPED}",
-    ("procMount_restricted", 35): _PROC_MOUNT,
-    ("restrictedVolumes", 0): "object.spec.?volumes.orValue([]).all(one, "
-    + " || ".join(f"has(one.{kind})" for kind in standards.VOLUMES)
-    + ")",
-    ("runAsNonRoot", 0): _NON_ROOT,
-    ("runAsNonRoot", 35): f"{_OWN_USERS} || {_NON_ROOT}",
-    ("runAsUser", 23): _NOT_ZERO,
-    ("runAsUser", 35): f"{_OWN_USERS} || {_NOT_ZERO}",
-    ("seccompProfile_restricted", 25): f"{_WINDOWS} || {_REQUIRED_SECCOMP}",
-}
-"""By the name of the check and the minor release since when it is so."""
+_CAPABILITIES: Final = "c.?securityContext.?capabilities"
+_FIELD: Final = "securityContext"
 
 
-def check_expressions(level: str, minor: int) -> dict[str, str]:
-    """Return what a level demands of a pod in the version of a minor release, by the names of the
-    checks. The expressions speak of `object` and `variables.containers` (`CONTAINERS`)."""
+@dataclass(frozen=True, slots=True)
+class _Checks:
+    """The checks of a pod that stands somewhere."""
+
+    root: str
+
+    @property
+    def spec(self) -> str:
+        return f"{self.root}.spec"
+
+    @property
+    def own_users(self) -> str:
+        return f"{self.spec}.?hostUsers.orValue(true) == false"
+
+    def pod(self, path: str, *alternatives: str, items: str = "", item: str = "") -> Part:
+        """A part about the pod."""
+        listed = f"{self.spec}.{items}.orValue([])" if items else ""
+        return Part(path, alternatives, listed, item, containers="")
+
+    def everywhere(self, path: str, *alternatives: str) -> tuple[Part, Part]:
+        """Parts about the pod and about each container, which `{0}` stands for."""
+        return (
+            self.pod(path, *(one.format(self.spec) for one in alternatives)),
+            Part(path, tuple(one.format("c") for one in alternatives)),
+        )
+
+    def profile(self, name: str) -> tuple[Part, Part]:
+        read = f"{{0}}.?securityContext.?{name}"
+        return self.everywhere(
+            f"{_FIELD}.{name}.type",
+            f"!{read}.hasValue()",
+            f"{read}.?type.orValue('') in {_texts(standards.PROFILES)}",
+        )
+
+    def selinux(self, allowed: Iterable[str]) -> Check:
+        options = "{0}.?securityContext.?seLinuxOptions"
+        good = {"type": f"in {_texts(allowed)}", "user": "== ''", "role": "== ''"}
+        return Check(
+            tuple(
+                part
+                for name, is_good in good.items()
+                for part in self.everywhere(
+                    f"{_FIELD}.seLinuxOptions.{name}", f"{options}.?{name}.orValue('') {is_good}"
+                )
+            )
+        )
+
+    def sysctls(self, safe: Iterable[str]) -> Check:
+        is_safe = f"sysctl.name in {_texts(safe)}"
+        listed = "?securityContext.?sysctls"
+        return Check((self.pod(f"{_FIELD}.sysctls[*].name", is_safe, items=listed, item="sysctl"),))
+
+    def volumes(self, path: str, *alternatives: str) -> Check:
+        return Check((self.pod(path, *alternatives, items="?volumes", item="volume"),))
+
+    def annotations(self) -> Part:
+        """What annotations say of AppArmor."""
+        optional = f"{self.root}.{'' if self.root == 'object' else '?'}metadata.?annotations"
+        known = f"{self.root}.metadata.annotations"
+        return self.pod(
+            "",
+            f"!{optional}.hasValue()",
+            f"{known}.all(key, !key.startsWith('{APPARMOR_OF_CONTAINER}')"
+            f" || {known}[key] in ['', 'runtime/default']"
+            f" || {known}[key].startsWith('localhost/'))",
+        )
+
+    def non_root(self) -> tuple[Part, Part]:
+        path, own = f"{_FIELD}.runAsNonRoot", f"{self.spec}.?securityContext.?runAsNonRoot"
+        return (
+            # A value alone has no type; with an operator it is a bool.
+            self.pod(path, f"{own}.orValue(true) == true"),
+            Part(path, (f"c.?securityContext.?runAsNonRoot.orValue({own}.orValue(false))",)),
+        )
+
+    def required_seccomp(self) -> tuple[Part, ...]:
+        own = f"{self.spec}.?securityContext.?seccompProfile.?type.orValue('')"
+        missing = Part(
+            f"{_FIELD}.seccompProfile.type",
+            ("c.?securityContext.?seccompProfile.hasValue()",),
+            unless=(f"{own} in {_texts(standards.PROFILES)}",),
+        )
+        return *self.profile("seccompProfile"), missing
+
+    def table(self) -> Mapping[tuple[str, int], Check]:
+        """By the name of the check and the minor release since when it is so."""
+        return {**self.baseline(), **self.restricted()}
+
+    def baseline(self) -> Mapping[tuple[str, int], Check]:
+        """The checks of the level `baseline`."""
+        return {
+            ("appArmorProfile", 0): Check((*self.profile("appArmorProfile"), self.annotations())),
+            ("capabilities_baseline", 0): Check((_added(standards.BASELINE_CAPABILITIES),)),
+            ("hostNamespaces", 0): Check(
+                tuple(
+                    self.pod(one, f"!{self.spec}.?{one}.orValue(false)")
+                    for one in ("hostNetwork", "hostPID", "hostIPC")
+                )
+            ),
+            ("hostPathVolumes", 0): self.volumes("volumes[*].hostPath", "!has(volume.hostPath)"),
+            ("hostPorts", 0): Check((_HOST_PORTS,)),
+            ("hostProbesAndHostLifecycle", 34): Check(
+                tuple(
+                    Part("", (f"c.?{handler}.?{action}.?host.orValue('') == ''",))
+                    for handler in _HANDLERS
+                    for action in ("httpGet", "tcpSocket")
+                )
+            ),
+            ("privileged", 0): Check(
+                _of_containers(
+                    f"{_FIELD}.privileged", "!c.?securityContext.?privileged.orValue(false)"
+                )
+            ),
+            ("procMount", 0): Check(_PROC_MOUNT),
+            ("procMount", 35): Check(_PROC_MOUNT, self.own_users),
+            ("seLinuxOptions", 0): self.selinux(standards.SELINUX_1_0),
+            ("seLinuxOptions", 31): self.selinux(standards.SELINUX_1_31),
+            ("seccompProfile_baseline", 19): Check(self.profile("seccompProfile")),
+            ("sysctls", 0): self.sysctls(standards.SYSCTLS_1_0),
+            ("sysctls", 27): self.sysctls(standards.SYSCTLS_1_27),
+            ("sysctls", 29): self.sysctls(standards.SYSCTLS_1_29),
+            ("sysctls", 32): self.sysctls(standards.SYSCTLS_1_32),
+            ("windowsHostProcess", 0): Check(
+                self.everywhere(
+                    f"{_FIELD}.windowsOptions.hostProcess",
+                    "!{0}.?securityContext.?windowsOptions.?hostProcess.orValue(false)",
+                )
+            ),
+        }
+
+    def restricted(self) -> Mapping[tuple[str, int], Check]:
+        """The checks that the level `restricted` adds."""
+        windows = f"{self.spec}.?os.?name.orValue('') == 'windows'"
+        not_zero = self.everywhere(
+            f"{_FIELD}.runAsUser", "{0}.?securityContext.?runAsUser.orValue(1) != 0"
+        )
+        kinds = (f"has(volume.{kind})" for kind in standards.VOLUMES)
+        return {
+            ("allowPrivilegeEscalation", 25): Check(_NO_ESCALATION, windows),
+            ("capabilities_restricted", 25): Check(
+                (_DROPPED, _added(["NET_BIND_SERVICE"])), windows
+            ),
+            ("procMount_restricted", 35): Check(_PROC_MOUNT),
+            ("restrictedVolumes", 0): self.volumes("volumes[*]", *kinds),
+            ("runAsNonRoot", 0): Check(self.non_root()),
+            ("runAsNonRoot", 35): Check(self.non_root(), self.own_users),
+            ("runAsUser", 23): Check(not_zero),
+            ("runAsUser", 35): Check(not_zero, self.own_users),
+            ("seccompProfile_restricted", 25): Check(self.required_seccomp(), windows),
+        }
+
+
+def _of_containers(path: str, rule: str) -> tuple[Part]:
+    return (Part(path, (rule,)),)
+
+
+def _added(allowed: Iterable[str]) -> Part:
+    return Part(
+        f"{_FIELD}.capabilities.add",
+        (f"capability in {_texts(allowed)}",),
+        f"{_CAPABILITIES}.?add.orValue([])",
+        "capability",
+    )
+
+
+_HOST_PORTS: Final = Part(
+    "ports[*].hostPort", ("port.?hostPort.orValue(0) == 0",), "c.?ports.orValue([])", "port"
+)
+
+_PROC_MOUNT: Final = _of_containers(
+    f"{_FIELD}.procMount", "c.?securityContext.?procMount.orValue('Default') == 'Default'"
+)
+_DROPPED: Final = Part(
+    f"{_FIELD}.capabilities.drop", (f"'ALL' in {_CAPABILITIES}.?drop.orValue([])",)
+)
+_NO_ESCALATION: Final = _of_containers(
+    f"{_FIELD}.allowPrivilegeEscalation",
+    "c.?securityContext.?allowPrivilegeEscalation.orValue(true) == false",
+)
+
+_checks_at: Final = functools.cache(lambda root: _Checks(root).table())
+
+
+def checks_of(level: str, minor: int, root: str = "object") -> dict[str, Check]:
+    """Return what a level demands of a pod that stands somewhere, in the version of a minor
+    release, by the names of the checks."""
+    table = _checks_at(root)
     return {
-        one.name: _EXPRESSIONS[one.name, one.since]
+        one.name: table[one.name, one.since]
         for one in standards.checks_of(level, min(minor, standards.NEWEST))
     }

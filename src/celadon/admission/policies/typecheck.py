@@ -131,7 +131,7 @@ class TypeChecker:
         ]
         for path, text in _checked_fields(spec):
             for kind, env in scopes:
-                issues = env.compile(text).issues
+                issues = env.compile_once_more(text).issues
                 if issues:
                     yield TypeProblem(path, kind, issues)
 
@@ -160,7 +160,7 @@ class TypeChecker:
         known: dict[str, types.Type] = {}
         env = env.extend(objects=[variables_object(known)])
         for variable in spec.variables:
-            checked = env.compile(variable.expression).ast
+            checked = env.compile_once_more(variable.expression).ast
             known[variable.name] = types.DYN if checked is None else variable_type(checked.type)
         return env
 

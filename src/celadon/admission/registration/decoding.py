@@ -20,7 +20,13 @@ from celadon.kube import GroupVersionKind, JsonObject, metadata, releases
 from celadon.kube.go import Document
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import known_resources
-from celadon.kube.schemas import DecodeError, StrayField, codec_for, round_trip, strict_field_errors
+from celadon.kube.schemas import (
+    DecodeError,
+    StrayField,
+    codec_for,
+    decode_kind,
+    strict_field_errors,
+)
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, HTTPS_PORT
 from celadon.records import dataclass
 
@@ -381,16 +387,20 @@ def decode_object(
     entry = BY_KIND[kind]
     gvk = struct_of(kind, version)
     try:
-        clean = round_trip(document, gvk)
+        found = decode_kind(document, gvk)
+        if found is not None:
+            found[1].complete(found[0])
     except DecodeError as error:
         raise RegistrationError(kind, version, error) from error
-    if clean is None:
+    if found is None:
         unknown = DecodeError(f"Kubernetes {releases.current_release()} does not have it")
         raise RegistrationError(kind, version, unknown)
+    clean, _, is_exact = found
     clean["apiVersion"] = f"{ADMISSION_REGISTRATION}/{version}"
     clean["kind"] = kind
     entry.default(clean, version)
-    return Decoded(entry.typed(clean), clean, tuple(strict_field_errors(Document(document), gvk)))
+    strays = () if is_exact else tuple(strict_field_errors(Document(document), gvk))
+    return Decoded(entry.typed(clean), clean, strays)
 
 
 def struct_of(kind: str, version: str) -> GroupVersionKind:

@@ -31,11 +31,12 @@ from celadon.records import dataclass
 @dataclass(frozen=True, slots=True)
 class ProxySettings:
     """The flags of kube-apiserver. `certificate` and `key` are the files of what we show (PEM);
-    the others say by which authority (PEM), common names and headers any front proxy is known."""
+    the others say by which authorities (a file, too), common names and headers any front proxy is
+    known."""
 
     certificate: Path | None = None
     key: Path | None = None
-    authorities: str = ""
+    authorities: Path | None = None
     allowed_names: tuple[str, ...] = ()
     user_headers: tuple[str, ...] = ()
     uid_headers: tuple[str, ...] = ()
@@ -69,12 +70,12 @@ class ProxySettings:
 
     def data(self) -> dict[str, str]:
         """Return the members by which extension servers read this in the ConfigMap
-        `extension-apiserver-authentication`."""
-        if not self.authorities:
+        `extension-apiserver-authentication`. Raises OSError."""
+        if self.authorities is None:
             return {}
         found = {
             "requestheader-allowed-names": _list(self.allowed_names),
-            "requestheader-client-ca-file": self.authorities,
+            "requestheader-client-ca-file": self.authorities.read_text("utf-8", "replace"),
             "requestheader-extra-headers-prefix": _list(self.extra_prefixes),
             "requestheader-group-headers": _list(self.group_headers),
             "requestheader-uid-headers": _list(self.uid_headers),

@@ -19,8 +19,8 @@ from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.write import Written, in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import list_options
-from celadon.kube import StatusError, metadata
-from celadon.kube.registry import delete, request_bodies
+from celadon.kube import JsonObject, StatusError, metadata
+from celadon.kube.registry import Target, delete, request_bodies
 
 _DeleteOptions: TypeAlias = delete.DeleteOptions
 
@@ -136,12 +136,23 @@ class Deleter:
             old = await call.work.step(self._reader.shown, changed.object, resource)
             if not delete.goes_at_once(kept):
                 return Written(code, old)
-            revision = changed.revision
-        if not dry_run:
+            await self._remove_marked(target, old)
+        elif not dry_run:
             removed = await self._objects.delete(resource, space, target.name, revision)
             if removed is None:
                 raise LostRace
         return Written(200, delete.gone_answer(old, target))
+
+    async def _remove_marked(self, target: Target, marked: JsonObject) -> None:
+        """Remove what is marked to go at once, whatever has been written to it since: whoever asked
+        again would be told that it is going already."""
+        place = target.resource, target.namespace, target.name
+        while True:
+            stored = self._objects.get(*place)
+            if stored is None or metadata.uid(stored.object) != metadata.uid(marked):
+                return
+            if await self._objects.delete(*place, stored.revision) is not None:
+                return
 
 
 def _options(call: Call) -> _DeleteOptions:

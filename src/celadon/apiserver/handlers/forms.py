@@ -60,6 +60,12 @@ class Forms:
         plain = wanted.form is Form.OBJECT and wanted.media_type == JSON and not wanted.pretty
         return plain and self.call.endpoint.subresource is None
 
+    @property
+    def are_shared(self) -> bool:
+        """Return whether the events of a watch look alike to all who want them in this form: tables
+        tell ages, and what their reader includes."""
+        return self.wanted.form in (Form.OBJECT, Form.METADATA) and self._can_be_written()
+
     def object(self, obj: JsonObject) -> JsonObject:
         """Raises StatusError: 400, or 406 for a list form."""
         resource = self.call.endpoint.resource

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from celadon.admission import Operation
@@ -34,7 +35,7 @@ from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.watch import CHANGES, WatchEvent, Watching, WatchRequest
 from celadon.apiserver.handlers.write import FieldManagers, Writer, Written, in_order
-from celadon.apiserver.http_messages import JSON, HttpAnswer
+from celadon.apiserver.http_messages import JSON, HttpAnswer, Outlet
 from celadon.apiserver.negotiation import (
     PROTOBUF,
     Accepted,
@@ -165,6 +166,7 @@ class Verbs:
     metrics: ServerMetrics
     watch_seconds: float
     texts: ObjectTexts = field(default_factory=ObjectTexts)
+    lines: LatestLines = field(default_factory=lambda: LatestLines())
 
     async def answer(self, call: Call, served: Served) -> HttpAnswer:
         """Raises StatusError, Denied."""
@@ -224,15 +226,24 @@ class Verbs:
         seconds = options.timeout_seconds or self.watch_seconds * (1 + self.chance())
         definition = forms.served.definition_key(endpoint.resource)
         standing = self.standings.of(Credentials.of(forms.call.request))
+        outlet = Outlet() if forms.are_shared else None
         request = WatchRequest(
-            endpoint, options, float(seconds), definition, standing, forms.call.work
+            endpoint,
+            options,
+            float(seconds),
+            definition,
+            standing,
+            forms.call.work,
+            outlet,
+            partial(self._change, forms),
         )
         events = self.watching.open(request)
         forms.check()
         require_stream(forms.wanted, endpoint.answer_types)
         is_protobuf = forms.wanted.media_type == PROTOBUF
         media_type = STREAM_MEDIA_TYPE if is_protobuf else forms.wanted.media_type
-        return HttpAnswer(200, media_type, stream=self._stream(events, forms))
+        stream = self._stream(events, forms, outlet)
+        return HttpAnswer(200, media_type, stream=stream, outlet=outlet)
 
     def _got(self, stored: StoredObject, forms: Forms) -> HttpAnswer:
         call = forms.call
@@ -250,17 +261,17 @@ class Verbs:
         return object_answer(200, forms.list(meta, objects), forms.wanted, sort=custom)
 
     async def _stream(
-        self, events: AsyncGenerator[WatchEvent, None], forms: Forms
+        self, events: AsyncGenerator[WatchEvent, None], forms: Forms, outlet: Outlet | None
     ) -> AsyncGenerator[bytes, None]:
-        first, call = True, forms.call
-        resource = call.endpoint.resource
-        is_plain = forms.is_plain and not resource.custom
-        counted = self.metrics.watching(call.request, call.info, resource)
+        first, call, are_shared = True, forms.call, forms.are_shared
+        counted = self.metrics.watching(call.request, call.info, call.endpoint.resource)
         with self.in_flight.watching(call.info), counted as sent:
+            if outlet is not None:
+                outlet.count = sent
             try:
                 async for event in events:
-                    if is_plain and event.type in CHANGES:
-                        line = self.texts.event(event.type, event.object, resource)
+                    if are_shared and event.type in CHANGES:
+                        line = self._change(forms, event)
                         sent(len(line))
                         yield line
                         continue
@@ -273,6 +284,13 @@ class Verbs:
                     yield written
             finally:
                 await events.aclose()
+
+    def _change(self, forms: Forms, event: WatchEvent) -> bytes:
+        """Write a change of an object in a form that all watchers share."""
+        resource = forms.call.endpoint.resource
+        if forms.is_plain and not resource.custom:
+            return self.texts.event(event.type, event.object, resource)
+        return self.lines.of(event, forms)
 
 
 def _require_possible_name(name: str) -> None:
@@ -351,6 +369,22 @@ def _shown(written: Written, forms: Forms) -> HttpAnswer:
     if obj.get("kind") == "Status":
         return object_answer(written.code, obj, forms.wanted)
     return object_answer(written.code, forms.object(obj), forms.wanted, sort=untyped)
+
+
+class LatestLines:
+    """Holds the last change as it was written in each form: watchers come one after the other."""
+
+    def __init__(self) -> None:
+        self._lines: dict[Accepted, tuple[WatchEvent, bytes]] = {}
+
+    def of(self, event: WatchEvent, forms: Forms) -> bytes:
+        """Return a line or a frame with a change, whose form is one that all share."""
+        known = self._lines.get(forms.wanted)
+        if known is None or known[0].object is not event.object or known[0].type != event.type:
+            shown = forms.event(event, first=False)
+            assert shown is not None
+            known = self._lines[forms.wanted] = event, _written(event.type, shown, forms)
+        return known[1]
 
 
 def _written(kind: str, obj: JsonObject, forms: Forms) -> bytes:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextvars import copy_context
 from functools import partial
 from typing import Final
 
@@ -19,6 +20,7 @@ from celadon.apiserver.authz.access_decisions import STANDING_SECONDS, Standing
 from celadon.apiserver.caches.served_resources import ServedResources
 from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.http_messages import Outlet
 from celadon.apiserver.object_store import (
     ObjectPage,
     ObjectSelection,
@@ -74,6 +76,9 @@ _AT_ONCE: Final = 200
 WOKEN_AT_ONCE: Final = 50
 """Watches that look what there is in one turn of the loop; each takes some 30 µs for it."""
 
+SENT_AT_ONCE: Final = 8
+"""Revisions whose events one watch sends without a step of its stream."""
+
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
@@ -87,7 +92,8 @@ class WatchEvent:
 class WatchRequest:
     """`seconds` is how long the watch lasts; `definition` the key of the CustomResourceDefinition
     without which there is nothing to watch, `standing` what the reader has shown to be who they
-    are, if they are anybody. `work` gathers what there is at first."""
+    are, if they are anybody. `work` gathers what there is at first. Changes may go to `outlet`, as
+    `line` writes them."""
 
     endpoint: Endpoint
     options: ListOptions
@@ -95,6 +101,8 @@ class WatchRequest:
     definition: str = ""
     standing: Standing | None = None
     work: RequestWork = field(default_factory=RequestWork)
+    outlet: Outlet | None = None
+    line: Callable[[WatchEvent], bytes] | None = None
 
     @property
     def selection(self) -> ObjectSelection:
@@ -126,6 +134,10 @@ class Wake:
         if waiter is not None and not waiter.done():
             waiter.set_result(None)
 
+    def is_awaited(self) -> bool:
+        """Return whether somebody waits who has not been woken yet."""
+        return self._waiter is not None and not self._waiter.done()
+
     def clear(self) -> None:
         """Say that what there was has been looked at."""
         self._is_set = False
@@ -140,6 +152,22 @@ class Wake:
                 self._waiter = None
 
 
+class Spared:
+    """A wake of someone who is spared it if `does_all`, done while they wait, returns True. It is
+    done in their context, since that knows the release of the answer."""
+
+    __slots__ = ("_wake", "does_all")
+
+    def __init__(self, wake: Wake) -> None:
+        self._wake = wake
+        self.does_all: Callable[[], bool] | None = None
+
+    def set(self) -> None:
+        """Say that there is something to look at."""
+        if self.does_all is None or not self._wake.is_awaited() or not self.does_all():
+            self._wake.set()
+
+
 class Wakes:
     """Watches that are to look what there is: however many see the same event, others have their
     turn between some of them and the next."""
@@ -147,9 +175,9 @@ class Wakes:
     def __init__(self) -> None:
         self._woken = 0
         """In this turn of the loop."""
-        self._waiting: deque[Wake] = deque()
+        self._waiting: deque[Wake | Spared] = deque()
 
-    def wake(self, one: Wake) -> None:
+    def wake(self, one: Wake | Spared) -> None:
         """Now, or in a turn to come."""
         if self._woken == 0:
             asyncio.get_running_loop().call_soon(self._next_turn)
@@ -173,6 +201,8 @@ class Watching:
         self._reader = reader
         self._served = served
         self._seen: _Seen = (None, None, (None, None))
+        self._all_see = WatchEvent("", {})
+        """The last change as who sees all objects sees it."""
         self.wakes = Wakes()
 
     def open(self, request: WatchRequest) -> AsyncGenerator[WatchEvent, None]:
@@ -189,7 +219,8 @@ class Watching:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + request.seconds
         wake = Wake()
-        notify = partial(self.wakes.wake, wake)
+        spared = Spared(wake)
+        notify = partial(self.wakes.wake, spared)
         page: ObjectPage | None = None
         try:
             if _wants_initial_events(request.options, revision):
@@ -199,6 +230,8 @@ class Watching:
                 self._require_history(request, revision)
             after = page.revision if page is not None else revision or None
             stream = _Stream(self, request, self._open(request, after, notify))
+            if request.outlet is not None and not self.may_wait(request):
+                spared.does_all = partial(copy_context().run, stream.send_at_once)
         except StatusError as error:
             yield WatchEvent(ERROR, error.status.to_json())
             return
@@ -211,7 +244,7 @@ class Watching:
         except Undecodable as error:
             yield WatchEvent(ERROR, status.internal_error(str(error)).status.to_json())
             return
-        definition = self._definition(request, notify)
+        definition = self._definition(request, partial(self.wakes.wake, wake))
         try:
             if page is not None:
                 turns, selection = Turns(), request.selection
@@ -274,8 +307,13 @@ class Watching:
 
     def translated(self, event: Event, request: WatchRequest) -> WatchEvent | None:
         """Return what a change means to who sees only what is selected; None if nothing."""
-        selection = request.selection
         old, new = self._states(event, request.endpoint.resource)
+        if not request.options.has_selector and new is not None:
+            kind, shown = (ADDED if old is None else MODIFIED), self._all_see
+            if shown.object is not new or shown.type != kind:
+                shown = self._all_see = WatchEvent(kind, new)
+            return shown
+        selection = request.selection
         was = old is not None and selection.matches(old)
         if new is not None and selection.matches(new):
             return WatchEvent(MODIFIED if was else ADDED, new)
@@ -331,9 +369,30 @@ class _Stream:
         self._request = request
         self._watch = watch
         self._defined_by = watching.defined_by(request) if request.definition else None
+        self._failure: Exception | None = None
 
     def close(self) -> None:
         self._watch.close()
+
+    def send_at_once(self) -> bool:
+        """Send what has come past the stream, as far as the client takes it; return whether that
+        was all. What fails here fails in `events`."""
+        outlet, line, standing = self._request.outlet, self._request.line, self._request.standing
+        assert outlet is not None
+        assert line is not None
+        try:
+            for _ in range(SENT_AT_ONCE):
+                if not outlet.is_ready() or not (standing is None or standing.holds()):
+                    return False
+                for event in self._watch.take(1).events:
+                    seen = self._watching.translated(event, self._request)
+                    if seen is not None:
+                        outlet.send(line(seen))
+                if not self._watch.is_waiting():
+                    return True
+        except Exception as error:  # noqa: BLE001  raised where the stream can say it
+            self._failure = error
+        return False
 
     async def events(
         self, wake: Wake, deadline: float, definition: Watch | None
@@ -351,6 +410,8 @@ class _Stream:
         try:
             while True:
                 wake.clear()
+                if self._failure is not None:
+                    raise self._failure
                 if standing is not None and not standing.holds():
                     return
                 try:

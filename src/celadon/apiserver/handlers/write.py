@@ -227,7 +227,12 @@ class Writer:
                 _require_uid(call, incoming, None)
             if creates:
                 return await self._create(call)
-        return await self._change(call, self._read_update_again, is_patch=False)
+        unused = [incoming]
+
+        def read(call: Call, _: JsonObject, context: DefaultingContext) -> Incoming:
+            return unused.pop() if unused else self._read_update(call, context, again=True)
+
+        return await self._change(call, read, is_patch=False)
 
     async def patch(self, call: Call) -> Written:
         """PATCH. Raises StatusError, Denied."""
@@ -296,6 +301,7 @@ class Writer:
             self._finish_new,
             call,
             draft,
+            self._surroundings(call),
             aside=call.work.is_expressive,
         )
         call.notes.warnings += [*warnings, *more_warnings]
@@ -322,13 +328,15 @@ class Writer:
         create.prepare_create(incoming.draft, target)
         return incoming, warnings
 
-    def _finish_new(self, call: Call, draft: Draft) -> tuple[JsonDict, list[str]]:
+    def _finish_new(
+        self, call: Call, draft: Draft, surroundings: Surroundings
+    ) -> tuple[JsonDict, list[str]]:
         """Return what validating admission sees, and the warnings of that. Raises StatusError."""
         target = call.target
         made = create.finish_create(draft)
         self._admission.check_roles(call, made, None)
         validated = draft.validated(made)
-        raise_refusal(writing.refusal(target, validated, None, self._surroundings(call)))
+        raise_refusal(writing.refusal(target, validated, None, surroundings))
         return made, valid_warnings(made, None, target)
 
     def _already_exists(self, call: Call, name: str) -> StatusError:
@@ -381,6 +389,7 @@ class Writer:
             call,
             old,
             incoming,
+            self._surroundings(call),
             aside=call.work.is_expressive,
         )
         if target.subresource == SCALE:
@@ -446,9 +455,6 @@ class Writer:
         update.begin_update(incoming.draft, call.target)
         return incoming
 
-    def _read_update_again(self, call: Call, _: JsonObject, context: DefaultingContext) -> Incoming:
-        return self._read_update(call, context, again=True)
-
     def _read_patch(self, call: Call, old: JsonObject, context: DefaultingContext) -> Incoming:
         if call.options.apply:
             incoming = self._managers.applied(call, old, context)
@@ -464,11 +470,10 @@ class Writer:
         return incoming
 
     def _finish_change(
-        self, call: Call, old: JsonObject, incoming: Incoming
+        self, call: Call, old: JsonObject, incoming: Incoming, surroundings: Surroundings
     ) -> tuple[JsonDict, JsonDict]:
         """Return what validating admission sees, and what shall be stored. Raises StatusError."""
         target, draft = call.target, incoming.draft
-        context = draft.run.context
         before = shown_object(old, target, no_count=0)
         needs_version = strategy_of(target, STRATEGIES).needs_version
         update.require_state(draft.made, before, target, needs_version=needs_version)
@@ -477,7 +482,6 @@ class Writer:
         _warn_of_owners(call, incoming)
         made = update.finish_update(draft, before, target, STRATEGIES)
         self._admission.check_roles(call, made, before)
-        surroundings = self._surroundings(call)
         refusal = writing.refusal(
             target,
             draft.validated(made),
@@ -487,12 +491,12 @@ class Writer:
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
-        changed = update.stored_update(made, old, target, context)
-        parent = replace(target, subresource="")
+        kept = update.stored_update(draft, made, old, target)
         if target.subresource == SCALE:
-            raise_refusal(writing.refusal(parent, changed, old, surroundings))
+            parent = replace(target, subresource="")
+            raise_refusal(writing.refusal(parent, kept, old, surroundings))
+            kept = stored_object(kept, parent, draft.run.context)
         call.notes.warnings += [*warnings, *valid_warnings(made, before, target)]
-        kept = stored_object(changed, parent, context)
         return made, in_order(with_old_times(kept, old))
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
@@ -530,6 +534,7 @@ class Writer:
         return self._admission.claim_status_errors(call, new, old) if is_on else ()
 
     def _surroundings(self, call: Call) -> Surroundings:
+        """Asked on the loop, which a step in a worker would have to wait for."""
         world = self._world
         return Surroundings(call.user, world, world.catalog, world.authorize, self._gates)
 

@@ -679,6 +679,8 @@ class Connection(asyncio.Protocol):
                 else:
                     self._switch(answer.tunnel)
                 if arrived.head.method != "HEAD":
+                    if answer.outlet is not None and chunked:
+                        answer.outlet.connect(self)
                     await self._pump(stream, chunked=chunked)
         except asyncio.CancelledError:
             task = asyncio.current_task()
@@ -720,6 +722,14 @@ class Connection(asyncio.Protocol):
             if written > _TURN_BYTES:
                 written = 0
                 await turns.take()
+
+    def is_ready(self) -> bool:
+        """Return whether a part of a stream can go out at once."""
+        return self._writable is None and not self.transport.is_closing()
+
+    def send(self, data: bytes) -> None:
+        """Send a part of a stream, past the stream."""
+        self.transport.write(self._server.chunks.of(data))
 
     # --- a client that does not read what it has asked for ---
 

@@ -20,8 +20,9 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -35,6 +36,7 @@ from celadon.apiserver.authn.authentication import TokenFile, TokenFileError, re
 from celadon.apiserver.authn.identities import ADMINISTRATOR
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
 from celadon.apiserver.authn.signed_tokens import KeyFileError
+from celadon.apiserver.bootstrap_objects import authentication_config_map
 from celadon.apiserver.caches.service_network_view import check_range
 from celadon.apiserver.http.http_server import HttpServer
 from celadon.apiserver.http.server_settings import (
@@ -45,13 +47,14 @@ from celadon.apiserver.http.server_settings import (
     StartError,
     kubeconfig,
 )
-from celadon.apiserver.http.tls_context import ServerTls, server_tls
+from celadon.apiserver.http.tls_context import ServerTls, joined_bundles, server_tls
 from celadon.apiserver.http_messages import Handler, HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import ROOT, Undecodable
 from celadon.apiserver.operation import log_lines
 from celadon.apiserver.workers import SWITCH_SECONDS, aside
 from celadon.kube import JsonObject, metadata
 from celadon.kube.defaulting import service_ca_source
+from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 from celadon.records import dataclass, replace
 from celadon.storage import FileError, ServiceError, Store, open_memory, open_sqlite
@@ -176,7 +179,7 @@ class WatchedManifests:
         brought: Sequence[Placed],
     ) -> None:
         self._server = server
-        self._token = token
+        self._call = partial(_call, server, token)
         self._read = read
         self._last = {self._path(obj): obj for _, obj in brought}
 
@@ -218,15 +221,6 @@ class WatchedManifests:
         log_lines.say(log_lines.LIFE, "a manifest was taken in", {"place": place})
         return True
 
-    async def _call(self, method: str, path: str, body: JsonObject | None) -> HttpAnswer:
-        headers = [
-            ("authorization", f"Bearer {self._token}"),
-            ("content-type", "application/json"),
-            ("accept", "application/json"),
-        ]
-        data = b"" if body is None else json.dumps(body).encode()
-        return await self._server.handle(HttpRequest(method, path, headers, data))
-
     def _path(self, obj: JsonObject) -> str:
         """Empty for an unknown kind."""
         resource = self._server.served.current().catalog.by_gvk(metadata.gvk(obj))
@@ -234,6 +228,62 @@ class WatchedManifests:
             return ""
         collection = collection_path(resource, metadata.namespace(obj) or "default")
         return f"{collection}/{metadata.name(obj)}"
+
+
+async def _call(
+    server: ApiServer, token: str, method: str, path: str, body: JsonObject | None
+) -> HttpAnswer:
+    headers = [
+        ("authorization", f"Bearer {token}"),
+        ("content-type", "application/json"),
+        ("accept", "application/json"),
+    ]
+    data = b"" if body is None else json.dumps(body).encode()
+    return await server.handle(HttpRequest(method, path, headers, data))
+
+
+# As k8s.io/kubernetes `pkg/controlplane/controller/clusterauthenticationtrust`, which looks at the
+# ConfigMap, too, again and again.
+class ToldAuthorities:
+    """Keeps the ConfigMap by which extension servers know clients and front proxies. Authorities
+    that come are added to those before, and go when they have expired. `wanted` gives the ConfigMap
+    of the files as they are."""
+
+    def __init__(self, server: ApiServer, token: str, wanted: Callable[[], JsonDict]) -> None:
+        self._call = partial(_call, server, token)
+        self._wanted = wanted
+        self._told = wanted()
+
+    async def refresh(self) -> None:
+        """Tell what is in the files, if that is another thing than before."""
+        try:
+            wanted = self._wanted()
+        except OSError:  # logged by whoever trusts them
+            return
+        if wanted == self._told:
+            return
+        space, name = metadata.namespace(wanted), metadata.name(wanted)
+        path = f"/api/v1/namespaces/{space}/configmaps"
+        found = await self._call("GET", f"{path}/{name}", None)
+        if found.code == NOT_FOUND:
+            answer = await self._call("POST", path, wanted)
+        else:
+            stored = json.loads(found.body)
+            data = _together(stored.get("data") or {}, wanted["data"], datetime.now(UTC))
+            answer = await self._call("PUT", f"{path}/{name}", {**stored, "data": data})
+        if answer.code < 400:
+            self._told = wanted
+
+
+def _together(
+    former: Mapping[str, str], data: Mapping[str, str], now: datetime
+) -> Mapping[str, str]:
+    bundles = {
+        name: joined_bundles((former.get(name, ""), text), now)
+        for name, text in data.items()
+        if name.endswith("client-ca-file")
+    }
+    return {**former, **data, **bundles}
 
 
 LATER: Final = (
@@ -304,7 +354,7 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
     listener = stack.enter_context(open_listener(settings.listen))
     kept = CredentialsFolder(folder)
     address = Address(settings.listen.host, listener.getsockname()[1])
-    proxies = settings.front_proxy.authorities.encode()
+    proxies = settings.front_proxy.authorities
     tls = server_tls(settings.tls, address, kept, datetime.now(UTC), proxies)
     token = kept.administrator_token()
     tokens = _tokens(settings.token_file)
@@ -630,17 +680,25 @@ async def _sweep(store: Store) -> None:
         store.sweep()
 
 
+def _told(settings: ServerSettings) -> JsonDict:
+    """The ConfigMap of the authorities in files. Raises OSError."""
+    client_ca = _text(settings.tls.client_authorities)
+    return authentication_config_map(client_ca, settings.front_proxy.data())
+
+
 async def _look_at_files(
     settings: ServerSettings, prepared: _Prepared, api: ApiServer, server: HttpServer
 ) -> None:
     """Take in what has changed."""
     manifests = None
+    authorities = ToldAuthorities(api, prepared.admin_token, partial(_told, settings))
     if settings.read_manifests is not None:
         read = settings.read_manifests
         manifests = WatchedManifests(api, prepared.admin_token, read, settings.manifests)
     while True:
         await asyncio.sleep(RELOAD_SECONDS)
         _look_at_certificates(prepared, server)
+        await authorities.refresh()
         if manifests is not None:
             await manifests.refresh()
         await api.core.static.look()

@@ -34,7 +34,7 @@ from celadon.kube.x509 import CERTIFICATE, pem_blocks
 class ServerTls:
     """Give `context` to the listener. `trusted` is what clients should trust (PEM), which a reload
     may change. `recalls` says whether the last reload has changed whose clients are trusted.
-    `proxies` are authorities of front proxies (PEM)."""
+    `proxies` has authorities of front proxies."""
 
     def __init__(
         self,
@@ -42,18 +42,17 @@ class ServerTls:
         files: Iterable[Path],
         trusted: Callable[[], bytes],
         authorities: Path | None,
-        proxies: bytes = b"",
+        proxies: Path | None = None,
     ) -> None:
         self._tls = ChangingTls(make())
         self.context = self._tls.context
         self.trusted = trusted()
         self._make = make
         self._read_trusted = trusted
-        self._files = tuple(files)
+        self._authorities = authorities, proxies
+        self._files = (*files, *filter(None, self._authorities))
         self._seen = _signatures(self._files)
-        self._authorities = authorities
-        self._trusts = _content(authorities)
-        self._proxies = proxies
+        self._trusts = _contents(self._authorities)
         self.recalls = False
 
     def reload(self) -> bool:
@@ -64,7 +63,7 @@ class ServerTls:
         self._seen = found
         try:
             made, trusted = self._make(), self._read_trusted()
-            trusts = _content(self._authorities)
+            trusts = _contents(self._authorities)
         except (OSError, StartError) as error:
             log_lines.warn("the certificates cannot be reloaded", {"err": str(error)})
             return False
@@ -78,17 +77,18 @@ class ServerTls:
     def signed_for(self) -> Callable[[ssl.SSLObject], SignedFor] | None:
         """What tells whose authorities have signed the certificate of a connection; None where
         only those of clients can have."""
-        return self._signed_for if self._proxies else None
+        return self._signed_for if self._authorities[1] else None
 
     def _signed_for(self, tls: ssl.SSLObject) -> SignedFor:
         """OpenSSL has checked every link of the chain, by all authorities together. Whoever trusts
         one certificate of it would have gone no further."""
         chain = verified_chain(tls)
         found = SignedFor.NOBODY
-        if not chain.isdisjoint(_certificates(self._trusts)):
-            found |= SignedFor.CLIENTS
-        if not chain.isdisjoint(_certificates(self._proxies)):
-            found |= SignedFor.FRONT_PROXIES
+        for bundle, of in zip(
+            self._trusts, (SignedFor.CLIENTS, SignedFor.FRONT_PROXIES), strict=True
+        ):
+            if not chain.isdisjoint(_certificates(bundle)):
+                found |= of
         return found
 
 
@@ -97,17 +97,16 @@ def server_tls(
     listen: Address,
     kept: CredentialsFolder,
     now: datetime.datetime,
-    proxies: bytes = b"",
+    proxies: Path | None = None,
 ) -> ServerTls | None:
-    """Return the TLS of a server; None for plain HTTP. `proxies` are authorities of front proxies
-    (PEM). Raises StartError."""
+    """Return the TLS of a server; None for plain HTTP. `proxies` has authorities of front proxies.
+    Raises StartError."""
     if settings.plain:
         if not listen.is_loopback and not settings.force_plain:
             raise StartError(
                 f"plain HTTP on `{listen.host}` could be read by others (--force-plain-http)"
             )
         return None
-    files = [] if settings.client_authorities is None else [settings.client_authorities]
     if settings.certificate is not None and settings.key is not None:
         certificate, key = settings.certificate, settings.key
 
@@ -116,10 +115,8 @@ def server_tls(
             _load(context, certificate, key)
             return context
 
-        given_files = [*files, certificate, key]
-        return ServerTls(
-            given, given_files, certificate.read_bytes, settings.client_authorities, proxies
-        )
+        files = certificate, key
+        return ServerTls(given, files, certificate.read_bytes, settings.client_authorities, proxies)
     names = () if listen.is_wildcard else (listen.host,)
     pair = kept.server(names, now)
 
@@ -130,15 +127,15 @@ def server_tls(
 
     return ServerTls(
         generated,
-        files,
+        (),
         lambda: kept.authority(now).certificate,
         settings.client_authorities,
         proxies,
     )
 
 
-def _content(path: Path | None) -> bytes:
-    return b"" if path is None else path.read_bytes()
+def _contents(paths: Iterable[Path | None]) -> tuple[bytes, ...]:
+    return tuple(b"" if path is None else path.read_bytes() for path in paths)
 
 
 @lru_cache(maxsize=4)
@@ -148,15 +145,25 @@ def _certificates(bundle: bytes) -> frozenset[bytes]:
     return frozenset(one.content for one in blocks if one.kind == CERTIFICATE)
 
 
-def _context(authorities: Path | None, proxies: bytes) -> ssl.SSLContext:
+def joined_bundles(bundles: Iterable[str], now: datetime.datetime) -> str:
+    """Return all their certificates that have not expired, each once, in PEM form. What is no
+    certificate is left out."""
+    # late: few servers have authorities of others, and fewer change them
+    from cryptography import x509
+
+    blocks = pem_blocks("\n".join(bundles).encode())
+    found = dict.fromkeys(one.content for one in blocks if one.kind == CERTIFICATE)
+    return "".join(
+        ssl.DER_cert_to_PEM_cert(one)
+        for one in found
+        if x509.load_der_x509_certificate(one).not_valid_after_utc >= now
+    )
+
+
+def _context(*authorities: Path | None) -> ssl.SSLContext:
     context = server_context()
-    if authorities is not None:
-        trust_clients(context, authorities)
-    if proxies:
-        context.verify_mode = ssl.CERT_OPTIONAL
-        trust_as_go(context)
-        for certificate in _certificates(proxies):
-            context.load_verify_locations(cadata=certificate)
+    for one in filter(None, authorities):
+        trust_clients(context, one)
     return context
 
 

@@ -549,8 +549,7 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
     if (options.proxy_client_cert_file is None) != (options.proxy_client_key_file is None):
         raise StartError("`--proxy-client-cert-file` and `--proxy-client-key-file` belong together")
     path = options.requestheader_client_ca_file
-    authorities = b"" if path is None else _content(path)
-    if path is not None and (fault := bundle_fault(authorities)):
+    if path is not None and (fault := bundle_fault(_content(path))):
         raise StartError(f"`{path}`: {fault}")
     certificate, key = options.proxy_client_cert_file, options.proxy_client_key_file
     if certificate is not None:
@@ -565,7 +564,7 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
     made = ProxySettings(
         certificate,
         key,
-        authorities.decode("utf-8", "replace"),
+        path,
         names(options.requestheader_allowed_names),
         names(options.requestheader_username_headers),
         names(options.requestheader_uid_headers),

@@ -37,6 +37,7 @@ from celadon.migrate import (
     VALUES_SHAPE,
     Case,
     GatorCase,
+    Merged,
     PolicyException,
     Translation,
     disagreement,
@@ -48,6 +49,7 @@ from celadon.migrate import (
     is_template,
     judged_by,
     left_behind,
+    merged,
     outcome_of,
     patched_files,
     read_suite,
@@ -96,6 +98,15 @@ class RuleOutcome:
     """How many its tests have, also where there is nothing to judge them by."""
     differences: list[Difference] = field(default_factory=list)
 
+    written: Mapping[str, str] = field(default_factory=dict)
+    """What its policies are called where they are written together with those of other rules."""
+
+    @property
+    def policy_names(self) -> list[str]:
+        """The names of its policies, as they are written."""
+        names = [str(one["metadata"]["name"]) for one in self.translation.policies]
+        return [self.written.get(one, one) for one in names]
+
     @property
     def position(self) -> str:
         """The file and line of the rule."""
@@ -121,7 +132,7 @@ class RuleOutcome:
             "rule": self.translation.origin.rule,
             "does": self.translation.origin.does,
             "state": self.state,
-            "policies": [one["metadata"]["name"] for one in self.translation.policies],
+            "policies": list(dict.fromkeys(self.policy_names)),
             "cases": self.cases,
         }
         if self.translation.exceptions:
@@ -209,6 +220,9 @@ class Migration:
         self.outcomes += constraints
         for document, exception in zip(fitting, read, strict=True):
             self.outcomes.append(RuleOutcome(document, outcome_of(exception, said)))
+        for own, written in merged_outcomes(self.outcomes):
+            for one in own:
+                one.written = written.names
         return catalog
 
     def _documents(self, paths: Sequence[str]) -> Iterator[Document]:
@@ -518,22 +532,35 @@ def _stages(document: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
 def _by_policy(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, list[JsonObject]]]:
     """The name of a file for each policy, and its documents."""
+    names: dict[str, int] = {}
+    for own, written in merged_outcomes(outcomes):
+        if written.documents:
+            name = own[0].translation.origin.policy
+            count = names[name] = names.get(name, 0) + 1
+            file = f"{name}.yaml" if count == 1 else f"{name}-{count}.yaml"
+            yield file, list(written.documents)
+
+
+def merged_outcomes(
+    outcomes: Iterable[RuleOutcome],
+) -> Iterator[tuple[list[RuleOutcome], Merged]]:
+    """The outcomes of each policy, with its documents as they are written."""
     by_policy: dict[int, list[RuleOutcome]] = {}
     for outcome in outcomes:
         by_policy.setdefault(id(outcome.home or outcome.document), []).append(outcome)
-    names: dict[str, int] = {}
+    taken = {
+        one["metadata"]["name"]
+        for own in by_policy.values()
+        for outcome in own
+        for one in outcome.translation.policies
+    }
     for own in by_policy.values():
-        documents = list(
-            {
-                (one["kind"], one["metadata"]["name"]): one
-                for outcome in own
-                for one in outcome.translation.documents
-            }.values()
-        )
-        if documents:
-            name = own[0].translation.origin.policy
-            count = names[name] = names.get(name, 0) + 1
-            yield f"{name}.yaml" if count == 1 else f"{name}-{count}.yaml", documents
+        documents = {
+            _kind_and_name(one): one for outcome in own for one in outcome.translation.documents
+        }
+        written = merged(own[0].translation.origin.policy, [*documents.values()], taken)
+        taken.update(written.names.values())
+        yield own, written
 
 
 def _warning(document: JsonObject) -> JsonObject:
@@ -564,7 +591,14 @@ def _written(document: JsonObject) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as blocks."""
+    """Writes texts of several lines as blocks, and quotes those with quotes so that these stay what
+    they are."""
+
+    def choose_scalar_style(self) -> str:
+        style: str = super().choose_scalar_style()
+        text = self.event.value if isinstance(self.event, yaml.ScalarEvent) else ""
+        is_plain_in = "'" in text and not {'"', "\\"} & {*text} and len(text) < _LINE_WIDTH // 2
+        return '"' if style == "'" and is_plain_in else style
 
 
 def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

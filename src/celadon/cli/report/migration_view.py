@@ -26,7 +26,8 @@ class MigrationView(ReportView[Migration]):
         report = self.report
         lines = [line for one in report.outcomes for line in _lines(one)]
         counts = ", ".join(f"{report.count(one)} {one}" for one in STATES if report.count(one))
-        return "\n".join([*lines, "", f"{len(report.outcomes)} rules: {counts}", _tests(report)])
+        rules = plural(len(report.outcomes), "rule")
+        return "\n".join([*lines, "", f"{rules}: {counts}", _tests(report)])
 
     def data(self) -> list[JsonDict]:
         """An item for each rule."""
@@ -65,7 +66,9 @@ def _tests(report: Migration) -> str:
     else:
         differing = sum(len(one.differences) for one in report.outcomes)
         of = "their tests" if report.recorded is None else "their tests and of recorded requests"
-        lines.append(f"{report.judged} cases of {of}: {differing} come out otherwise")
+        does = "comes" if differing == 1 else "come"
+        cases = plural(report.judged, "case")
+        lines.append(f"{cases} of {of}: {differing} {does} out otherwise")
     if report.recorded is not None:
         lines.append(f"{plural(report.recorded.compared, 'recorded request')} compared")
         lines += (f"  {count} not: {why}" for why, count in report.recorded.left.most_common())

@@ -7,7 +7,13 @@ together for one kind, or all definitions of a cluster. `definition_validation` 
 `definition_rules` are about writing the CRD.
 """
 
-from celadon.kube.crd.custom_kinds import CustomKind, KindsOnDemand, RememberedKinds, custom_kinds
+from celadon.kube.crd.custom_kinds import (
+    CustomKind,
+    KindsOnDemand,
+    RememberedKinds,
+    custom_kinds,
+    invalid_version,
+)
 from celadon.kube.crd.definition_parts import APPROVAL, APPROVAL_PLACE, trusts_nobody
 from celadon.kube.crd.definition_validation import definition_errors
 from celadon.kube.crd.rule_validation import (
@@ -40,6 +46,7 @@ __all__ = [
     "RuleValidator",
     "custom_kinds",
     "definition_errors",
+    "invalid_version",
     "rule_scopes",
     "trusts_nobody",
     "typed_value",

@@ -633,6 +633,12 @@ class DefinedKinds:
         return self._kinds
 
 
+def invalid_version(direction: str, api_version: str) -> str:
+    """Say why nothing is converted `from` or `to` a version that the definition does not have, as
+    k8s.io/apiextensions-apiserver `pkg/apiserver/conversion/converter.go`."""
+    return f"request to convert CR {direction} an invalid group/version: {api_version}"
+
+
 class KindsOnDemand(Mapping[GroupVersionKind, CustomKind]):
     """The kinds of several definitions."""
 

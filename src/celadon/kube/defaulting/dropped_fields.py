@@ -145,11 +145,24 @@ _REPEATED: Final = ("default", "convert")
 @per_release(maxsize=256)
 def outlasts_creation(gvk: GroupVersionKind, gates: frozenset[str]) -> bool:
     """Return whether defaulting a new object of the kind again finds nothing to do."""
-    repeated = (one for phase in _REPEATED for one in placed_rules(listed_rules(gvk, phase), gates))
-    if any(_may_see_changes(path, rule) for path, rule in repeated):
+    if any(_may_see_changes(path, rule) for path, rule in _repeated(gvk, gates)):
         return False
     created = placed_rules(listed_rules(gvk, "create"), gates)
     return all(_is_harmless(path, rule) for path, rule in created)
+
+
+@per_release(maxsize=256)
+def outlasts_keeping(gvk: GroupVersionKind, gates: frozenset[str], kept: tuple[str, ...]) -> bool:
+    """Return whether defaulting finds nothing to do, either, where parts of a defaulted object have
+    been put in the place of another's: no rule looks at both."""
+    return all(
+        len({any(_is_below(one, top) for top in kept) for one in _looked_at(path, rule)}) == 1
+        for path, rule in _repeated(gvk, gates)
+    )
+
+
+def _repeated(gvk: GroupVersionKind, gates: frozenset[str]) -> Iterator[tuple[str, Rule]]:
+    return (one for phase in _REPEATED for one in placed_rules(listed_rules(gvk, phase), gates))
 
 
 def _is_below(path: str, top: str) -> bool:
@@ -161,8 +174,12 @@ def _may_see_changes(path: str, rule: Rule) -> bool:
     or looks at them from elsewhere."""
     if not path and rule.get("fn") in ON_OBJECTS:
         return True
-    looked_at = (path, *_roots(rule.get("when", {})), *_roots(_sources(rule)))
+    looked_at = _looked_at(path, rule)
     return any(_is_below(one, STATUS) or _is_below(one, GENERATION) for one in looked_at)
+
+
+def _looked_at(path: str, rule: Rule) -> tuple[str, ...]:
+    return path, *_roots(rule.get("when", {})), *_roots(_sources(rule))
 
 
 def _sources(rule: Rule) -> Iterator[Any]:

@@ -181,7 +181,7 @@ def allocate(spec: Any, run: Run, old: JsonObject) -> None:
     if spec.get("type") == "ExternalName":
         return
     settle_families(spec, run, old)
-    if cluster_ip != HEADLESS:
+    if cluster_ip != HEADLESS and (not old or _has_address(spec)):
         _require_addresses(spec, run, old)
         _allocate_addresses(spec, run)
     ports = _NodePorts(run)

@@ -251,21 +251,26 @@ class Ownership:
         last = found.owned.get(applier)
         fields = self.writable.of(applied_set(self.type, config))
         found.owned[applier] = Owned(fields, self.api_version)
-        if last is not None and (last.api_version != self.api_version or last.fields - fields):
+        if last is not None and (last.api_version != self.api_version or not last.fields <= fields):
             made = self._pruned(made, found, last)
         changes = _Changes(self, live, made)
         if not force:
             changes.require_none(found, applier)
         changes.take_from(found, applier)
-        found.keep(applier, fields - STRIPPED, self.api_version)
+        fields = fields - STRIPPED
+        if last is not None and fields == last.fields:
+            fields = last.fields
+        found.keep(applier, fields, self.api_version)
         return made, found
 
     def _reconciled(self, managers: Managers) -> Managers:
         found = managers.copy()
         for manager, owned in managers.owned.items():
             views = self._views(owned.api_version)
-            if views is not None:
-                found.owned[manager] = Owned(reconciled(owned.fields, views[0]), owned.api_version)
+            if views is not None and owned.fields.fits is not views[0]:
+                fields = reconciled(owned.fields, views[0])
+                fields.fits = views[0]
+                found.owned[manager] = Owned(fields, owned.api_version)
         return found
 
     def comparison(self, live: JsonObject, new: JsonObject, version: str) -> Comparison | None:

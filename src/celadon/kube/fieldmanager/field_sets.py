@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import functools
 import json
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from celadon.kube.errors import MalformedText
@@ -181,15 +183,18 @@ SELF: Final = "."
 
 
 class FieldSet:
-    """Only who makes one changes it; everybody else takes it as it is."""
+    """Only who makes one changes it; everybody else takes it as it is. `written` is its FieldsV1,
+    if that is known, and `fits` the type with which it was reconciled last."""
 
-    __slots__ = ("children", "members")
+    __slots__ = ("children", "fits", "members", "written")
 
     def __init__(
         self, members: set[str] | None = None, children: dict[str, FieldSet] | None = None
     ) -> None:
         self.members: set[str] = set() if members is None else members
         self.children: dict[str, FieldSet] = {} if children is None else children
+        self.written: FieldsV1 | None = None
+        self.fits: object = None
 
     def __bool__(self) -> bool:
         """Return whether there is anything in it."""
@@ -228,16 +233,25 @@ class FieldSet:
         for element in ordered(self.children):
             yield from self.children[element].paths((*above, element))
 
+    def __le__(self, other: FieldSet) -> bool:
+        """Return whether the other has all members."""
+        theirs = other.children
+        return self.members <= other.members and all(
+            element in theirs and below <= theirs[element]
+            for element, below in self.children.items()
+        )
+
     def __or__(self, other: FieldSet) -> FieldSet:
-        if not other:
-            return self
+        """The set itself if it has all members of the other."""
         if not self:
             return other
-        children = dict(self.children)
+        children, is_same = dict(self.children), other.members <= self.members
         for element, below in other.children.items():
             mine = children.get(element)
-            children[element] = below if mine is None else mine | below
-        return FieldSet(self.members | other.members, children)
+            both = below if mine is None else mine | below
+            is_same = is_same and both is mine
+            children[element] = both
+        return self if is_same else FieldSet(self.members | other.members, children)
 
     def __and__(self, other: FieldSet) -> FieldSet:
         made = FieldSet(self.members & other.members)
@@ -248,14 +262,16 @@ class FieldSet:
         return made
 
     def __sub__(self, other: FieldSet) -> FieldSet:
-        """Without the members of the other; what is below those stays."""
-        if not other:
-            return self
-        made = FieldSet(self.members - other.members)
+        """Without the members of the other; what is below those stays. The set itself if they have
+        none in common."""
+        children, is_same = {}, self.members.isdisjoint(other.members)
         for element, below in self.children.items():
             theirs = other.children.get(element)
-            made.put(element, below if theirs is None else below - theirs)
-        return made
+            rest = below if theirs is None else below - theirs
+            is_same = is_same and rest is below
+            if rest:
+                children[element] = rest
+        return self if is_same else FieldSet(self.members - other.members, children)
 
     def without_trees(self, other: FieldSet) -> FieldSet:
         """Without the members of the other and everything below them."""
@@ -304,23 +320,49 @@ FieldsV1 = JsonDict
 """The JSON of a set."""
 
 
+# Objects are changed again and again, and most managers own what they have owned: so what was
+# written for them last is remembered with its set, and a third of what a patch takes spared. The
+# sets of what is long are not: they take many times its text.
+
+MOST_REMEMBERED: Final = 1024
+LONGEST_REMEMBERED: Final = 8 << 10
+"""Characters of FieldsV1."""
+_remembered: Final = OrderedDict[int, tuple[object, FieldSet]]()
+"""By the identity of the FieldsV1."""
+
+
+def _remember(written: FieldsV1, fields: FieldSet) -> None:
+    if len(repr(written)) <= LONGEST_REMEMBERED:
+        _remembered[id(written)] = written, fields
+        if len(_remembered) > MOST_REMEMBERED:
+            with suppress(KeyError):  # another thread was quicker
+                _remembered.popitem(last=False)
+
+
 def to_fields_v1(fields: FieldSet) -> FieldsV1:
     """Return the FieldsV1 of a set, in the order in which servers write it."""
+    if fields.written is None:
+        fields.written = _written(fields)
+        _remember(fields.written, fields)
+    return fields.written
+
+
+def _written(fields: FieldSet) -> FieldsV1:
     members, children = fields.members, fields.children
     if not children:
         return {element: {} for element in ordered(members)}
     if len(children) == 1 and not members:
         [(element, below)] = children.items()
-        return {element: to_fields_v1(below)}
+        return {element: _written(below)}
     made: FieldsV1 = {}
     for element in ordered(members | children.keys()):
         inner = children.get(element)
         if inner is None:
             made[element] = {}
         elif element in members:
-            made[element] = {SELF: {}, **to_fields_v1(inner)}
+            made[element] = {SELF: {}, **_written(inner)}
         else:
-            made[element] = to_fields_v1(inner)
+            made[element] = _written(inner)
     return made
 
 
@@ -346,15 +388,31 @@ def fields_v1_without(fields: FieldsV1, hidden: FieldSet) -> FieldsV1:
 
 def from_fields_v1(value: object) -> FieldSet:
     """The set that the JSON describes. FieldSetError when it describes none."""
+    known = _remembered.get(id(value))
+    if known is not None and known[0] is value:
+        return known[1]
+    if not isinstance(value, dict):
+        raise FieldSetError("fields are an object")
+    made = _read(value)
+    _remember(value, made)
+    return made
+
+
+def _read(value: object) -> FieldSet:
     if not isinstance(value, dict):
         raise FieldSetError("fields are an object")
     made = FieldSet()
     for text, below in value.items():
-        element = "" if text == SELF else canonical(text)
+        if text == SELF:
+            continue
+        element = text if text.startswith(FIELD) else canonical(text)
         if not element:
             continue
-        inner = from_fields_v1(below)
-        if not below or SELF in below:
+        if below == {}:
+            made.members.add(element)
+            continue
+        inner = _read(below)
+        if SELF in below:
             made.members.add(element)
         made.put(element, inner)
     return made

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from celadon.kube import metadata, status
-from celadon.kube.crd.custom_kinds import CustomKind
+from celadon.kube.crd.custom_kinds import CustomKind, invalid_version
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldmanager import managed_fields
 from celadon.kube.fieldmanager.field_ownership import ConflictError, KindVersion, Ownership
@@ -264,7 +264,8 @@ def track_update(
         return
     meta.pop("managedFields", None)
     endpoint = _Endpoint(target, writer)
-    shown = draft.form()
+    draft.complete()
+    shown = draft.made
     if target.custom is not None and not metadata.metadata(sent).get("managedFields"):
         # the metadata of a custom resource is read on the way, which loses an empty list: it says
         # nothing, where that of a built-in kind takes all managers away.
@@ -335,8 +336,11 @@ def read_applied(
     """Return what `applied` made, read as any body. StatusError (500) when a value does not fit
     Go's type; `config` is the body, by whose names the object is called then."""
     try:
-        read = with_go_numbers(document, target.kind)
-        draft = draft_of(read, target, context, keeps_nulls=True)
+        try:
+            draft = draft_of(document, target, context, keeps_nulls=True)
+        except DecodeError:  # mostly all numbers are Go's already: to look for others takes as long
+            read = with_go_numbers(document, target.kind)
+            draft = draft_of(read, target, context, keeps_nulls=True)
     except DecodeError as error:
         raise not_converted(config, target.kind, error.alone) from error
     return Incoming(target.kind, draft, dict(document))
@@ -373,10 +377,13 @@ class _Endpoint:
         versions, mine = self._writer.versions, self._target.kind
         group, version = parse_api_version(api_version)
         other = GroupVersionKind(group, version, mine.kind)
-        custom = versions.custom(other)
-        if group != mine.group or (custom is None and built_in_type(other) is None):
-            return None
+        custom = versions.custom(other) if group == mine.group else None
         if custom is None:
+            if self._target.custom is not None:
+                # another error upstream than for built-in kinds, which forget such managers
+                raise UnshownVersion(invalid_version("to", api_version))
+            if group != mine.group or built_in_type(other) is None:
+                return None
             return KindVersion(
                 type_of(other, None),
                 lambda obj: versions.convert(obj, other),
@@ -483,7 +490,7 @@ class _Endpoint:
             made, found = attempt(force=True)
         except UnshownVersion as error:
             raise status.plain_error(str(error)) from None
-        if not same(made, dict(live)):
+        if made != live or not same(made, dict(live)):
             found.times[applier] = self._writer.now
         if manager == KUBECTL:
             made = with_last_applied(made, config)

@@ -204,9 +204,9 @@ def managers_of_update(live: JsonObject, new: JsonObject, *, is_subresource: boo
     """Return the managers that a write starts from: of the object that was sent, if it has readable
     ones and goes to the object itself, else those of the live one."""
     sent = metadata.metadata(new).get("managedFields")
-    if not is_subresource:
-        if is_reset(sent):
-            return Managers()
+    if not is_subresource and is_reset(sent):
+        return Managers()
+    if not is_subresource and sent != metadata.metadata(live).get("managedFields"):
         try:
             found = decoded(sent)
         except EntryError:

@@ -7,10 +7,10 @@ place. As structured-merge-diff `typed/merge.go`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol, TypeAlias
 
-from celadon.kube.fieldmanager.field_sets import FIELD, FieldSet, step_text
+from celadon.kube.fieldmanager.field_sets import FIELD, INDEX, FieldSet, step_text
 from celadon.kube.fieldmanager.merge_types import (
     BOOLEAN,
     DEDUCED,
@@ -25,6 +25,9 @@ from celadon.kube.fieldmanager.merge_types import (
 )
 from celadon.kube.go.go_text import plain_text, quote
 from celadon.kube.json_types import Json, JsonObject
+from celadon.records import dataclass
+
+_CONTAINERS: Final = (dict, list)
 
 
 class Joiner(Protocol):
@@ -72,7 +75,7 @@ def _merged_maps(
 ) -> dict[str, object]:
     made = dict(live)
     for name, value in config.items():
-        if name in live:
+        if name in live and (value is None or value.__class__ in _CONTAINERS):
             value = merged(rule.child(name) or DEDUCED, live[name], value, joiner)
         made[name] = value
     if joiner is not None:
@@ -179,6 +182,9 @@ def _collect(type_: MergeType, value: object, found: FieldSet) -> bool:
 def _collect_members(rule: MapRule, value: JsonObject, found: FieldSet) -> None:
     for name, one in value.items():
         element = FIELD + name
+        if one.__class__ not in _CONTAINERS:
+            found.members.add(element)
+            continue
         below = FieldSet()
         is_leaf = _collect(rule.child(name) or DEDUCED, one, below)
         if is_leaf or one == {} or not rule.declares(name):
@@ -247,16 +253,19 @@ def with_structs(fields: FieldSet, type_: MergeType | None) -> FieldSet:
 def reconciled(fields: FieldSet, type_: MergeType | None) -> FieldSet:
     """A set that may have been written when the schema was another: who owned something within
     what is atomic by now owns all of it."""
-    if type_ is None or not fields.children:
+    if type_ is None:
         return fields
-    members, children = set(fields.members), {}
+    atomic, children = set[str](), dict[str, FieldSet]()
     for element, below in fields.children.items():
         inner = _below(type_, element)
         if inner is not None and _is_atomic(inner):
-            members.add(element)
-        else:
+            atomic.add(element)
+        elif inner is not None and below.children:
             children[element] = reconciled(below, inner)
-    return FieldSet(members, children)
+    if not atomic and all(one is fields.children[element] for element, one in children.items()):
+        return fields
+    kept = {element: fields.children[element] for element in fields.children.keys() - atomic}
+    return FieldSet(fields.members | atomic, kept | children)
 
 
 def _below(type_: MergeType, element: str) -> MergeType | None:
@@ -372,6 +381,10 @@ def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, found: Compar
         now = new[name]
         if was is now or (was.__class__ is str and was == now):
             continue
+        if was.__class__ not in _CONTAINERS and now.__class__ not in _CONTAINERS:
+            if not same(was, now):
+                found.modified.members.add(element)
+            continue
         below = Comparison()
         if _compare(rule.child(name) or DEDUCED, was, now, below):
             found.modified.members.add(element)
@@ -445,7 +458,9 @@ _UNLIKE_SCALARS: Final = (dict, list, ForeignValue)
 def misfits(type_: MergeType, value: object, *, duplicates: bool = False) -> list[str]:
     """One text per error, with its path; none for a value that fits. Values may be foreign;
     `duplicates` allows items that occur twice."""
-    return list(_errors(type_, value, "", duplicates=duplicates))
+    found: list[str] = []
+    _Misfits(found, duplicates).look(type_, value, None)
+    return found
 
 
 def joined(errors: Sequence[str]) -> str:
@@ -453,74 +468,96 @@ def joined(errors: Sequence[str]) -> str:
     return errors[0] if len(errors) == 1 else "\n  ".join(["errors:", *errors])
 
 
-def _errors(type_: MergeType, value: Any, path: str, *, duplicates: bool) -> Iterator[str]:
-    """A value of a shape that the type does not have is judged by the first one it has."""
-    if value is None:
-        return
-    shape = value.__class__
-    if shape is dict and type_.map is not None:
-        yield from _member_errors(type_.map, value, path, duplicates=duplicates)
-    elif shape is list and type_.list is not None:
-        yield from _item_errors(type_.list, value, path, duplicates=duplicates)
-    elif type_.scalar and (shape not in _UNLIKE_SCALARS or type_.map is None):
-        yield from _scalar_errors(type_.scalar, value, path)
-    elif type_.map is not None:
-        yield _error(path, f"expected map, got {_shown(value)}")
-    else:
-        yield _error(path, f"expected list, got {_shown(value)}")
+_Place: TypeAlias = "tuple[_Place, str] | None"
+"""A path, from its end: what is above, and the last element. Only errors have use for its text."""
 
 
-def _error(path: str, text: str) -> str:
-    return f"{path}: {text}" if path else text
+@dataclass(frozen=True, slots=True)
+class _Misfits:
+    """Looks at values, and notes what is wrong with them in `found`."""
 
+    found: list[str]
+    duplicates: bool
 
-def _member_errors(
-    rule: MapRule, value: JsonObject, path: str, *, duplicates: bool
-) -> Iterator[str]:
-    """After a member that is not allowed nothing more is looked at."""
-    for name, one in value.items():
-        child = rule.child(name)
-        here = path + step_text(FIELD + name)
-        if child is None:
-            yield _error(here, "field not declared in schema")
+    def look(self, type_: MergeType, value: Any, at: _Place) -> None:
+        """A value of a shape that the type does not have is judged by the first one it has."""
+        if value is None:
             return
-        yield from _errors(child, one, here, duplicates=duplicates)
-
-
-def _item_errors(
-    rule: ListRule, value: Sequence[Any], path: str, *, duplicates: bool
-) -> Iterator[str]:
-    seen: set[str] = set()
-    for i, item in enumerate(value):
-        if rule.atomic:
-            here = f"{path}[{i}]"
+        shape = value.__class__
+        if shape is dict and type_.map is not None:
+            self._look_at_members(type_.map, value, at)
+        elif shape is list and type_.list is not None:
+            self._look_at_items(type_.list, value, at)
+        elif type_.scalar and (shape not in _UNLIKE_SCALARS or type_.map is None):
+            if shape not in _FITTING[type_.scalar]:
+                self._note(at, _scalar_error(type_.scalar, value))
+        elif type_.map is not None:
+            self._note(at, f"expected map, got {_shown(value)}")
         else:
+            self._note(at, f"expected list, got {_shown(value)}")
+
+    def _look_at_members(self, rule: MapRule, value: JsonObject, at: _Place) -> None:
+        """After a member that is not allowed nothing more is looked at."""
+        for name, one in value.items():
+            child = rule.child(name)
+            if child is None:
+                self._note((at, FIELD + name), "field not declared in schema")
+                return
+            if one.__class__ not in _FITTING[child.scalar]:
+                self.look(child, one, (at, FIELD + name))
+
+    def _look_at_items(self, rule: ListRule, value: Sequence[Any], at: _Place) -> None:
+        type_ = rule.item
+        if rule.atomic:
+            for i, item in enumerate(value):
+                self.look(type_, item, (at, f"{INDEX}{i}"))
+            return
+        seen: set[str] = set()
+        for i, item in enumerate(value):
             try:
                 element = rule.element(item)
             except ItemError as error:
-                yield _error(path, f"element {i}: {error}")
+                self._note(at, f"element {i}: {error}")
                 return
-            if element in seen and not duplicates:
-                yield _error(path, f"duplicate entries for key {step_text(element)}")
+            if element in seen and not self.duplicates:
+                self._note(at, f"duplicate entries for key {step_text(element)}")
             seen.add(element)
-            here = path + step_text(element)
-        yield from _errors(rule.item, item, here, duplicates=duplicates)
+            self.look(type_, item, (at, element))
+
+    def _note(self, at: _Place, text: str) -> None:
+        if not text:
+            return
+        path = ""
+        while at is not None:
+            at, element = at
+            path = step_text(element) + path
+        self.found.append(f"{path}: {text}" if path else text)
 
 
-def _scalar_errors(wanted: str, value: object, path: str) -> Iterator[str]:
+_FITTING: Final[Mapping[str, Collection[type]]] = {
+    NUMERIC: (int, float),
+    STRING: (str,),
+    BOOLEAN: (bool,),
+    UNTYPED: (str, bool, int, float),
+    "": (),
+}
+"""The classes of JSON that fit a scalar; none where there is to be none."""
+
+
+def _scalar_error(wanted: str, value: object) -> str:
+    """Empty for what fits all the same."""
     shape = float if isinstance(value, float) else value.__class__
-    is_number = shape in (int, float)
     match wanted:
-        case _ if wanted == NUMERIC and not is_number:
+        case _ if wanted == NUMERIC and shape is not float:
             found = value.go_type if isinstance(value, ForeignValue) else _GO_TYPES[shape]
-            yield _error(path, f"expected numeric (int or float), got {found}")
-        case _ if wanted == STRING and shape is not str:
-            shown = f"&value.valueUnstructured{{Value:{_go(value)}}}"
-            yield _error(path, f"expected string, got {shown}")
-        case _ if wanted == BOOLEAN and shape is not bool:
-            yield _error(path, f"expected boolean, got {_shown(value)}")
+            return f"expected numeric (int or float), got {found}"
+        case _ if wanted == STRING:
+            return f"expected string, got &value.valueUnstructured{{Value:{_go(value)}}}"
+        case _ if wanted == BOOLEAN:
+            return f"expected boolean, got {_shown(value)}"
         case _ if wanted == UNTYPED and shape in _UNLIKE_SCALARS:
-            yield _error(path, f"expected any scalar, got {_shown(value)}")
+            return f"expected any scalar, got {_shown(value)}"
+    return ""
 
 
 def _shown(value: object) -> str:

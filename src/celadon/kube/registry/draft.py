@@ -170,18 +170,11 @@ def _decoded(
 ) -> tuple[JsonDict, typed_objects.StructCodec, bool, tuple[typed_objects.EmptyValue, ...]]:
     """The third says that no field is unknown, and none empty; of custom resources that is not
     known. The last are the values that came empty and are left out."""
-    codec, exact = (
-        typed_objects.codec_for(gvk),
-        typed_objects.codec_for(gvk, typed_objects.Reading.EXACT),
-    )
-    if codec is None or exact is None:
+    read = typed_objects.decode_kind(obj, gvk)
+    if read is None:
         return *_decoded_custom(obj), False, ()
-    empties: tuple[typed_objects.EmptyValue, ...] = ()
-    try:
-        made, is_exact = typed_objects.decode(exact, obj), True
-    except typed_objects.Inexact:
-        made, is_exact = typed_objects.decode(codec, obj), False
-        empties = typed_objects.empty_values(codec, obj)
+    made, codec, is_exact = read
+    empties = () if is_exact else typed_objects.empty_values(codec, obj)
     made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
     return made, codec, is_exact, empties
 

@@ -254,7 +254,8 @@ def read_patched(
         raise status.bad_request(f'the spec replicas field "{where}" cannot be empty')
     if field_validation == IGNORE:
         return Incoming(found, draft, document)
-    complaints = (*result.complaints, *_complaints(result, target))
+    strays = () if draft.is_exact else _complaints(result, target)
+    complaints = (*result.complaints, *strays)
     if complaints and field_validation == STRICT:
         raise result.refusal(request_bodies.strict_decoding_error(list(complaints)))
     return Incoming(found, draft, document, complaints)

@@ -7,7 +7,7 @@
     require_state(draft.made, old, target)               is it about the state that is there?
     made = finish_update(draft, old, target)             what stays as it was, the generation
     strategy.write_errors(target, made, old, surroundings)     why it is refused with 422
-    stored_update(made, parent, target, context)         what is kept and answered
+    stored_update(draft, made, parent, target)           what is kept and answered
 
 `old` is the object as the endpoint shows it (`target.shown`), `parent` the stored one. `updated`
 does it for those who have no mutators. As k8s.io/apiserver `pkg/endpoints/handlers/update.go`,
@@ -22,13 +22,14 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import update_rules
-from celadon.kube.defaulting.dropped_fields import KIND_UPDATES, drop_unused
+from celadon.kube.defaulting.dropped_fields import KIND_UPDATES, drop_unused, outlasts_keeping
 from celadon.kube.defaulting.field_functions import count_templates
 from celadon.kube.defaulting.workload_defaults import service_update
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue, parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupVersionKind
+from celadon.kube.registry.create import is_settled
 from celadon.kube.registry.draft import (
     Draft,
     Target,
@@ -46,7 +47,12 @@ from celadon.kube.registry.strategy import (
 )
 from celadon.kube.releases import is_since
 from celadon.kube.schemas import schema_packs
-from celadon.kube.schemas.typed_objects import EmptyValue, StructCodec, struct_codec
+from celadon.kube.schemas.typed_objects import (
+    EmptyValue,
+    StructCodec,
+    struct_codec,
+    with_empty_values,
+)
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
 
@@ -279,14 +285,28 @@ def _is_below(empty: EmptyValue, paths: Iterable[str]) -> bool:
 def _differ(made: JsonObject, old: JsonObject, codec: StructCodec, paths: Iterable[str]) -> bool:
     """Return whether one of the paths holds something else; empty lists and maps are as good as
     none."""
-    new_fields, old_fields = _without_empty(made, codec), _without_empty(old, codec)
-    return any(_value_at(new_fields, path) != _value_at(old_fields, path) for path in paths)
+    return any(not _is_same_at(made, old, codec, path) for path in paths)
+
+
+def _is_same_at(made: JsonObject, old: JsonObject, codec: StructCodec, path: str) -> bool:
+    new, before = _value_at(made, path), _value_at(old, path)
+    if new == before:
+        return True
+    node: Any = {"ref": codec.name}
+    for name in path.split("."):
+        node = struct_codec(node["ref"]).field_nodes[name]
+    if _is_struct(node):
+        new, before = new or {}, before or {}
+    return _is_same(new, before, node)
 
 
 def _came_empty(draft: Draft, paths: Collection[str]) -> bool:
-    """Return whether one of the paths came with an empty list or map in it, where that counts."""
-    kind = draft.gvk.group_kind
-    return kind in EMPTY_IS_NOT_NONE and any(one.path[0] in paths for one in draft.run.empties)
+    """Return whether one of the paths came with an empty list or map in it that is empty still,
+    where that counts."""
+    if draft.gvk.group_kind not in EMPTY_IS_NOT_NONE:
+        return False
+    empties = [one for one in draft.run.empties if one.path[0] in paths]
+    return with_empty_values(draft.made, empties) != draft.made
 
 
 def _value_at(obj: JsonObject, path: str) -> Json:
@@ -299,28 +319,46 @@ def _value_at(obj: JsonObject, path: str) -> Json:
     return value or None
 
 
-def _without_empty(obj: Any, codec: StructCodec) -> Any:
-    """Without the empty lists and maps of typed fields, which the wire format cannot hold."""
-    made = {}
-    for key, value in obj.items():
-        node = codec.field_nodes.get(key)
-        if isinstance(node, dict) and ("items" in node or "values" in node) and not value:
-            continue
-        made[key] = _pruned(value, node)
-    return made
+_ABSENT: Final = object()
 
 
-def _pruned(value: object, node: object) -> Any:
-    if not isinstance(node, dict) or not value:
-        return value
-    if "items" in node and isinstance(value, list):
-        return [_pruned(item, node["items"]) for item in value]
-    if "values" in node and isinstance(value, dict):
-        return {key: _pruned(item, node["values"]) for key, item in value.items()}
-    name = node.get("ref", "")
-    if isinstance(value, dict) and name not in schema_packs.SPECIAL_COMPONENTS:
-        return _without_empty(value, struct_codec(name))
-    return value
+def _is_same(new: object, old: object, node: Json) -> bool:
+    """Return whether two values of a field that differ are equal but for the empty lists and maps
+    of typed fields, which the wire format cannot hold."""
+    if not isinstance(node, dict):
+        return False
+    if isinstance(new, list) and isinstance(old, list) and "items" in node:
+        pairs, items = zip(new, old, strict=False), node["items"]
+        return len(new) == len(old) and all(
+            one == other or _is_same(one, other, items) for one, other in pairs
+        )
+    if not isinstance(new, dict) or not isinstance(old, dict):
+        return False
+    if "values" in node:
+        values = node["values"]
+        return new.keys() == old.keys() and all(
+            value == old[key] or _is_same(value, old[key], values) for key, value in new.items()
+        )
+    return _is_struct(node) and _has_same_fields(new, old, struct_codec(node["ref"]))
+
+
+def _is_struct(node: Json) -> bool:
+    return isinstance(node, dict) and node.get("ref", "") not in _NO_STRUCTS
+
+
+_NO_STRUCTS: Final = frozenset({"", *schema_packs.SPECIAL_COMPONENTS})
+
+
+def _has_same_fields(new: JsonObject, old: JsonObject, codec: StructCodec) -> bool:
+    nodes = codec.field_nodes
+    for key in new.keys() | old.keys():
+        node = nodes.get(key)
+        mine, theirs = new.get(key, _ABSENT), old.get(key, _ABSENT)
+        if isinstance(node, dict) and ("items" in node or "values" in node):
+            mine, theirs = mine or _ABSENT, theirs or _ABSENT
+        if mine != theirs and not _is_same(mine, theirs, node):
+            return False
+    return True
 
 
 # --- subresources ---
@@ -420,10 +458,24 @@ def _without(obj: JsonObject, keys: set[str]) -> dict[str, Json]:
 # --- the store ---
 
 
-def stored_update(
-    made: JsonObject, parent: JsonObject, target: Target, context: DefaultingContext
-) -> JsonDict:
-    """Return what is kept of a changed object; `parent` is the stored one. A scale goes into it."""
+def stored_update(draft: Draft, made: JsonDict, parent: JsonObject, target: Target) -> JsonDict:
+    """Return what is kept of a changed object, which `finish_update` made of the draft; `parent` is
+    the stored one. A scale goes into it. It is `made` itself, where reading it back would give it
+    again."""
     if target.subresource == "scale":
         return scaled(parent, made, target.scale_paths)
-    return stored_object(made, target, context)
+    if target.schema is None and _stays_settled(draft, target.subresource):
+        return made
+    return stored_object(made, target, draft.run.context)
+
+
+def _stays_settled(draft: Draft, subresource: str) -> bool:
+    """Return whether `finish_update` has left a draft as it would be read back: what it takes from
+    the old object was read back before."""
+    kind = draft.gvk
+    if subresource not in _KEPT or (kind.group, kind.kind, subresource) in KIND_UPDATES:
+        return False
+    kept = tuple(update_rules(kind).get(_KEPT[subresource], ()))
+    return (
+        kind != SERVICE_KIND and is_settled(draft) and outlasts_keeping(kind, draft.run.gates, kept)
+    )

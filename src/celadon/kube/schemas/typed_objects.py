@@ -555,6 +555,18 @@ def round_trip(obj: object, gvk: GroupVersionKind) -> JsonDict | None:
     return made
 
 
+def decode_kind(obj: object, gvk: GroupVersionKind) -> tuple[JsonDict, StructCodec, bool] | None:
+    """The object decoded, without defaulting and completing, the codec of its kind, and whether no
+    field of it is unknown, and none empty; None for kinds not built in."""
+    codec, exact = codec_for(gvk), codec_for(gvk, Reading.EXACT)
+    if codec is None or exact is None:
+        return None
+    try:
+        return decode(exact, obj), codec, True
+    except Inexact:
+        return decode(codec, obj), codec, False
+
+
 # --- Strict decoding ---------------------------------------------------------
 #
 # Strict decoding: the fields of a document that its kind does not have, or that come twice.

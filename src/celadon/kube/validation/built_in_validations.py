@@ -42,10 +42,12 @@ from celadon.kube.validation.object_meta import (
     Revisit,
     Update,
     Validation,
+    new_object_meta,
     standard_finalizers,
     validate_meta_of_update,
     validate_object_meta,
     validate_object_meta_update,
+    validate_place,
 )
 from celadon.kube.validation.pods import pod_specs, pod_updates
 from celadon.kube.validation.pods import pod_updates as pod_statuses
@@ -277,7 +279,7 @@ def validate_create(
         return []
     meta = obj.get("metadata") or {}
     naming = validation.naming_of(obj)
-    of_meta = iter(()) if naming is None else _metadata(meta, naming)
+    of_meta = iter(()) if naming is None else new_object_meta(meta, naming)
     errors = itertools.chain(of_meta, validation.create(obj))
     return holding(errors, gates) or _for_all_kinds(meta, is_done=naming is not None)
 
@@ -294,32 +296,36 @@ def _for_all_kinds(meta: JsonObject, *, is_done: bool) -> list[FieldError]:
     return found
 
 
-def _metadata(meta: JsonObject, naming: Naming) -> Errors:
-    yield from validate_object_meta(meta, naming)
-    yield from standard_finalizers(meta, naming)
-
-
 def validate_update(
     obj: JsonObject, old: JsonObject, kind: GroupVersionKind, gates: frozenset[str] | None = None
 ) -> list[FieldError]:
     """Return what is wrong with a changed object. Subresources are not validated here."""
     validation = validation_of(kind.group_kind)
-    if validation is None:
-        return []
+    return [] if validation is None else holding(_changed(obj, old, validation), gates)
+
+
+def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors:
+    """What a server finds for all kinds, the rules of a kind find again."""
     meta, before = obj.get("metadata") or {}, old.get("metadata") or {}
-    errors = [validate_meta_of_update(meta, before)]
+    is_sound = True
+    for error in validate_meta_of_update(meta, before):
+        is_sound = False
+        yield error
     naming = validation.naming_of(obj)
     if validation.repeated_until and not is_since(validation.repeated_until):
-        errors += [iter(()) if naming is None else _metadata(meta, naming), validation.create(obj)]
+        if naming is not None:
+            yield from new_object_meta(meta, naming)
+        yield from validation.create(obj)
     if naming is not None:
         revisit = validation.revisits
         if Revisit.AS_CHANGED in revisit:
-            errors.append(validate_object_meta_update(meta, before))
-            errors.append(standard_finalizers(meta, naming))
+            if not is_sound:
+                yield from validate_object_meta_update(meta, before)
+            yield from standard_finalizers(meta, naming)
         if Revisit.AS_NEW in revisit:
-            errors.append(_metadata(meta, naming))
-    errors.append(validation.of_update(obj, old))
-    return holding(itertools.chain.from_iterable(errors), gates)
+            yield from (validate_place if is_sound else validate_object_meta)(meta, naming)
+            yield from standard_finalizers(meta, naming)
+    yield from validation.of_update(obj, old)
 
 
 def validate_status_update(
@@ -333,7 +339,7 @@ def validate_status_update(
     errors = list(validate_meta_of_update(meta, before))
     if validation is None or validation.status is None:
         return errors
-    if Revisit.AS_CHANGED in validation.revisit:
+    if errors and Revisit.AS_CHANGED in validation.revisit:
         errors += validate_object_meta_update(meta, before)
     return holding(itertools.chain(errors, validation.status(obj, old)), gates)
 

@@ -94,6 +94,16 @@ IN_PATHS: Final = Naming(name_rules.path_segment_name, None, _path_prefix)
 
 def validate_object_meta(meta: JsonObject, naming: Naming) -> Errors:
     """Yield what is wrong with the metadata of a new object, in upstream's order."""
+    yield from validate_place(meta, naming)
+    yield from not_negative(meta, METADATA, "generation")
+    yield from labels(METADATA.child("labels"), meta.get("labels"))
+    yield from validate_annotations(METADATA.child("annotations"), meta.get("annotations"))
+    yield from _owners(meta.get("ownerReferences") or ())
+    yield from _finalizers(meta)
+
+
+def validate_place(meta: JsonObject, naming: Naming) -> Errors:
+    """Yield what is wrong with the name and the namespace, of which each kind has its own rules."""
     yield from _names(meta, naming)
     if naming.namespaced:
         namespace = meta.get("namespace")
@@ -101,11 +111,6 @@ def validate_object_meta(meta: JsonObject, naming: Naming) -> Errors:
             yield from dns_label(METADATA.child("namespace"), namespace)
         else:
             yield fieldpath.required(METADATA.child("namespace"))
-    yield from not_negative(meta, METADATA, "generation")
-    yield from labels(METADATA.child("labels"), meta.get("labels"))
-    yield from validate_annotations(METADATA.child("annotations"), meta.get("annotations"))
-    yield from _owners(meta.get("ownerReferences") or ())
-    yield from _finalizers(meta)
 
 
 def validate_meta_of_update(
@@ -255,6 +260,12 @@ def standard_finalizers(meta: JsonObject, naming: Naming) -> Errors:
         return
     for path, finalizer in items(meta, "finalizers", METADATA):
         yield from standard_finalizer(path, finalizer)
+
+
+def new_object_meta(meta: JsonObject, naming: Naming) -> Errors:
+    """Yield what is wrong with the metadata of a new object of a built-in kind."""
+    yield from validate_object_meta(meta, naming)
+    yield from standard_finalizers(meta, naming)
 
 
 def standard_finalizer(path: FieldPath, finalizer: str) -> Errors:

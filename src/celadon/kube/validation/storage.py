@@ -42,7 +42,11 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.field_checks import qualified_name as checked_qualified_name
-from celadon.kube.validation.object_meta import Naming, validate_object_meta
+from celadon.kube.validation.object_meta import (
+    Naming,
+    new_object_meta,
+    validate_object_meta,
+)
 from celadon.kube.validation.pods import volumes
 from celadon.kube.validation.pods.env_vars import no_backsteps
 from celadon.kube.validation.pods.internal_types import (
@@ -410,7 +414,7 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidatePersistentVolumeUpdate` of `pkg/apis/core/validation`, which looks at all of it
     # once more: causes come twice.
     yield from persistent_volume(obj, old)
-    yield from validate_object_meta(obj.get("metadata") or {}, Naming(namespaced=False))
+    yield from new_object_meta(obj.get("metadata") or {}, Naming(namespaced=False))
     yield from _volume(obj, old)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     difference = volume_source_diff(before, _without_new_secret(spec, before))

@@ -50,6 +50,7 @@ from celadon.migrate.kyverno.patterns import (
 )
 from celadon.migrate.kyverno.queries import (
     ABSENT,
+    PARAMS,
     Branch,
     Computed,
     Constant,
@@ -69,7 +70,7 @@ from celadon.migrate.kyverno.queries import (
     read,
     some_item,
 )
-from celadon.migrate.shapes import Form
+from celadon.migrate.shapes import Form, Place
 from celadon.migrate.translations import NotTranslated
 
 VARIABLE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
@@ -115,8 +116,17 @@ def operand(value: Json, names: Names) -> Query:
         return Constant(value)
     text = value.strip()
     if text.startswith("{{") and text.endswith("}}") and _is_one(text):
-        return read(text[2:-2], names)
+        return _variable(text[2:-2], names)
     raise NotTranslated("a text with variables in it")
+
+
+def _variable(text: str, names: Names) -> Query:
+    """Return what a variable reads. Where a ConfigMap does not have the key, the rule fails, and so
+    does its policy."""
+    found = read(text, names)
+    if isinstance(found, Located) and found.place.root == PARAMS:
+        return Located(found.place.there())
+    return found
 
 
 def _is_one(text: str) -> bool:
@@ -460,7 +470,27 @@ def is_in(one: Query, value: Query) -> Condition:
             raise NotTranslated("a list that is neither a list nor a text")
         case Keys(place) if isinstance(one, Constant):
             return has_key(place, str(one.value))
+        case Located(place) if _is_of_config_map(place):
+            return _is_a_word(one, place.plain)
+        case Otherwise(Located(place), Constant(None | "")) if _is_of_config_map(place):
+            return _is_a_word(one, f"{place.optional}.orValue('')")
     return some_item(value, lambda other: _same_text(one, other))
+
+
+def _is_of_config_map(place: Place) -> bool:
+    return place.root == PARAMS and place.shape.form is Form.STRING
+
+
+def _is_a_word(one: Query, text: str) -> Condition:
+    """Return whether a value is one of those that stand in a ConfigMap: a list of JSON, or one
+    text."""
+    word, form = _text_of(one)
+    if form is not Form.STRING and not isinstance(one, Constant):
+        word = f"string({word})"
+    return member(word, f"{text}.findAll({_WORD})")
+
+
+_WORD: Final = quoted(r'[^\[\]\s",]+')
 
 
 def _same_text(one: Query, other: Query) -> Condition:
@@ -596,7 +626,7 @@ def substituted(message: str, names: Names) -> Sequence[str | Query]:
     parts: list[str | Query] = []
     end = 0
     for found in VARIABLE.finditer(message):
-        parts += [message[end : found.start()], read(found[1], names)]
+        parts += [message[end : found.start()], _variable(found[1], names)]
         end = found.end()
     return [*parts, message[end:]]
 
@@ -620,3 +650,28 @@ def joined(parts: Iterable[str | Query]) -> str:
             case _:
                 raise NotTranslated("a variable in a message")
     return " + ".join(texts)
+
+
+# --- Variables ---------------------------------------------------------------
+
+
+def with_context(context: Sequence[JsonObject], names: Names) -> Names:
+    """Return what a rule, or an entry of its `foreach`, sees with its variables. Raises
+    NotTranslated where values are looked up."""
+    for entry in context:
+        variable = entry.get("variable")
+        if not isinstance(variable, Mapping) or "value" in variable:
+            kinds = ("configMap", "apiCall", "imageRegistry", "globalReference", "variable")
+            kind = next((one for one in kinds if one in entry), "context")
+            raise NotTranslated(f"values that are looked up (`{kind}`)", _LOOKED_UP.get(kind, ""))
+        found: Query = read(str(variable.get("jmesPath")), names)
+        if "default" in variable:
+            found = Otherwise(found, operand(variable["default"], names))
+        names = Names({**names.members, str(entry["name"]): found})
+    return names
+
+
+_LOOKED_UP: Final = {
+    "apiCall": "Policies see the request, its namespace and params, and no other objects.",
+    "imageRegistry": "Keep it in Kyverno: the API server asks no registries.",
+}

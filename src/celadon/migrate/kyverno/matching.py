@@ -44,6 +44,8 @@ class ResourceRule:
     """The kinds that are known to be meant."""
     guessed: str = ""
     """The kind whose resource was guessed by its name, since it is not known."""
+    has_namespace: bool = False
+    """Whether all requests for it are known to have a namespace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,22 +74,22 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     made = Matching(tuple(rules), tuple(operations))
     below = any(subresource for _, _, _, subresource in map(_parts, kinds))
     conditions: dict[str, Condition] = {}
+    namespace = _NAMESPACE if all(one.has_namespace for one in rules) else _ANY_NAMESPACE
     # A policy has one selector of objects and one of namespaces, so selectors of several blocks, of
     # which any may match, can only be conditions.
     if len(blocks) == 1:
         made = _with_selectors(made, blocks[0], mutates="mutate" in rule.value)
-        conditions |= _conditions_of(blocks[0], made)
+        conditions |= _conditions_of(blocks[0], made, namespace)
         if made.namespace_selector and {one.resource for one in rules} & {"*", "namespaces"}:
             # Kyverno takes no namespace for one that is in itself; an API server does.
             conditions["is-no-namespace"] = comparison("request.kind.kind", "!=", "'Namespace'")
     else:
-        conditions["matches"] = _any_or_all(rule.match, with_subresources=below)
+        conditions["matches"] = _any_or_all(rule.match, namespace, with_subresources=below)
     if rule.exclude.blocks:
-        conditions["is-not-excluded"] = negation(_any_or_all(rule.exclude, with_subresources=below))
+        excluded = _any_or_all(rule.exclude, namespace, with_subresources=below)
+        conditions["is-not-excluded"] = negation(excluded)
     if policy.namespace:
-        conditions["is-in-namespace"] = comparison(
-            "request.namespace", "==", quoted(policy.namespace)
-        )
+        conditions["is-in-namespace"] = comparison(namespace, "==", quoted(policy.namespace))
     for one in rules:
         if one.guessed:
             conditions["is-of-kind"] = _of_kinds([*kinds])
@@ -144,6 +146,8 @@ def resource_rules(kind: str, catalog: Catalog) -> list[ResourceRule]:
             _version(same) if is_open else version,
             f"{plural}/{subresource}" if subresource else plural,
             () if subresource else (same[0].gvk,),
+            # A request for a Namespace has its name for a namespace.
+            has_namespace=all(one.namespaced or one.gvk.kind == "Namespace" for one in same),
         )
         for (group_name, plural), same in rules.items()
     ]
@@ -191,18 +195,25 @@ def _resources(catalog: Catalog, group: str, version: str, kind: str) -> list[Re
 # --- Conditions --------------------------------------------------------------
 
 
-def _any_or_all(filters: Filters, *, with_subresources: bool = False) -> Condition:
+_NAMESPACE: Final = "request.namespace"
+_ANY_NAMESPACE: Final = "request.?namespace.orValue('')"
+"""The same, where requests may have none."""
+
+
+def _any_or_all(filters: Filters, namespace: str, *, with_subresources: bool = False) -> Condition:
     """Return whether a request is among those that filters are for; `with_subresources`: the rule
     is for some, so those that no filter names are none that it is for."""
     together = conjunction if filters.all_of else disjunction
-    return together(_block(one, with_subresources=with_subresources) for one in filters.blocks)
+    return together(
+        _block(one, namespace, with_subresources=with_subresources) for one in filters.blocks
+    )
 
 
 def filtered(filters: Filters, kinds: Sequence[GroupVersionKind]) -> Condition:
     """Return whether an object of some kinds is among those that filters are for. Raises
     NotTranslated."""
     if not kinds:
-        return _any_or_all(filters)
+        return _any_or_all(filters, _ANY_NAMESPACE)
     together = conjunction if filters.all_of else disjunction
     return together(_of_known_kinds(one, kinds) for one in filters.blocks)
 
@@ -223,16 +234,16 @@ def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind]) -> Conditi
     ]
     if block.kinds and not any(meant):
         return NEVER
-    return _block(replace(block, kinds=()) if all(meant) else block)
+    return _block(replace(block, kinds=()) if all(meant) else block, _NAMESPACE)
 
 
-def _block(block: Filter, *, with_subresources: bool = False) -> Condition:
+def _block(block: Filter, namespace: str, *, with_subresources: bool = False) -> Condition:
     operations = [member("request.operation", literal(list(block.operations)))]
     return conjunction(
         [
             _of_kinds(block.kinds, with_subresources=with_subresources),
             *(operations if block.operations else ()),
-            *_conditions_of(block, Matching((), ())).values(),
+            *_conditions_of(block, Matching((), ()), namespace).values(),
         ]
     )
 
@@ -288,7 +299,7 @@ _LABELS: Final = "object.metadata.?labels.orValue({})"
 _NAMESPACE_LABELS: Final = "namespaceObject.metadata.?labels.orValue({})"
 
 
-def _conditions_of(block: Filter, beside: Matching) -> dict[str, Condition]:
+def _conditions_of(block: Filter, beside: Matching, namespace: str) -> dict[str, Condition]:
     """Return what a block says besides kinds, and what of its selectors is not said already."""
     if block.unknown:
         raise NotTranslated(f"`{block.unknown[0]}` of resources")
@@ -301,7 +312,7 @@ def _conditions_of(block: Filter, beside: Matching) -> dict[str, Condition]:
     if block.names:
         made["has-name"] = _one_of("object.metadata.?name.orValue('')", block.names)
     if block.namespaces:
-        made["is-in-namespace"] = _one_of("request.namespace", block.namespaces)
+        made["is-in-namespace"] = _one_of(namespace, block.namespaces)
     if block.annotations:
         made["has-annotations"] = conjunction(
             _has_entry("object.metadata.?annotations.orValue({})", key, value)

@@ -22,12 +22,12 @@ from celadon.migrate.cel_text import (
     quoted,
     some,
 )
-from celadon.migrate.kyverno.conditions import conditions, joined, substituted
+from celadon.migrate.kyverno.conditions import conditions, joined, substituted, with_context
 from celadon.migrate.kyverno.pattern_translation import element
 from celadon.migrate.kyverno.patterns import AnchorKind, anchor_of, has_wildcards
 from celadon.migrate.kyverno.queries import Branch, Located, Names, elements, read
-from celadon.migrate.shapes import Form, Place, is_selectable
-from celadon.migrate.translations import NotTranslated
+from celadon.migrate.shapes import Form, Place, Shape, is_selectable
+from celadon.migrate.translations import NotTranslated, apply_configuration, json_patches
 
 # --- Strategic merge patches -------------------------------------------------
 
@@ -39,10 +39,10 @@ from celadon.migrate.translations import NotTranslated
 
 
 @dataclass(frozen=True, slots=True)
-class MergePatch:
+class Patch:
     """A patch does these mutations, in their order, under the condition for all of them."""
 
-    mutations: tuple[str, ...]
+    mutations: tuple[JsonObject, ...]
     condition: Condition
 
 
@@ -357,11 +357,46 @@ _ELEMENT: Final = re.compile(r"\{\{\s*element\.(\w+)\s*\}\}")
 
 def merge_patch(
     place: Place, patch: Mapping[str, Json], names: Names, item: Element | None = None
-) -> MergePatch:
+) -> Patch:
     """Return what a patch does to an object. Raises NotTranslated."""
     edits = _Edits(names, item)
     edits.fields(_Spot(place, "''", "Object"), patch)
-    return MergePatch(tuple(edits.mutations), conjunction(edits.conditions))
+    condition = conjunction(edits.conditions)
+    merged = _stripped_of_conditions(patch)
+    if edits.mutations and merged and _is_merged(place.shape, merged):
+        text = Writer(names).object(place, "Object", merged)
+        return Patch((apply_configuration(text),), condition)
+    return Patch(tuple(json_patches(edits.mutations)), condition)
+
+
+def _stripped_of_conditions(patch: Mapping[str, Json]) -> dict[str, Json]:
+    """Return a patch without what is only asked of the object."""
+    made: dict[str, Json] = {}
+    for key, value in patch.items():
+        anchor = anchor_of(key)
+        if anchor is None or anchor.kind is AnchorKind.ADDITION:
+            inside = _stripped_of_conditions(value) if isinstance(value, Mapping) else value
+            if inside != {} or value == {}:
+                made[key] = inside
+    return made
+
+
+def _is_merged(shape: Shape, patch: Json) -> bool:
+    """Return whether an ApplyConfiguration says the same as a patch: it sets fields, or entries of
+    maps, of what is not changed as a whole only."""
+    if not isinstance(patch, Mapping):
+        return patch is not None and not isinstance(patch, list)
+    if shape.schema is None or shape.form not in (Form.FIELDS, Form.MAP):
+        return False
+    if resolved(shape.schema).map_type == "atomic" or not patch:
+        return False
+    is_named = shape.form is Form.MAP or all(map(is_selectable, patch))
+    return is_named and all(
+        anchor_of(key) is None
+        and (inside := shape.member(key)) is not None
+        and _is_merged(inside, one)
+        for key, one in patch.items()
+    )
 
 
 # --- JSON patches ------------------------------------------------------------
@@ -400,9 +435,9 @@ def json_patch(
     operations: Sequence[JsonObject],
     names: Names,
     item: PatchedElement | None = None,
-) -> tuple[str, ...]:
+) -> tuple[JsonObject, ...]:
     """Return the mutations that patches are. Raises NotTranslated."""
-    return tuple(_mutation(place, one, Writer(names), item) for one in operations)
+    return tuple(json_patches(_mutation(place, one, Writer(names), item) for one in operations))
 
 
 def _mutation(
@@ -538,19 +573,21 @@ def operations_of(value: object) -> list[JsonObject]:
 
 MUTATE_FIELDS: Final = frozenset({"patchStrategicMerge", "patchesJson6902", "foreach"})
 _FOREACH: Final = frozenset(
-    {"list", "patchStrategicMerge", "patchesJson6902", "preconditions", "order"}
+    {"context", "list", "patchStrategicMerge", "patchesJson6902", "preconditions", "order"}
 )
 
 
-def mutation(place: Place, mutate: JsonObject, names: Names) -> MergePatch:
+def mutation(place: Place, mutate: JsonObject, names: Names) -> Patch:
     """Return what a rule does to an object. Raises NotTranslated."""
     if "foreach" in mutate:
         every = [one for entry in mutate["foreach"] for one in _for_each(place, entry, names)]
-        found = dict.fromkeys(text for one in every for text in one.mutations)
-        made = MergePatch(tuple(found), conjunction(one.condition for one in every))
+        found: list[JsonObject] = []
+        for each in (each for one in every for each in one.mutations):
+            found += [] if each in found else [each]
+        made = Patch(tuple(found), conjunction(one.condition for one in every))
     elif "patchesJson6902" in mutate:
         given = operations_of(mutate["patchesJson6902"])
-        made = MergePatch(json_patch(place, given, names), ALWAYS)
+        made = Patch(json_patch(place, given, names), ALWAYS)
     else:
         made = merge_patch(place, mutate.get("patchStrategicMerge") or {}, names)
     if not made.mutations:
@@ -558,7 +595,7 @@ def mutation(place: Place, mutate: JsonObject, names: Names) -> MergePatch:
     return made
 
 
-def _for_each(place: Place, entry: JsonObject, names: Names) -> list[MergePatch]:
+def _for_each(place: Place, entry: JsonObject, names: Names) -> list[Patch]:
     unknown = set(entry) - _FOREACH
     if unknown:
         raise NotTranslated(f"`{min(unknown)}` in foreach")
@@ -576,7 +613,7 @@ def _is_patched(operations: object, branch: Branch) -> bool:
     return all(str(one.get("path")).startswith(start) for one in operations_of(operations))
 
 
-def _of_element(place: Place, entry: JsonObject, names: Names, branch: Branch) -> MergePatch:
+def _of_element(place: Place, entry: JsonObject, names: Names, branch: Branch) -> Patch:
     if len(branch.sources) != 1:
         raise NotTranslated("a patch of elements of lists in each other")
     (source,) = branch.sources
@@ -584,15 +621,17 @@ def _of_element(place: Place, entry: JsonObject, names: Names, branch: Branch) -
     if branch.value.place.path != f"{source.place.path}[*]":
         raise NotTranslated("a patch of a part of an element")
     item = replace(branch.value.place.there(), taken=frozenset({source.variable}))
-    inside = Names({**names.members, "element": Located(item)})
+    inside = with_context(
+        entry.get("context") or (), Names({**names.members, "element": Located(item)})
+    )
     only = source.only
     if entry.get("preconditions"):
         only = conjunction([only, conditions(entry["preconditions"], inside)])
     if "patchesJson6902" in entry:
         element = PatchedElement(source.place, source.variable, only)
         given = operations_of(entry["patchesJson6902"])
-        return MergePatch(json_patch(place, given, inside, element), ALWAYS)
-    if not source.place.is_never_empty and len(entry["patchStrategicMerge"]) > 1:
+        return Patch(json_patch(place, given, inside, element), ALWAYS)
+    patch = entry.get("patchStrategicMerge") or {}
+    if not source.place.is_never_empty and len(patch) > 1:
         raise NotTranslated("a patch for a list that may be empty, and of what is outside of it")
-    patch = entry["patchStrategicMerge"]
     return merge_patch(place, patch, inside, Element(source.place.path, only))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeGuard
 
@@ -11,6 +11,7 @@ from celadon.kube import Json
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
+    Binding,
     Condition,
     choice,
     comparison,
@@ -90,9 +91,15 @@ def optional_leaf(place: Place, pattern: Json, *, fine_if_absent: bool) -> Condi
     default = _DEFAULTS.get(form)
     # Several optional steps: one `orValue` reads better than a chain of `has`.
     if place.unsure > 1 and default is not None:
-        for value in default:
+        for value in (*default, *(_words(pattern) if form is Form.STRING else ())):
             if scalar_matches(value, pattern) is fine_if_absent:
                 return leaf(f"{place.optional}.orValue({literal(value)})", form, pattern)
+    if place.unsure > 1 and form is Form.INTEGER and isinstance(pattern, int | str):
+        for number in _numbers_near(pattern):
+            made = leaf(f"{place.optional}.orValue({number})", form, pattern)
+            is_one = made.binding is Binding.RELATION and "string(" not in made.text
+            if is_one and scalar_matches(number, pattern) is fine_if_absent:
+                return made
     there = place.present()
     demanded = leaf(place.plain, form, pattern)
     if fine_if_absent:
@@ -102,6 +109,25 @@ def optional_leaf(place: Place, pattern: Json, *, fine_if_absent: bool) -> Condi
 
 _DEFAULTS: Final[Mapping[Form, tuple[Json, ...]]] = {Form.BOOL: (False, True), Form.STRING: ("",)}
 """Values that may stand for one that is absent, where they come to the same."""
+
+
+def _words(pattern: Json | Reference) -> Iterator[str]:
+    """Yield the texts that a pattern names."""
+    for alternative in read_string(pattern) if isinstance(pattern, str) else ():
+        word = _word(alternative, Form.STRING)
+        yield from [word] if word else ()
+
+
+def _numbers_near(pattern: int | str) -> Iterator[int]:
+    """Yield small integers, then those at the bound that a pattern has."""
+    yield from (0, 1)
+    known = amount(str(pattern).strip("!<>= "))
+    bound = known.as_int64() if known is not None and known.is_integer else None
+    if bound is not None and abs(bound) < _MOST_AT_A_BOUND:
+        yield from (bound + one for one in (-1, 0, 1))
+
+
+_MOST_AT_A_BOUND: Final = 2**53
 
 
 def _string(text: str, form: Form, alternatives: Alternatives) -> Condition:
@@ -256,8 +282,9 @@ def globbed(text: str, pattern: str) -> Condition:
         found = wild.fullmatch(squeezed)
         if found is not None:
             return written(text, *found.groups())
-    parts = {"*": ".*", "?": "."}
-    regex = "".join(parts.get(part) or _literal_of(part) for part in re.split(r"([*?])", squeezed))
+    parts = {"*": ".*", "?": ".", "?*": ".+"}
+    split = re.split(r"(\?\*|[*?])", squeezed.replace("*?", "?*"))
+    regex = "".join(parts.get(part) or _literal_of(part) for part in split)
     return truth(f"{text}.matches({quoted(f'^{regex}$')})")
 
 
@@ -379,7 +406,8 @@ def _is_list(pattern: Json) -> TypeGuard[Sequence[Json]]:
 
 def _scalars(place: Place, pattern: Json) -> Answer:
     item = place.item(place.item_name)
-    return judged(every(place.plain, item.root, leaf(item.root, item.shape.form, pattern)))
+    held = leaf(item.root, item.shape.form, pattern)
+    return judged(every(place.items, item.root, held, place.pool))
 
 
 def _list(place: Place, patterns: Sequence[Json]) -> Answer:
@@ -394,8 +422,8 @@ def _list(place: Place, patterns: Sequence[Json]) -> Answer:
         return _scalars(place, first)
     item = place.item(place.item_name)
     answer = element(item, first)
-    items = place.plain
-    fine = every(items, item.root, answer.never_fails)
+    items = place.items
+    fine = every(items, item.root, answer.never_fails, place.pool)
     # Without conditions inside, no item skips, so the list does not either.
     if answer.skips == NEVER:
         return judged(fine)
@@ -496,6 +524,11 @@ def _optional(place: Place, key: str, pattern: Json, absent: Answer) -> Answer:
             if is_chain
             else guarded(field, element(field.there(), pattern), absent)
         )
+    if field.shape.form is Form.LIST and absent == _FINE and not field.steps[-1].is_nullable:
+        # Of no items all is fine, too.
+        answer = element(field, pattern)
+        if answer.fine != NEVER:
+            return answer
     if _is_list(pattern) or field.shape.form in (Form.LIST, Form.MAP, Form.FIELDS):
         return guarded(field, element(field.there(), pattern), absent)
     return judged(optional_leaf(field, pattern, fine_if_absent=absent.fine == ALWAYS))
@@ -516,7 +549,7 @@ def _says_of_nothing(key: str, pattern: Json) -> Answer | None:
     anchor = anchor_of(key)
     if anchor is None:
         return _of_nothing(pattern)
-    return _FINE if anchor.kind is AnchorKind.EQUALITY else None
+    return _FINE if anchor.kind in (AnchorKind.EQUALITY, AnchorKind.NEGATION) else None
 
 
 def _exists(place: Place, patterns: Json) -> Answer:
@@ -524,7 +557,9 @@ def _exists(place: Place, patterns: Json) -> Answer:
         return _WRONG
     item = place.item(place.item_name)
     # Each pattern has to find an item that passes; one that skips does not count.
-    passing = (some(place.plain, item.root, element(item, one).passes()) for one in patterns)
+    passing = (
+        some(place.plain, item.root, element(item, one).passes(), place.pool) for one in patterns
+    )
     return judged(conjunction(passing))
 
 

@@ -9,15 +9,15 @@ As Kyverno `pkg/pss/evaluate.go`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from celadon.admission.plugins.pod_security_expressions import (
-    CONTAINERS,
     OLDEST,
-    check_expressions,
+    Check,
+    all_containers,
+    checks_of,
 )
 from celadon.admission.plugins.pod_security_standards import (
     BASELINE,
@@ -67,7 +67,7 @@ def standard(
     root = roots.pop()
     if root is None or roots:
         raise NotTranslated("`podSecurity` for kinds without a template of Pods")
-    variables = {"containers": _moved(CONTAINERS, root)}
+    variables = {"containers": all_containers(root)}
     excluding = [(ALWAYS, given.get("exclude") or ())]
     for number, (when, entries) in enumerate(excepted, 1):
         # The condition is about the object, whatever has the pod.
@@ -75,20 +75,20 @@ def standard(
         excluding.append((truth(f"variables.isExcepted{number}"), entries))
     validations = []
     excluded = exclusions(excluding)
-    for name, whole in _expressions(given).items():
-        expression, needed = without_excluded(name, whole, excluded)
-        if not expression:
+    for name, whole in _checks(given, root).items():
+        left, needed = without_excluded(name, whole, excluded, root)
+        if not left.parts:
             continue
-        variables |= {key: _moved(one, root) for key, one in needed.items()}
+        variables |= needed
         own = {key: f"{text} ({name})" for key, text in message.items() if key == "message"}
-        validations.append({"expression": _moved(expression, root), **message, **own})
+        validations.append({"expression": left.expression, **message, **own})
     return Standard(
         tuple({"name": key, "expression": one} for key, one in variables.items()),
         tuple(validations),
     )
 
 
-def _expressions(given: JsonObject) -> dict[str, str]:
+def _checks(given: JsonObject, root: str) -> dict[str, Check]:
     version = str(given.get("version") or LATEST)
     minor = NEWEST if version == LATEST else minor_of(version)
     if version_error(version) or minor is None or minor < OLDEST:
@@ -99,13 +99,4 @@ def _expressions(given: JsonObject) -> dict[str, str]:
     # `evaluatePSS` runs the checks of both levels for `restricted`, where the API server leaves out
     # those of `baseline` that a stricter one overrides.
     known = min(minor, _NEWEST_OF_KYVERNO)
-    return {**check_expressions(BASELINE, known), **check_expressions(level, known)}
-
-
-def _moved(expression: str, root: str) -> str:
-    """Return an expression about a pod as one about the template of pods that stands there."""
-    if root == "object":
-        return expression
-    # An object always has metadata, a template need not.
-    optional = expression.replace("object.metadata.?", f"{root}.?metadata.?")
-    return re.sub(r"\bobject\.(?=spec\.\?|metadata\.annotations)", f"{root}.", optional)
+    return {**checks_of(BASELINE, known, root), **checks_of(level, known, root)}

@@ -2,8 +2,8 @@
 
 Kyverno collects the errors of each check, by field, and takes away those of containers or of the
 pod that an exclusion names: all of a control, or those of one field (`restrictedField`) whose bad
-values are among `values`. A check that has no errors left is passed. Here the expression of a check
-gets what is forgiven as an alternative, field by field.
+values are among `values`. A check that has no errors left is passed. Here the parts of a check get
+what is forgiven as alternatives, field by field.
 
 As Kyverno `pkg/pss/evaluate.go`, and the errors of its fork of `k8s.io/pod-security-admission`.
 """
@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from celadon.admission.plugins.pod_security_expressions import CONTAINERS, Check, Part
 from celadon.admission.plugins.pod_security_standards import OTHER_VOLUMES, PROFILES
 from celadon.kube import JsonObject
 from celadon.kube.well_known_values import CONTAINER_LISTS
@@ -70,7 +71,8 @@ _CONTROLS: Final = {
     for check in checks
 }
 
-_POD: Final = "object.spec"
+_POD: Final = "spec"
+"""The place of an exclusion that is about the pod itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,116 +110,102 @@ class _Exclusion:
 
 # --- Fields ------------------------------------------------------------------
 #
-# A rule of a check is a conjunction, each part about one field. A part becomes what forgives its
-# errors at a place (a container `c`, or the pod's spec).
+# What forgives the errors of a part, of the pod's spec or of a container.
 
-_Forgiving = Callable[[str, str, _Exclusion], Condition]
+_Forgiving = Callable[[str, _Exclusion], Condition]
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """A field that exclusions name, and the text by which a part of a rule is known as its own."""
+    """A field that exclusions name."""
 
-    known_by: str
     forgiving: _Forgiving
+    """Of the expression of the pod's spec or of a container; of one item where a part has items."""
     has_many: bool = False
     """One place can have several errors of the field. Kyverno takes away as many as exclusions
     forgive, whichever they are: with one exclusion these are those that it forgives."""
 
 
 def _fixed(value: str) -> _Forgiving:
-    return lambda _part, _place, given: given.values.have(value)
+    return lambda _place, given: given.values.have(value)
 
 
 def _one(path: str) -> _Forgiving:
-    return lambda _part, place, given: given.values.are(
-        f"{place}.?securityContext.{path}.orValue('')"
-    )
+    return lambda place, given: given.values.are(f"{place}.?securityContext.{path}.orValue('')")
 
 
-def _items(item: str) -> _Forgiving:
-    """All items that are bad are among the values."""
-    return lambda part, _place, given: _widened(part, given, given.values.are(item))
+def _item(value: str) -> _Forgiving:
+    return lambda _place, given: given.values.are(value)
 
 
 def _of_kind(kind: str) -> _Forgiving:
     # The error of a volume has no bad value.
-    return lambda part, _place, given: _widened(part, given, truth(f"has(one.{kind})"))
+    return lambda _place, _given: truth(f"has(volume.{kind})")
 
 
-def _widened(part: str, given: _Exclusion, also: Condition) -> Condition:
-    return truth(f"{part.removesuffix(')')} || {conjunction([given.when, also])})")
-
-
-def _dropped(_part: str, place: str, given: _Exclusion) -> Condition:
+def _dropped(place: str, given: _Exclusion) -> Condition:
     # Of a container that drops nothing there is no bad value.
     items = f"{place}.?securityContext.?capabilities.?drop.orValue([])"
-    return every(items, "one", given.values.are("one"))
+    return every(items, "capability", given.values.are("capability"))
 
 
-def _escalation(_part: str, place: str, given: _Exclusion) -> Condition:
-    context = f"{place}.?securityContext"
-    field = f"{context}.?allowPrivilegeEscalation"
+def _unset(place: str, field: str = "") -> Condition:
+    return truth(f"!{place}.?securityContext{field}.hasValue()", Binding.UNARY)
+
+
+def _escalation(place: str, given: _Exclusion) -> Condition:
+    field = ".?allowPrivilegeEscalation"
+    is_set = truth(f"{place}.?securityContext{field}.orValue(false)")
     return disjunction(
         [
-            truth(f"!{context}.hasValue()"),
-            conjunction([given.values.have("nil"), truth(f"!{field}.hasValue()")]),
-            conjunction([given.values.have("true"), truth(f"{field}.orValue(false)")]),
+            _unset(place),
+            conjunction([given.values.have("nil"), _unset(place, field)]),
+            conjunction([given.values.have("true"), is_set]),
         ]
     )
 
 
-def _non_root(_part: str, place: str, given: _Exclusion) -> Condition:
-    unset = truth(f"!{place}.?securityContext.?runAsNonRoot.hasValue()")
-    return disjunction([given.values.have("false"), NEVER if place == _POD else unset])
+def _non_root(place: str, given: _Exclusion) -> Condition:
+    unset = _unset(place, ".?runAsNonRoot") if place == _CONTAINER else NEVER
+    return disjunction([given.values.have("false"), unset])
 
 
-def _seccomp(part: str, place: str, given: _Exclusion) -> Condition:
-    unset = truth(f"!{place}.?securityContext.?seccompProfile.hasValue()")
-    value = _one("?seccompProfile.?type")(part, place, given)
-    return disjunction([NEVER if place == _POD else unset, value])
+def _seccomp(place: str, given: _Exclusion) -> Condition:
+    unset = _unset(place, ".?seccompProfile") if place == _CONTAINER else NEVER
+    return disjunction([unset, _one("?seccompProfile.?type")(place, given)])
+
+
+_CONTAINER: Final = "c"
 
 
 _FIELDS: Final[Mapping[tuple[str, str], _Field]] = {
-    ("AppArmor", "securityContext.appArmorProfile.type"): _Field(
-        ".?appArmorProfile", _one("?appArmorProfile.?type")
-    ),
-    ("Capabilities", "securityContext.capabilities.add"): _Field(".?add.", _items("one")),
-    ("Capabilities", "securityContext.capabilities.drop"): _Field(".?drop.", _dropped),
+    ("AppArmor", "securityContext.appArmorProfile.type"): _Field(_one("?appArmorProfile.?type")),
+    ("Capabilities", "securityContext.capabilities.add"): _Field(_item("capability")),
+    ("Capabilities", "securityContext.capabilities.drop"): _Field(_dropped),
     **{
-        ("Host Namespaces", one): _Field(f".?{one}.", _fixed("true"))
+        ("Host Namespaces", one): _Field(_fixed("true"))
         for one in ("hostNetwork", "hostPID", "hostIPC")
     },
     ("HostPath Volumes", "volumes[*].hostPath"): _Field(
-        ".?volumes.", _items("one.hostPath.path"), has_many=True
+        _item("volume.hostPath.path"), has_many=True
     ),
-    ("Host Ports", "ports[*].hostPort"): _Field(
-        ".?ports.", _items("string(port.hostPort)"), has_many=True
-    ),
-    ("HostProcess", "securityContext.windowsOptions.hostProcess"): _Field(
-        ".?hostProcess.", _fixed("true")
-    ),
-    ("Privilege Escalation", "securityContext.allowPrivilegeEscalation"): _Field(
-        ".?allowPrivilegeEscalation.", _escalation
-    ),
-    ("Privileged Containers", "securityContext.privileged"): _Field(
-        ".?privileged.", _fixed("true")
-    ),
-    ("/proc Mount Type", "securityContext.procMount"): _Field(".?procMount.", _one("?procMount")),
-    ("Running as Non-root", "securityContext.runAsNonRoot"): _Field(".?runAsNonRoot.", _non_root),
-    ("Running as Non-root user", "securityContext.runAsUser"): _Field(".?runAsUser.", _fixed("0")),
+    ("Host Ports", "ports[*].hostPort"): _Field(_item("string(port.hostPort)"), has_many=True),
+    ("HostProcess", "securityContext.windowsOptions.hostProcess"): _Field(_fixed("true")),
+    ("Privilege Escalation", "securityContext.allowPrivilegeEscalation"): _Field(_escalation),
+    ("Privileged Containers", "securityContext.privileged"): _Field(_fixed("true")),
+    ("/proc Mount Type", "securityContext.procMount"): _Field(_one("?procMount")),
+    ("Running as Non-root", "securityContext.runAsNonRoot"): _Field(_non_root),
+    ("Running as Non-root user", "securityContext.runAsUser"): _Field(_fixed("0")),
     **{
         ("SELinux", f"securityContext.seLinuxOptions.{one}"): _Field(
-            f".?seLinuxOptions.?{one}.", _one(f"?seLinuxOptions.?{one}")
+            _one(f"?seLinuxOptions.?{one}")
         )
         for one in ("type", "user", "role")
     },
-    ("Seccomp", "securityContext.seccompProfile.type"): _Field(".?seccompProfile", _seccomp),
-    ("Sysctls", "securityContext.sysctls[*].name"): _Field(
-        ".?sysctls.", _items("one.name"), has_many=True
-    ),
+    ("Seccomp", "securityContext.seccompProfile.type"): _Field(_seccomp),
+    ("Sysctls", "securityContext.sysctls[*].name"): _Field(_item("sysctl.name"), has_many=True),
     **{
-        ("Volume Types", f"volumes[*].{one}"): _Field(".?volumes.", _of_kind(one), has_many=True)
+        ("Volume Types", f"volumes[*].{one}"): _Field(_of_kind(one), has_many=True)
         for one in OTHER_VOLUMES
     },
 }
@@ -278,102 +266,81 @@ def _is_whole(control: str, given: Iterable[_Exclusion], when: Condition) -> boo
 
 
 def without_excluded(
-    check: str, expression: str, excluded: Mapping[str, list[_Exclusion]]
-) -> tuple[str, Mapping[str, str]]:
-    """Return an expression of a check without what is excluded, which is nothing if all of it is,
-    and the variables that it needs."""
-    control = _CONTROLS.get(check, "")
+    name: str, check: Check, excluded: Mapping[str, list[_Exclusion]], root: str
+) -> tuple[Check, Mapping[str, str]]:
+    """Return a check of a pod that stands somewhere without what is excluded, and the variables
+    that it needs."""
+    control = _CONTROLS.get(name, "")
     given = excluded.get(control)
     if given is None:
-        return expression, {}
+        return check, {}
     if _is_whole(control, given, ALWAYS):
-        return "", {}
-    if check == "seccompProfile_restricted":
-        expression = _with_errors_of_both(expression)
+        return Check(()), {}
+    parts = [_with_errors_of_both(one, root) if one.unless else one for one in check.parts]
     if any(one.field or not one.images or one.when != ALWAYS for one in given):
-        return _field_by_field(control, expression, given), {}
+        left = [each for one in parts for each in _field_by_field(control, one, given, root)]
+        return replace(check, parts=tuple(left)), {}
     variable = f"containersFor{''.join(re.findall('[A-Za-z]+', control.title()))}"
     meant = disjunction(one.image() for one in given).opposite
-    replaced = expression.replace(_ALL, _ALL.replace("containers", variable))
-    return replaced, {variable: f"variables.containers.filter(c, {meant})"}
+    left = [
+        replace(one, containers=f"variables.{variable}") if one.containers else one for one in parts
+    ]
+    return replace(check, parts=tuple(left)), {variable: f"{CONTAINERS}.filter(c, {meant})"}
 
 
-def _with_errors_of_both(expression: str) -> str:
-    """Return what is demanded of a profile of seccomp. Kyverno does not collect the error that one
-    is missing where another is bad."""
-    before, joined, rest = expression.rpartition(" && (")
+def _with_errors_of_both(part: Part, root: str) -> Part:
+    """Return what is demanded where a profile of seccomp is missing. Kyverno does not collect the
+    error of that where another is bad."""
     profile = "?securityContext.?seccompProfile"
     good = ", ".join(repr(one) for one in sorted(PROFILES))
-    bad = f"variables.containers.exists(c, !(c.{profile}.?type.orValue('Localhost') in [{good}]))"
-    missing = rest.partition(" || ")[2]
-    return f"{before}{joined}{_POD}.{profile}.hasValue() || {bad} || {missing}"
+    bad = f"{CONTAINERS}.exists(c, !(c.{profile}.?type.orValue('Localhost') in [{good}]))"
+    return replace(part, unless=(f"{root}.spec.{profile}.hasValue()", bad))
 
 
-_ALL: Final = "variables.containers.all(c, "
-
-
-def _field_by_field(control: str, expression: str, given: Sequence[_Exclusion]) -> str:
-    """Return an expression with what is forgiven field by field."""
-    windows, also, rest = expression.rpartition("== 'windows' || ")
-    terms = []
-    for term in _terms(rest):
-        if term.startswith(_ALL):
-            terms.append(_of_lists(control, term, given))
-        elif _ALL in term:
-            either, _, last = term.removeprefix("(").removesuffix(")").partition(_ALL)
-            lists = _of_lists(control, f"{_ALL}{last}", given)
-            terms.append(disjunction([truth(either.removesuffix(" || ")), lists]))
-        else:
-            of_pod = [one for one in given if not one.images]
-            terms.append(_of_parts(control, term, _POD, of_pod))
-    left = conjunction(terms)
-    if left == ALWAYS:
-        return ""
-    # A value alone has no type; with an operator it is a bool.
-    is_value = left.binding is Binding.MEMBER and left.text.endswith(".orValue(true)")
-    return f"{windows}{also}{left}{' == true' if is_value else ''}"
-
-
-def _terms(text: str) -> Iterator[str]:
-    """Yield the operands of `&&` that are in no parentheses."""
-    start = depth = 0
-    for found in re.finditer(r"[(\[]|[)\]]| && ", text):
-        if found[0] != " && ":
-            depth += 1 if found[0] in "([" else -1
-        elif not depth:
-            yield text[start : found.start()]
-            start = found.end()
-    yield text[start:]
-
-
-def _of_lists(control: str, term: str, given: Sequence[_Exclusion]) -> Condition:
-    """Return what is left of a rule for all containers, for each list of them."""
-    rule = term.removeprefix(_ALL).removesuffix(")")
-    by_rule: dict[Condition, list[str]] = {}
+def _field_by_field(
+    control: str, part: Part, given: Sequence[_Exclusion], root: str
+) -> Iterator[Part]:
+    """Yield a part with what is forgiven as alternatives, of containers for each list of them."""
+    if not part.containers:
+        of_pod = [one for one in given if not one.images]
+        yield from _forgiven(control, part, f"{root}.spec", of_pod)
+        return
+    lists: dict[Part, list[str]] = {}
     for name in CONTAINER_LISTS:
         here = [one for one in given if one.images and one.place in ("", name)]
-        left = _of_parts(control, rule, "c", here)
-        by_rule.setdefault(left, []).append(f"object.spec.?{name}.orValue([])")
-    return conjunction(
-        every(lists[0] if len(lists) == 1 else f"({' + '.join(lists)})", "c", left)
-        for left, lists in by_rule.items()
-    )
+        for left in _forgiven(control, part, _CONTAINER, here):
+            lists.setdefault(left, []).append(f"{root}.spec.?{name}.orValue([])")
+    for left, names in lists.items():
+        if len(names) == len(CONTAINER_LISTS):
+            yield left
+        else:
+            text = names[0] if len(names) == 1 else f"({' + '.join(names)})"
+            yield replace(left, containers=text)
 
 
-def _of_parts(control: str, rule: str, place: str, given: Sequence[_Exclusion]) -> Condition:
-    """Return a rule with what forgives the errors of its parts."""
-    parts = []
-    for part in _terms(rule):
-        left, ways = part, []
-        for one in given:
-            field = _FIELDS[control, one.field] if one.field else None
-            if field is not None and field.known_by not in part:
+def _forgiven(control: str, part: Part, place: str, given: Sequence[_Exclusion]) -> Iterator[Part]:
+    """Yield a part with what forgives its errors, unless that is always so."""
+    left = part
+    ways: list[Condition] = []
+    for one in given:
+        if one.field and not (part.path and one.field.startswith(part.path)):
+            continue
+        field = _FIELDS[control, one.field] if one.field else None
+        forgiven = field.forgiving(place, one) if field else ALWAYS
+        if field and part.items:
+            # All items that are bad are among the values.
+            also = _operands([conjunction([one.when, forgiven])])
+            wider = replace(left, alternatives=(*left.alternatives, *also))
+            if not one.images:
+                left = wider
                 continue
-            forgiven = field.forgiving(left, place, one) if field else ALWAYS
-            if field and field.has_many and not one.images:
-                left = forgiven.text
-            else:
-                image = one.image() if one.images else ALWAYS
-                ways.append(conjunction([one.when, image, forgiven]))
-        parts.append(disjunction([truth(left), *ways]))
-    return conjunction(parts)
+            forgiven = truth(replace(wider, otherwise=()).text)
+        image = one.image() if one.images else ALWAYS
+        ways.append(conjunction([one.when, image, forgiven]))
+    if ALWAYS not in ways:
+        yield left.with_others(_operands(ways))
+
+
+def _operands(ways: Sequence[Condition]) -> tuple[str, ...]:
+    """Return conditions as operands of `||`; what never holds is none."""
+    return tuple(dict.fromkeys(one.inside(Binding.OR) for one in ways if one != NEVER))

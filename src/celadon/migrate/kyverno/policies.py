@@ -111,14 +111,10 @@ class Policy:
         action = own or self.value["spec"].get("validationFailureAction") or ""
         return str(action).lower() == "enforce"
 
-    def acts_by_namespace(self, rule: Rule) -> bool:
-        """Return whether a rule does not do the same in all namespaces."""
-        overriding = (
-            *((rule.value.get("validate") or {}).get("failureActionOverrides") or ()),
-            *(self.value["spec"].get("validationFailureActionOverrides") or ()),
-        )
-        usual = "enforce" if self.enforces(rule) else "audit"
-        return any(str(one.get("action")).lower() != usual for one in overriding)
+    def overrides(self, rule: Rule) -> Sequence[JsonObject]:
+        """Return what else a rule does in some namespaces: of several that fit, the first."""
+        own = (rule.value.get("validate") or {}).get("failureActionOverrides")
+        return own or self.value["spec"].get("validationFailureActionOverrides") or ()
 
     @property
     def autogen(self) -> tuple[str, ...]:
@@ -163,12 +159,18 @@ _FILTER_SHAPE: Final[Shape] = {
 }
 FILTERS_SHAPE: Final[Shape] = {**_FILTER_SHAPE, "any": [_FILTER_SHAPE], "all": [_FILTER_SHAPE]}
 
+_OVERRIDE_SHAPE: Final[Shape] = {
+    "action": str,
+    "namespaces": [str],
+    "namespaceSelector": _SELECTOR_SHAPE,
+}
+
 POLICY_SHAPE: Final[Shape] = {
     "metadata": Needed({"name": Needed(str), "namespace": str, "annotations": {str: str}}),
     "spec": Needed(
         {
             "validationFailureAction": str,
-            "validationFailureActionOverrides": [{"action": str}],
+            "validationFailureActionOverrides": [_OVERRIDE_SHAPE],
             "failurePolicy": str,
             "rules": [
                 Needed(
@@ -176,10 +178,10 @@ POLICY_SHAPE: Final[Shape] = {
                         "name": Needed(str),
                         "match": FILTERS_SHAPE,
                         "exclude": FILTERS_SHAPE,
-                        "context": [{"name": Needed(str)}],
+                        "context": [{"name": Needed(str), "configMap": {}}],
                         "validate": {
                             "message": str,
-                            "failureActionOverrides": [{"action": str}],
+                            "failureActionOverrides": [_OVERRIDE_SHAPE],
                             "deny": {},
                             "anyPattern": [],
                             "foreach": [{"list": Needed(str)}],

@@ -132,6 +132,8 @@ class Reference:
 Query = Located | Constant | Computed | Truth | Keys | Length | Otherwise | Stream | Names
 ABSENT: Final = Constant(None)
 OPERATION: Final = Computed("request.operation")
+PARAMS: Final = "params"
+"""The root of places in a ConfigMap that a rule reads."""
 
 
 # --- Reading -----------------------------------------------------------------
@@ -178,7 +180,8 @@ class _Reader:
             case "identity" | "current":
                 return current
             case "field" if node["value"].startswith("{{"):
-                return read(node["value"][2:-2], self.names)
+                named = read(node["value"][2:-2], self.names)
+                return _at_key(current, named) if _is_map(current) else named
             case "field" if not node["value"]:  # `""` is the field of no name, which nothing has
                 return ABSENT
             case "field":
@@ -266,6 +269,19 @@ def member_of(value: Query, name: str) -> Query:
         case Otherwise():
             return Otherwise(member_of(value.first, name), member_of(value.second, name))
     raise NotTranslated(f"`{name}` of a computed value")
+
+
+def _is_map(value: Query) -> TypeGuard[Located]:
+    return isinstance(value, Located) and value.place.shape.form is Form.MAP
+
+
+def _at_key(value: Located, key: Query) -> Query:
+    """Return what a map has at a key that is read."""
+    if isinstance(key, Computed):
+        return Located(value.place.at_key(key.text))
+    if isinstance(key, Located) and not key.place.unsure:
+        return Located(value.place.at_key(key.place.plain))
+    raise NotTranslated("a key that may be absent")
 
 
 def _indexed(value: Query, index: int) -> Query:

@@ -19,7 +19,18 @@ from celadon.kube.json_types import JsonDict, Needed
 from celadon.kube.json_types import Shape as JsonShape
 from celadon.kube.resources import Catalog
 from celadon.kube.schemas import Schema
-from celadon.migrate.cel_text import ALWAYS, NEVER, Condition, conjunction, disjunction, negation
+from celadon.migrate.cel_text import (
+    ALWAYS,
+    NEVER,
+    Condition,
+    choice,
+    comparison,
+    conjunction,
+    disjunction,
+    negation,
+    quoted,
+)
+from celadon.migrate.kyverno.bindings import bindings, config_map, param_ref
 from celadon.migrate.kyverno.cel_policies import (
     CEL_POLICY_SHAPE,
     condition_name,
@@ -33,6 +44,7 @@ from celadon.migrate.kyverno.conditions import (
     operand,
     operations_of,
     substituted,
+    with_context,
 )
 from celadon.migrate.kyverno.matching import Matching, filtered, kinds_of, matching
 from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
@@ -53,13 +65,14 @@ from celadon.migrate.kyverno.policies import (
     variants,
 )
 from celadon.migrate.kyverno.queries import (
+    ABSENT,
     OPERATION,
+    PARAMS,
     Branch,
     Computed,
+    Constant,
     Located,
     Names,
-    Otherwise,
-    Query,
     Reference,
     avoiding,
     elements,
@@ -70,11 +83,10 @@ from celadon.migrate.translations import (
     NotTranslated,
     Origin,
     Translation,
-    binding_document,
-    json_patches,
     mutating_binding_document,
     mutating_document,
     policy_document,
+    with_container_variable,
 )
 
 
@@ -88,8 +100,7 @@ class Demand:
     validations: tuple[Mapping[str, str], ...]
     extra: Mapping[str, Json] = field(default_factory=dict)
     """Further fields of the policy's spec: variables, params, audit annotations."""
-    mutations: tuple[str, ...] = ()
-    """JSON patches, of a rule that mutates."""
+    mutations: tuple[JsonObject, ...] = ()
 
 
 def translate(
@@ -180,11 +191,6 @@ def _is_of_controls(exception: PolicyException, rule: Rule) -> bool:
 def _translatable(policy: Policy, rule: Rule) -> Rule:
     if policy.value["spec"].get("admission") is False:
         raise NotTranslated("a policy that is not for admission (`admission: false`)")
-    if rule.kind == "validate" and policy.acts_by_namespace(rule):
-        raise NotTranslated(
-            "other actions in some namespaces (`failureActionOverrides`)",
-            "Bind the policy twice, with selectors of namespaces.",
-        )
     if rule.kind not in ("validate", "mutate"):
         # Nothing in the API server makes objects, or asks a registry for signatures.
         raise NotTranslated(*_NO_EQUAL[rule.kind])
@@ -221,12 +227,9 @@ def _documents(
         document = _document(policy, rule, matched, demand, suffix, only)
         yield document
         if demand.mutations:
-            yield mutating_binding_document(document)
-            continue
-        # `Audit` of Kyverno leaves a report where no policy refuses. There are no reports here, so
-        # it is a warning and an audit annotation.
-        actions = ("Deny",) if policy.enforces(rule) else ("Warn", "Audit")
-        yield binding_document(document, actions, _param_ref(rule))
+            yield mutating_binding_document(document, param_ref(rule))
+        else:
+            yield from bindings(document, policy, rule, matched)
 
 
 def _excepting(
@@ -242,11 +245,6 @@ def _excepting(
     )
     texts = {name: one.text for name, one in said.items() if one != ALWAYS}
     return replace(demand, conditions={**texts, **demand.conditions}) if texts else demand
-
-
-def _param_ref(rule: Rule) -> JsonObject | None:
-    given = ((rule.value.get("validate") or {}).get("cel") or {}).get("paramRef")
-    return given if isinstance(given, Mapping) else None
 
 
 def _document(
@@ -296,12 +294,14 @@ def _document(
         spec["matchConditions"] = [
             {"name": name, "expression": text} for name, text in match_conditions.items()
         ]
+    if config_map(rule):
+        spec["paramKind"] = {"apiVersion": "v1", "kind": "ConfigMap"}
     spec |= {name: one for name, one in demand.extra.items() if name != "paramKind"}
     if demand.mutations:
-        spec |= {"reinvocationPolicy": "Never", "mutations": json_patches(demand.mutations)}
+        spec |= {"reinvocationPolicy": "Never", "mutations": [*demand.mutations]}
         return mutating_document(name, policy.annotations, spec)
     spec["validations"] = [dict(one) for one in demand.validations]
-    return policy_document(name, policy.annotations, spec)
+    return policy_document(name, policy.annotations, with_container_variable(spec))
 
 
 def _in_order(policy: Policy, rule: Rule) -> str:
@@ -317,8 +317,9 @@ def _in_order(policy: Policy, rule: Rule) -> str:
 # --- What is demanded --------------------------------------------------------
 
 
-def _names(kinds: Sequence[GroupVersionKind]) -> Names:
-    """Return what JMESPath sees of a request for objects of a kind."""
+def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> Names:
+    """Return what JMESPath sees of a request for objects of a kind; with an operation, only what
+    requests for it have."""
     place = object_place(kinds)
     old = object_place(kinds, "oldObject")
     user = Names(
@@ -328,11 +329,13 @@ def _names(kinds: Sequence[GroupVersionKind]) -> Names:
         }
     )
     user_parts = "request.userInfo.username.split(':')"
+    lacking = {name: ABSENT for one, name in _LACKING.items() if one == operation}
     request = Names(
         {
             "object": Located(place),
             "oldObject": Located(old),
-            "operation": OPERATION,
+            **lacking,
+            "operation": Constant(operation) if operation else OPERATION,
             "namespace": Computed("request.namespace"),
             "name": Computed("request.name"),
             "userInfo": user,
@@ -354,27 +357,22 @@ def _list_of_texts(text: str) -> Place:
     return Place(text, Shape(Schema(type="array", items=Schema(type="string"))))
 
 
-def _with_context(context: Sequence[JsonObject], names: Names) -> Names:
-    """Return what a rule sees with its variables. Raises NotTranslated where values are looked
-    up."""
-    for entry in context:
-        variable = entry.get("variable")
-        if not isinstance(variable, Mapping) or "value" in variable:
-            kinds = ("configMap", "apiCall", "imageRegistry", "globalReference", "variable")
-            kind = next((one for one in kinds if one in entry), "context")
-            raise NotTranslated(f"values that are looked up (`{kind}`)", _INSTEAD.get(kind, ""))
-        found: Query = read(str(variable.get("jmesPath")), names)
-        if "default" in variable:
-            found = Otherwise(found, operand(variable["default"], names))
-        names = Names({**names.members, str(entry["name"]): found})
-    return names
+def _of_rule(rule: Rule, kinds: Sequence[GroupVersionKind], operation: str = "") -> Names:
+    """Return what a rule sees of a request for objects of a kind."""
+    names = _names(kinds, operation)
+    known = config_map(rule)
+    if known is None:
+        return with_context(rule.context, names)
+    params = Located(object_place([_CONFIG_MAP], PARAMS))
+    own = [one for one in rule.context if one["name"] != known.variable]
+    return with_context(own, Names({**names.members, known.variable: params}))
+
+
+_CONFIG_MAP: Final = GroupVersionKind("", "v1", "ConfigMap")
 
 
 _INSTEAD: Final = {
-    "configMap": "Give the ConfigMap to the policy as its params.",
-    "apiCall": "Policies see the request, its namespace and params, and no other objects.",
     "targets": "Objects that are there already are no concern of admission.",
-    "imageRegistry": "Keep it in Kyverno: the API server asks no registries.",
 }
 
 _KNOWN: Final = frozenset(
@@ -421,7 +419,7 @@ def _demand(
             raise NotTranslated(f"`{name}`", _INSTEAD.get(name, ""))
     if "cel" in validate:
         return _cel(rule)
-    names = _with_context(rule.context, _names(kinds))
+    names = _of_rule(rule, kinds)
     if mutate:
         return _mutating_demand(rule, names, object_place(kinds))
     operations, left = operations_of(rule.preconditions)
@@ -441,14 +439,49 @@ def _demand(
             {"variables": list(demanded.variables)},
         )
     answer = _answer(rule, names, object_place(kinds))
-    met = conjunction([required, negation(answer.skips)])
-    if answer.fine == ALWAYS:
+    said = conjunction([required, negation(answer.skips)]), answer.fine
+    for_operations = [one for one in operations or OPERATIONS if one in _usual(rule)]
+    for operation in _without(rule, for_operations):
+        # What is not there then is absent in JMESPath; in CEL it is null, and has no fields.
+        try:
+            lacking = _of_rule(rule, kinds, operation)
+            other = _answer(rule, lacking, object_place(kinds))
+            met = conjunction([conditions(left, lacking), negation(other.skips)])
+        except NotTranslated:
+            continue  # a function of what is absent: the rule fails, and so does the policy
+        fine = other.fine
+        if met == NEVER or fine == ALWAYS:
+            for_operations.remove(operation)
+        else:
+            is_it = comparison(OPERATION.text, "==", quoted(operation))
+            said = _either(is_it, met, said[0]), _either(is_it, fine, said[1])
+    met, fine = said
+    if fine == ALWAYS or not for_operations:
         raise NotTranslated("a demand that every object fulfils")
     return Demand(
         {"is-meant": met.text} if met != ALWAYS else {},
-        tuple(one for one in operations or OPERATIONS if one in _usual(rule)),
-        ({"expression": answer.fine.text, **_message(rule, names)},),
+        tuple(for_operations),
+        ({"expression": fine.text, **_message(rule, names)},),
     )
+
+
+def _without(rule: Rule, operations: Sequence[str]) -> Iterator[str]:
+    """Yield the operations for which a rule reads an object that such requests do not have."""
+    text = json.dumps([rule.preconditions, rule.context, rule.value.get("validate")])
+    for operation, name in _LACKING.items():
+        if operation in operations and f"request.{name}." in text:
+            yield operation
+
+
+_LACKING: Final = {Operation.CREATE.name: "oldObject", Operation.DELETE.name: "object"}
+
+
+def _either(condition: Condition, then: Condition, otherwise: Condition) -> Condition:
+    """Return whether `then` holds under a condition, and another without it."""
+    if then in (ALWAYS, NEVER):
+        together = disjunction if then == ALWAYS else conjunction
+        return together([condition if then == ALWAYS else negation(condition), otherwise])
+    return choice(condition, then, otherwise)
 
 
 def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
@@ -518,7 +551,7 @@ def _for_each(entries: Sequence[JsonObject], names: Names, whole: Place) -> Answ
     skipped."""
     demands, meant = [], []
     for entry in entries:
-        unknown = set(entry) - {"list", "pattern", "deny", "preconditions", "elementScope"}
+        unknown = set(entry) - _FOREACH
         if unknown:
             raise NotTranslated(f"`{min(unknown)}` in foreach")
         for branch in elements(read(str(entry["list"]), names)):
@@ -526,6 +559,9 @@ def _for_each(entries: Sequence[JsonObject], names: Names, whole: Place) -> Answ
             demands.append(negation(_some(branch, conjunction([is_meant, negation(held)]))))
             meant.append(_some(branch, is_meant) if entry.get("preconditions") else ALWAYS)
     return judged(conjunction(demands), negation(disjunction(meant)))
+
+
+_FOREACH: Final = frozenset({"context", "list", "pattern", "deny", "preconditions", "elementScope"})
 
 
 def _element_demand(
@@ -536,7 +572,7 @@ def _element_demand(
     assert isinstance(branch.value, Located)
     place = replace(branch.value.place.there(), taken=frozenset({branch.value.place.root}))
     around = {name: avoiding(one, place.root) for name, one in names.members.items()}
-    inside = Names({**around, "element": Located(place)})
+    inside = with_context(entry.get("context") or (), Names({**around, "element": Located(place)}))
     is_meant = [branch.value.place.present()]
     if entry.get("preconditions"):
         is_meant.append(conditions(entry["preconditions"], inside))

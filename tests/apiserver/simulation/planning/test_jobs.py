@@ -388,6 +388,13 @@ def test_a_suspended_job_has_no_pods() -> None:
     assert "failed" not in status
 
 
+def test_a_job_that_was_done_before_it_was_suspended_has_begun() -> None:
+    given = job(suspend=True)
+    status = settled(given, [worker(given, phase="Succeeded")])
+    assert of_condition(status["conditions"], "Complete") == f"True CompletionsReached: {REACHED}"
+    assert status["startTime"] == status["completionTime"] == text_at(1000)
+
+
 def test_a_resumed_job_begins_again() -> None:
     suspended = {
         "type": "Suspended", "status": "True", "reason": "JobSuspended", "message": "Job suspended",

@@ -218,8 +218,8 @@ class _Sync:
 
     def plan(self) -> plans.Plan:
         self._count()
-        if not self.status.get("startTime") and not self.is_suspended:
-            self.status["startTime"] = facts.time_text(self.now)
+        if not self.is_suspended:
+            self._start()
         ending = self._ending()
         if ending is not None:
             self._delete_active()
@@ -232,8 +232,16 @@ class _Sync:
                 ending = self._condition(CRITERIA_MET, "CompletionsReached", text)
             elif is_managed:
                 self._tell_suspension()
+        if ending is not None:
+            # Whoever suspends a Job before its start is written may find that its pods have ended.
+            # Upstream, where they take longer, leaves it so, and the server refuses such an end.
+            self._start()
         self._track(ending)
         return plans.Plan(tuple(self.steps), self.again)
+
+    def _start(self) -> None:
+        if not self.status.get("startTime"):
+            self.status["startTime"] = facts.time_text(self.now)
 
     def _count(self) -> None:
         """Count the pods that have succeeded and failed, with those that no counter of the status

@@ -29,6 +29,7 @@ from celadon.cli.reading.documents import (
 from celadon.cli.reading.json_text import Path
 from celadon.kube import FieldPath, JsonObject
 from celadon.kube.json_types import JsonDict
+from celadon.kube.selectors import OPPOSITE_OPERATORS
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -43,12 +44,6 @@ from celadon.records import dataclass
 ABSENT: Final = object()
 """What is in the place of something that is left out."""
 
-_OPPOSITES: Final = {
-    "In": "NotIn",
-    "NotIn": "In",
-    "Exists": "DoesNotExist",
-    "DoesNotExist": "Exists",
-}
 _FIELD_CHANGES_LISTS: Final = {
     "operations": Kind.OPERATION,
     "resources": Kind.RESOURCE,
@@ -162,7 +157,7 @@ def _selector(at: Path, found: JsonObject | None, kind: Kind) -> Iterator[FieldC
     for i, one in enumerate(found.get("matchExpressions") or ()):
         path = (*at, "matchExpressions", i)
         yield FieldChange(kind, path, ABSENT)
-        yield FieldChange(kind, (*path, "operator"), _OPPOSITES[one["operator"]])
+        yield FieldChange(kind, (*path, "operator"), OPPOSITE_OPERATORS[one["operator"]])
         values = one.get("values") or []
         for j in range(len(values) if len(values) > 1 else 0):
             yield FieldChange(kind, (*path, "values", j), ABSENT)

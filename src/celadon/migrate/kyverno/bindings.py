@@ -1,0 +1,126 @@
+"""Which actions the bindings of a rule have, in which namespaces, and with which params.
+
+Kyverno takes the first of `failureActionOverrides` whose namespaces and selector fit a namespace.
+Bindings all count, so each is for the namespaces that none before it is for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from celadon.kube import JsonObject
+from celadon.kube.selectors import OPPOSITE_OPERATORS
+from celadon.kube.well_known_values import NAMESPACE_NAME
+from celadon.migrate.kyverno.matching import Matching
+from celadon.migrate.kyverno.patterns import has_wildcards
+from celadon.migrate.kyverno.policies import Policy, Rule
+from celadon.migrate.translations import NotTranslated, binding_document
+
+_ACTIONS: Final = {
+    "enforce": ("Deny",),
+    # `Audit` of Kyverno leaves a report where no policy refuses. There are no reports here, so it
+    # is a warning and an audit annotation.
+    "audit": ("Warn", "Audit"),
+}
+_INSTEAD: Final = "Bind the policy for each action, with selectors of namespaces."
+
+
+def bindings(
+    document: JsonObject, policy: Policy, rule: Rule, matched: Matching
+) -> Iterator[JsonObject]:
+    """Yield the bindings of a policy that a rule has become. Raises NotTranslated."""
+    usual = "enforce" if policy.enforces(rule) else "audit"
+    params = param_ref(rule)
+    choices = _choices(policy.overrides(rule), usual)
+    if choices and not all(
+        one.has_namespace and one.resource != "namespaces" for one in matched.rules
+    ):
+        # A binding's selector of namespaces takes objects that are in none.
+        raise NotTranslated("other actions in some namespaces, of objects that are in none")
+    before: list[JsonObject] = []
+    taken: list[str] = []
+    for action, requirements in choices:
+        taken.append(action)
+        count = taken.count(action)
+        suffix = action if count == 1 else f"{action}-{count}"
+        selected = [*requirements, *before]
+        yield binding_document(document, _ACTIONS[action], params, selected, suffix)
+        before.append(_opposite(requirements))
+    yield binding_document(document, _ACTIONS[usual], params, before)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigMap:
+    """A ConfigMap that a rule reads."""
+
+    variable: str
+    name: str
+    namespace: str
+
+
+def config_map(rule: Rule) -> ConfigMap | None:
+    """Return the ConfigMap that a rule reads, which is its policy's params; None where it reads
+    none. Raises NotTranslated."""
+    found = [
+        ConfigMap(
+            str(one["name"]), str(given.get("name")), str(given.get("namespace") or "default")
+        )
+        for one in rule.context
+        if isinstance(given := one.get("configMap"), Mapping)
+        if not set(given) - {"name", "namespace"}
+    ]
+    if not found:
+        return None
+    if len(found) > 1:
+        raise NotTranslated("several ConfigMaps", "A policy has one kind of params: join them.")
+    if "{{" in found[0].name + found[0].namespace:
+        raise NotTranslated("a ConfigMap whose name is a variable")
+    return found[0]
+
+
+def param_ref(rule: Rule) -> JsonObject | None:
+    """Return the params of the bindings of a rule."""
+    given = ((rule.value.get("validate") or {}).get("cel") or {}).get("paramRef")
+    if isinstance(given, Mapping):
+        return given
+    known = config_map(rule)
+    if known is None:
+        return None
+    # A rule whose ConfigMap is not there fails in Kyverno.
+    return {
+        "name": known.name, "namespace": known.namespace, "parameterNotFoundAction": "Deny"
+    }  # fmt: skip
+
+
+def _choices(overrides: Sequence[JsonObject], usual: str) -> list[tuple[str, list[JsonObject]]]:
+    """Return actions that are not the usual one, or come before such, each with what the labels of
+    a namespace must be."""
+    given = [one for one in overrides if str(one.get("action")).lower() in _ACTIONS]
+    while given and str(given[-1]["action"]).lower() == usual:
+        given.pop()
+    return [(str(one["action"]).lower(), _requirements(one)) for one in given]
+
+
+def _requirements(override: JsonObject) -> list[JsonObject]:
+    names = list(override.get("namespaces") or ())
+    selector = override.get("namespaceSelector") or {}
+    labels = selector.get("matchLabels") or {}
+    made: list[JsonObject] = [
+        *([{"key": NAMESPACE_NAME, "operator": "In", "values": names}] if names else ()),
+        *({"key": key, "operator": "In", "values": [one]} for key, one in labels.items()),
+        *(selector.get("matchExpressions") or ()),
+    ]
+    if any(has_wildcards(str(text)) for one in made for text in one.get("values") or ()):
+        raise NotTranslated("other actions in namespaces that are named by wildcards", _INSTEAD)
+    return made
+
+
+def _opposite(requirements: Sequence[JsonObject]) -> JsonObject:
+    if len(requirements) != 1:
+        raise NotTranslated(
+            "other actions in namespaces of which several things are asked", _INSTEAD
+        )
+    (one,) = requirements
+    return {**one, "operator": OPPOSITE_OPERATORS[one["operator"]]}
