@@ -15,6 +15,8 @@ from celadon.storage import (
     open_sqlite,
     put,
 )
+from celadon.storage.contract import Entry, Event
+from celadon.storage.keyspace import Keyspace
 from celadon.storage.local_store import Clocks, LocalStore
 
 
@@ -37,6 +39,61 @@ def oldest(store: LocalStore) -> int:
 def write(store: LocalStore, times: int) -> None:
     for _ in range(times):
         store.submit(put("/a", b"")).result()
+
+
+def history(*changes: tuple[int, str, bytes | None]) -> Keyspace:
+    """Of changes: revision, key, value."""
+    space, now = Keyspace(), dict[str, Entry]()
+    for revision, key, value in changes:
+        before = now.pop(key, None)
+        if value is not None:
+            created = revision if before is None else before.create_revision
+            now[key] = Entry(key, value, created, revision)
+        space.apply([Event(revision, key, now.get(key), before)])
+    return space
+
+
+CHANGES = [(2, "/a", b"1"), (3, "/b", b"22"), (3, "/a", b"333"), (4, "/b", None), (5, "/b", b"4")]
+
+
+@pytest.mark.parametrize(
+    ("events", "revision"), [(0, 5), (1, 4), (2, 3), (3, 3), (4, 2), (5, 0), (6, 0)]
+)
+def test_what_to_compact_to_by_number(events: int, revision: int) -> None:
+    """The changes of one transaction stay together."""
+    space = history(*CHANGES)
+    assert space.revision_before(events) == revision
+    if revision:
+        space.compact(revision)
+        assert space.history_length() <= events
+        assert space.revision_before(space.history_length()) == revision
+
+
+@pytest.mark.parametrize(("most", "revision"), [(0, 4), (1, 4), (2, 3), (3, 0), (4, 0)])
+def test_what_to_compact_to_by_bytes(most: int, revision: int) -> None:
+    """Of `/a` one byte is replaced, of `/b` two are deleted."""
+    space = history(*CHANGES)
+    assert space.history_bytes() == 3
+    assert space.revision_before_bytes(most) == revision
+    if revision:
+        space.compact(revision)
+        assert space.history_bytes() <= most
+
+
+@pytest.mark.parametrize(
+    ("revision", "useless"),
+    [
+        (1, []),
+        (2, []),
+        (3, [(2, "/a")]),
+        (4, [(2, "/a"), (3, "/b"), (4, "/b")]),
+        (5, [(2, "/a"), (3, "/b"), (4, "/b")]),
+    ],
+)
+def test_which_changes_a_compaction_makes_useless(
+    revision: int, useless: list[tuple[int, str]]
+) -> None:
+    assert history(*CHANGES).obsolete_at(revision) == useless
 
 
 @pytest.mark.parametrize("opener", ["memory", "sqlite"])

@@ -8,9 +8,10 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -223,6 +224,16 @@ def test_the_settings_that_promise_durability(path: str, pragma: str, value: obj
 # What can be wrong
 
 
+def _is_open(path: str) -> bool:
+    """Whether this process has it open, where the system says so."""
+    links = Path("/proc/self/fd")
+    for one in links.iterdir() if links.is_dir() else ():
+        with suppress(OSError):
+            if os.readlink(one) == path:
+                return True
+    return False
+
+
 def test_locked_by_another_store(path: str) -> None:
     with open_sqlite(path) as store:
         with pytest.raises(FileLocked, match="in use by another process or store"):
@@ -308,7 +319,9 @@ def test_files_that_are_refused_and_left_alone(
     with pytest.raises(kind) as caught:
         open_sqlite(path)
     assert str(caught.value).startswith(f"`{path}`: {text}")
-    assert before is None or Path(path).read_bytes() == before
+    if before is not None:
+        assert Path(path).read_bytes() == before
+        assert not _is_open(path)  # by what has been raised
 
 
 def test_an_empty_file_is_a_new_store(path: str) -> None:
@@ -521,6 +534,68 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(
     monkeypatch.undo()
     with open_sqlite(path) as store:
         assert len(store.range("").entries) == 2
+
+
+# Room on the disk
+
+
+@pytest.mark.parametrize(
+    ("disk", "size", "pages"),
+    [
+        (1 << 40, 2 << 20, 128),
+        (16 << 20, 2 << 20, 128),
+        (8 << 20, 1 << 20, 64),
+        (1 << 20, 1 << 17, 16),
+        (0, 1, 16),
+    ],
+)
+def test_a_reserve_is_a_share_of_the_disk(
+    path: str, disk: int, size: int, pages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the log may wait for so many pages: they find room where the reserve was."""
+    about = SimpleNamespace(f_blocks=disk >> 9, f_frsize=1 << 9)
+    monkeypatch.setattr(os, "statvfs", lambda folder: about)
+    reserve = DiskReserve(path)
+    assert (os.path.getsize(f"{path}-reserve"), reserve.pages_in_log) == (size, pages)
+
+
+def _no_room(*arguments: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_what_a_full_disk_takes(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deletions, and then what finds room where the deleted was; also if it is opened anew."""
+    with open_sqlite(path, KEEP_ALL, max_bytes=1_000_000) as store:
+        for key in ("/a", "/b"):
+            store.submit(put(key, bytes(100_000))).result()
+        monkeypatch.setattr(os, "posix_fallocate", _no_room)
+        for size in (2_000_000, 100_000, 10_000):
+            with pytest.raises(DiskFull):
+                store.submit(put("/c", bytes(size))).result()
+        assert os.path.getsize(f"{path}-reserve") == 0
+        with pytest.raises(DiskFull):
+            store.submit(Transaction((), (Delete("/b"), Put("/c", bytes(10_000))))).result()
+        assert isinstance(store.submit(delete("/a")).result(), Committed)
+        assert isinstance(store.submit(put("/d", bytes(10_000))).result(), Committed)
+    journal = SqliteJournal(path, 1_000_000)
+    assert (journal.trouble(), journal.is_short_of_room) == ("the disk or the quota is full", True)
+    journal.close()
+    monkeypatch.undo()
+    with open_sqlite(path, KEEP_ALL, max_bytes=1_000_000) as store:
+        assert [one.key for one in store.range("").entries] == ["/b", "/d"]
+    journal = SqliteJournal(path, 1_000_000)
+    assert (journal.trouble(), journal.is_short_of_room) == ("", False)
+    journal.close()
+
+
+def test_a_disk_has_room_again(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_sqlite(path, KEEP_ALL, max_bytes=1_000_000) as store:
+        monkeypatch.setattr(os, "posix_fallocate", _no_room)
+        with pytest.raises(DiskFull):
+            store.submit(put("/a", bytes(2_000_000))).result()
+        monkeypatch.undo()
+        assert isinstance(store.submit(put("/a", bytes(200_000))).result(), Committed)
+        assert os.path.getsize(f"{path}-reserve") > 0
 
 
 @pytest.mark.parametrize(

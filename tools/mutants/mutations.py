@@ -2,7 +2,7 @@
 
 A mutation is known by its number in the order of `mutations`, so that a process that is told the
 number can make the same mistake again. Annotations, docstrings, imports, `__slots__` and names of
-types and threads are left alone: nothing would behave differently.
+types, threads and folders for a while are left alone: nothing would behave differently.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ _UNREAD_ARGUMENTS: Final = {
     ("zip", "strict"),
     ("Thread", "name"),
     ("ThreadPoolExecutor", "thread_name_prefix"),
+    ("TemporaryDirectory", "prefix"),
+    ("mkdtemp", "prefix"),
 }
 
 
@@ -163,7 +165,8 @@ def _is_silent(node: ast.AST) -> bool:
 
 def _is_unread(parent: ast.AST, part: ast.AST) -> bool:
     """Whether it is an argument that nothing depends on: `strict` of a `zip`, which is an
-    assertion; the type of a `cast`; `total` of a type of dicts; the name of a thread."""
+    assertion; the type of a `cast`; `total` of a type of dicts; the name of a thread
+    or of a folder for a while."""
     if isinstance(parent, ast.ClassDef):
         return isinstance(part, ast.keyword) and part.arg == "total"
     if not isinstance(parent, ast.Call):

@@ -75,14 +75,14 @@ class DurableMark:
     def __init__(self, path: str) -> None:
         self._path = path
         self._place = 0
-        self._file = -1
+        self._file: int | None = None
         with suppress(OSError):
             owner_only.create(mark_path(path))
             self._file = os.open(mark_path(path), os.O_RDWR)
 
     def say(self, revision: int) -> None:
         """That all up to a revision is durable."""
-        if self._file < 0:
+        if self._file is None:
             return
         self._place = (self._place + 1) % _PLACES
         with suppress(OSError):
@@ -90,10 +90,10 @@ class DurableMark:
 
     def close(self) -> None:
         """Behind the data file. The mark goes, unless there is still a write-ahead log."""
-        if self._file < 0:
+        if self._file is None:
             return
         os.close(self._file)
-        self._file = -1
+        self._file = None
         if not os.path.exists(f"{self._path}-wal"):
             with suppress(OSError):
                 os.unlink(mark_path(self._path))
@@ -515,13 +515,13 @@ def _copy_file(path: str, target: str) -> None:
             shutil.copyfileobj(source, copied, BLOCK)
 
 
-def _header(log: str) -> bytes:
-    """Empty if there is no log."""
+def _header(log: str) -> bytes | None:
+    """None if there is no log."""
     try:
         with open(log, "rb") as file:
             return file.read(HEADER_BYTES)
     except FileNotFoundError:
-        return b""
+        return None
 
 
 def _report(copy: str, marked: int) -> DataReport:

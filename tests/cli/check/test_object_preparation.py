@@ -7,7 +7,11 @@ from typing import Any
 
 import pytest
 
+from celadon.cli.check.object_preparation import Endpoint, endpoint_of
 from celadon.cli.exits import Exit
+from celadon.cli.reading.documents import Problem
+from celadon.kube.resources.api_resources import known_resources
+from tests.cli.check.test_given_cluster import documents
 from tests.cli.files import Json, run, write
 
 POD = {
@@ -37,6 +41,62 @@ def definition(**changes: Any) -> Json:
     made = thing("apiextensions.k8s.io/v1", "CustomResourceDefinition", spec=spec)
     made["metadata"]["name"] = "as.b.io"
     return made
+
+
+SCALES = (
+    "kind `Scale` belongs to several subresources: deployments/scale, replicasets/scale, "
+    "replicationcontrollers/scale, statefulsets/scale"
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "subresource", "found"),
+    [
+        ("v1 Pod", "", ("pods", "", True, False)),
+        ("v1 Pod", "status", ("pods", "status", False, False)),
+        ("v1 Pod", "pods/status", ("pods", "status", False, False)),
+        ("v1 Binding", "", ("bindings", "", False, False)),
+        ("policy/v1 Eviction", "", ("pods", "eviction", False, False)),
+        ("autoscaling/v1 Scale", "deployments/scale", ("deployments", "scale", False, False)),
+        ("x.io/v1 Widget", "", ("widgets", "", True, True)),
+    ],
+)
+def test_where_an_object_is_sent(
+    kind: str, subresource: str, found: tuple[str, str, bool, bool]
+) -> None:
+    """Resource, subresource, whether it is stored there, and whether that is guessed."""
+    (document,) = documents(thing(*kind.split()))
+    endpoint = endpoint_of(document, subresource, known_resources())
+    assert isinstance(endpoint, Endpoint)
+    assert found == (
+        *(endpoint.resource.resource, endpoint.subresource),
+        *(endpoint.stored, endpoint.is_guessed),
+    )
+    assert endpoint.kind.kind == kind.split()[1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "subresource", "message", "help"),
+    [
+        ("v1 Pod", "nope", "kind `Pod` has no subresource `nope`", ""),
+        ("x.io/v1 Widget", "status", "kind `Widget` has no subresource `status`", ""),
+        ("autoscaling/v1 Scale", "", SCALES, "say which: `--subresource deployments/scale`"),
+        ("autoscaling/v1 Scale", "scale", SCALES, "say which: `--subresource deployments/scale`"),
+        (
+            *("apps/v1 Pod", "", 'no matches for kind "Pod" in version "apps/v1"'),
+            "did you mean `apiVersion: v1`?",
+        ),
+        ("v1 Pods", "", 'no matches for kind "Pods" in version "v1"', "did you mean `Pod`?"),
+        ("a/b/c X", "", "unexpected GroupVersion string: a/b/c", ""),
+    ],
+)
+def test_an_object_that_is_sent_nowhere(
+    kind: str, subresource: str, message: str, help: str
+) -> None:
+    (document,) = documents(thing(*kind.split()))
+    problem = endpoint_of(document, subresource, known_resources())
+    assert isinstance(problem, Problem)
+    assert (problem.message, problem.help, problem.line) == (message, help, 1)
 
 
 BAD = [

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.check.check_report import Mutated, ObjectResult, Place, Report, State
-from celadon.cli.report.check_view import write_mutated
+from celadon.cli.check.check_report import Mutated, ObjectResult, Place, Report, State, Violation
+from celadon.cli.report.check_view import _by, write_mutated
 from tests.cli.files import binding, config_map, policy, run, write
 
 
@@ -97,3 +97,9 @@ def test_the_files_of_changed_objects(
     assert write_mutated(report, str(target)) == [target / file]
     text = (target / file).read_text(encoding="utf-8")
     assert text == f"kind: {kind}\nmetadata:\n  name: {name}\n"
+
+
+@pytest.mark.parametrize(("binding", "shown"), [("", "limit"), ("all", "limit/all")])
+def test_who_refuses(binding: str, shown: str) -> None:
+    violation = Violation("limit", binding, "", "spec", Place("p.yaml", 3), "wrong", ("Deny",))
+    assert _by(violation) == shown

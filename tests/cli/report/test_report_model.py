@@ -6,8 +6,22 @@ import inspect
 
 import pytest
 
+from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, UnaskedPlugin
 from celadon.cli.report import report_model
-from celadon.cli.report.report_model import FINDING_FORMS, ReportForms, ReportView
+from celadon.cli.report.report_model import (
+    FINDING_FORMS,
+    Look,
+    ReportForms,
+    ReportView,
+    aligned,
+    diff_lines,
+    joined,
+    notice_lines,
+    plugin_lines,
+    plural,
+    policy_error_lines,
+    yaml_text,
+)
 
 EVERY = [one for one in vars(report_model).values() if isinstance(one, ReportForms)]
 
@@ -51,3 +65,152 @@ def test_commands_with_findings_have_the_same_forms() -> None:
         assert not FINDING_FORMS.keys() & forms.functions.keys() or (
             FINDING_FORMS.items() <= forms.functions.items()
         )
+
+
+_FINDINGS = "github junit sarif tap"
+
+
+@pytest.mark.parametrize(
+    ("name", "forms"),
+    [
+        ("CHECK", f"table json yaml {_FINDINGS}"),
+        ("UPGRADE", f"table json yaml {_FINDINGS}"),
+        ("UPGRADE_AUDIT", f"table json yaml {_FINDINGS}"),
+        ("LINT", f"text json {_FINDINGS}"),
+        ("LINT_STATISTICS", "text json"),
+        ("DIFF", f"text json {_FINDINGS}"),
+        ("CLAIMS", f"text json {_FINDINGS}"),
+        ("PROOFS", f"text json {_FINDINGS}"),
+        ("TEST", f"text json {_FINDINGS}"),
+        ("EXPLANATION", "text json html"),
+        ("AUDIT", f"table json jsonl {_FINDINGS} html policyreport openreports"),
+        ("FLEET", "table json jsonl"),
+        ("REPLAY", "table json html"),
+        ("MIGRATION", "text json html"),
+        ("MIGRATION_PLAN", "text json html"),
+        ("BOOTSTRAP", "text json"),
+    ],
+)
+def test_which_forms_a_report_has(name: str, forms: str) -> None:
+    """In the order in which they are offered."""
+    assert " ".join(getattr(report_model, name).names) == forms
+
+
+@pytest.mark.parametrize(
+    ("styles", "code"),
+    [
+        ("denied error invalid", "31;1"),
+        ("warned warning", "33;1"),
+        ("mutated", "35;1"),
+        ("notice unasked", "36;1"),
+        ("admitted", "32"),
+        ("untouched unchanged dim", "2"),
+        ("bold", "1"),
+    ],
+)
+def test_colours(styles: str, code: str) -> None:
+    for style in styles.split():
+        assert Look(color=True).paint(style, "text") == f"\033[{code}mtext\033[0m"
+        assert Look().paint(style, "text") == "text"
+
+
+def test_blocks_and_tables() -> None:
+    assert joined([]) == ""
+    assert joined([["a", "b"], ["c"]]) == "a\nb\n\nc\n"
+    assert aligned([("name", "n"), ("a", "10"), ("", "7")], {1}) == [
+        "name   n",
+        "a     10",
+        "       7",
+    ]
+    assert aligned([("a", "b"), ("cc", "")], ()) == ["a   b", "cc"]
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"),
+    [
+        (0, "policy", "0 policies"),
+        (1, "policy", "1 policy"),
+        (2, "policy", "2 policies"),
+        (1, "object", "1 object"),
+        (2, "object", "2 objects"),
+    ],
+)
+def test_plurals(number: int, noun: str, text: str) -> None:
+    assert plural(number, noun) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "part"),
+    [
+        ("ValidatingAdmissionPolicy", "policy "),
+        ("MutatingAdmissionPolicyBinding", "binding"),
+        ("ValidatingWebhookConfiguration", "webhook"),
+    ],
+)
+def test_a_policy_that_cannot_be_used(kind: str, part: str) -> None:
+    error = PolicyError(Place("p.yaml", 3), kind, "name", "policy", "it is wrong")
+    assert list(policy_error_lines([error], Look())) == [
+        ["error: it is wrong", f"  {part} p.yaml:3"]
+    ]
+
+
+def test_notices() -> None:
+    silence = next(iter(Silence))
+    notices = [Notice(silence, Place("a.yaml", 1), "one", "help"), Notice(silence, Place(), "two")]
+    texts = ["{} a.yaml:1: one", "  help", "{} two"]
+    for strict, word in ((False, "notice:"), (True, "strict:")):
+        want = [[text.format(word) for text in texts]]
+        assert list(notice_lines(notices, Look(), strict=strict)) == want
+    assert list(notice_lines([], Look(), strict=True)) == []
+    for strict, code in ((False, "36;1"), (True, "31;1")):
+        ((first, *_),) = notice_lines(notices, Look(color=True), strict=strict)
+        assert first.startswith(f"\033[{code}m")
+
+
+@pytest.mark.parametrize(
+    ("asked", "reasons", "verbosity", "lines"),
+    [
+        ("", "", 1, []),
+        ("P Q", "", 0, []),
+        ("P Q", "", 1, ["admission plugins asked: P, Q"]),
+        ("", "abc", 0, ["admission plugins not fully asked: P0 (a), P1 (b), P2 (c)"]),
+        (
+            "",
+            "abaabcd",
+            0,
+            [
+                "admission plugins not fully asked: P0, P2, P3 (a), P1, P4 (b), P5 (c) and 1 more "
+                "reason"
+            ],
+        ),
+        (
+            "",
+            "abcde",
+            0,
+            ["admission plugins not fully asked: P0 (a), P1 (b), P2 (c) and 2 more reasons"],
+        ),
+        (
+            "",
+            "abcd",
+            1,
+            ["admission plugins not fully asked: P0 (a), P1 (b), P2 (c), P3 (d)"],
+        ),
+    ],
+)
+def test_plugins(asked: str, reasons: str, verbosity: int, lines: list[str]) -> None:
+    unasked = [UnaskedPlugin(f"P{i}", why) for i, why in enumerate(reasons)]
+    assert list(plugin_lines(asked.split(), unasked, Look(verbosity=verbosity))) == lines
+
+
+def test_manifests_and_what_changed_in_them() -> None:
+    """Nothing is written as an alias, nothing is sorted or folded."""
+    shared = {"z": "ü", "a": "x " * 300}
+    text = yaml_text({"two": [shared, shared], "one": shared})
+    assert (text.count("ü"), text.count("\n"), "&" in text) == (3, 8, False)
+    assert text.index("two") < text.index("one")
+    before = dict.fromkeys("abcdefghi", 1)
+    assert diff_lines(before, before | {"e": 2}) == [
+        *("@@ -2,7 +2,7 @@", " b: 1", " c: 1", " d: 1"),
+        *("-e: 1", "+e: 2", " f: 1", " g: 1", " h: 1"),
+    ]
+    assert diff_lines(before, before) == []

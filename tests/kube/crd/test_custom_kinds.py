@@ -389,3 +389,70 @@ def test_scopes(scope: str | None, namespaced: bool | None) -> None:
     }
     made = custom_kinds({"spec": spec if scope is None else {**spec, "scope": scope}})[GIZMO]
     assert made.namespaced is namespaced
+
+
+@pytest.mark.parametrize(
+    ("conversion", "converts"),
+    [(None, False), ({"strategy": "None"}, False), ({"strategy": "Webhook"}, True)],
+)
+def test_what_versions_have_of_their_own(conversion: Json | None, converts: bool) -> None:
+    """Subresources, and the schema of the version that is stored."""
+    stored, other = struct(a=INTEGER), struct(b=TEXT)
+    scale = {"specReplicasPath": ".spec.n", "statusReplicasPath": ".status.m"}
+    spec: Json = {
+        "group": "example.com",
+        "names": {"plural": "gizmos", "kind": "Gizmo"},
+        "versions": [
+            {"name": "v1", "subresources": {"status": {}}, "schema": {"openAPIV3Schema": other}},
+            {
+                "name": "v2",
+                "storage": True,
+                "subresources": {"scale": scale},
+                "schema": {"openAPIV3Schema": stored},
+            },
+        ],
+    }
+    if conversion is not None:
+        spec["conversion"] = conversion
+    kinds = custom_kinds({"metadata": {"resourceVersion": "7"}, "spec": spec})
+    first, second = kinds[GIZMO], kinds[GIZMO._replace(version="v2")]
+    assert (first.has_status, second.has_status) == (True, False)
+    assert (first.scale, second.scale) == (None, ScalePaths(("spec", "n"), ("status", "m")))
+    assert (first.storage, second.storage) == (second.schema, None)
+    assert {(one.since, one.converts) for one in (first, second)} == {(7, converts)}
+
+
+@pytest.mark.parametrize("version", [None, "", "x", "-1"])
+def test_a_definition_that_no_store_has_numbered(version: str | None) -> None:
+    spec: Json = {
+        "group": "example.com",
+        "names": {"plural": "gizmos", "kind": "Gizmo"},
+        "versions": [{"name": "v1", "schema": {"openAPIV3Schema": struct()}}],
+    }
+    meta = {} if version is None else {"resourceVersion": version}
+    assert custom_kinds({"metadata": meta, "spec": spec})[GIZMO].since == 0
+
+
+def test_the_type_of_an_object_is_always_judged() -> None:
+    """Of the object only: below, a member of that name may stay what it was."""
+    few = TEXT | {"maxLength": 3}
+    schema = struct(apiVersion=few, kind=few, spec=struct(kind=few, name=few))
+    known = kind({}, properties=schema["properties"])
+    before = gizmo({"kind": "Gizmo", "name": "long"})
+    assert [one.field for one in known.validate(before, before).errors] == ["apiVersion", "kind"]
+
+
+@pytest.mark.parametrize(
+    ("more", "errors"),
+    [
+        ({}, []),
+        ({"kind": "Other"}, ['kind: Invalid value: "Other": must be Gizmo']),
+        (
+            {"apiVersion": "example.com/v2"},
+            ['apiVersion: Invalid value: "example.com/v2": must be example.com/v1'],
+        ),
+    ],
+)
+def test_what_a_mutator_may_not_make_of_it(more: Json, errors: list[str]) -> None:
+    assert [str(one) for one in kind({})._type_errors(gizmo({}) | more)] == errors
+    assert list(kind({})._type_errors({})) == []

@@ -14,6 +14,8 @@ from celadon.kube.crd.definition_parts import (
     approval_errors,
     conversion_errors,
     demands_of_update,
+    selectable_errors,
+    trusts_nobody,
 )
 from celadon.kube.crd.definition_validation import definition_errors
 from celadon.kube.fieldpath import FieldPath
@@ -101,6 +103,151 @@ def test_bundles_stay_usable(now: str, shown: str, fault: str) -> None:
     assert not bundle_errors("1.36", established=True, before=now, now="good")
 
 
+LIST: Json = {"type": "array", "x-kubernetes-list-type": "set"}
+PAIRS: Json = {
+    "type": "array",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["k"],
+}
+RULED: Json = {"x-kubernetes-validations": [{"rule": "a"}, {"rule": "b", "messageExpression": "c"}]}
+PRUNED: Json = {"type": "object", "properties": {"a": {"type": "string"}}}
+FIELDS = [{"jsonPath": f".spec.f{i}"} for i in range(9)]
+
+
+def member(schema: Json) -> Json:
+    return {"schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": schema}}}}
+
+
+def reviewed(*versions: str) -> Json:
+    return {"webhook": {"conversionReviewVersions": list(versions)}}
+
+
+@pytest.mark.parametrize(
+    ("version", "conversion", "relaxed"),
+    [
+        (member({"type": "object"}), {}, {}),
+        ({}, {}, {"schemas": False}),
+        (member({"type": "text"}), {}, {"valid_types": False}),
+        (member({"properties": {}}), {}, {"structural": False}),
+        (member(PRUNED | {"default": {"a": "x"}}), {}, {}),
+        (member(PRUNED | {"default": {"b": "x"}}), {}, {"pruned_defaults": False}),
+        (member(LIST | {"items": {"type": "string"}}), {}, {}),
+        (member(LIST | {"items": {"type": "object"}}), {}, {"atomic_sets": False}),
+        (
+            member(LIST | {"items": {"type": "object", "x-kubernetes-map-type": "atomic"}}),
+            {},
+            {},
+        ),
+        (member(LIST | {"items": {"type": "array", "items": {"type": "string"}}}), {}, {}),
+        (
+            member(
+                LIST
+                | {
+                    "items": {
+                        "type": "array",
+                        "x-kubernetes-list-type": "set",
+                        "items": {"type": "string"},
+                    }
+                }
+            ),
+            {},
+            {"atomic_sets": False},
+        ),
+        (
+            member(LIST | {"items": {"type": "string", "nullable": True}}),
+            {},
+            {"keyed_items": False},
+        ),
+        (
+            member(PAIRS | {"items": {"type": "object", "properties": {"k": {"type": "string"}}}}),
+            {},
+            {"keyed_items": False},
+        ),
+        (
+            member(
+                PAIRS
+                | {
+                    "items": {
+                        "type": "object",
+                        "properties": {"k": {"type": "string"}},
+                        "required": ["k"],
+                    }
+                }
+            ),
+            {},
+            {},
+        ),
+        (member({"type": "object"}), reviewed("v3", "v4"), {"known_reviews": False}),
+        (member({"type": "object"}), reviewed("v3", "v1"), {}),
+        (member({"type": "object"}), reviewed("v1beta1"), {}),
+        (
+            member({"type": "object"} | RULED),
+            {},
+            {"stored_rules": {"a", "b"}, "stored_messages": {"c"}},
+        ),
+    ],
+)
+def test_what_was_wrong_may_stay(version: Json, conversion: Json, relaxed: Json) -> None:
+    """One fault of the stored definition relaxes the demand that it does not meet, no other."""
+    old: Json = {"versions": [{"name": "v1", **version}], "conversion": conversion}
+    now: Json = {"versions": [{"name": "v1", **member({"type": "string"})}]}
+    assert demands_of_update(now, old, established=False) == Demands(**relaxed)
+
+
+@pytest.mark.parametrize(("release", "stored"), [("1.30", {"b"}), ("1.31", {"c"}), ("1.36", {"c"})])
+def test_messages_that_were_there_by_release(release: str, stored: set[str]) -> None:
+    old: Json = {"versions": [{"name": "v1", **member({"type": "object"} | RULED)}]}
+    with answering_as(release):
+        assert demands_of_update(old, old, established=True).stored_messages == stored
+
+
+def test_versions_that_did_not_change() -> None:
+    def spec(**schemas: str) -> Json:
+        return {"versions": [{"name": n, **member({"type": t})} for n, t in schemas.items()]}
+
+    old = spec(v1="string", v2="integer", v3="string")
+    now = spec(v1="string", v2="number", v4="string")
+    assert demands_of_update(now, old, established=False).unchanged_schemas == {"v1"}
+    assert demands_of_update(old, old, established=False).unchanged_schemas == {"v1", "v2", "v3"}
+
+
+@pytest.mark.parametrize(
+    ("release", "was", "now", "versions"),
+    [
+        ("1.36", FIELDS, FIELDS, {"v1"}),
+        ("1.35", FIELDS, FIELDS, {"v1"}),
+        ("1.34", FIELDS, FIELDS, set()),
+        ("1.36", FIELDS[:8], FIELDS[:8], set()),
+        ("1.36", FIELDS, FIELDS[::-1], set()),
+        ("1.36", FIELDS[:8], FIELDS, set()),
+        ("1.36", [], FIELDS, set()),
+    ],
+)
+def test_too_many_fields_may_stay(
+    release: str, was: list[Json], now: list[Json], versions: set[str]
+) -> None:
+    def spec(fields: list[Json]) -> Json:
+        other = {"name": "v2", **member({"type": "string"})}
+        one = {"name": "v1", "selectableFields": fields, **member({"type": "object"})}
+        return {"versions": [one, other]}
+
+    with answering_as(release):
+        demands = demands_of_update(spec(now), spec(was), established=False)
+    assert demands.many_fields == versions
+
+
+@pytest.mark.parametrize(
+    ("bundle", "is_none"), [("good", False), ("blank", True), ("key", True), (None, False)]
+)
+def test_a_webhook_that_trusts_nobody(bundle: str | None, is_none: bool) -> None:
+    config = {} if bundle is None else {"caBundle": base64.b64encode(BUNDLES[bundle]).decode()}
+    definition = {"spec": {"conversion": {"webhook": {"clientConfig": config}}}}
+    assert trusts_nobody(definition) is is_none
+    assert not trusts_nobody({"spec": {}})
+    with answering_as("1.30"):
+        assert not trusts_nobody(definition)
+
+
 def test_fine() -> None:
     scale = {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.n"}
     version = {
@@ -179,6 +326,69 @@ def test_parts_of_versions(name: str, value: Any, errors: list[str]) -> None:
     assert texts({name: value}) == [f"spec.{name}{one}" for one in errors]
 
 
+NOT_SELECTABLE = (
+    "must point to a field of type string, boolean or integer. Enum string fields and strings with "
+    "formats are allowed."
+)
+SELECTED = {
+    "type": "object",
+    "properties": {
+        "metadata": {"type": "object", "properties": {"name": {"type": "string"}}},
+        "t": {"type": "string"},
+        "i": {"type": "integer"},
+        "b": {"type": "boolean"},
+        "n": {"type": "number"},
+        "o": {"type": "object", "properties": {f"f{i}": {"type": "string"} for i in range(9)}},
+        "l": {"type": "array", "items": {"type": "string"}},
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("paths", "many", "errors"),
+    [
+        ([".t", ".i", ".b"], False, []),
+        ([".n"], False, [f'[0].jsonPath: Invalid value: ".n": {NOT_SELECTABLE}']),
+        ([".l"], False, [f'[0].jsonPath: Invalid value: ".l": {NOT_SELECTABLE}']),
+        (
+            [".metadata.name"],
+            False,
+            ['[0].jsonPath: Invalid value: ".metadata.name": must not point to fields in metadata'],
+        ),
+        (
+            [".l[0]"],
+            False,
+            [
+                '[0].jsonPath: Invalid value: ".l[0]": is an invalid path: array notation is not '
+                "allowed"
+            ],
+        ),
+        (
+            ["", ".t", ".none", ".t"],
+            False,
+            [
+                "[0].jsonPath: Required value",
+                '[2].jsonPath: Invalid value: ".none": is an invalid path: does not refer to a '
+                "valid field",
+                '[3].jsonPath: Duplicate value: ".t"',
+            ],
+        ),
+        ([f".o.f{i}" for i in range(8)], False, []),
+        ([f".o.f{i}" for i in range(9)], False, [": Too many: 9: must have at most 8 items"]),
+        ([f".o.f{i}" for i in range(9)], True, []),
+    ],
+)
+def test_which_fields_can_be_selected(paths: list[str], many: bool, errors: list[str]) -> None:
+    fields = [{"jsonPath": one} for one in paths]
+    found = selectable_errors(fields, SELECTED, FieldPath("fields"), many=many)
+    assert [str(one) for one in found] == [f"fields{one}" for one in errors]
+
+
+LABEL = (
+    "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
+    "alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or "
+    "'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+)
 CONVERSIONS: list[tuple[Json, list[str]]] = [
     ({"strategy": "X"}, ['strategy: Unsupported value: "X": supported values: "None", "Webhook"']),
     (
@@ -198,6 +408,22 @@ CONVERSIONS: list[tuple[Json, list[str]]] = [
             'conversionReviewVersions[1]: Invalid value: "v3": duplicate version',
             'conversionReviewVersions: Invalid value: ["v3","v3"]: must include at least '
             "one of v1, v1beta1",
+        ],
+    ),
+    (
+        {
+            "strategy": "Webhook",
+            "webhook": {
+                "clientConfig": {"url": "https://x"},
+                "conversionReviewVersions": ["v1", "v1", "V", "v1", "V", "1"],
+            },
+        },
+        [
+            'conversionReviewVersions[1]: Invalid value: "v1": duplicate version',
+            f'conversionReviewVersions[2]: Invalid value: "V": {LABEL}',
+            'conversionReviewVersions[3]: Invalid value: "v1": duplicate version',
+            'conversionReviewVersions[4]: Invalid value: "V": duplicate version',
+            f'conversionReviewVersions[5]: Invalid value: "1": {LABEL}',
         ],
     ),
     (

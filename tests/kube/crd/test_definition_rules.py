@@ -10,6 +10,7 @@ from celadon.kube.crd.definition_parts import Demands, internal_definition
 from celadon.kube.crd.definition_rules import schema_findings
 from celadon.kube.crd.structural_schemas import GivenSchema
 from celadon.kube.fieldpath import FieldError
+from celadon.kube.releases import answering_as
 from celadon.kube.schemas.definition_schemas import decode_schema
 
 SPEC = "spec.validation.openAPIV3Schema.properties[spec]"
@@ -122,6 +123,26 @@ def test_shapes(rule: dict[str, Any], errors: list[str]) -> None:
     assert [str(one) for one in errors_of(with_rule(SIZED, **rule))] == errors
 
 
+@pytest.mark.parametrize(("release", "subject"), [("1.33", "fieldPath "), ("1.34", "")])
+@pytest.mark.parametrize(
+    ("path", "details"),
+    [
+        ("", []),
+        (" ", ["must be non-empty if specified", "must be a valid path"]),
+        ("a\nb", ["must not contain line breaks", "must be a valid path"]),
+        (".sizes", ["must be a valid path"]),
+    ],
+)
+def test_paths_of_rules_by_release(
+    release: str, subject: str, path: str, details: list[str]
+) -> None:
+    with answering_as(release):
+        found = errors_of(with_rule(SIZED, rule="true", fieldPath=path))
+        assert [(one.field, one.detail) for one in found] == [
+            (f"{RULE}.fieldPath", f"{subject}{detail}") for detail in details
+        ]
+
+
 def test_a_rule_that_does_not_compile() -> None:
     [error] = errors_of(with_rule(SIZED, rule="self.sizes == 1"))
     assert error.field == f"{RULE}.rule"
@@ -161,6 +182,35 @@ def test_costs() -> None:
         f"spec.validation.openAPIV3Schema: Forbidden: {TOTAL} exceeds budget by factor of more "
         f"than 100x {ADVICE}",
     ]
+
+
+@pytest.mark.parametrize(
+    ("around", "factor"),
+    [
+        ({"type": "array", "maxItems": 40}, "1.258296x"),
+        ({"type": "object", "maxProperties": 40}, "1.258296x"),
+        ({"type": "object", "maxProperties": 30, "maxItems": 40}, None),
+        ({"type": "array", "maxItems": 30, "maxProperties": 40}, None),
+        ({"type": "array", "maxItems": 0}, None),
+        ({"type": "array"}, "more than 100x"),
+        ({"type": "object"}, "more than 100x"),
+        ({"type": "object", "is": "a struct"}, None),
+    ],
+)
+def test_a_rule_costs_as_often_as_its_part_may_be_there(
+    around: dict[str, Any], factor: str | None
+) -> None:
+    text: dict[str, Any] = {
+        "type": "string",
+        "x-kubernetes-validations": [{"rule": "self.contains('abcdefghij')"}],
+    }
+    below = {"items": text} if around["type"] == "array" else {"additionalProperties": text}
+    if around.pop("is", None):
+        below = {"properties": {"a": text}}
+    errors = errors_of(definition({"type": "object", "properties": {"spec": {**around, **below}}}))
+    budget = f"Forbidden: estimated rule cost exceeds budget by factor of {factor} {ADVICE}"
+    where = f"{SPEC}.{next(iter(below))}.x-kubernetes-validations[0].rule"
+    assert [str(one) for one in errors][:1] == ([] if factor is None else [f"{where}: {budget}"])
 
 
 LABEL_KEY = (

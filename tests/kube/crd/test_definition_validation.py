@@ -241,5 +241,9 @@ def test_a_root_beside_a_status() -> None:
     ]
     body["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = {**OBJECT, "maxProperties": 3}
     [error] = errors_of(body)
-    assert error.detail.startswith("only [Description Type Format")
+    assert error.detail.startswith(
+        "only [Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum "
+        "MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items "
+        "Properties ExternalDocs Example XPreserveUnknownFields XValidations] "
+    )
     assert error.value["MaxProperties"] == 3

@@ -38,6 +38,35 @@ def test_nothing_is_said_again(found: list[tuple[list[FieldError], bool]]) -> No
     assert result.matches == sum(not here for _, here in found)
 
 
+INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("keywords", "is_closer"),
+    [
+        ({}, False),
+        ({"type": "object"}, True),
+        ({"enum": [{"a": 1, "l": [1]}]}, False),
+        ({"properties": {"a": INTEGER}}, True),
+        ({"properties": {"b": INTEGER}}, False),
+        ({"additionalProperties": {}}, True),
+        ({"minProperties": 1}, False),
+        ({"anyOf": [TEXT, {"type": "object"}]}, True),
+        ({"oneOf": [TEXT, {"type": "object"}]}, True),
+        ({"allOf": [{"type": "object"}]}, True),
+        ({"not": TEXT}, False),
+        ({"not": {"type": "object"}}, False),
+        ({"properties": {"l": {"items": INTEGER}}}, True),
+    ],
+)
+def test_of_what_fails_the_closest_is_shown(keywords: dict[str, Any], is_closer: bool) -> None:
+    """The alternative in which most matches; of those with equally much the first."""
+    base = {"required": ["first"]}
+    given = {"anyOf": [base, {"required": ["second"], **keywords}]}
+    found = value_errors({"a": 1, "l": [1]}, decode_schema(given), Unknown())
+    assert ("second" in [one.field for one in found]) is is_closer
+
+
 OF_TYPE = "<nil>: Invalid value: {found}:  in body must be of type {wanted}: {found}"
 
 

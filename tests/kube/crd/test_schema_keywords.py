@@ -31,6 +31,8 @@ def texts(given: Json) -> list[str]:
         KEYED,
         {"type": "array", LIST: "set", "items": TEXT},
         {"type": "array", LIST: "set", "items": {"type": "object", MAP: "atomic"}},
+        {"type": "array", LIST: "set", "items": {"type": "array", "items": TEXT}},
+        {"type": "array", LIST: "set", "items": {"type": "array", LIST: "atomic", "items": TEXT}},
         {"type": "object", MAP: "granular", "additionalProperties": TEXT},
         {"type": "object", "properties": {"a": TEXT}, "additionalProperties": True},
         KEYED | {"items": ITEM | {"required": [], "properties": {"k": TEXT | {"default": "x"}}}},
@@ -84,8 +86,30 @@ ROWS: list[tuple[Json, str]] = [
         f"items.nullable: Forbidden: cannot be nullable when {LIST} is map",
     ),
     (
+        {"type": "array", LIST: "map", KEYS: ["k"]},
+        f"items: Required value: must have a schema if {LIST} is map",
+    ),
+    *(
+        (
+            KEYED | {"items": ITEM | {"properties": {"k": {"type": type_, "items": TEXT}}}},
+            # upstream shows the type of the item
+            'items.properties[k].type: Invalid value: "object": must be a scalar type if parent '
+            f"array's {LIST} is map",
+        )
+        for type_ in ("array", "object")
+    ),
+    (
+        KEYED | {"items": ITEM | {"properties": {"k": TEXT | {"nullable": True}}}},
+        f"items.properties[k].nullable: Forbidden: this property is in {KEYS}, so it cannot be "
+        "nullable",
+    ),
+    (
         {"type": "array", LIST: "set", "items": {"type": "object"}},
         f"items.{MAP}: Invalid value: null: must be atomic as item of a list with {LIST}=set",
+    ),
+    (
+        {"type": "array", LIST: "set", "items": {"type": "array", LIST: "set", "items": TEXT}},
+        f'items.{LIST}: Invalid value: "set": must be atomic as item of a list with {LIST}=set',
     ),
     (
         {"type": "object", "x-kubernetes-preserve-unknown-fields": False},

@@ -28,9 +28,21 @@ def test_canonical(written: str, want: str) -> None:
     assert canonical(written) == want
 
 
-@pytest.mark.parametrize("written", ["", "f", "fx", "k:[]", "k:{", 'i:"x"', "v:"])
-def test_unreadable(written: str) -> None:
-    with pytest.raises(FieldSetError):
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ("", "key too short"),
+        ("f", "key too short"),
+        ("fx", "missing colon: fx"),
+        ("fx:", "missing colon: fx:"),
+        ("k:[]", ""),
+        ("k:{", ""),
+        ('i:"x"', ""),
+        ("v:", ""),
+    ],
+)
+def test_unreadable(written: str, why: str) -> None:
+    with pytest.raises(FieldSetError, match=f"^{why}$" if why else "."):
         canonical(written)
 
 

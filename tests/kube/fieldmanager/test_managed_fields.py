@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from celadon.kube.crd.custom_kinds import custom_kinds
 from celadon.kube.fieldmanager.field_sets import FieldSet, field_set
 from celadon.kube.fieldmanager.managed_fields import (
+    REPLICAS,
     EntryError,
     Managers,
     Owned,
@@ -19,6 +20,8 @@ from celadon.kube.fieldmanager.managed_fields import (
     encoded,
     limit_updaters,
     manager_id,
+    managers_of_parent,
+    managers_of_scale,
     managers_of_update,
     with_old_times,
     writable,
@@ -70,7 +73,9 @@ def test_no_entries_at_all(entries: Any) -> None:
 
 def test_order_of_entries() -> None:
     late = "2025-01-01T00:00:01Z"
+    timeless = {key: value for key, value in _entry("zz", "Apply").items() if key != "time"}
     wanted = [
+        timeless,
         _entry("z", "Apply"),
         _entry("a", "Apply", time=late),
         _entry("a"),
@@ -80,6 +85,69 @@ def test_order_of_entries() -> None:
         _entry("a", apiVersion="v0", time=late),
     ]
     assert encoded(decoded(wanted[::-1])) == wanted
+
+
+COUNT: dict[str, tuple[str, ...]] = {"v1": ("f:spec", "f:replicas"), "v2": ("f:n",), "v3": ()}
+"""Where versions have the count of their scale: the third has none, others there are not."""
+
+
+def _owners(*entries: tuple[str, str, str, list[tuple[str, ...]]]) -> Managers:
+    """Of name, operation, version and paths of each."""
+    made = Managers()
+    for name, operation, version, paths in entries:
+        manager = manager_id(name, operation, version)
+        made.owned[manager] = Owned(field_set(*paths), version)
+        made.times[manager] = f"time of {name}"
+    return made
+
+
+def _shown(managers: Managers) -> list[tuple[str, str, str, FieldSet, str]]:
+    return [
+        (one.name, one.api_version, owned.api_version, owned.fields, managers.times[one])
+        for one, owned in managers.owned.items()
+    ]
+
+
+PARENT = _owners(
+    ("a", "Update", "v1", [REPLICAS, ("f:spec", "f:x")]),
+    ("b", "Apply", "v2", [("f:n",)]),
+    ("c", "Update", "v2", [("f:x",)]),
+    ("d", "Update", "v3", [REPLICAS]),
+    ("e", "Update", "gone", [REPLICAS]),
+)
+
+
+def test_whoever_owns_the_count_owns_that_of_the_scale() -> None:
+    found = managers_of_scale(PARENT, COUNT.get)
+    count = field_set(REPLICAS)
+    assert _shown(found) == [
+        ("a", "autoscaling/v1", "autoscaling/v1", count, "time of a"),
+        ("b", "", "autoscaling/v1", count, "time of b"),
+    ]
+
+
+def test_what_owners_of_the_scale_own_of_the_object() -> None:
+    """The count, in the version that is written; others lose it, and nothing else."""
+    scale = _owners(
+        ("b", "Apply", "autoscaling/v1", [REPLICAS]),
+        ("hpa", "Update", "autoscaling/v1", [REPLICAS]),
+        ("none", "Update", "autoscaling/v1", []),
+    )
+    found = managers_of_parent(PARENT, scale, COUNT.get, "v1")
+    assert _shown(found) == [
+        ("a", "v1", "v1", field_set(("f:spec", "f:x")), "time of a"),
+        ("b", "", "v1", field_set(REPLICAS), "time of b"),
+        ("c", "v2", "v2", field_set(("f:x",)), "time of c"),
+        ("d", "v3", "v3", field_set(REPLICAS), "time of d"),
+        ("hpa", "autoscaling/v1", "v1", field_set(REPLICAS), ""),
+    ]
+    kept = managers_of_parent(PARENT, scale, COUNT.get, "v3")
+    assert [(one.name, owned.fields) for one, owned in kept.owned.items()] == [
+        ("a", field_set(("f:spec", "f:x"))),
+        ("b", field_set(("f:n",))),
+        ("c", field_set(("f:x",))),
+        ("d", field_set(REPLICAS)),
+    ]
 
 
 @given(st.dictionaries(st.sampled_from("abc"), SETS.filter(bool)))
@@ -180,7 +248,16 @@ def test_a_bucket_behind_other_updaters_is_forgotten() -> None:
 
 
 STATUS = ("f:status",)
-WRITABLE: list[tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] = [
+LABELS = ("f:metadata", "f:labels")
+Row = tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]
+
+
+def _wiping(resource: str) -> Row:
+    """One whose status resets all metadata."""
+    return resource, "status", [STATUS], [("f:spec", "f:a"), LABELS, ("f:metadata", "f:x")]
+
+
+WRITABLE: list[Row] = [
     # Resource, subresource, fields that a writer gets, fields that he does not.
     ("apps/v1/deployments", "", [("f:spec",), ("f:metadata", "f:labels")], [STATUS]),
     ("apps/v1/deployments", "status", [STATUS], [("f:spec",), ("f:spec", "f:replicas")]),
@@ -205,6 +282,20 @@ WRITABLE: list[tuple[str, str, list[tuple[str, ...]], list[tuple[str, ...]]]] = 
         [("f:spec", "f:ephemeralContainers", 'k:{"name":"c"}', "f:image")],
         [("f:spec", "f:containers", 'k:{"name":"c"}', "f:image"), ("f:metadata", "f:labels")],
     ),
+    (
+        "v1/pods",
+        "status",
+        [STATUS, LABELS],
+        [("f:spec", "f:a"), ("f:metadata", "f:ownerReferences")],
+    ),
+    *map(
+        _wiping,
+        (
+            "apiregistration.k8s.io/v1/apiservices",
+            "flowcontrol.apiserver.k8s.io/v1/flowschemas",
+            "storage.k8s.io/v1/volumeattachments",
+        ),
+    ),
     ("v1/namespaces", "finalize", [("f:spec", "f:finalizers")], [STATUS]),
     (
         *("certificates.k8s.io/v1/certificatesigningrequests", "approval"),
@@ -228,6 +319,24 @@ def test_what_an_endpoint_can_give(
     comparison.added = comparison.modified = comparison.removed = every
     found = endpoint.of_comparison(comparison)
     assert (found.added, found.modified, found.removed) == (some, some, some)
+
+
+@pytest.mark.parametrize(
+    ("resource", "release", "given"),
+    [
+        ("apiextensions.k8s.io/v1/customresourcedefinitions", "1.35", [STATUS]),
+        ("apiextensions.k8s.io/v1/customresourcedefinitions", "1.36", [STATUS, LABELS]),
+        ("networking.k8s.io/v1/servicecidrs", "1.35", [STATUS, LABELS, ("f:spec",)]),
+        ("networking.k8s.io/v1/servicecidrs", "1.36", [STATUS]),
+    ],
+)
+def test_what_a_status_can_give_by_release(
+    resource: str, release: str, given: list[tuple[str, ...]]
+) -> None:
+    endpoint = target(resource, "a", "status")
+    with answering_as(release):
+        found = writable(endpoint).of(field_set(STATUS, LABELS, ("f:spec",)))
+    assert found == field_set(*given)
 
 
 @pytest.mark.parametrize(
@@ -261,3 +370,6 @@ def test_what_an_endpoint_of_a_custom_resource_can_give(
     labels = field_set(("f:metadata", "f:labels"))
     with answering_as("1.35"):
         assert writable(endpoint).of(labels) == labels
+        if subresource == "status":
+            more = field_set(("f:spec",), ("f:spec", "f:a"), STATUS) | labels
+            assert writable(endpoint).of(more) == field_set(STATUS) | labels

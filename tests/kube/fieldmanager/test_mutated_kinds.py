@@ -161,8 +161,9 @@ def test_another_kind_matters_in_the_end() -> None:
         "(core.ConfigMap): unknown conversion"
     )
     widget = {"apiVersion": "y.io/v1", "kind": "Widget"}
-    assert "y.io/v1, Kind=Widget is unstructured" in str(
-        KINDS.patched(widget, WIDGET, WIDGET).spoiled
+    assert str(KINDS.patched(widget, WIDGET, WIDGET).spoiled) == (
+        "Internal error occurred: failed to convert object: y.io/v1, Kind=Widget is unstructured "
+        'and is not suitable for converting to "x.io/v1"'
     )
 
 

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.kube.fieldmanager.field_ownership import new_fields
-from celadon.kube.fieldmanager.field_sets import to_fields_v1
-from celadon.kube.fieldmanager.merge_types import ItemError
+from celadon.kube.fieldmanager.field_ownership import Ownership, new_fields
+from celadon.kube.fieldmanager.field_sets import field_set, to_fields_v1
+from celadon.kube.fieldmanager.managed_fields import Managers, Writable, manager_id
+from celadon.kube.fieldmanager.merge_types import ItemError, made_type
 from celadon.kube.fieldmanager.structured_merge import compared
+from celadon.kube.schemas import decode_schema
 from tests.kube.fieldmanager.field_set_values import TYPE, VALUES
 
 Object = dict[str, Any]
@@ -56,6 +58,41 @@ def test_new_fields(name: str) -> None:
     found = compared(TYPE, zero, new)
     assert to_fields_v1(found.added | found.modified) == want
     assert new_fields(TYPE, zero, new) == want
+
+
+OPEN = made_type(decode_schema({"type": "object", "x-kubernetes-preserve-unknown-fields": True}))
+WRITTEN: Object = {
+    "kind": "K",
+    "metadata": {"name": "n", "uid": "u", "labels": {"a": "b"}, "generation": 1},
+    "spec": {"a": 1, "b": {"c": 2}},
+    "status": {"d": 3},
+}
+LABELS: Object = {"f:metadata": {"f:labels": {".": {}, "f:a": {}}}}
+SPEC: Object = {"f:spec": {".": {}, "f:a": {}, "f:b": {".": {}, "f:c": {}}}}
+STATUS: Object = {"f:status": {".": {}, "f:d": {}}}
+
+
+@pytest.mark.parametrize(
+    ("given_away", "want"),
+    [
+        (Writable(), LABELS | SPEC | STATUS),
+        (Writable(field_set(("f:status",))), LABELS | SPEC),
+        (Writable(field_set(("f:spec",), ("f:status",))), LABELS),
+        (
+            Writable(field_set(("f:spec", "f:b"))),
+            LABELS | {"f:spec": {".": {}, "f:a": {}}} | STATUS,
+        ),
+        (Writable(only=(("f:metadata",),)), LABELS),
+        (Writable(only=(("f:spec", "f:b"),)), {"f:spec": {"f:b": {".": {}, "f:c": {}}}}),
+        (Writable(field_set(("f:status", "f:d")), (("f:status",),)), {"f:status": {}}),
+    ],
+)
+def test_what_is_not_given_to_the_writer(given_away: Writable, want: Object) -> None:
+    """Nor is what the server writes; and it is the same as after an update of nothing."""
+    rules, writer = Ownership("v1", OPEN, given_away), manager_id("m", "Update", "v1")
+    assert rules.new_fields({}, WRITTEN) == want
+    updated = rules.updated({}, WRITTEN, Managers(), writer, "now")
+    assert to_fields_v1(updated.owned[writer].fields) == want
 
 
 def test_an_item_without_a_key() -> None:

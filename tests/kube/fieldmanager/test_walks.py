@@ -137,6 +137,26 @@ def test_merging_twice_is_merging_once(live: Object, config: Object) -> None:
     assert same(merged(TYPE, live, live), live)
 
 
+def test_items_that_are_wholes() -> None:
+    """A change in one is a change of it."""
+    items = {
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["name"],
+        "items": {
+            "type": "object",
+            "x-kubernetes-map-type": "atomic",
+            "properties": {"name": {"type": "string"}, "v": {"type": "string"}},
+        },
+    }
+    kind = made_type(decode_schema({"type": "object", "properties": {"items": items}}))
+    old, new = ({"items": [{"name": "a", "v": v}, {"name": "b"}]} for v in "12")
+    found = compared(kind, old, new)
+    assert _texts(found.modified) == ['.items[name="a"]']
+    assert not found.added
+    assert not found.removed
+
+
 @given(VALUES, VALUES)
 def test_a_merge_has_all_that_either_has(live: Object, config: Object) -> None:
     found = applied_set(TYPE, merged(TYPE, live, config))
@@ -169,6 +189,12 @@ def test_a_value_without_all_it_has_is_empty(value: Object) -> None:
          {"items": [{"name": "a"}]}),
         ({"items": [{"name": "a"}]}, {"f:items": {'k:{"name":"a"}': {}}}, {"items": []}),
         ({"whole": {"a": "b"}}, {"f:whole": {"f:a": {}}}, {"whole": None}),
+        ({"list": ["a"]}, {"f:list": {"i:0": {}}}, {"list": None}),
+        # what is of another shape than its type stays
+        ({"set": "a"}, {"f:set": {'v:"a"': {}}}, {"set": "a"}),
+        ({"text": ["a"]}, {"f:text": {"i:0": {}}}, {"text": ["a"]}),
+        ({"labels": ["a"]}, {"f:labels": {"f:a": {}}}, {"labels": ["a"]}),
+        ({"set": {"a": "b"}}, {"f:set": {'v:"a"': {}}}, {"set": {"a": "b"}}),
     ],
 )  # fmt: skip
 def test_without(value: Object, fields: Object, want: Object) -> None:

@@ -36,6 +36,38 @@ def test_refusals(code: str, text: str, kind: type[ServiceError]) -> None:
     assert (type(found), str(found)) == (kind, text)
 
 
-def test_without_a_text_the_code_is_said() -> None:
-    assert str(refusal(CODES.index("INTERNAL"), "")) == "INTERNAL"
-    assert str(refusal(99, "")) == "UNKNOWN"
+@pytest.mark.parametrize(
+    ("number", "name", "kind"),
+    [
+        (0, "OK", ServiceError),
+        (1, "CANCELLED", ServiceUnavailable),
+        (2, "UNKNOWN", ServiceUnavailable),
+        (3, "INVALID_ARGUMENT", ServiceError),
+        (4, "DEADLINE_EXCEEDED", ServiceUnavailable),
+        (5, "NOT_FOUND", ServiceError),
+        (6, "ALREADY_EXISTS", ServiceError),
+        (7, "PERMISSION_DENIED", ServiceError),
+        (8, "RESOURCE_EXHAUSTED", ServiceUnavailable),
+        (9, "FAILED_PRECONDITION", ServiceError),
+        (10, "ABORTED", ServiceUnavailable),
+        (11, "OUT_OF_RANGE", ServiceError),
+        (12, "UNIMPLEMENTED", ServiceError),
+        (13, "INTERNAL", ServiceUnavailable),
+        (14, "UNAVAILABLE", ServiceUnavailable),
+        (15, "DATA_LOSS", ServiceError),
+        (16, "UNAUTHENTICATED", ServiceError),
+        (17, "UNKNOWN", ServiceUnavailable),
+        (99, "UNKNOWN", ServiceUnavailable),
+    ],
+)
+def test_without_a_text_the_code_is_said(number: int, name: str, kind: type[ServiceError]) -> None:
+    """A code that is passing is worth another attempt."""
+    found = refusal(number, "")
+    assert (type(found), str(found)) == (kind, name)
+
+
+@pytest.mark.parametrize(("text", "is_future"), [(COMPACTED, False), (FUTURE_REVISION, True)])
+def test_which_revision_is_refused(text: str, is_future: bool) -> None:
+    found = refusal(CODES.index("OUT_OF_RANGE"), text)
+    assert isinstance(found, RevisionRefused)
+    assert found.is_future is is_future

@@ -119,6 +119,28 @@ def test_who_comes_later_has_the_same_history(one: Cluster) -> None:
     on(one.urls, work)
 
 
+@pytest.mark.parametrize("page", [1, 2, 3, 6, 7])
+def test_what_is_there_is_read_in_pages(
+    one: Cluster, monkeypatch: pytest.MonkeyPatch, page: int
+) -> None:
+    """Each entry once: also where one key begins with another, or a page ends with the last."""
+    monkeypatch.setattr("celadon.storage.etcd.etcd_client.PAGE", page)
+    prefix = f"/page{page}"
+    keys = ["/a", "/a\x00", "/a/b", "/b", "/c", "/d"]
+
+    async def work(opened: Opener) -> None:
+        first = await opened(prefix=prefix)
+        for key in keys:
+            await written(first, key, key.encode())
+        await written(await opened(prefix=f"/pagf{page}"), "/a")
+        second = await opened(prefix=prefix)
+        assert [(entry.key, entry.value.decode()) for entry in second.range("").entries] == [
+            (key, key) for key in keys
+        ]
+
+    on(one.urls, work)
+
+
 def test_bytes_that_were_submitted_come_back(one: Cluster) -> None:
     async def work(opened: Opener) -> None:
         store, value = await opened(prefix="/bytes"), b"as they are"

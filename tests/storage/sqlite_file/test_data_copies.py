@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import threading
 from pathlib import Path
 
 import pytest
 
-from celadon.storage import Compacted, open_sqlite, put, sqlite_file
-from celadon.storage.contract import FileLocked, FileUnavailable, NotAStore
-from celadon.storage.sqlite_file import FileDamaged, FileExists, backup, check, restore
+from celadon.storage import Compacted, delete, open_sqlite, put, sqlite_file
+from celadon.storage.contract import MAX_OPERATIONS, FileLocked, FileUnavailable, NotAStore
+from celadon.storage.sqlite_file import (
+    DataReport,
+    DurableMark,
+    FileDamaged,
+    FileExists,
+    backup,
+    check,
+    checksum_of_change,
+    restore,
+)
 
 
 @pytest.fixture
@@ -196,6 +206,76 @@ def test_what_is_damaged_is_told_and_not_copied(path: str, tmp_path: Path) -> No
         restore(path, str(tmp_path / "other.db"), 0, force=False)
     assert Path(path).read_bytes() == before
     assert not [one for one in os.listdir(tmp_path) if one.startswith(("copy", "other"))]
+
+
+def test_each_says_what_is_in_the_file(path: str, tmp_path: Path) -> None:
+    target, other = str(tmp_path / "copy.db"), str(tmp_path / "other.db")
+    open_sqlite(path).close()
+    assert check(path) == DataReport(1, 0, 0, 0, ())
+    with open_sqlite(path) as store:
+        for transaction in (put("/a", b""), put("/b", b""), put("/a", b""), delete("/b")):
+            store.submit(transaction).result()
+        store.submit(put("/c", b"")).result()
+        store.compact(4).result()
+    report = DataReport(revision=6, compacted=4, entries=2, changes=4, findings=())
+    assert check(path) == report
+    assert backup(path, target) == report
+    assert restore(target, other, 0, force=False) == report
+    assert check(other) == report
+    assert restore(target, path, 1000, force=True) == report
+    assert check(path) == DataReport(1006, 1006, 2, 4, ())
+
+
+def _change(revision: int, key: str, created: int) -> tuple[str, tuple[object, ...]]:
+    """What writes a change with a checksum that is right."""
+    columns = revision * MAX_OPERATIONS, key, created, b"", None
+    return "INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)", (*columns, checksum_of_change(*columns))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "revision", "findings"),
+    [
+        (_change(9, "/z", 9), 9, []),
+        (_change(9, "/a", 2), 9, []),
+        (_change(9, "/z", 10), 9, ["the order of the changes of `/z`"]),
+        (_change(9, "/a", 8), 9, ["the order of the changes of `/a`"]),
+        (
+            ("UPDATE changes SET value = x'00' WHERE key = '/b'", ()),
+            3,
+            ["the change of `/b` at revision 3"],
+        ),
+        (
+            ("UPDATE sums SET compacted = 2", ()),
+            3,
+            ["its changes do not add up to what was written"],
+        ),
+        (("UPDATE sums SET changes = 7", ()), 3, ["7 changes should be in it, 2 are"]),
+        (("DROP TRIGGER added", ()), 0, ["it is damaged: its tables are not those of version 3"]),
+    ],
+)
+def test_what_is_found_in_a_file(
+    path: str, spoil: tuple[str, tuple[object, ...]], revision: int, findings: list[str]
+) -> None:
+    with open_sqlite(path) as store:
+        for key in ("/a", "/b"):
+            store.submit(put(key, b"1")).result()
+    connection = sqlite3.connect(path)
+    connection.execute(*spoil)
+    connection.commit()
+    connection.close()
+    found = check(path)
+    assert (found.revision, list(found.findings)) == (revision, findings)
+    assert revision or found == DataReport(0, 0, 0, 0, tuple(findings))
+
+
+@pytest.mark.parametrize("marked", [2, 3, 4])
+def test_what_was_acknowledged_has_to_be_there(path: str, marked: int) -> None:
+    with open_sqlite(path) as store:
+        for key in ("/a", "/b"):
+            store.submit(put(key, b"1")).result()
+    DurableMark(path).say(marked)
+    missing = ("it ends at revision 3, and 4 was acknowledged",) if marked > 3 else ()
+    assert check(path).findings == missing
 
 
 def test_a_copy_that_lacks_its_log_is_found_out(path: str, tmp_path: Path) -> None:

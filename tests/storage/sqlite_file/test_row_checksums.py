@@ -122,6 +122,38 @@ def test_the_mark_goes_at_an_orderly_end(path: str) -> None:
     assert not os.path.exists(mark_path(path))
 
 
+@pytest.mark.parametrize("has_log", [False, True])
+def test_the_mark_stays_beside_a_log(path: str, has_log: bool) -> None:
+    """What the log has is not in the file yet; and whoever is closed says nothing any more."""
+    mark = DurableMark(path)
+    mark.say(7)
+    if has_log:
+        Path(f"{path}-wal").touch()
+    for _ in range(2):
+        mark.close()
+        assert read_mark(path) == (7 if has_log else 0)
+        assert os.path.exists(mark_path(path)) is has_log
+        mark.say(8)
+
+
+def test_where_no_mark_can_be_there_is_none(path: str) -> None:
+    os.mkdir(mark_path(path))
+    mark = DurableMark(path)
+    mark.say(7)
+    mark.close()
+    assert read_mark(path) == 0
+
+
+def test_a_mark_is_written_in_turn(path: str) -> None:
+    """Over the older of two, so that the newer is whole if the power is lost meanwhile."""
+    mark = DurableMark(path)
+    for revision in range(1, 10):
+        mark.say(revision)
+        assert read_mark(path) == revision
+        assert revision == 1 or b"%020d" % (revision - 1) in Path(mark_path(path)).read_bytes()
+    mark.close()
+
+
 def test_a_torn_mark_says_what_was_before(path: str) -> None:
     mark = DurableMark(path)
     mark.say(7)

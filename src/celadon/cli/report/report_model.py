@@ -237,7 +237,7 @@ def plugin_lines(
         return
     few = len(reasons) if look.verbosity > 0 else FEW
     texts = [f"{', '.join(names)} ({why})" for why, names in reasons.items()]
-    more = f" and {len(texts) - few} more reasons" if len(texts) > few else ""
+    more = f" and {plural(len(texts) - few, 'more reason')}" if len(texts) > few else ""
     text = f"admission plugins not fully asked: {', '.join(texts[:few])}{more}"
     yield look.paint("dim", text)
 

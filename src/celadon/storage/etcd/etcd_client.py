@@ -392,8 +392,6 @@ class EtcdConnections:
                 if not (repeatable or isinstance(error, NotBegun)):
                     raise
                 failed = str(error)
-                if loop.time() + PAUSE_SECONDS >= end:
-                    raise contract.ServiceUnavailable(failed) from None
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def close(self) -> None:

@@ -64,6 +64,17 @@ def statuses(found: FileResult) -> list[tuple[str, str]]:
     return [(one.case.name, one.status.value) for one in found.cases]
 
 
+BAD: Json = {
+    "group": "",
+    "version": "v1",
+    "kind": "ConfigMap",
+    "namespace": "shop",
+    "name": "bad",
+    "subresource": "",
+}
+"""All that may be said of a resource."""
+
+
 @pytest.mark.parametrize(
     ("result", "names"),
     [
@@ -75,11 +86,27 @@ def statuses(found: FileResult) -> list[tuple[str, str]]:
             {"resourceSpecs": [{"kind": "ConfigMap", "namespace": "shop"}], "result": "fail"},
             ["ConfigMap bad: fail"],
         ),
+        ({"resourceSpecs": [BAD], "result": "fail"}, ["ConfigMap bad: fail"]),
     ],
 )
 def test_results_that_hold(tmp_path: Path, result: Json, names: list[str]) -> None:
     found = ran(tmp_path, {**OURS, **result})
     assert statuses(found) == [(f"limit: {name}", "passed") for name in names]
+
+
+@pytest.mark.parametrize(
+    ("more", "text"),
+    [
+        *(
+            ({name: "other"}, "no such object among the resources")
+            for name in ("group", "version", "kind", "namespace", "name")
+        ),
+        ({"labels": {}}, "labels"),
+    ],
+)
+def test_a_resource_that_is_not_there(tmp_path: Path, more: Json, text: str) -> None:
+    found = ran(tmp_path, {**OURS, "resourceSpecs": [BAD | more], "result": "fail"})
+    assert text in " ".join(one.text() for one in found.problems)
 
 
 @pytest.mark.parametrize(

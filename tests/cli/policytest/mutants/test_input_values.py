@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.policytest.mutants.input_combinations import Inputs, choices
+from celadon.cli.policytest.mutants.input_combinations import _OTHERS, Inputs, choices
 from celadon.cli.reading.json_text import Path
 
 PLACE: Path = ("object", "spec", "x")
@@ -44,3 +44,15 @@ def test_a_second_item() -> None:
     assert second.place == ("object", "spec", "list", 1)
     assert {"a", "b"} <= {one.value for one in second.values}
     assert all(one.second for one in second.values)
+
+
+def test_how_many_values_there_are() -> None:
+    """Nothing, and as many more as there may be of one input; fewer of each of many."""
+    related = [f"text {number}" for number in range(1000)]
+    few = len(tried(related, "now"))
+    assert len(tried(related[:3], "now")) < few
+    assert len(tried(related[: few - 1], "now")) == few
+    assert len(tried(related, None)) == few - 1 + len(_OTHERS)
+    places: list[Path] = [("object", "spec", f"x{number}") for number in range(50)]
+    of_many = choices(Inputs(dict.fromkeys(places, related)), dict.fromkeys(places, "now"))
+    assert {len(one.values) for one in of_many} < set(range(2, few))

@@ -184,6 +184,7 @@ def test_a_part_that_does_not_fit_is_an_error_where_somebody_looks_at_it() -> No
     )
     value = typed({"a": 1, "b": "x"}, schema)
     assert (value["a"], value.get("a"), value.get("c", 5), "a" in value) == (1, 1, 5, True)
+    assert "c" not in value
     looks: list[Callable[[], Any]] = [
         lambda: value["b"],
         lambda: value.get("b"),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import argparse
 import re
-from pathlib import Path
 
 import pytest
 from tools.options_page import page, rows
 
 from celadon.cli.main import COMMANDS, parser_of
+from tests.paths import ROOT
 
-PAGE = Path(__file__).parents[2] / "docs" / "options.md"
+PAGE = ROOT / "docs" / "options.md"
 
 
 def test_it_is_current() -> None:

@@ -1,0 +1,39 @@
+"""What documents are taken for: which kinds there are at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.cli.check.manifests import Parts, described, unknown_kind
+from tests.cli.check.test_given_cluster import documents
+from tests.cli.files import Json
+
+DEFINITION: Json = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "gizmos.example.com"},
+    "spec": {"group": "example.com", "names": {"plural": "gizmos", "kind": "Gizmo"}},
+}
+WIDGET: Json = {"apiVersion": "x.io/v1", "kind": "Widget", "metadata": {"name": "w"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "parts", "wrong"),
+    [
+        ([], {"lookup": {"configmap"}, "admit": {"pod"}}, ""),
+        ([], {"lookup": {"configmaps"}}, "no kind `configmaps`, did you mean `configmap`?"),
+        ([], {"admit": {"gizmo"}}, "no kind `gizmo`"),
+        ([DEFINITION], {"admit": {"gizmo"}}, ""),
+        ([DEFINITION], {"lookup": {"gizmo"}}, ""),
+        ([{**DEFINITION, "spec": {}}], {"admit": {"gizmo"}}, "no kind `gizmo`"),
+        ([{**DEFINITION, "spec": {"names": []}}], {"admit": {"gizmo"}}, "no kind `gizmo`"),
+        ([WIDGET], {"admit": {"widget"}}, ""),
+        ([WIDGET], {"admit": {"widgetx"}}, "no kind `widgetx`, did you mean `widget`?"),
+    ],
+)
+def test_kinds_that_nobody_knows(given: list[Json], parts: dict[str, Any], wrong: str) -> None:
+    """Those of the documents and of definitions among them are known."""
+    found = unknown_kind(Parts(**parts), described(documents(*given)))
+    assert found.startswith(wrong) if wrong == "no kind `gizmo`" else found == wrong
