@@ -241,13 +241,6 @@ UNDONE = (
         "tests/storage/test_sqlite.py",
     ),
     Undone(
-        "a schedule whose reading takes time without end",
-        "kube/validation/cron_schedule.py",
-        r"[0-9]+(?:\.[0-9]*)?|",
-        r"[0-9]+\.?[0-9]*|",
-        "tests/kube/validation/test_controllers.py::test_a_long_duration_is_read_once",
-    ),
-    Undone(
         "blocks of PEM whose reading takes time in proportion to their square",
         "kube/x509.py",
         r"[^\n:]+:[^\n]*\n)*+)",

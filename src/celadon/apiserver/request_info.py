@@ -11,8 +11,7 @@ from typing import Final
 
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube import FieldError, FieldPath, fieldpath, selectors, status
-from celadon.kube.go import parse_int, parse_uint
-from celadon.kube.go.go_time import DurationError, parse_go_duration
+from celadon.kube.go import DurationError, parse_go_duration, parse_int, parse_uint
 from celadon.kube.registry import request_bodies
 from celadon.kube.releases import emulated_release
 from celadon.kube.resources import Resource, gates_of

@@ -23,8 +23,7 @@ from celadon.apiserver.caches.mirror import Mirror
 from celadon.apiserver.object_store import CLAIMS, ObjectStore, collection_prefix
 from celadon.apiserver.workers import on_loop
 from celadon.kube import JsonObject, status
-from celadon.kube.defaulting import DefaultingContext, ServiceNetwork
-from celadon.kube.defaulting.defaulting_context import ALLOCATED_PORT
+from celadon.kube.defaulting import ALLOCATED_PORT, DefaultingContext, ServiceNetwork
 from celadon.kube.resources import Resource
 from celadon.records import dataclass, field
 from celadon.storage import Condition

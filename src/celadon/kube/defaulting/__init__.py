@@ -7,6 +7,7 @@ decides.
 """
 
 from celadon.kube.defaulting.defaulting_context import (
+    ALLOCATED_PORT,
     DefaultingContext,
     ServiceNetwork,
     always_set,
@@ -28,6 +29,7 @@ from celadon.kube.schemas.typed_objects import with_empty_values
 from celadon.kube.well_known_values import MIRROR_POD, SYSTEM_PRIORITIES
 
 __all__ = [
+    "ALLOCATED_PORT",
     "LIMIT_RANGES",
     "LOOKED_UP",
     "MIRROR_POD",

@@ -28,6 +28,7 @@ EMPTY: Final[Lookups] = ObjectIndex()
 
 
 ALLOCATED_PORT: Final = "provided port is already allocated"
+"""What is wrong with a node port that is taken."""
 
 
 class ServiceNetwork(Protocol):

@@ -20,13 +20,19 @@ from celadon.kube.go.go_text import (
     trim_space,
     type_text,
 )
-from celadon.kube.go.go_time import TimeError, canonical_time
+from celadon.kube.go.go_time import (
+    DurationError,
+    TimeError,
+    canonical_time,
+    parse_go_duration,
+)
 from celadon.kube.go.go_url import URLError
 from celadon.kube.go.go_url import parse as parse_url
 
 __all__ = [
     "TOO_DEEP",
     "Document",
+    "DurationError",
     "GoValue",
     "JsonSyntaxError",
     "TimeError",
@@ -37,6 +43,7 @@ __all__ = [
     "media_type_complaint",
     "merged_members",
     "parse_bool",
+    "parse_go_duration",
     "parse_int",
     "parse_media_type",
     "parse_uint",

@@ -204,15 +204,15 @@ def parse_go_duration(text: str) -> int:
 
 
 def _fault(text: str) -> str:
-    rest = text.removeprefix("-") if text.startswith("-") else text.removeprefix("+")
-    while rest and (number := _NUMBER.match(rest)) is not None:
-        unit = _UNIT.match(rest, number.end())
+    end = 1 if text[:1] in ("-", "+") else 0
+    while (number := _NUMBER.match(text, end)) is not None:
+        unit = _UNIT.match(text, number.end())
         assert unit is not None  # it may be empty
         if not unit[0]:
             return f"missing unit in duration {quote(text)}"
         if unit[0] not in _GO_UNITS:
             return f"unknown unit {quote(unit[0])} in duration {quote(text)}"
-        rest = rest[unit.end() :]
+        end = unit.end()
     return f"invalid duration {quote(text)}"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from celadon.cel import Environment, ProgramError
 from celadon.cel.extend import ObjectType, Range, types
@@ -206,7 +206,7 @@ def repeated(path: FieldPath, keys: Iterable[Hashable], member: str = "") -> Err
     for index, key in enumerate(keys):
         if key in seen:
             at = path.index(index)
-            shown = key.shown if isinstance(key, _DeviceID) else key
+            shown = _shown_device(key) if isinstance(key, tuple) else key
             yield fieldpath.duplicate(at.child(member) if member else at, shown)
         seen.add(key)
 
@@ -679,15 +679,12 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     results = ((allocation or {}).get("devices") or {}).get("results") or ()
     allocated = {_device_id(one) for one in results}
 
-    def device(path: FieldPath, given: JsonObject) -> Errors:
-        return _device(path, given, allocated)
-
+    device = functools.partial(_device, allocated=allocated)
     yield from distinct(
         _STATUS.child("devices"), status.get("devices"), UNLIMITED, device, _device_id, "deviceID"
     )
     if reserved and allocation is None:
-        why = "may not be specified when `allocated` is not set"
-        yield fieldpath.forbidden(_RESERVED, why)
+        yield fieldpath.forbidden(_RESERVED, "may not be specified when `allocated` is not set")
     added = [one for one in reserved if one not in (before.get("reservedFor") or ())]
     ends = (obj.get("metadata") or {}).get("deletionTimestamp") or status.get(_DEALLOCATION)
     if added and allocation is not None and ends:
@@ -728,22 +725,14 @@ def _consumer(path: FieldPath, consumer: JsonObject) -> Errors:
     return iter(broken_rules("resource.v1.ResourceClaimConsumerReference", consumer, path))
 
 
-class _DeviceID(NamedTuple):
-    """What a device is told from others by; its part is empty if it is not shared."""
-
-    driver: str
-    pool: str
-    name: str
-    share: str
-
-    @property
-    def shown(self) -> GoValue:
-        names = ("Driver", "Pool", "Device", "ShareID")
-        return GoValue(dict(zip(names, self, strict=True)), "structured.SharedDeviceID")
+def _device_id(device: JsonObject) -> tuple[str, ...]:
+    """Return what a device is told from others by; few have a part."""
+    return tuple(device.get(key) or "" for key in ("driver", "pool", "device", "shareID"))
 
 
-def _device_id(device: JsonObject) -> _DeviceID:
-    return _DeviceID(*(device.get(key) or "" for key in ("driver", "pool", "device", "shareID")))
+def _shown_device(key: tuple[str, ...]) -> GoValue:
+    shown = dict(zip(("Driver", "Pool", "Device", "ShareID"), key, strict=True))
+    return GoValue(shown, "structured.SharedDeviceID")
 
 
 def _named_device(path: FieldPath, device: JsonObject) -> Errors:
@@ -758,12 +747,14 @@ def _part(path: FieldPath, device: JsonObject) -> Errors:
         yield from each(path.child("shareID"), share, text_rules.normal_uuid(share))
 
 
-def _device(path: FieldPath, device: JsonObject, allocated: set[_DeviceID]) -> Errors:
+def _device(path: FieldPath, device: JsonObject, allocated: set[tuple[str, ...]]) -> Errors:
     yield from _named_device(path, device)
     yield from _part(path, device)
     named = _device_id(device)
     if named not in allocated:
-        yield fieldpath.invalid(path, named.shown, "must be an allocated device in the claim")
+        yield fieldpath.invalid(
+            path, _shown_device(named), "must be an allocated device in the claim"
+        )
     yield from at_most(path.child("conditions"), device.get("conditions"), MAX_CONDITIONS)
     yield from conditions(path, device)
     if device.get("data") is not None:
