@@ -43,7 +43,6 @@ from celadon.kube.validation.pods.internal_types import internal_metadata, inter
 from celadon.kube.validation.pods.resource_lists import is_extended
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.statuses import conditions
-from celadon.kube.validation.text_rules import interface_address, label_name, labels
 from celadon.records import dataclass
 
 # --- Device expressions ------------------------------------------------------
@@ -354,7 +353,7 @@ def tolerations(path: FieldPath, given: Sequence[JsonObject] | None) -> Errors:
 
 def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
     if toleration.get("key"):
-        yield from label_name(path.child("key"), toleration["key"])
+        yield from text_rules.label_name(path.child("key"), toleration["key"])
     operator, value = toleration.get("operator") or "", toleration.get("value") or ""
     if operator == "Exists":
         if value:
@@ -372,7 +371,7 @@ def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
 def taint(path: FieldPath, given: JsonObject, before: JsonObject | None = None) -> Errors:
     """Yield what is wrong with the taint of a device; an effect that stays is not looked at
     again."""
-    yield from label_name(path.child("key"), given.get("key") or "")
+    yield from text_rules.label_name(path.child("key"), given.get("key") or "")
     if given.get("value"):
         yield from each(path.child("value"), given["value"], name_rules.label_value(given["value"]))
     if before is None or given.get("effect") != before.get("effect"):
@@ -384,7 +383,7 @@ def binding_conditions(path: FieldPath, given: JsonObject) -> Errors:
     those that must not: there are both or neither."""
     good, bad = (list(given.get(field) or ()) for field in _BINDING)
     for field, found in zip(_BINDING, (good, bad), strict=True):
-        yield from limited(path.child(field), found, MAX_BINDING_CONDITIONS, label_name)
+        yield from limited(path.child(field), found, MAX_BINDING_CONDITIONS, text_rules.label_name)
     yield from repeated(path.child(_BINDING[0]), good)
     at = path.child(_BINDING[1])
     seen, wanted = set[str](), set(good)
@@ -483,7 +482,7 @@ def template_metadata(meta: JsonObject) -> Errors:
     """Yield what is wrong with the metadata that claims which are made from a template inherit."""
     at = SPEC.child("metadata")
     yield from validate_annotations(at.child("annotations"), meta.get("annotations"))
-    yield from labels(at.child("labels"), meta.get("labels"))
+    yield from text_rules.labels(at.child("labels"), meta.get("labels"))
     for field in OF_NO_TEMPLATE:
         if meta.get(field) not in (None, "", 0):
             # Upstream has the field's name from the struct and makes its first letter small.
@@ -769,7 +768,7 @@ def _device(path: FieldPath, device: JsonObject, allocated: set[tuple[str, ...]]
 def _interface(path: FieldPath, address: str) -> Errors:
     """An address and the length of its network: of an interface, so no bits are left over."""
     # Before 1.33, any way of writing it was fine.
-    rule = interface_address if is_since("1.33") else text_rules.cidr
+    rule = text_rules.interface_address if is_since("1.33") else text_rules.cidr
     return each(path, address, rule(address))
 
 
