@@ -1,9 +1,10 @@
-"""`python -m tests.fuzz [expressions|policies|schemas ...]`: a campaign of random search.
+"""`python -m tests.fuzz [expressions|policies|schemas|writes ...]`: a campaign of random search.
 
     make fuzz                                           all three, five minutes
     python -m tests.fuzz expressions --count 1000000    for hours
     python -m tests.fuzz policies schemas --server https://127.0.0.1:6443 \\
         --ca-file ca.crt --token "$TOKEN"               a real API server decides
+    python -m tests.fuzz writes --server ...            creates and updates, beside a real server
 
 Prints what disagrees, made as small as it goes. Exits with 1 if anything did, with 2 if the server
 cannot be asked. The same seed gives the same texts.
@@ -17,15 +18,20 @@ import sys
 import time
 from collections.abc import Iterator
 
-from tests.fuzz import decisions, scenarios, variants
+from tests.fuzz import decisions, scenarios, variants, writes
 from tests.fuzz.servers import InProcess, OverHttps, Server
 
 CAMPAIGNS = ("expressions", "policies", "schemas")
+WRITES = "writes"
+"""The campaign that needs a real server."""
 MAKERS = {"policies": scenarios.policy_scenario, "schemas": scenarios.schema_scenario}
 
 
 def main(arguments: list[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if WRITES in options.campaigns and not options.server:
+        parser.error("writes are compared with those of a real server: name it with --server")
     try:
         return _search(options)
     except OSError as failure:
@@ -59,6 +65,14 @@ def _campaign(name: str, options: argparse.Namespace) -> Iterator[str]:
             yield f"{one.text!r}\n    {one.details}" if one else ""
         return
     server = _server(options)
+    if name == WRITES:
+        ours = InProcess()
+        try:
+            for wrong in writes.campaign(ours, server, writes.seeds(), options.seed, options.count):
+                yield str(wrong or "")
+        finally:
+            ours.close()
+        return
     try:
         for other in decisions.campaign(server, MAKERS[name], options.seed, options.count):
             shown = json.dumps(other.scenario, ensure_ascii=False) if other else ""
@@ -88,7 +102,9 @@ def _server(options: argparse.Namespace) -> Server:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("campaigns", nargs="*", choices=[[], *CAMPAIGNS], metavar="CAMPAIGN")
+    parser.add_argument(
+        "campaigns", nargs="*", choices=[[], *CAMPAIGNS, WRITES], metavar="CAMPAIGN"
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--count", type=int, default=1_000_000, metavar="N", help="of each")
     parser.add_argument("--seconds", type=float, metavar="S", help="stop after so long")

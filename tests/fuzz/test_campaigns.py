@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.fuzz import scenarios
+from tests.fuzz import scenarios, writes
 from tests.fuzz.__main__ import main
 from tests.fuzz.decisions import campaign, difference
 from tests.fuzz.pieces import HOLE, Piece, shrunk
@@ -148,3 +148,47 @@ def test_the_same_seed_makes_the_same() -> None:
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["expressions", "schemas", "--count", "3", "--seed", "7"]) == 0
     assert capsys.readouterr().out == ("expressions: 3 tried\nschemas: 3 tried\n0 disagreements\n")
+
+
+MAPS = "/api/v1/namespaces/{}/configmaps"
+SERVICES = "/api/v1/namespaces/{}/services"
+WRITTEN = {
+    MAPS: [
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}, "data": {"a": "b"}}
+    ],
+    SERVICES: [
+        {
+            "apiVersion": "v1",
+            "kind": "Service",
+            "metadata": {"name": "s"},
+            "spec": {"type": "NodePort", "ports": [{"port": 80}]},
+        }
+    ],
+}
+
+
+class Careless(InProcess):
+    """A server that takes every PUT of a ConfigMap as it stands."""
+
+    def call(self, method: str, path: str, body: object = None) -> Reply:
+        if method == "PUT" and "configmaps" in path:
+            return Reply(200, body)
+        return super().call(method, path, body)
+
+
+def test_two_servers_that_answer_alike_do_not_differ() -> None:
+    ours, real = InProcess(), InProcess()
+    try:
+        found = list(writes.campaign(ours, real, WRITTEN, SEED, 30))
+        assert [one for one in found if one] == []
+        careless = writes.campaign(ours, Careless(), {MAPS: WRITTEN[MAPS]}, SEED + 1, 30)
+        assert {one.method for one in careless if one} == {"PUT"}
+    finally:
+        ours.close()
+        real.close()
+
+
+def test_writes_need_a_real_server(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["writes"])
+    assert "--server" in capsys.readouterr().err

@@ -1,0 +1,273 @@
+"""Random writes: creates, updates and statuses of built-in kinds, to our server and to a real one.
+
+A seed is an object that a recorded server took. It is stored in both, one or two of its fields are
+changed, and both are asked for a dry run of that. What is a server's own (times, uids, versions,
+addresses) is masked, and causes have no order.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from celadon.kube import metadata
+from celadon.kube.schemas.typed_objects import StructCodec, codec_for, struct_codec
+from tests.fuzz.servers import Reply, Server
+from tests.recorded.scenarios import scenarios
+
+Json = Any
+Path = tuple[str | int, ...]
+
+TEXTS: Final = (
+    *("", "a", "A_b", "-x", "x" * 64, "x" * 254, "a.b", "a/b", "a b", "a:b", "é", "*", "../x"),
+    *("0", "1", "-1", "0.5", "1Gi", "5m", "10.0.0.1", "::1", "10.0.0.0/8", "http://x", "$(A)"),
+    *("2020-01-01T00:00:00Z", "example.com/x", "kubernetes.io/x"),
+)
+NUMBERS: Final = (0, -1, 1, 2, 80, 101, 65535, 65536, 1 << 31, -(1 << 31) - 1, 10**18, 86400)
+KEYS: Final = ("a", "a b", "", "x" * 64, "a/b/c", "-a", "cpu", "memory", "example.com/foo")
+_SERVERS_OWN: Final = frozenset(
+    {"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
+)
+_NAMED: Final = frozenset({"name", "namespace", "generateName"})
+_NOT_STORED: Final = re.compile(r"(reviews?|bindings?|tokens?|eviction|scale|events)$")
+_MASKS: Final = (
+    (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UID"),
+    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
+    (re.compile(r'("resourceVersion": )"\d+"'), r'\1"N"'),
+    (re.compile(r"\b10\.0\.0\.\d+\b"), "ADDRESS"),
+    (re.compile(r"\b3[0-2]\d{3}\b"), "30000"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What stands at a path afterwards; a field that is `gone` does not."""
+
+    path: Path
+    value: Json
+    gone: bool = False
+
+    def made(self, obj: Json) -> None:
+        """Change an object. Raises LookupError and TypeError where the path leads nowhere."""
+        *way, last = self.path
+        for step in way:
+            obj = obj[step]
+        if self.gone:
+            del obj[last]
+        else:
+            obj[last] = copy.deepcopy(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A write that is answered otherwise."""
+
+    method: str
+    path: str
+    changes: tuple[Change, ...]
+    ours: str
+    real: str
+
+    def __str__(self) -> str:
+        changes = "; ".join(f"{one.path} = {one.value!r}" for one in self.changes)
+        return f"{self.method} {self.path}\n    {changes}\n  ours {self.ours}\n  real {self.real}"
+
+
+def seeds() -> dict[str, list[Json]]:
+    """By collection, with `{}` for the namespace: what recorded servers took of it."""
+    found: dict[str, dict[str, Json]] = {}
+    for scenario in scenarios():
+        for step in json.loads(scenario.path.read_text()).get("steps", ()):
+            path = step.get("path", "").partition("?")[0]
+            body, answer = step.get("body"), step.get("want") or {}
+            if step.get("method") != "POST" or answer.get("code") != 201:
+                continue
+            if not isinstance(body, dict) or _NOT_STORED.search(path):
+                continue
+            if "metadata" not in body or codec_for(metadata.gvk(body)) is None:
+                continue
+            collection = re.sub(r"/namespaces/[^/]+/", "/namespaces/{}/", path)
+            content = {key: value for key, value in body.items() if key != "metadata"}
+            found.setdefault(collection, {}).setdefault(json.dumps(content, sort_keys=True), body)
+    return {name: list(objects.values()) for name, objects in sorted(found.items())}
+
+
+def campaign(
+    ours: Server, real: Server, given: Mapping[str, Sequence[Json]], seed: int, count: int
+) -> Iterator[Difference | None]:
+    """Of so many writes, one by one."""
+    chance, namespace = random.Random(seed), f"fuzz-{seed}"
+    for server in (ours, real):
+        server.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
+        account = {"metadata": {"name": "default"}}
+        server.call("POST", f"/api/v1/namespaces/{namespace}/serviceaccounts", account)
+    done = 0
+    while done < count:
+        collection = chance.choice(sorted(given))
+        obj = copy.deepcopy(chance.choice(given[collection]))
+        for field in ("namespace", "generateName"):
+            obj["metadata"].pop(field, None)
+        obj["metadata"].setdefault("name", f"fuzz-{done}")
+        if obj["kind"] == "Pod":  # the name of the token's volume is random
+            obj["spec"]["automountServiceAccountToken"] = False
+        for found in _writes(ours, real, collection.format(namespace), obj, chance):
+            done += 1
+            yield found
+
+
+def _writes(
+    ours: Server, real: Server, collection: str, obj: Json, chance: random.Random
+) -> Iterator[Difference | None]:
+    yield _compared(ours, real, "POST", collection, [obj, obj], _changes(obj, chance), chance)
+    stored = [server.call("POST", collection, obj) for server in (ours, real)]
+    if not all(reply.code == 201 for reply in stored):
+        return
+    name = obj["metadata"]["name"]
+    path = f"{collection}/{name}"
+    kept = [server.call("GET", path).body for server in (ours, real)]
+    for part in ("", "", "", "/status"):
+        changes = _changes(kept[1], chance, "status" if part else "")
+        yield _compared(ours, real, "PUT", path + part, kept, changes, chance)
+    for server in (ours, real):
+        server.call("DELETE", f"{path}?gracePeriodSeconds=0")
+
+
+def _compared(
+    ours: Server,
+    real: Server,
+    method: str,
+    path: str,
+    objects: Sequence[Json],
+    changes: tuple[Change, ...],
+    chance: random.Random,
+) -> Difference | None:
+    checked = chance.choice(("Strict", "Warn", "Ignore"))
+    asked = f"{path}?dryRun=All&fieldValidation={checked}"
+    replies = []
+    for server, obj in zip((ours, real), objects, strict=True):
+        changed = copy.deepcopy(obj)
+        try:
+            for change in changes:
+                change.made(changed)
+        except (LookupError, TypeError):
+            return None
+        replies.append(_plain(server.call(method, asked, changed)))
+    return None if replies[0] == replies[1] else Difference(method, asked, changes, *replies)
+
+
+def _plain(reply: Reply) -> str:
+    """An answer without what is a server's own, and causes in an order of their own."""
+    body = json.loads(_masked(json.dumps(reply.body)))
+    if isinstance(body, dict):
+        (body.get("metadata") or {}).pop("managedFields", None)
+        causes = (body.get("details") or {}).get("causes")
+        if body.get("kind") == "Status" and causes:
+            body["details"]["causes"] = sorted(
+                causes, key=lambda one: sorted(map(str, one.items()))
+            )
+            body["message"] = "" if len(causes) > 1 else body["message"]
+    return json.dumps([reply.code, body, sorted(reply.warnings)], sort_keys=True)
+
+
+def _masked(text: str) -> str:
+    for pattern, mask in _MASKS:
+        text = pattern.sub(mask, text)
+    return text
+
+
+# --- What is changed ---------------------------------------------------------
+
+
+def _changes(obj: Json, chance: random.Random, below: str = "") -> tuple[Change, ...]:
+    changed, codec = copy.deepcopy(obj), codec_for(metadata.gvk(obj))
+    made: list[Change] = []
+    for _ in range(chance.choice((1, 1, 1, 2))):
+        places = [
+            place for place in _places(changed, codec) if not below or place[0][:1] == (below,)
+        ]
+        if not places:
+            break
+        change = _change(*chance.choice(places), chance)
+        change.made(changed)
+        made.append(change)
+    return tuple(made)
+
+
+def _places(value: Json, node: Any, path: Path = ()) -> Iterator[tuple[Path, Json, Any]]:
+    """Each value below, with its path and its type; and each field that is not there, with None."""
+    if path:
+        yield path, value, node
+    codec = _codec(node)
+    if isinstance(value, dict):
+        nodes = {} if codec is None else codec.field_nodes
+        inner = node.get("values") if isinstance(node, dict) else None
+        for key in sorted({*value, *nodes}):
+            if len(path) < 1 and key in ("apiVersion", "kind"):
+                continue
+            if path == ("metadata",) and key in _SERVERS_OWN | _NAMED:
+                continue
+            if key in value:
+                yield from _places(value[key], nodes.get(key, inner), (*path, key))
+            else:
+                yield (*path, key), None, nodes[key]
+    elif isinstance(value, list):
+        inner = node.get("items") if isinstance(node, dict) else None
+        for index, item in enumerate(value):
+            yield from _places(item, inner, (*path, index))
+
+
+def _codec(node: Any) -> StructCodec | None:
+    if isinstance(node, StructCodec):
+        return node
+    if not isinstance(node, dict) or "ref" not in node:
+        return None
+    try:
+        return struct_codec(node["ref"])
+    except KeyError:
+        return None
+
+
+def _change(path: Path, value: Json, node: Any, chance: random.Random) -> Change:
+    draw = chance.random()
+    if value is not None and draw < 0.25:
+        return Change(path, None, gone=True)
+    if draw < 0.3:
+        return Change(path, None)
+    if isinstance(value, list) and value and draw < 0.6:
+        return Change(path, [*value, value[0]])
+    if isinstance(value, dict) and _codec(node) is None and draw < 0.8:
+        return Change((*path, chance.choice(KEYS)), chance.choice(TEXTS))
+    if isinstance(value, bool):
+        return Change(path, not value)
+    return Change(path, _random(node, chance))
+
+
+def _random(node: Any, chance: random.Random, depth: int = 0) -> Json:
+    """A value of a type; of one that is not known, anything."""
+    codec = _codec(node)
+    if codec is not None:
+        fields = codec.field_nodes.items() if depth < 4 else ()
+        return {
+            key: _random(inner, chance, depth + 1)
+            for key, inner in fields
+            if chance.random() < 0.25
+        }
+    if isinstance(node, dict) and "items" in node:
+        return [_random(node["items"], chance, depth + 1) for _ in range(chance.randrange(3))]
+    if isinstance(node, dict) and "values" in node:
+        return {chance.choice(KEYS): _random(node["values"], chance, depth + 1)}
+    if isinstance(node, dict) and "enum" in node and chance.random() < 0.6:
+        return chance.choice(node["enum"])
+    kind = node.get("type") if isinstance(node, dict) else node
+    if kind in ("int32", "int64", "double"):
+        return chance.choice(NUMBERS)
+    if kind == "boolean":
+        return chance.random() < 0.5
+    if kind is None or chance.random() < 0.03:
+        return chance.choice((1, "x", [], {}, True, 1.5))
+    return chance.choice(TEXTS)
