@@ -214,7 +214,7 @@ class Departure:
 
 
 class SignedFor(enum.IntFlag):
-    """For whom the authorities that have signed a client's certificate may sign."""
+    """Says for whom the authorities that have signed a client's certificate may sign."""
 
     NOBODY = 0
     CLIENTS = 1

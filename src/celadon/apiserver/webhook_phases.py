@@ -155,8 +155,8 @@ class Webhooks:
         self._new_uid = new_uid
 
     def mutating_hooks(self, request: Request, rules: StoredWebhooks | None) -> HookSet | None:
-        """Those that there are by the rules; None if none could have a say in requests like this
-        one."""
+        """Return those that there are by the rules; None if none could have a say in requests like
+        this one."""
         return self._concerned(self._mutating, request, rules)
 
     def mutation(self, hooks: HookSet, readmit: Readmit, *, coarse_times: bool) -> MutatingPhase:
@@ -166,7 +166,7 @@ class Webhooks:
         )
 
     def validating_hooks(self, request: Request, rules: StoredWebhooks | None) -> HookSet | None:
-        """As `mutating_hooks`."""
+        """Work as `mutating_hooks`."""
         return self._concerned(self._validating, request, rules)
 
     def _concerned(

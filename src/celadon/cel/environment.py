@@ -198,7 +198,7 @@ class Environment:
 
 @lru_cache(maxsize=256)
 def _tree(text: str, options: ParseOptions) -> Ast | None:
-    """None for a text that is wrong."""
+    """Return None for a text that is wrong."""
     ast, issues = parse(Source(text), options)
     return None if issues else ast
 

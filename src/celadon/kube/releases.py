@@ -144,7 +144,7 @@ def answering(version: str, compatible: str = "", emulated: str = "") -> Answeri
 
 
 def enter(entered: Answering) -> Answering:
-    """As `enter_release`."""
+    """Work as `enter_release`."""
     before = _here.get()
     _here.set(entered)
     return before

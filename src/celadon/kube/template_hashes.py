@@ -100,8 +100,8 @@ _word: Final = functools.lru_cache(maxsize=512)(_Word)
 
 
 def _of_all_lows(text: bytes) -> array[int]:
-    """As `_continued`, of each low byte: all in one number, whose parts do not touch each other,
-    since 32 bits times the prime are fewer than 64."""
+    """Work as `_continued`, of each low byte: all in one number, whose parts do not touch each
+    other, since 32 bits times the prime are fewer than 64."""
     digests, bits = _ALL_LOWS, _FNV_BITS * _IN_EACH
     for byte in text:
         digests = (digests ^ byte * _IN_EACH) * _FNV_PRIME & bits

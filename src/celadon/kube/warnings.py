@@ -480,7 +480,7 @@ def controller_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str
 
 
 def replication_controller_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Of a changed one, upstream warns about the template that it had."""
+    """Upstream warns about the template that a changed one had."""
     yield from _pod_names(obj, old)
     if _is_new(obj, old):
         template = _spec(obj if old is None else old).get("template")

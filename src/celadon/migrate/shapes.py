@@ -221,7 +221,7 @@ class Place:
 
     @property
     def pool(self) -> Pool | None:
-        """What a list of containers is one of: the lists of its pod."""
+        """Return what a list of containers is one of: the lists of its pod."""
         name = self.steps[-1].name if self.steps else ""
         around = replace(self, steps=self.steps[:-1])
         if name not in CONTAINER_LISTS or around.unsure:
@@ -272,7 +272,7 @@ class Place:
         return replace(self, shape=self.shape.item(), steps=(*self.steps, step), path=path)
 
     def at_key(self, key: str) -> Place:
-        """What a map has at a key that an expression reads."""
+        """Return what a map has at a key that an expression reads."""
         step = Step(key, is_field=False, is_sure=False, is_read=True)
         path = f"{self.path}[*]"
         return replace(self, shape=self.shape.item(), steps=(*self.steps, step), path=path)

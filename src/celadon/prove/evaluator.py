@@ -487,7 +487,7 @@ def _reopened(made: Outcome) -> Outcome:
 
 
 def _again(content: Value) -> Outcome:
-    """What the content of an optional is then: an error where nothing can be made of it."""
+    """Return what the content of an optional is then: an error where nothing can be made of it."""
     match content:
         case Maybe():
             inside = mapped(content.value, _again)

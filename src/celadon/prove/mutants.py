@@ -31,7 +31,7 @@ _ADMITS: Final[JsonObject] = {"expression": "true"}
 
 @dataclass(frozen=True, slots=True)
 class MutantAnswer:
-    """Whether two policies can be told apart. `telling` has a request that does it, which the
+    """Says whether two policies can be told apart. `telling` has a request that does it, which the
     engine has decided as shown; `reasons` say why nobody knows; `bounded` are the lists of which no
     more than `items` items were looked at."""
 
@@ -51,7 +51,7 @@ class BoundPolicy:
 
     @property
     def validations(self) -> Sequence[JsonObject]:
-        """Those of the policy."""
+        """Return those of the policy."""
         found: Sequence[JsonObject] = self.policy["spec"].get("validations") or ()
         return found
 
@@ -62,7 +62,7 @@ class BoundPolicy:
 
     @property
     def rules(self) -> Sequence[JsonObject]:
-        """What the policy is about."""
+        """Return what the policy is about."""
         constraints = self.policy["spec"].get("matchConstraints") or {}
         found: Sequence[JsonObject] = constraints.get("resourceRules") or ()
         return found
@@ -122,7 +122,7 @@ class Mutant:
     """Of custom kinds."""
 
     def answer(self) -> MutantAnswer:
-        """Whether they can be told apart by any request."""
+        """Return whether they can be told apart by any request."""
         reasons: dict[str, None] = dict.fromkeys(self._beyond())
         bounded: dict[str, None] = {}
         items = 0
@@ -154,7 +154,7 @@ class Mutant:
             yield Differences(old, new, self.items, self.seconds, kinds=kinds, subresources=True)
 
     def _beyond(self) -> Iterator[str]:
-        """What is not compared."""
+        """Return what is not compared."""
         for name in ("auditAnnotations", "paramKind"):
             if self.old.policy["spec"].get(name) != self.new.policy["spec"].get(name):
                 yield f"the {name} of policies"

@@ -516,7 +516,7 @@ def _copy_file(path: str, target: str) -> None:
 
 
 def _header(log: str) -> bytes | None:
-    """None if there is no log."""
+    """Return None if there is no log."""
     try:
         with open(log, "rb") as file:
             return file.read(HEADER_BYTES)

@@ -38,7 +38,7 @@ def all_containers(root: str = "object") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a check demands of one field, of the pod or of containers. One of the alternatives must
+    """A check demands this of one field, of the pod or of containers. One of the alternatives must
     hold."""
 
     path: str
@@ -59,7 +59,7 @@ class Part:
 
     @property
     def text(self) -> str:
-        """What is demanded of the pod or of a container, as an operand of `&&`."""
+        """Return what is demanded of the pod or of a container, as an operand of `&&`."""
         own = " || ".join(self.alternatives)
         texts = [f"{self.items}.all({self.item}, {own})"] if self.items else [own]
         return " || ".join((*texts, *self.otherwise))
@@ -176,7 +176,7 @@ class _Checks:
         return Check((self.pod(path, *alternatives, items="?volumes", item="volume"),))
 
     def annotations(self) -> Part:
-        """What annotations say of AppArmor."""
+        """Return what is demanded of annotations for AppArmor."""
         optional = f"{self.root}.{'' if self.root == 'object' else '?'}metadata.?annotations"
         known = f"{self.root}.metadata.annotations"
         return self.pod(
@@ -205,7 +205,7 @@ class _Checks:
         return *self.profile("seccompProfile"), missing
 
     def table(self) -> Mapping[tuple[str, int], Check]:
-        """By the name of the check and the minor release since when it is so."""
+        """Hold the parts by the name of the check and the minor release since when it is so."""
         return {**self.baseline(), **self.restricted()}
 
     def baseline(self) -> Mapping[tuple[str, int], Check]:

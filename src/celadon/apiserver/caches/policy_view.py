@@ -75,7 +75,7 @@ class _Contents:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredPolicies:
-    """What an engine is made of. One object for as long as all is the same."""
+    """Holds what an engine is made of. It is one object for as long as all is the same."""
 
     contents: _Contents
     static: StaticObjects

@@ -45,7 +45,8 @@ _GOING: Final = "create not allowed while custom resource definition is terminat
 
 
 class Rules(NamedTuple):
-    """What requests for a resource are judged by. Policies are None where none could see them."""
+    """Holds what requests for a resource are judged by. Policies are None where none could see
+    them."""
 
     mutating: StoredPolicies | None = None
     validating: StoredPolicies | None = None
@@ -133,7 +134,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         return status.forbidden(resource.gvr.group_resource, request.name, _GOING)
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> _TimedRounds | None:
-        """None where no policy could have a say."""
+        """Return None where no policy could have a say."""
         admitters, rules = self.of, self.rules.mutating
         if admitters.mutating is None or rules is None:
             return None
@@ -174,7 +175,7 @@ class RequestAdmitters(Admitters, NoteTaker):
         return self.of.plugins.validate(request, self.of.world)
 
     def validating_policies(self, request: Request) -> Callable[[Request], Verdict] | None:
-        """None for resources that no policy sees."""
+        """Return None for resources that no policy sees."""
         view, rules = self.of.validating, self.rules.validating
         if view is None or rules is None:
             return None

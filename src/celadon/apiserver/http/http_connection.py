@@ -84,7 +84,7 @@ class LatestChunk:
         self._data = self._framed = b""
 
     def of(self, data: bytes) -> bytes:
-        """As `chunk`; the same object for the same object, if that came last."""
+        """Work as `chunk`; the same object for the same object, if that came last."""
         if data is not self._data:
             self._data, self._framed = data, chunk(data)
         return self._framed

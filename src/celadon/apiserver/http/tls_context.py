@@ -75,8 +75,8 @@ class ServerTls:
 
     @property
     def signed_for(self) -> Callable[[ssl.SSLObject], SignedFor] | None:
-        """What tells whose authorities have signed the certificate of a connection; None where
-        only those of clients can have."""
+        """Return what tells whose authorities have signed the certificate of a connection; None
+        where only those of clients can have."""
         return self._signed_for if self._authorities[1] else None
 
     def _signed_for(self, tls: ssl.SSLObject) -> SignedFor:
@@ -140,7 +140,7 @@ def _contents(paths: Iterable[Path | None]) -> tuple[bytes, ...]:
 
 @lru_cache(maxsize=4)
 def _certificates(bundle: bytes) -> frozenset[bytes]:
-    """Those in PEM form, in DER form."""
+    """Return those in PEM form, in DER form."""
     blocks = pem_blocks(bundle)
     return frozenset(one.content for one in blocks if one.kind == CERTIFICATE)
 

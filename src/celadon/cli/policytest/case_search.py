@@ -479,7 +479,7 @@ class _Search:
         return self._found
 
     def _of_solver(self) -> Iterator[Tried]:
-        """What a solver finds, where there is one."""
+        """Return what a solver finds, where there is one."""
         subject, given = self._subject, self._sets.validating
         for one in solved_requests(
             given, subject.name, self._bench.version, self._definitions, subject.param_kind

@@ -256,7 +256,7 @@ def _exclusion(entry: JsonObject, control: str, when: Condition) -> _Exclusion:
 
 
 def _is_whole(control: str, given: Iterable[_Exclusion], when: Condition) -> bool:
-    """Whether nothing is left of a control, of objects that fulfil a condition."""
+    """Return whether nothing is left of a control, of objects that fulfil a condition."""
     whole = [one for one in given if not one.field and one.when in (ALWAYS, when)]
     of_pod = any(not one.images for one in whole)
     of_all = any("*" in one.images for one in whole)

@@ -182,8 +182,8 @@ def _not_excepted(exception: PolicyException, kinds: Sequence[GroupVersionKind])
 
 
 def _is_of_controls(exception: PolicyException, rule: Rule) -> bool:
-    """Whether an exception excludes controls from what a rule demands of pods, rather than objects
-    from the rule."""
+    """Return whether an exception excludes controls from what a rule demands of pods, rather than
+    objects from the rule."""
     validate = rule.value.get("validate") or {}
     return "podSecurity" in validate and bool(exception.value["spec"].get("podSecurity"))
 

@@ -38,7 +38,7 @@ EVERYWHERE_SAME: Final = "each validation says the same of every request"
 
 
 def can_prove() -> bool:
-    """Whether there is a solver."""
+    """Return whether there is a solver."""
     return importlib.util.find_spec("z3") is not None
 
 
@@ -69,7 +69,7 @@ class MutantProofs:
         ]
 
     def proof(self, alteration: Alteration) -> Proof:
-        """What is proved of a mutant; nothing if it is not decided."""
+        """Return what is proved of a mutant; nothing if it is not decided."""
         from celadon.prove import Finding, Mutant
 
         if self._policy is None or _TEXTS.intersection(alteration.path):
