@@ -62,7 +62,7 @@ class Shape:
     @property
     def lines(self) -> dict[str, int]:
         """By module."""
-        return {module: file.text.count("\n") + 1 for module, file in self.source.items()}
+        return {module: len(file.text.splitlines()) for module, file in self.source.items()}
 
     @property
     def all_lines(self) -> int:
