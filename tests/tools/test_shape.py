@@ -37,8 +37,8 @@ LENGTHS = "def long():\n" + "    pass\n" * 60 + "\n" * 800
 
 COUNTED = {
     "modules": "4",
-    "lines": str(9 + 14 + 862 + 2),
-    "lines of `src/celadon`": str(9 + 14 + 862),
+    "lines": str(8 + 13 + 861 + 1),
+    "lines of `src/celadon`": str(8 + 13 + 861),
     "folders": "3",
     "lines that import": "0.8 %",
     "lines that comment": "0.1 %",
