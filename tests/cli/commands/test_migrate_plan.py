@@ -97,6 +97,20 @@ def test_what_moves_in_which_order(form: str, tmp_path: Path, capsys: Capture) -
     ]
 
 
+def test_rules_that_are_written_as_one_policy_are_judged_alone(
+    tmp_path: Path, capsys: Capture
+) -> None:
+    owner = {"message": "an owner", "pattern": {"metadata": {"labels": {"owner": "?*"}}}}
+    both = enforced(rule(TEAM), {**rule(owner), "name": "owner"}, name="both")
+    source = dumped(tmp_path, both, existing("a", team="x"), existing("b", owner="y", team="x"))
+    (found,) = plan(capsys, source)["policies"]
+    assert found["course"] == "repair"
+    assert [(one["rule"], one["objects"], one["refused"]) for one in found["rules"]] == [
+        ("r", 2, 0),
+        ("owner", 2, 1),
+    ]
+
+
 def test_files_are_staged(tmp_path: Path, capsys: Capture) -> None:
     source = dumped(
         tmp_path,

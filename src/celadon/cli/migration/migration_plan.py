@@ -24,7 +24,7 @@ from celadon.cli.audit.audit_report import AuditReport, FailOn, Violation
 from celadon.cli.audit.audit_run import Audit, Step, audit_inputs
 from celadon.cli.audit.object_audit import AuditSettings
 from celadon.cli.check.manifests import described, policy_sets
-from celadon.cli.migration.migration_run import Migration, RuleOutcome, migrated_files
+from celadon.cli.migration.migration_run import Migration, RuleOutcome, judged_files
 from celadon.cli.options import DEFAULT_VERSION
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text
 from celadon.kube import JsonObject, metadata
@@ -502,7 +502,7 @@ def _audit(outcomes: Iterable[RuleOutcome], step: Step, emit: Callable[[Violatio
     reader = DocumentReader()
     documents = [
         document
-        for name, content in migrated_files(outcomes)
+        for name, content in judged_files(outcomes)
         for document in reader.read(Text(name, content))
         if isinstance(document, Document)
         and document.value["kind"] not in (MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)

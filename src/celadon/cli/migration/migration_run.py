@@ -496,6 +496,14 @@ def migrated_files(
         yield file, _laid_out(file, [_warning(one) if warns else one for one in documents])
 
 
+def judged_files(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, str]]:
+    """The same with each rule as a policy of its own, so that it can be judged alone: what is
+    written joins rules under a name of their own."""
+    for own, _ in merged_outcomes(outcomes):
+        name = f"{own[0].translation.origin.policy}.yaml"
+        yield name, _laid_out(name, _documents(own))
+
+
 DEFINITIONS: Final = "1-definitions"
 POLICIES: Final = "2-policies"
 WARN: Final = "3-warn"
@@ -555,12 +563,17 @@ def merged_outcomes(
         for one in outcome.translation.policies
     }
     for own in by_policy.values():
-        documents = {
-            _kind_and_name(one): one for outcome in own for one in outcome.translation.documents
-        }
-        written = merged(own[0].translation.origin.policy, [*documents.values()], taken)
+        written = merged(own[0].translation.origin.policy, _documents(own), taken)
         taken.update(written.names.values())
         yield own, written
+
+
+def _documents(outcomes: Iterable[RuleOutcome]) -> list[JsonObject]:
+    """The documents that rules have become, those that several need once."""
+    found = {
+        _kind_and_name(one): one for outcome in outcomes for one in outcome.translation.documents
+    }
+    return [*found.values()]
 
 
 def _warning(document: JsonObject) -> JsonObject:
