@@ -57,7 +57,8 @@ def test_annotations_are_written_without_spaces() -> None:
     given = hpa(MEMORY, behavior={"scaleDown": {"stabilizationWindowSeconds": 1}})
     annotations = convert(given, V1)["metadata"]["annotations"]
     assert annotations["autoscaling.alpha.kubernetes.io/behavior"] == (
-        '{"scaleDown":{"stabilizationWindowSeconds":1}}'
+        '{"ScaleUp":null,"ScaleDown":{"StabilizationWindowSeconds":1,"SelectPolicy":null,'
+        '"Policies":null,"Tolerance":null}}'
     )
     for text in annotations.values():
         assert json.dumps(json.loads(text), separators=(",", ":")) == text
@@ -84,7 +85,9 @@ def test_hostile_annotations_do_no_harm() -> None:
             }
         },
     }
-    assert convert(given, HPA)["spec"] == {}
+    target = {"type": "Utilization", "averageUtilization": 80}
+    cpu = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
+    assert convert(given, HPA)["spec"] == {"metrics": [cpu]}
 
 
 def test_events_rename_their_members() -> None:
@@ -118,7 +121,12 @@ def test_v1_always_tells_how_many_there_are() -> None:
     assert convert(given, V1)["status"] == {"currentReplicas": 2, "desiredReplicas": 3}
 
 
-PODS = {"type": "Pods", "pods": {"metric": {"name": "m"}}}
+SELECTOR = {"matchLabels": {"a": "b"}}
+PODS = {
+    "type": "Pods",
+    "pods": {"metric": {"name": "m"}, "target": {"type": "AverageValue", "averageValue": "5"}},
+}
+PODS_IN_V1 = {"type": "Pods", "pods": {"metricName": "m", "targetAverageValue": "5"}}
 AMOUNT = {
     "type": "Resource",
     "resource": {"name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}},
@@ -145,12 +153,8 @@ AMOUNT = {
             70,
             [{"type": "Resource", "resource": {"name": "memory", "targetAverageValue": "1Gi"}}],
         ),
-        (
-            [CPU, CPU],
-            70,
-            [{"type": "Resource", "resource": {"name": "cpu", "targetAverageUtilization": 70}}],
-        ),
-        ([PODS], None, [PODS]),
+        ([CPU, CPU], 70, None),
+        ([PODS], None, [PODS_IN_V1]),
         (
             [{**CPU, "type": "Pods"}],
             None,
@@ -174,17 +178,19 @@ def test_other_metrics_there_and_back(metrics: list[dict[str, Any]]) -> None:
     assert convert(convert(given, V1), HPA)["spec"] == given["spec"]
 
 
-USAGE = {"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": 5}}}
-
-
 def test_the_status_of_v2_in_v1() -> None:
     conditions = [{"type": "AbleToScale", "status": "True"}]
     memory = {
         "type": "Resource",
         "resource": {"name": "memory", "current": {"averageUtilization": 9}},
     }
-    status = {
-        "currentMetrics": [memory, USAGE, PODS],
+    usage = {
+        "type": "Resource",
+        "resource": {"name": "cpu", "current": {"averageUtilization": 5}},
+    }
+    pods = {"type": "Pods", "pods": {"metric": {"name": "m"}, "current": {"averageValue": "5"}}}
+    status: dict[str, Any] = {
+        "currentMetrics": [memory, usage, pods],
         "conditions": conditions,
         "desiredReplicas": 2,
     }
@@ -194,18 +200,75 @@ def test_the_status_of_v2_in_v1() -> None:
         "currentReplicas": 0,
         "desiredReplicas": 2,
     }
-    texts = {
-        "autoscaling.alpha.kubernetes.io/conditions": '[{"type":"AbleToScale","status":"True"}]'
+    prefix = "autoscaling.alpha.kubernetes.io/"
+    assert shown["metadata"]["annotations"] == {
+        f"{prefix}conditions": '[{"type":"AbleToScale","status":"True","lastTransitionTime":null}]',
+        f"{prefix}current-metrics": (
+            '[{"type":"Resource","resource":{"name":"memory","currentAverageUtilization":9,'
+            '"currentAverageValue":"0"}},{"type":"Resource","resource":{"name":"cpu",'
+            '"currentAverageUtilization":5,"currentAverageValue":"0"}},{"type":"Pods","pods":'
+            '{"metricName":"m","currentAverageValue":"5"}}]'
+        ),
     }
-    assert shown["metadata"]["annotations"] == texts
     back = convert(shown, HPA)
+    for one in status["currentMetrics"][:2]:
+        one["resource"]["current"]["averageValue"] = "0"  # which v1 cannot leave out
     assert back["status"] == {
-        "currentMetrics": [USAGE],
-        "conditions": conditions,
+        "currentMetrics": status["currentMetrics"],
+        "conditions": [{**conditions[0], "lastTransitionTime": None}],
         "currentReplicas": 0,
         "desiredReplicas": 2,
     }
     assert back["metadata"] == {"name": "h"}
+
+
+METRICS_OF_BOTH: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    (
+        {"object": {
+            "describedObject": {"kind": "Ingress", "name": "i"},
+            "target": {"type": "Value", "value": "10"},
+            "metric": {"name": "m", "selector": SELECTOR}}},
+        {"object": {"target": {"kind": "Ingress", "name": "i"}, "metricName": "m",
+            "targetValue": "10", "selector": SELECTOR}},
+    ),
+    (
+        {"object": {
+            "describedObject": {"kind": "Ingress", "name": "i"},
+            "target": {"type": "AverageValue", "averageValue": "3"},
+            "metric": {"name": "m"}}},
+        {"object": {"target": {"kind": "Ingress", "name": "i"}, "metricName": "m",
+            "targetValue": "0", "averageValue": "3"}},
+    ),
+    (
+        {"containerResource": {"name": "cpu", "container": "c",
+            "target": {"type": "Utilization", "averageUtilization": 50}}},
+        {"containerResource": {"name": "cpu", "targetAverageUtilization": 50, "container": "c"}},
+    ),
+    (
+        {"external": {"metric": {"name": "q", "selector": SELECTOR},
+            "target": {"type": "AverageValue", "averageValue": "7"}}},
+        {"external": {"metricName": "q", "metricSelector": SELECTOR, "targetAverageValue": "7"}},
+    ),
+    (
+        {"external": {"metric": {"name": "q"}, "target": {"type": "Value", "value": "7"}}},
+        {"external": {"metricName": "q", "targetValue": "7"}},
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("newer", "older"), METRICS_OF_BOTH)
+def test_each_source_of_metrics(newer: dict[str, Any], older: dict[str, Any]) -> None:
+    given = hpa({"type": "T", **newer}, CPU)
+    shown = convert(given, V1)
+    (other,) = json.loads(shown["metadata"]["annotations"][METRICS])
+    assert other == {"type": "T", **older}
+    assert convert(shown, HPA)["spec"] == given["spec"]
+
+
+def test_annotations_that_travel_are_not_the_users() -> None:
+    notes = {METRICS: "[1]", "autoscaling.alpha.kubernetes.io/scale-up-tolerance": "1", "a": "b"}
+    given = {**hpa(CPU), "metadata": {"annotations": notes}}
+    assert convert(given, V1)["metadata"] == {"annotations": {"a": "b"}}
 
 
 def test_the_status_of_v1_in_v2() -> None:

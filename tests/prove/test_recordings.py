@@ -102,9 +102,9 @@ def test_random_expressions_agree() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("part", range(100))
-def test_many_random_expressions_agree(part: int) -> None:
-    assert agreeing(1000 * part, 1000) > 600
+@pytest.mark.parametrize("part", range(1, 5))
+def test_more_random_expressions_agree(part: int) -> None:
+    assert agreeing(1000 * part, 500) > 300
 
 
 def agreeing(first: int, count: int) -> int:

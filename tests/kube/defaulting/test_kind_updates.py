@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from celadon.kube.defaulting.dropped_fields import (
+    autoscaler,
     claim,
     endpoint_slice,
     node,
@@ -138,3 +139,18 @@ def test_conditions_of_a_request_for_a_certificate_have_times() -> None:
     changed: dict[str, Any] = {"status": {"conditions": [{"type": "Approved", "status": "False"}]}}
     signing_times(changed, old, NOW)
     assert changed["status"]["conditions"][0]["lastTransitionTime"] == NOW
+
+
+def test_the_status_that_v1_has_in_annotations_stays() -> None:
+    prefix = "autoscaling.alpha.kubernetes.io/"
+    seen = {f"{prefix}conditions": "[1]", f"{prefix}current-metrics": "[2]"}
+    old = {"metadata": {"annotations": {**seen, f"{prefix}metrics": "[3]", "a": "b"}}}
+    sent = {"c": "d", f"{prefix}conditions": "[7]"}
+    made: dict[str, Any] = {"metadata": {"annotations": sent}}
+    autoscaler(made, old, NOW)
+    assert made == {"metadata": {"annotations": {"c": "d", **seen}}}
+    autoscaler(made, {"metadata": {}}, NOW)
+    assert made == {"metadata": {"annotations": {"c": "d"}}}
+    bare: dict[str, Any] = {"metadata": {}}
+    autoscaler(bare, {"metadata": {}}, NOW)
+    assert bare == {"metadata": {}}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from celadon.kube import name_rules
+from celadon.kube import metadata, name_rules
 from celadon.kube.defaulting import workload_defaults
 from celadon.kube.defaulting.defaulting_context import Apply, Each, Run, Step, parse_path
 from celadon.kube.defaulting.defaulting_rules import (
@@ -24,7 +24,7 @@ from celadon.kube.json_types import JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas.typed_objects import EmptyValue
-from celadon.kube.well_known_values import HOST_NAME, SIGNING_DECISIONS
+from celadon.kube.well_known_values import AUTOSCALING_PREFIX, HOST_NAME, SIGNING_DECISIONS
 
 _STATUS: Final = "status"
 
@@ -329,6 +329,19 @@ def _conditions(request: JsonObject) -> list[JsonDict]:
     return (request.get("status") or {}).get("conditions") or []
 
 
+OF_STATUS: Final = tuple(f"{AUTOSCALING_PREFIX}{one}" for one in ("conditions", "current-metrics"))
+"""The annotations in which autoscaling/v1 has what only newer versions know of a status."""
+
+
+def autoscaler(made: JsonDict, old: JsonObject, _: str) -> None:
+    """What annotations say of the status stays with the rest of it."""
+    known, meta = metadata.annotations(old), made["metadata"]
+    sent = {key: one for key, one in metadata.annotations(made).items() if key not in OF_STATUS}
+    annotations = {**sent, **{name: known[name] for name in OF_STATUS if name in known}}
+    if annotations or "annotations" in meta:
+        meta["annotations"] = annotations
+
+
 KIND_UPDATES: Final[Mapping[tuple[str, str, str], KindUpdate]] = {
     ("", "Node", ""): node,
     ("", "Node", "status"): node_status,
@@ -337,6 +350,7 @@ KIND_UPDATES: Final[Mapping[tuple[str, str, str], KindUpdate]] = {
     ("", "PersistentVolumeClaim", ""): claim,
     ("", "ServiceAccount", ""): service_account,
     ("apiextensions.k8s.io", "CustomResourceDefinition", ""): definition,
+    ("autoscaling", "HorizontalPodAutoscaler", ""): autoscaler,
     ("certificates.k8s.io", "CertificateSigningRequest", "approval"): signing_times,
     ("certificates.k8s.io", "CertificateSigningRequest", "status"): signing_status,
     ("discovery.k8s.io", "EndpointSlice", ""): endpoint_slice,

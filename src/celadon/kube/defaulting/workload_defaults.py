@@ -12,6 +12,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import ALLOCATED_PORT, Apply, Run
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
+from celadon.kube.go.go_text import json_text
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.quantity import QOS_RESOURCES, pod_total, qos_class, rounded_to_milli
@@ -19,7 +20,9 @@ from celadon.kube.releases import is_since
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
+    AUTOSCALING_PREFIX,
     CONTAINER_LISTS,
+    DEFAULT_CPU_UTILIZATION,
     HEADLESS,
     HUGE_PAGES,
     IP_FAMILIES,
@@ -390,14 +393,7 @@ def _keep_node_ports(spec: JsonDict, old: JsonObject) -> None:
 
 # --- Workloads ---------------------------------------------------------------
 
-HPA_PREFIX: Final = "autoscaling.alpha.kubernetes.io/"
-HPA_DROPPED: Final = (
-    "current-metrics",
-    "conditions",
-    "scale-down-tolerance",
-    "scale-up-tolerance",
-)
-DEFAULT_CPU_UTILIZATION: Final = 80
+HPA_DROPPED: Final = ("scale-down-tolerance", "scale-up-tolerance")
 CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
 
 
@@ -512,7 +508,7 @@ def hpa_v1(autoscaler: Any, _: Run) -> None:
     travels."""
     annotations = autoscaler["metadata"].get("annotations") or {}
     for name in HPA_DROPPED:
-        annotations.pop(HPA_PREFIX + name, None)
+        annotations.pop(AUTOSCALING_PREFIX + name, None)
     metrics = _json_annotation(annotations, "metrics", list)
     _json_annotation(annotations, "behavior", dict)
     if not annotations:
@@ -523,7 +519,7 @@ def hpa_v1(autoscaler: Any, _: Run) -> None:
 
 def _json_annotation(annotations: dict[str, str], name: str, wanted: type) -> object:
     """The value of an annotation, written compactly again; dropped when it does not parse."""
-    text = annotations.pop(HPA_PREFIX + name, None)
+    text = annotations.pop(AUTOSCALING_PREFIX + name, None)
     if text is None:
         return None
     try:
@@ -532,7 +528,7 @@ def _json_annotation(annotations: dict[str, str], name: str, wanted: type) -> ob
         return None
     if not isinstance(value, wanted) or not value:
         return None
-    annotations[HPA_PREFIX + name] = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    annotations[AUTOSCALING_PREFIX + name] = json_text(value)
     return value
 
 

@@ -1,0 +1,308 @@
+"""HorizontalPodAutoscalers as autoscaling/v1 and as v2 have them.
+
+Version 1 knows the usage of the processor alone; the rest travels in annotations. After
+k8s.io/kubernetes `pkg/apis/autoscaling/v1/conversion.go`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from celadon.kube import Json, JsonObject, metadata
+from celadon.kube.go import json_text
+from celadon.kube.json_types import JsonDict
+from celadon.kube.well_known_values import AUTOSCALING_PREFIX, DEFAULT_CPU_UTILIZATION
+
+METRICS: Final = f"{AUTOSCALING_PREFIX}metrics"
+CURRENT_METRICS: Final = f"{AUTOSCALING_PREFIX}current-metrics"
+CONDITIONS: Final = f"{AUTOSCALING_PREFIX}conditions"
+BEHAVIOR: Final = f"{AUTOSCALING_PREFIX}behavior"
+_TRAVELLING: Final = frozenset(
+    {METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR}
+    | {f"{AUTOSCALING_PREFIX}scale-down-tolerance", f"{AUTOSCALING_PREFIX}scale-up-tolerance"}
+)
+_OF_CPU: Final = "targetCPUUtilizationPercentage"
+_CPU_NOW: Final = "currentCPUUtilizationPercentage"
+
+
+class _Field(NamedTuple):
+    """A field of a metric: its name in v1, its place in v2, and what v1 writes where there is none;
+    None for a field that is left out."""
+
+    name: str
+    place: tuple[str, ...]
+    zero: Json = None
+
+
+def _source(*fields: _Field | tuple[Any, ...]) -> tuple[_Field, ...]:
+    return tuple(_Field(*field) for field in fields)
+
+
+_NAME: Final = ("metricName", ("metric", "name"), "")
+_SELECTOR: Final = ("selector", ("metric", "selector"))
+_RESOURCE: Final = ("name", ("name",), "")
+_CONTAINER: Final = ("container", ("container",), "")
+_TARGET: Final = ("target", "value"), ("target", "averageValue"), ("target", "averageUtilization")
+_NOW: Final = ("current", "value"), ("current", "averageValue"), ("current", "averageUtilization")
+
+SOURCES: Final[Mapping[str, tuple[_Field, ...]]] = {
+    "object": _source(
+        ("target", ("describedObject",), {}),
+        *(_NAME, ("targetValue", _TARGET[0], "0"), _SELECTOR, ("averageValue", _TARGET[1])),
+    ),
+    "pods": _source(_NAME, ("targetAverageValue", _TARGET[1], "0"), _SELECTOR),
+    "resource": _source(
+        *(_RESOURCE, ("targetAverageUtilization", _TARGET[2]), ("targetAverageValue", _TARGET[1]))
+    ),
+    "containerResource": _source(
+        *(_RESOURCE, ("targetAverageUtilization", _TARGET[2]), ("targetAverageValue", _TARGET[1])),
+        _CONTAINER,
+    ),
+    "external": _source(
+        *(_NAME, ("metricSelector", _SELECTOR[1])),
+        *(("targetValue", _TARGET[0]), ("targetAverageValue", _TARGET[1])),
+    ),
+}
+"""What metrics are asked for, by the field that says it, in the order of v1."""
+STATUSES: Final[Mapping[str, tuple[_Field, ...]]] = {
+    "object": _source(
+        ("target", ("describedObject",), {}),
+        *(_NAME, ("currentValue", _NOW[0], "0"), _SELECTOR, ("averageValue", _NOW[1])),
+    ),
+    "pods": _source(_NAME, ("currentAverageValue", _NOW[1], "0"), _SELECTOR),
+    "resource": _source(
+        *(_RESOURCE, ("currentAverageUtilization", _NOW[2])),
+        ("currentAverageValue", _NOW[1], "0"),
+    ),
+    "containerResource": _source(
+        *(_RESOURCE, ("currentAverageUtilization", _NOW[2])),
+        *(("currentAverageValue", _NOW[1], "0"), _CONTAINER),
+    ),
+    "external": _source(
+        *(_NAME, ("metricSelector", _SELECTOR[1])),
+        *(("currentValue", _NOW[0], "0"), ("currentAverageValue", _NOW[1])),
+    ),
+}
+"""What metrics have been seen."""
+
+
+def to_v1(obj: JsonObject) -> JsonDict:
+    """An autoscaler of v2 as v1 has it. AttributeError, TypeError or ValueError for what has not
+    the shape of its kind."""
+    spec, status = _part(obj, "spec"), _part(obj, "status")
+    given, seen = list(spec.pop("metrics", None) or ()), status.pop("currentMetrics", None) or ()
+    texts: dict[str, str] = {}
+    targets = [target for target in map(_cpu_target, given) if target is not None]
+    if targets:
+        spec[_OF_CPU] = targets[0]
+    others = [_in_v1(one, SOURCES) for one in given if _cpu_target(one) is None]
+    for name, value in (
+        (METRICS, others),
+        (CURRENT_METRICS, [_in_v1(one, STATUSES) for one in seen]),
+        (CONDITIONS, [_condition(one) for one in status.pop("conditions", None) or ()]),
+    ):
+        if value:
+            texts[name] = json_text(value)
+    behavior = spec.pop("behavior", None)
+    if behavior is not None:
+        texts[BEHAVIOR] = json_text(_inside(behavior))
+    for used in map(_cpu_usage, seen):
+        if used is not None:
+            status[_CPU_NOW] = used
+    status.setdefault("currentReplicas", 0)
+    status.setdefault("desiredReplicas", 0)
+    return {**obj, "metadata": _annotated(obj, texts), "spec": spec, "status": status}
+
+
+def to_v2(obj: JsonObject) -> JsonDict:
+    """An autoscaler of v1 as v2 has it; annotations that are no JSON say nothing."""
+    notes, spec, status = metadata.annotations(obj), _part(obj, "spec"), _part(obj, "status")
+    metrics = [_in_v2(one, SOURCES) for one in _listed(notes, METRICS) or ()]
+    wanted = spec.pop(_OF_CPU, None)
+    if wanted is None and not metrics:
+        wanted = DEFAULT_CPU_UTILIZATION
+    if wanted is not None:
+        target = {"type": "Utilization", "averageUtilization": wanted}
+        metrics.append({"type": "Resource", "resource": {"name": "cpu", "target": target}})
+    spec["metrics"] = metrics
+    behavior = _loaded(notes.get(BEHAVIOR, ""))
+    if isinstance(behavior, dict) and (outside := _outside(behavior)):
+        spec["behavior"] = outside
+    used, seen = status.pop(_CPU_NOW, None), _listed(notes, CURRENT_METRICS)
+    status["currentMetrics"] = None
+    if used is not None:
+        usage = {"name": "cpu", "current": {"averageUtilization": used}}
+        status["currentMetrics"] = [{"type": "Resource", "resource": usage}]
+    if seen:
+        status["currentMetrics"] = [_in_v2(one, STATUSES) for one in seen]
+    conditions = _listed(notes, CONDITIONS)
+    if conditions:
+        status["conditions"] = conditions
+    status.setdefault("desiredReplicas", 0)
+    return {**obj, "metadata": _annotated(obj, {}), "spec": spec, "status": status}
+
+
+# --- Metrics -----------------------------------------------------------------
+
+
+def _in_v1(metric: JsonObject, sources: Mapping[str, tuple[_Field, ...]]) -> JsonDict:
+    made: JsonDict = {"type": metric.get("type") or ""}
+    for source, fields in sources.items():
+        if metric.get(source) is None:
+            continue
+        made[source] = {}
+        for field in fields:
+            value = _at(metric[source], field.place)
+            if value is not None or field.zero is not None:
+                made[source][field.name] = field.zero if value is None else value
+    return made
+
+
+def _in_v2(metric: JsonObject, sources: Mapping[str, tuple[_Field, ...]]) -> JsonDict:
+    made: JsonDict = {"type": metric.get("type") or ""}
+    for source, fields in sources.items():
+        given = metric.get(source)
+        if given is None:
+            continue
+        made[source] = {}
+        for field in fields:
+            value = given.get(field.name)
+            if value is not None or field.zero is not None:
+                _put(made[source], field.place, field.zero if value is None else value)
+        if sources is SOURCES:
+            made[source]["target"] = _target(source, made[source].get("target") or {})
+    return made
+
+
+def _target(source: str, target: JsonObject) -> JsonDict:
+    """What v2 says of a target besides v1: of which type it is. An average that is asked of an
+    object takes the place of the value, which v1 cannot leave out."""
+    kind, left = "AverageValue", dict(target)
+    if source == "object" and "averageValue" in target and target.get("value") in ("0", 0):
+        del left["value"]
+    if (source == "object" and "averageValue" not in target) or (
+        source == "external" and "value" in target
+    ):
+        kind = "Value"
+    elif "averageUtilization" in target:
+        kind = "Utilization"
+    return {"type": kind, **left}
+
+
+def _at(value: Any, place: Iterable[str]) -> Json:  # noqa: ANN401 - any JSON
+    for step in place:
+        value = (value or {}).get(step)
+    found: Json = value
+    return found
+
+
+def _put(obj: JsonDict, place: tuple[str, ...], value: Json) -> None:
+    for step in place[:-1]:
+        obj = obj.setdefault(step, {})
+    obj[place[-1]] = value
+
+
+def _cpu_target(metric: JsonObject) -> Json:
+    return _of_cpu(metric, _TARGET[2])
+
+
+def _cpu_usage(metric: JsonObject) -> Json:
+    return _of_cpu(metric, _NOW[2])
+
+
+def _of_cpu(metric: JsonObject, place: tuple[str, ...]) -> Json:
+    resource = metric.get("resource") or {}
+    if metric.get("type") != "Resource" or resource.get("name") != "cpu":
+        return None
+    return _at(resource, place)
+
+
+def _condition(condition: JsonObject) -> JsonDict:
+    shown = {field: condition.get(field) or "" for field in ("type", "status")}
+    more = {field: condition[field] for field in ("reason", "message") if condition.get(field)}
+    return {**shown, "lastTransitionTime": condition.get("lastTransitionTime"), **more}
+
+
+# --- Behavior ----------------------------------------------------------------
+#
+# It travels as it is inside of an API server: fields have their names in Go, and none is left out.
+
+
+_DIRECTIONS: Final = ("scaleUp", "scaleDown")
+_RULES: Final = ("stabilizationWindowSeconds", "selectPolicy", "policies", "tolerance")
+_POLICY: Final[Mapping[str, Json]] = {"type": "", "value": 0, "periodSeconds": 0}
+
+
+def _inside(behavior: JsonObject) -> JsonDict:
+    return {_go_name(name): _rules_inside(behavior.get(name)) for name in _DIRECTIONS}
+
+
+def _rules_inside(rules: JsonObject | None) -> JsonDict | None:
+    if rules is None:
+        return None
+    made = {_go_name(name): rules.get(name) for name in _RULES}
+    if rules.get("policies") is not None:
+        made["Policies"] = [
+            {_go_name(name): one.get(name, zero) for name, zero in _POLICY.items()}
+            for one in rules["policies"]
+        ]
+    return made
+
+
+def _outside(behavior: JsonObject) -> JsonDict:
+    """Go reads names of members in any case, and leaves out what is null when it writes v2."""
+    found = dict(_named(behavior, _DIRECTIONS))
+    made: JsonDict = {}
+    for direction, given in found.items():
+        rules = dict(_named(given, _RULES))
+        if "policies" in rules:
+            rules["policies"] = [dict(_named(one, _POLICY)) for one in rules["policies"]]
+        made[direction] = rules
+    return made
+
+
+def _named(given: JsonObject, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    known = {name.lower(): name for name in names}
+    for key, value in given.items():
+        name = known.get(key.lower())
+        if name is not None and value is not None:
+            yield name, value
+
+
+def _go_name(name: str) -> str:
+    return name[0].upper() + name[1:]
+
+
+# --- Annotations -------------------------------------------------------------
+
+
+def _annotated(obj: JsonObject, texts: Mapping[str, str]) -> JsonObject:
+    given = {key: value for key, value in metadata.metadata(obj).items() if key != "annotations"}
+    own = metadata.annotations(obj).items()
+    annotations = {**{key: one for key, one in own if key not in _TRAVELLING}, **texts}
+    return {**given, "annotations": annotations} if annotations else given
+
+
+def _listed(notes: Mapping[str, str], name: str) -> list[Any] | None:
+    """Return the objects in an annotation; None where it is not there, or says something else."""
+    found = _loaded(notes.get(name, ""))
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        return None
+    return found
+
+
+def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _part(obj: JsonObject, name: str) -> JsonDict:
+    """A copy to change. TypeError for what is no object."""
+    found = obj.get(name) or {}
+    if not isinstance(found, dict):
+        raise TypeError(name)
+    return dict(found)
