@@ -109,7 +109,8 @@ def get(path: str, options: dict[str, str]) -> int:
         with opener.open(request, timeout=SECONDS) as reply:
             return say(sys.stdout, reply.read().decode("utf-8", "replace") + "\n")
     except urllib.error.HTTPError as error:
-        say(sys.stderr, f"Error from server: {error.code} {error.reason}\n")
+        with error:  # it is the answer, too
+            say(sys.stderr, f"Error from server: {error.code} {error.reason}\n")
     except (OSError, http.client.HTTPException, ValueError) as error:
         say(sys.stderr, f"error: {error}\n")
     return 1
