@@ -207,7 +207,7 @@ def _places(value: Json, node: Any, path: Path = ()) -> Iterator[tuple[Path, Jso
         nodes = {} if codec is None else codec.field_nodes
         inner = node.get("values") if isinstance(node, dict) else None
         for key in sorted({*value, *nodes}):
-            if len(path) < 1 and key in ("apiVersion", "kind"):
+            if not path and key in ("apiVersion", "kind"):
                 continue
             if path == ("metadata",) and key in _SERVERS_OWN | _NAMED:
                 continue
