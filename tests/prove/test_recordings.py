@@ -102,7 +102,7 @@ def test_random_expressions_agree() -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("part", range(1, 5))
+@pytest.mark.parametrize("part", range(1, 3))
 def test_more_random_expressions_agree(part: int) -> None:
     assert agreeing(1000 * part, 150) > 100
 
