@@ -42,11 +42,7 @@ from celadon.kube.validation.field_checks import (
     supported,
 )
 from celadon.kube.validation.field_checks import qualified_name as checked_qualified_name
-from celadon.kube.validation.object_meta import (
-    Naming,
-    new_object_meta,
-    validate_object_meta,
-)
+from celadon.kube.validation.object_meta import Naming, new_object_meta, validate_object_meta
 from celadon.kube.validation.pods import volumes
 from celadon.kube.validation.pods.env_vars import no_backsteps
 from celadon.kube.validation.pods.internal_types import (

@@ -786,9 +786,8 @@ def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
     found = [text_rules.address(one) for one in given]
     families = {one.is_v4 for one in found if one is not None}
     if None in found:
-        index = found.index(None)
-        why = f"failed to check for dual stack with error:invalid IP[{index}]: {given[index]}"
-        yield fieldpath.internal(at, why)
+        which = f"invalid IP[{found.index(None)}]: {given[found.index(None)]}"
+        yield fieldpath.internal(at, f"failed to check for dual stack with error:{which}")
     if None in found or len(families) < 2 or len(given) > 2:
         shown = GoValue([{"IP": one} for one in given], _ADDRESSES[field])
         yield fieldpath.invalid(at, shown, ONE_PER_FAMILY)
