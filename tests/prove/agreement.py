@@ -119,9 +119,19 @@ def put_in(made: Outcome, hidden: Hidden, unmodelled: Unmodelled) -> object:
     """What it is with the inputs in their places, without a solver; ERROR where it fails."""
     for call in unmodelled.calls:
         known = unmodelled.known(call, hidden)
-        hidden.ground += [(hidden.eval(term, model_completion=True), one) for term, one in known]
+        hidden.ground += [
+            (left, one)
+            for term, one in known
+            # A call on what a failing one leaves in its place may have had its answer already.
+            if _is_asked(left := hidden.eval(term, model_completion=True))
+        ]
         hidden.pairs += known
     return _in_model(made, hidden, unmodelled)
+
+
+def _is_asked(term: Any) -> bool:
+    """Whether a term is a call of a function without a meaning, not a value."""
+    return bool(term.decl().kind() == z3.Z3_OP_UNINTERPRETED)
 
 
 def _in_model(made: Outcome, model: Any, unmodelled: Unmodelled) -> object:
