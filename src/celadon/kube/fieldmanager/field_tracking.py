@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import metadata, status
 from celadon.kube.crd.custom_kinds import CustomKind, invalid_version
@@ -31,7 +31,7 @@ from celadon.kube.fieldmanager.merge_types import (
     type_of,
 )
 from celadon.kube.fieldmanager.structured_merge import applied_set, compared, joined, misfits, same
-from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.go.go_text import json_text, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import SERVER_OWNED
@@ -195,13 +195,7 @@ def _text_of(config: JsonObject) -> str:
     if isinstance(meta.get("annotations"), dict):
         given = meta["annotations"]
         meta["annotations"] = {key: given[key] for key in given if key != LAST_APPLIED}
-    return json_text(_sorted({**config, "metadata": meta})) + "\n"
-
-
-def _sorted(value: object) -> Any:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value
+    return json_text(sorted_members({**config, "metadata": meta})) + "\n"
 
 
 BEFORE_FIRST_APPLY: Final = "before-first-apply"
