@@ -105,6 +105,19 @@ def not_typed(config: JsonObject, kind: GroupVersionKind, why: str) -> StatusErr
     )
 
 
+def live_not_typed(live: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
+    """500: what is stored does not fit the schema."""
+    return status.plain_error(f"failed to create typed live object ({_named(live, kind)}): {why}")
+
+
+def not_managed(live: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
+    """500: the same, where nobody was known yet to own anything of it."""
+    return status.plain_error(
+        "failed to create manager for existing fields: failed to convert new object "
+        f"({_named(live, kind)}) to smd typed: {why}"
+    )
+
+
 def not_converted(config: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
     """500: a value of the merged object does not fit Go's type."""
     return status.plain_error(
@@ -303,12 +316,7 @@ def applied(
     found = metadata.gvk(config)
     if found != target.kind:
         raise other_kind(found)
-    if metadata.metadata(config).get("managedFields") is not None:
-        raise status.bad_request(MANAGED_FIELDS_GIVEN)
     endpoint = _Endpoint(target, writer)
-    errors = misfits(endpoint.type, config)
-    if errors:
-        raise not_typed(config, target.kind, joined(errors))
     made, managers = endpoint.applied(config, live, force=force)
     if live is None and metadata.uid(made):
         why = (
@@ -405,6 +413,8 @@ class _Endpoint:
     def created(self, new: JsonObject) -> dict[str, Json] | None:
         """The entry of the writer of a new object; None when nothing in it can be owned."""
         target = self._target
+        if self._misfit(new):
+            return None
         try:
             fields = self._ownership.new_fields(_zero(target.kind), new)
         except ItemError:
@@ -420,12 +430,24 @@ class _Endpoint:
     def updated(
         self, live: JsonObject, new: JsonObject, managers: managed_fields.Managers
     ) -> managed_fields.Managers:
-        """Return the managers after an update. The same when the objects cannot be compared, since
-        that is no reason to refuse a write; and when nobody owns anything of an object that is
-        stored. None are left when it cannot be shown in a version in which somebody owns fields."""
+        """Return the managers after an update. The same when nobody owns anything of an object that
+        is stored. None are left when the objects do not fit their schema or cannot be compared,
+        since that is no reason to refuse a write, nor when one cannot be shown in a version in
+        which somebody owns fields."""
         if not managers.owned and metadata.uid(live):
             return managers
+        if self._misfit(new) or self._misfit(live):
+            return managed_fields.Managers()
         return self._updated(live, new, managers, self._writer.manager)
+
+    def _misfit(self, obj: JsonObject) -> str:
+        """Return why a custom resource has no typed value; empty for those that have one. Its schema
+        may be newer than itself, and takes a list of numbers for bytes. Built-in kinds were read
+        by their types."""
+        if self._target.custom is None:
+            return ""
+        errors = misfits(self.type, obj, duplicates=True)
+        return joined(errors) if errors else ""
 
     def _updated(
         self, live: JsonObject, new: JsonObject, managers: managed_fields.Managers, name: str
@@ -438,9 +460,7 @@ class _Endpoint:
         now = "" if timeless else self._writer.now  # upstream loses it on the way
         try:
             found = self._ownership.updated(live, new, managers, writer, now)
-        except ItemError:
-            return managers
-        except UnshownVersion:
+        except (ItemError, UnshownVersion):
             return managed_fields.Managers()
         managed_fields.limit_updaters(found)
         return found
@@ -453,12 +473,26 @@ class _Endpoint:
         is_scale = self._target.subresource == _SCALE
         managers = managed_fields.managers_of_scale(parent, self.count_path) if is_scale else parent
         before = self.zero() if live is None else self.shown(live)
+        misfit = "" if live is None else self._misfit(before)
         if not managers.owned and live is not None:
+            if misfit:
+                raise not_managed(before, self._target.kind, misfit)
             managers = self._updated(self.zero(), before, managers, BEFORE_FIRST_APPLY)
+        self._require_fit(config)
+        if misfit:
+            raise live_not_typed(before, self._target.kind, misfit)
         made, found = self._applied(config, before, managers, force=force)
         if is_scale:
             found = self.of_parent(parent, found)
         return made, found
+
+    def _require_fit(self, config: JsonObject) -> None:
+        """StatusError for a configuration that cannot be applied to anything."""
+        if metadata.metadata(config).get("managedFields") is not None:
+            raise status.bad_request(MANAGED_FIELDS_GIVEN)
+        errors = misfits(self.type, config)
+        if errors:
+            raise not_typed(config, self._target.kind, joined(errors))
 
     def _applied(
         self,
