@@ -574,7 +574,7 @@ def test_nulls_that_were_applied_are_validated() -> None:
         "n": {"type": "string", "nullable": True},
         "d": {"type": "string", "default": "x"},
     }
-    clock, where = Clock(), _custom_target(**members)
+    clock, where = Clock(), _custom_target("", **members)
     config = _gizmo({"l": None, "n": None, "d": None})
     merged = applied(config, None, where, clock.writer("one"), force=False)
     read = read_applied(merged, where, _context(), config)

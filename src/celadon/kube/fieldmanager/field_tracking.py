@@ -441,9 +441,9 @@ class _Endpoint:
         return self._updated(live, new, managers, self._writer.manager)
 
     def _misfit(self, obj: JsonObject) -> str:
-        """Return why a custom resource has no typed value; empty for those that have one. Its schema
-        may be newer than itself, and takes a list of numbers for bytes. Built-in kinds were read
-        by their types."""
+        """Return why a custom resource has no typed value; empty for those that have one. Its
+        schema may be newer than itself, and takes a list of numbers for bytes. Built-in kinds were
+        read by their types."""
         if self._target.custom is None:
             return ""
         errors = misfits(self.type, obj, duplicates=True)
