@@ -265,6 +265,22 @@ def test_what_is_refused_is_told_and_tried_again() -> None:
         assert len(names(api, PODS)) == 2
 
 
+def test_a_pod_that_has_ended_is_counted_though_no_other_may_be_made() -> None:
+    with living() as api:
+        api.create(created("v1", "ResourceQuota", "few", {"hard": {"pods": "9"}}))
+        api.create(job("work", completions=2))
+        api.settle()
+        path = "/api/v1/namespaces/default/resourcequotas/few"
+        api.request("PATCH", path, {"spec": {"hard": {"pods": "0"}}})
+        api.advance(minutes=2)
+        (ended,) = items(api, PODS)
+        assert "finalizers" not in ended["metadata"]
+        found = status(api, f"{BATCH}/jobs/work")
+        assert found["succeeded"] == 1
+        assert not found.get("uncountedTerminatedPods")
+        assert any("exceeded quota: few" in text for _, text in told(api, "work"))
+
+
 def test_a_replication_controller() -> None:
     with living() as api:
         template = {"metadata": {"labels": {"app": "old"}}, "spec": pod_spec()}
