@@ -126,10 +126,8 @@ class PlanRunner:
 
     async def _create(self, resource: Resource, step: Step, about: JsonObject) -> bool:
         reply = await self._requests.create(resource, step.object)
-        if reply.code == CONFLICT:
-            if step.may_exist:
-                return True
-            raise Stale
+        if reply.code == CONFLICT:  # somebody else's, about which upstream writes no event
+            return step.may_exist
         if reply.failed or reply.code >= 400:
             if not is_namespace_ending(reply):
                 await self._tell(step.failed, about, reply.message)
