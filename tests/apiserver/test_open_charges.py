@@ -76,20 +76,34 @@ def test_who_waits_is_not_told_too_early() -> None:
     assert asyncio.run(run()) == ["open", "closed"]
 
 
+@pytest.mark.parametrize("when", ["before it is counted", "while it is counted"])
 def test_what_was_counted_beside_an_open_charge_is_counted_again(
-    monkeypatch: pytest.MonkeyPatch,
+    when: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(quota_charging, "PATIENCE", 0.001)
     quotas = known_resources().by_gvr(QUOTAS)
     assert quotas is not None
-
-    async def at_once(function: Callable[..., Any], *args: object) -> Any:
-        return function(*args)
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "a"},
+        "spec": {"hard": {"count/configmaps": "9"}},
+    }
 
     async def run() -> list[str]:
         shelf, charges, used = Shelf(), OpenCharges(), []
+        coming = ["late"] if when == "while it is counted" else []
+
+        async def aside(function: Callable[..., Any], *args: object) -> Any:
+            found = function(*args)
+            for name in coming:
+                with charges.keep("a"):
+                    await shelf.create(name)
+            coming.clear()
+            return found
+
         counts = QuotaCounts(
-            shelf.objects, quotas, shelf.served.current, charges, lambda: NOW, at_once
+            shelf.objects, quotas, shelf.served.current, charges, lambda: NOW, aside
         )
 
         def note() -> None:
@@ -97,18 +111,13 @@ def test_what_was_counted_beside_an_open_charge_is_counted_again(
             assert found is not None
             used.append(found.object["status"]["used"]["count/configmaps"])
 
-        quota = {
-            "apiVersion": "v1",
-            "kind": "ResourceQuota",
-            "metadata": {"name": "q", "namespace": "a"},
-            "spec": {"hard": {"count/configmaps": "9"}},
-        }
         await shelf.objects.create(quotas, "a", "q", quota)
-        with charges.keep("a"):
+        with charges.keep("a" if not coming else "b"):
             with pytest.raises(Stale):
                 await counts.reconcile("a/q")
             note()
-            await shelf.create("late")
+            if when == "before it is counted":
+                await shelf.create("late")
         await counts.reconcile("a/q")
         note()
         return used

@@ -37,11 +37,14 @@ class OpenCharges:
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()
         self._waiting: dict[str, asyncio.Event] = {}
+        self._counted: dict[str, asyncio.Event] = {}
 
     @contextmanager
     def keep(self, namespace: str) -> Iterator[None]:
         """Keep a charge open: from before it is made until what it was for is stored, or is not."""
         self._open[namespace] += 1
+        if namespace in self._counted:
+            self._counted[namespace].set()
         try:
             yield
         finally:
@@ -50,6 +53,18 @@ class OpenCharges:
                 del self._open[namespace]
                 if namespace in self._waiting:
                     self._waiting.pop(namespace).set()
+
+    @contextmanager
+    def counting(self, namespace: str) -> Iterator[asyncio.Event]:
+        """Give an event that is set when a charge is open at any time meanwhile: what is counted
+        then may lack what the charge was for. There is one count of a namespace at a time."""
+        self._counted[namespace] = disturbed = asyncio.Event()
+        if self._open[namespace]:
+            disturbed.set()
+        try:
+            yield disturbed
+        finally:
+            del self._counted[namespace]
 
     async def closed(self, namespace: str) -> bool:
         """Wait until there is no open charge, at most for PATIENCE; return whether there is none.

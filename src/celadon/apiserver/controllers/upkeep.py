@@ -291,22 +291,26 @@ class QuotaCounts:
         """Count what a quota covers. Raises Stale, so that it is counted again, also where charges
         were open beside it: what they were for may be stored by now."""
         namespace, _, name = item.partition("/")
-        is_sure = await self._charges.closed(namespace)
+        await self._charges.closed(namespace)
+        with self._charges.counting(namespace) as disturbed:
+            is_current = await self._count(namespace, name)
+        if disturbed.is_set() or not is_current:
+            raise Stale
+
+    async def _count(self, namespace: str, name: str) -> bool:
+        """Return whether nobody else has written the quota meanwhile."""
         stored = self._objects.get(self._resource, namespace, name)
         if stored is None:
-            return
+            return True
         quota = stored.object
         status = await self._aside(
             recounted, quota, lambda resource: self._there(resource, namespace), self._now()
         )
-        if status != (quota.get("status") or {}):
-            changed = {**quota, "status": status}
-            made = await self._objects.update(
-                self._resource, namespace, name, changed, stored.revision
-            )
-            is_sure &= made is not None
-        if not is_sure:
-            raise Stale
+        if status == (quota.get("status") or {}):
+            return True
+        changed = {**quota, "status": status}
+        made = await self._objects.update(self._resource, namespace, name, changed, stored.revision)
+        return made is not None
 
     def _there(self, resource: GroupResource, namespace: str) -> Sequence[JsonObject] | None:
         catalog = self._served().catalog
