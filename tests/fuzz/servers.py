@@ -105,7 +105,9 @@ class OverHttps:
         data = None if body is None else json.dumps(body).encode()
         self._connection.request(method, path, data, sent)
         answer = self._connection.getresponse()
-        content, warnings = answer.read(), answer.headers.get_all("Warning") or []
+        content = answer.read()
+        sent = answer.headers.get_all("Warning") or []
+        warnings = [one.encode("latin-1").decode() for one in sent]
         audit = self._audited(answer.headers["Audit-Id"]) if self.audit_log else None
         found = json.loads(content) if content else None
         return Reply(answer.status, found, tuple(map(_warning, warnings)), audit)

@@ -34,7 +34,7 @@ def ask(
 ) -> dict[str, Any]:
     issuer = TokenIssuer("https://issuer", ("api",), SIGNER, world(**objects), lambda gate: True)
     request = {"metadata": metadata or {}, "spec": {"expirationSeconds": 3600, **spec}}
-    return issuer.request(request, "ns", "robot", NOW, "j")[0]
+    return issuer.issued(issuer.prepared(request, "ns", "robot", NOW), NOW, "j")[0]
 
 
 def claims(answer: dict[str, Any]) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def test_the_answer_names_the_account() -> None:
         (
             {},
             {"name": "x"},
-            {},
+            {"serviceaccounts": None},
             422,
             'TokenRequest.authentication.k8s.io "robot" is invalid: metadata.name: Invalid value: '
             '"x": must match the service account name if specified',

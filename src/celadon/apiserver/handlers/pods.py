@@ -172,9 +172,12 @@ class PodOperations:
     async def _evicted(self, call: Call, eviction: JsonObject) -> Written:
         name, namespace = call.target.name, call.target.namespace
         _require_readable(eviction)
-        resource, stored = self._pod(namespace, name)
-        options = delete.delete_options(eviction.get("deleteOptions") or {}, {})
+        sent = eviction.get("deleteOptions")
+        if call.dry_run and sent is not None and not sent.get("dryRun"):
+            eviction = {**eviction, "deleteOptions": {**sent, "dryRun": ["All"]}}
         await self.admission.admit(call, Operation.CREATE, eviction, None)
+        resource, stored = self._pod(namespace, name)
+        options = delete.delete_options(sent or {}, {})
         dry_run = call.dry_run or bool(options.dry_run)
         delete.require_deletable(
             options.preconditions, stored.object, replace(call.target, subresource="")

@@ -256,7 +256,7 @@ def changed_defaulting(
 # Where a write goes, whether an object belongs there, and what is kept and shown of it.
 #
 # A `Target` is a resource or what is below it, a namespace and a name. `require_namespace`,
-# `require_name` and `name_below` compare an object with it, as k8s.io/apiserver
+# `require_name` compare an object with it, as k8s.io/apiserver
 # `pkg/registry/rest/meta.go` and `pkg/endpoints/handlers`. `stored_object` is what a store gets of
 # it, `shown_object` what clients get. `scale_of` and `scaled` are the `scale` of an object, made
 # from it and written back into it: built-in kinds keep their counts in `spec.replicas` and
@@ -358,19 +358,6 @@ def undeterminable(target: Target) -> StatusError:
         f"the name of the object ({target.name} based on URL) was undeterminable: name must be "
         "provided"
     )
-
-
-def name_below(draft: Draft, target: Target) -> None:
-    """Names the object of a create below an object (`pods/x/eviction`) as that object. StatusError
-    (400) when it has another name."""
-    meta = draft.meta
-    if meta is None or not target.name:
-        return
-    name = metadata.name(draft.made)
-    if name and name != target.name:
-        kind = target.kind.kind
-        raise status.bad_request(f"name in URL does not match name in {kind} object")
-    meta["name"] = target.name
 
 
 # --- what is kept and shown ---

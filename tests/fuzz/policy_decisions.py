@@ -1,0 +1,518 @@
+"""Random sets of policies, bindings and params, and requests of every verb to what they match.
+
+Requests go to our server and to a real one in the same order, so that both have the same objects.
+Whole answers are compared: code, body, warnings and audit annotations, some of which are all that
+expressions are shown. A real server asks policies in an order of its own, so what it denied may be
+asked once more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, Final
+
+from tests.fuzz.policy_writes import GROUP
+from tests.fuzz.servers import Reply, Server
+from tests.fuzz.writes import Difference, plain
+
+Json = Any
+_TOGETHER: Final = 12
+"""Scenarios that are prepared together, since a real server takes seconds to notice policies."""
+_AGAIN: Final = 12
+
+DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_SHOWN: Final = (
+    "{0} == null ? 'null' : '%s'.format([dyn({0}).transformMap(k, v, k == 'metadata' ? "
+    "v.transformMap(n, w, n != 'managedFields', w) : v)])"
+)
+DUMPS: Final = {
+    "object": _SHOWN.format("object"),
+    "old": _SHOWN.format("oldObject"),
+    "request": "'%s'.format([dyn(request)])",
+    "options": "'%s'.format([dyn(request.options)])",
+    "space": "namespaceObject == null ? 'none' : namespaceObject.metadata.name + "
+    "'%s'.format([dyn(namespaceObject).metadata.?labels.orValue({})])",
+}
+PARAMS: Final = (("v1", "ConfigMap"), ("v1", "Secret"), ("fuzz.dev/v1", "Limit"), ("fuzz.dev/v1", "Wide"))
+TESTS: Final = (
+    *("object.metadata.name != 'a'", "object.metadata.labels.app == 'x'", "oldObject == null"),
+    *("object.spec.replicas > 1", "object.spec.replicas <= oldObject.spec.replicas", "false", "false"),
+    *("object.data.a == 'b'", "has(object.data) && 'a' in object.data", "!has(object.metadata.labels)"),
+    *("request.subResource == 'status'", "has(request.subResource)", "request.name == 'a'", "true"),
+    *("request.options.fieldManager == 'me'", "request.dryRun", "request.operation in ['CREATE']"),
+    *("request.userInfo.username == 'admin'", "'devs' in request.userInfo.groups", "1 / 0 == 1"),
+    *("request.userInfo.extra['k'][0] == 'v'", "request.userInfo.extra.k == ['v']", "true"),
+    *("request.kind == request.requestKind", "request.resource.resource == 'pods'", "object.a.b == 1"),
+    *("namespaceObject.metadata.labels.team == 'a'", "namespaceObject.spec.finalizers == []"),
+    *("namespaceObject == null", "authorizer.group('').resource('pods').namespace('default').check('get').allowed()"),
+    *("authorizer.requestResource.check('delete').allowed()", "authorizer.path('/healthz').check('get').reason() == ''"),
+    *("authorizer.serviceAccount('default', 'default').group('apps').resource('deployments').check('create').allowed()",),
+    *("authorizer.serviceAccount('A', 'b').path('/x').check('get').allowed()", "!authorizer.requestResource.check('zap').errored()"),
+    *("authorizer.group('').resource('pods').subresource('exec').name('a').check('create').reason() == 'x'",),
+    *("object.spec.containers.all(c, c.image.startsWith('reg/'))", "object.spec.template.spec.containers[1].name == 'x'"),
+    *("variables.one == 1", "variables.bad == 1", "variables.bad2 == 1 || true", "true || variables.bad == 1"),
+    *("object.metadata.?labels[?'app'].orValue('') == 'x'", "object.metadata.name.matches('[a' + object.kind)", "dyn(1) == 'a'"),
+    *("int(object.data.a) > 1", "quantity(object.spec.x).isGreaterThan(quantity('1'))", "object.spec.type == 'ClusterIP'"),
+    *("object.metadata.annotations.exists(k, k == 'x')", "object.spec.x > 5", "object.spec.list.map(i, i.v).sum() < 3"),
+    *("has(oldObject.spec) && object.spec == oldObject.spec", "object == oldObject", "object.x ? true : false"),
+    *("[1, 2].all(x, x > object.spec.x)", "object.apiVersion == 'v1' || object.kind == 'x'", "string(object.kind) == ''"),
+    *("object.metadata.creationTimestamp == ''", "timestamp(object.metadata.creationTimestamp) > timestamp(0)"),
+    *("object.metadata.uid == ''", "object.metadata.generation == 1", "object.metadata.resourceVersion != ''"),
+    *("object.stdin == true", "object.command == ['ls']", "object.path == 'x'", "object.target.name == 'n'"),
+    *("object.spec.?strategy.hasValue()", "object.status == {}", "object.status.phase == 'Pending'", "object.webhooks == null"),
+)  # fmt: skip
+WITH_PARAMS: Final = (
+    *("params == null", "params.data.a == 'b'", "params.metadata.name == 'p1'", "params.spec.max > 3"),
+    *("object.data.a == params.data.a", "has(params.data)", "params.kind == 'ConfigMap'", "params.zz.a == 1"),
+    *("params.apiVersion + params.metadata.namespace == ''", "size(params.data) == 1"),
+)
+MESSAGES: Final = (
+    *("'no ' + object.metadata.name", "'a\\nb'", "''", "' '", "' a '", "string(object.zz)", "string(1 / 0)"),
+    *("'%s'.format([request.operation])", "'x'", "string(variables.bad)", "request.userInfo.username", "'é\\t'"),
+    *("'%s'.format([dyn(object)])", "string(dyn(1) == 2)", "dyn('x').substring(0, 9)", "'\\u2028<&>'"),
+    *("[1].map(x, 'abcdefghij').join() + 'x'", "string(variables.one)", "'\"q\" \\\\ '"),
+)
+VARIABLES: Final = (
+    *(("one", "1"), ("one", "dyn(object).metadata.name"), ("bad", "1 / 0"), ("bad", "object.zz.y")),
+    *(("bad2", "variables.bad + 1"), ("bad2", "dyn([1])[3]"), ("one", "request.userInfo"), ("one", "object")),
+    *(("one", "authorizer.path('/').check('get').allowed()"), ("bad", "dyn(variables.one) == 1 ? 1 : 2")),
+)  # fmt: skip
+APPLIED: Final = (
+    *("Object{metadata: Object.metadata{labels: {'m': 'x'}}}", "Object{}", "Object{spec: Object.spec{zz: 1}}"),
+    *("Object{metadata: Object.metadata{annotations: {'who': request.userInfo.username}}}",),
+    *("Object{spec: Object.spec{replicas: 5}}", "Object{spec: Object.spec{replicas: 'x'}}", "Object{data: {'m': 'x'}}"),
+    *("Object{spec: Object.spec{containers: [Object.spec.containers{name: 'a', image: 'reg/new'}]}}",),
+    *("Object{spec: Object.spec{containers: object.spec.containers.map(c, Object.spec.containers{name: c.name, env: [Object.spec.containers.env{name: 'E', value: 'v'}]})}}",),
+    *("Object{spec: Object.spec{template: Object.spec.template{metadata: Object.spec.template.metadata{labels: {'m': 'x'}}}}}",),
+    *("Object{spec: Object.spec{x: 7, list: [Object.spec.list{k: 'a', v: 1}, Object.spec.list{k: 'n', v: 2}]}}",),
+    *("Object{spec: Object.spec{set: ['a', 'z']}}", "Object{spec: Object.spec{atomic: [1, 2]}}", "Object{spec: Object.spec{map: {'a': 'b'}}}"),
+    *("has(object.spec) ? Object{spec: Object.spec{x: object.spec.x + 1}} : Object{}", "Object{data: {'n': string(1 / 0)}}"),
+    *("Object{metadata: Object.metadata{finalizers: ['a.io/b']}}", "Object{metadata: Object.metadata{name: 'other'}}"),
+    *("Object{spec: Object.spec{ports: [Object.spec.ports{port: 80, name: 'm'}]}}", "Object{?data: optional.none()}"),
+    *("Object{spec: Object.spec{tolerations: [Object.spec.tolerations{key: 'k', operator: 'Exists'}]}}",),
+    *("Object{status: Object.status{phase: 'x'}}", "Object{metadata: Object.metadata{labels: {'m': variables.one}}}"),
+    *("Object{spec: Object.spec{x: null}}", "Object{data: object.data}", "Object{immutable: true}"),
+)  # fmt: skip
+PATCHES: Final = (
+    *("[JSONPatch{op: 'add', path: '/metadata/labels', value: {'j': 'x'}}]", "[JSONPatch{op: 'remove', path: '/spec/replicas'}]"),
+    *("[JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('a.io/b~c'), value: 'x'}]",),
+    *("[JSONPatch{op: 'replace', path: '/spec/replicas', value: 4}]", "[JSONPatch{op: 'replace', path: '/data/a', value: 'j'}]"),
+    *("[JSONPatch{op: 'test', path: '/data/a', value: 'b'}, JSONPatch{op: 'add', path: '/data/t', value: 'x'}]",),
+    *("[JSONPatch{op: 'add', path: '/spec/containers/-', value: Object.spec.containers{name: 'side', image: 'i'}}]",),
+    *("[JSONPatch{op: 'add', path: '/spec/containers/0/env', value: [{'name': 'E', 'value': 'x'}]}]", "[JSONPatch{op: 'x', path: '/a'}]"),
+    *("[JSONPatch{op: 'copy', from: '/data/a', path: '/data/c'}]", "[JSONPatch{op: 'move', from: '/data/a', path: '/data/c'}]"),
+    *("[JSONPatch{op: 'add', path: '/spec/list/0', value: {'k': dyn('f'), 'v': dyn(0)}}]", "[JSONPatch{op: 'add', path: '/spec/list/9', value: {}}]"),
+    *("[JSONPatch{op: 'add', path: '/spec/x', value: 9}]", "[JSONPatch{op: 'add', path: '/spec/x', value: 'str'}]", "[JSONPatch{op: 'add', path: '/zz', value: 1}]"),
+    *("object.metadata.name == 'a' ? [JSONPatch{op: 'remove', path: '/metadata/labels'}] : []", "[JSONPatch{op: 'remove', path: ''}]"),
+    *("[JSONPatch{op: 'add', path: '', value: object}]", "[JSONPatch{op: 'add', path: '/metadata/annotations', value: {'n': 1}}]", "[JSONPatch{}]"),
+    *("[JSONPatch{op: 'add', path: '/data', value: {'d': string(size(object.metadata))}}]", "[JSONPatch{op: 'replace', path: '/kind', value: 'X'}]"),
+    *("object.spec.containers.map(c, JSONPatch{op: 'test', path: '/spec/containers', value: [c]})", "[JSONPatch{op: 'add', path: 'x', value: 1}]"),
+    *("[JSONPatch{op: 'replace', path: '/metadata/name', value: 'other'}]", "[JSONPatch{op: 'add', path: '/spec/d', value: duration('1h')}]"),
+    *("[JSONPatch{op: 'add', path: '/spec/d', value: [dyn(1.5), dyn(1u), dyn(b'a'), dyn(null), dyn(timestamp(0)), dyn(true)]}]", "[JSONPatch{op: 'test', path: '/zz', value: null}]"),
+)  # fmt: skip
+RULES: Final = (
+    *((("",), ("pods",)), (("",), ("configmaps",)), (("apps",), ("deployments",)), (("*",), ("*",))),
+    *((("fuzz.dev",), ("limits",)), (("",), ("pods/*",)), (("*",), ("*/scale",)), (("*",), ("*/*",))),
+    *((("",), ("services",)), (("apps", ""), ("deployments", "pods", "pods/status", "pods/eviction"))),
+    *((("",), ("pods/exec", "pods/attach", "pods/proxy", "services/proxy")), (("",), ("pods/ephemeralcontainers", "pods/binding", "bindings"))),
+    *((("fuzz.dev",), ("limits/status", "limits/scale", "limits")), (("",), ("serviceaccounts/token", "pods/resize"))),
+)  # fmt: skip
+USERS: Final[tuple[Mapping[str, str], ...]] = (
+    *({}, {}, {}, {}),
+    {"impersonate-user": "alice", "impersonate-group": "devs"},
+    {"impersonate-user": "zoe", "impersonate-group": "system:masters", "impersonate-extra-k": "v"},
+    {"impersonate-user": "system:serviceaccount:default:default"},
+)
+
+
+@dataclass(slots=True)
+class Request:
+    """What is sent."""
+
+    method: str
+    path: str
+    body: Json = None
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Difference | None]:
+    """Of so many scenarios, request by request."""
+    for server in (ours, real):
+        _common(server)
+    for first in range(seed, seed + count, _TOGETHER):
+        made = [Scenario(number) for number in range(first, min(first + _TOGETHER, seed + count))]
+        for scenario in made:
+            for request in scenario.setup:
+                yield _sent(ours, real, request, scenario)
+        for server in (ours, real):
+            server.settle()
+        for scenario in made:
+            for request in scenario.requests:
+                yield _sent(ours, real, request, scenario)
+        for server in (ours, real):
+            for scenario in made:
+                scenario.removed(server)
+            server.settle()
+
+
+def _sent(ours: Server, real: Server, request: Request, scenario: Scenario) -> Difference | None:
+    told = []
+    for server in (ours, real):
+        body = request.body
+        if request.method == "PUT" and isinstance(body, dict):
+            stored = server.call("GET", request.path).body
+            meta = (stored or {}).get("metadata") or {}
+            known = {key: meta[key] for key in ("resourceVersion", "uid") if key in meta}
+            body = {**body, "metadata": {**body["metadata"], **known}}
+        told.append(_plain(server.call(request.method, request.path, body, request.headers)))
+    for _ in range(_AGAIN if told[0] != told[1] and json.loads(told[1])[0] >= 400 else 0):
+        told[1] = _plain(real.call(request.method, request.path, body, request.headers))
+        if told[0] == told[1]:
+            break
+    what = json.dumps([request.body, request.headers, [one.body for one in scenario.setup]])
+    if told[0] == told[1]:
+        return None
+    return Difference(request.method, request.path, what, *told)
+
+
+_RANDOM: Final = re.compile(
+    r"(?<=\bgen-)[a-z0-9]{5}\b|eyJ[\w.-]+|(?<=resourceVersion)[\\\\\":]+\d+"
+)
+
+_NOT_POLICIES: Final = ("authorization.", "authentication.", "apiserver.latency.")
+"""Annotations of audit events that are none of admission's."""
+
+
+def _plain(reply: Reply) -> str:
+    known = sorted((reply.audit or {}).items())
+    audit = {key: text for key, text in known if not key.startswith(_NOT_POLICIES)}
+    shown = json.loads(plain(reply, exact=True))
+    masked = json.loads(plain(Reply(0, audit), exact=True))
+    return _RANDOM.sub("RANDOM", json.dumps([*shown, masked[1]]))
+
+
+def _common(server: Server) -> None:
+    """Definitions, and who may what: devs less than others."""
+    for plural, kind, scope in (("limits", "Limit", "Namespaced"), ("wides", "Wide", "Cluster")):
+        items = {"type": "object", "required": ["k"], "properties": {"k": {"type": "string"}, "v": {"type": "integer", "default": 3}}}
+        spec = {
+            "x": {"type": "integer", "default": 1, "maximum": 100},
+            "max": {"type": "integer"},
+            "s": {"type": "string", "default": "d"},
+            "list": {"type": "array", "items": items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]},
+            "set": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"},
+            "atomic": {"type": "array", "items": {"type": "integer"}},
+            "map": {"type": "object", "additionalProperties": {"type": "string"}},
+            "d": {"x-kubernetes-preserve-unknown-fields": True},
+            "io": {"x-kubernetes-int-or-string": True},
+            "replicas": {"type": "integer"},
+        }
+        status = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}, "status": status}}
+        version = {
+            "served": True, "storage": True, "schema": {"openAPIV3Schema": schema},
+            "subresources": {"status": {}, "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}},
+        }
+        names = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"}
+        versions = [{**version, "name": "v1"}, {**version, "name": "v2", "storage": False}]
+        server.call("POST", DEFINITIONS, {
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{plural}.fuzz.dev"},
+            "spec": {"group": "fuzz.dev", "scope": scope, "names": names, "versions": versions},
+        })  # fmt: skip
+    rbac = "/apis/rbac.authorization.k8s.io/v1"
+    rule = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["create", "update", "patch", "get", "delete"]}
+    server.call("POST", f"{rbac}/clusterroles", {"metadata": {"name": "fuzz-devs"}, "rules": [rule]})
+    ref = {"apiGroup": rbac[6:-3], "kind": "ClusterRole", "name": "fuzz-devs"}
+    subjects = [{"apiGroup": rbac[6:-3], "kind": "Group", "name": name} for name in ("devs", "system:serviceaccounts")]
+    server.call("POST", f"{rbac}/clusterrolebindings", {"metadata": {"name": "fuzz-devs"}, "roleRef": ref, "subjects": subjects})
+    rule = {"apiGroups": ["fuzz.dev"], "apiVersions": ["v1"], "operations": ["CONNECT"], "resources": ["none"]}
+    for version, kind in PARAMS:  # a kind of params that no policy has any more is not watched again
+        server.call("POST", f"{GROUP}/v1/validatingadmissionpolicies", {
+            "metadata": {"name": f"fuzz-{kind.lower()}"},
+            "spec": {"matchConstraints": {"resourceRules": [rule]}, "paramKind": {"apiVersion": version, "kind": kind}, "validations": [{"expression": "true"}]},
+        })  # fmt: skip
+    server.settle()
+
+
+class Scenario:
+    """Policies with their bindings for a namespace, and requests to it."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random = Random(seed)
+        self.name = f"pd-{seed}"
+        self.setup: list[Request] = []
+        labels = {"fuzz": self.name, **({"team": "a"} if random.random() < 0.5 else {})}
+        self._post("/api/v1/namespaces", {"metadata": {"name": self.name, "labels": labels}})
+        self._params()
+        self._several = random.random() < 0.4
+        for number in range(random.randrange(2, 4) if self._several else 1):
+            self._policy(f"{self.name}-{number}", mutating=random.random() < 0.35)
+        self.requests = list(self._requests())
+
+    def removed(self, server: Server) -> None:
+        """Take away what holds for other scenarios, too."""
+        for request in reversed(self.setup):
+            if f"/namespaces/{self.name}/" not in request.path:
+                server.call("DELETE", f"{request.path}/{request.body['metadata']['name']}")
+
+    def _post(self, path: str, body: Json) -> None:
+        self.setup.append(Request("POST", path, body))
+
+    def _params(self) -> None:
+        for namespace in (self.name, "default"):
+            for name, label in (("p1", "x"), ("p2", "y")):
+                meta = {"name": name if namespace == self.name else f"{self.name}-{name}", "labels": {"sel": label, "fuzz": self.name}}
+                self._post(f"/api/v1/namespaces/{namespace}/configmaps", {"metadata": meta, "data": {"a": "b"}})
+                self._post(f"/api/v1/namespaces/{namespace}/secrets", {"metadata": meta, "stringData": {"a": "b"}})
+                self._post(f"/apis/fuzz.dev/v1/namespaces/{namespace}/limits", {"apiVersion": "fuzz.dev/v1", "kind": "Limit", "metadata": meta, "spec": {"max": 2}})
+        self._post("/apis/fuzz.dev/v1/wides", {"apiVersion": "fuzz.dev/v1", "kind": "Wide", "metadata": {"name": f"{self.name}-w", "labels": {"fuzz": self.name}}, "spec": {"max": 5}})
+
+    # --- policies ----------------------------------------------------------------------------
+
+    def _policy(self, name: str, *, mutating: bool) -> None:
+        random = self._random
+        kind = "Mutating" if mutating else "Validating"
+        params = random.choice(PARAMS) if random.random() < 0.4 else None
+        tests = TESTS if params is None else (*TESTS, *WITH_PARAMS, *WITH_PARAMS)
+        spec: Json = {"matchConstraints": self._constraints(mutating=mutating)}
+        if random.random() < 0.5:
+            spec["failurePolicy"] = random.choice(("Fail", "Ignore"))
+        if params is not None:
+            spec["paramKind"] = {"apiVersion": params[0], "kind": params[1]}
+        if random.random() < 0.3:
+            conditions = random.sample([one for one in tests if "variables" not in one], random.randrange(1, 3))
+            spec["matchConditions"] = [{"name": f"c{i}", "expression": one} for i, one in enumerate(conditions)]
+        chosen = {one: text for one, text in random.choices(VARIABLES, k=2)}
+        chosen = {"one": "1", "bad": "dyn(1) / 0", **chosen, "bad2": chosen.get("bad2", "variables.bad")}
+        spec["variables"] = [{"name": one, "expression": chosen[one]} for one in ("one", "bad", "bad2")]
+        if mutating:
+            spec["reinvocationPolicy"] = random.choice(("Never", "IfNeeded"))
+            spec["mutations"] = [self._mutation() for _ in range(random.randrange(1, 3))]
+        else:
+            spec["validations"] = [self._validation(tests) for _ in range(random.randrange(1, 4))]
+            if random.random() < 0.6:
+                dumps = random.sample(sorted(DUMPS), random.randrange(1, 4))
+                spec["auditAnnotations"] = [{"key": one, "valueExpression": DUMPS[one]} for one in dumps]
+                if random.random() < 0.15:
+                    spec["auditAnnotations"].append({"key": "m", "valueExpression": random.choice(MESSAGES)})
+        version = f"{GROUP}/v1"
+        meta = {"apiVersion": version[6:], "metadata": {"name": name}}
+        plural = f"{version}/{kind.lower()}admissionpolic"
+        self._post(f"{plural}ies", {**meta, "kind": f"{kind}AdmissionPolicy", "spec": spec})
+        for number in range(random.choice((1, 1, 1, 2)) if not mutating else 1):
+            binding = {"policyName": name, **self._bound(params)}
+            if not mutating:
+                actions = (["Deny"], ["Deny", "Audit"], ["Warn"], ["Warn", "Audit"], ["Audit"])
+                binding["validationActions"] = random.choice(actions)
+            meta["metadata"] = {"name": f"{name}-b{number}"}
+            self._post(f"{plural}ybindings", {**meta, "kind": f"{kind}AdmissionPolicyBinding", "spec": binding})
+
+    def _constraints(self, *, mutating: bool) -> Json:
+        random = self._random
+        found: Json = {"resourceRules": [self._rule(mutating=mutating) for _ in range(random.choice((1, 1, 2)))]}
+        if random.random() < 0.15:
+            found["excludeResourceRules"] = [self._rule(mutating=mutating)]
+        if random.random() < 0.3:
+            found["matchPolicy"] = random.choice(("Exact", "Equivalent"))
+        if random.random() < 0.15:
+            found["objectSelector"] = random.choice(self._selectors())
+        if random.random() < 0.1:
+            found["namespaceSelector"] = {"matchLabels": {"team": "a"}}
+        return found
+
+    def _selectors(self) -> tuple[Json, ...]:
+        return (
+            {"matchLabels": {"app": "x"}},
+            {"matchExpressions": [{"key": "app", "operator": "NotIn", "values": ["x"]}]},
+            {"matchExpressions": [{"key": "m", "operator": "DoesNotExist"}]},
+            {"matchExpressions": [{"key": "app", "operator": "Exists"}]},
+        )
+
+    def _rule(self, *, mutating: bool) -> Json:
+        random = self._random
+        groups, resources = random.choice(RULES)
+        operations = (["CREATE", "UPDATE"], ["CREATE"], ["UPDATE"], ["CREATE", "UPDATE", "CONNECT"])
+        if not mutating:
+            operations += (["*"], ["DELETE"], ["*"], ["CONNECT"])
+        rule: Json = {
+            "apiGroups": list(groups),
+            "apiVersions": random.choice((["*"], ["v1"], ["v1", "v2"])),
+            "operations": random.choice(operations),
+            "resources": list(resources),
+            "scope": "Namespaced",
+        }
+        if random.random() < 0.1:
+            rule["resourceNames"] = ["a", "p"]
+        return rule
+
+    def _mutation(self) -> Json:
+        random = self._random
+        if random.random() < 0.5:
+            return {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": random.choice(APPLIED)}}
+        return {"patchType": "JSONPatch", "jsonPatch": {"expression": random.choice(PATCHES)}}
+
+    def _validation(self, tests: tuple[str, ...]) -> Json:
+        random = self._random
+        found: Json = {"expression": random.choice(tests)}
+        if random.random() < 0.25:
+            found["expression"] = f"{random.choice(tests)} && !({random.choice(tests)})"
+        if random.random() < 0.3:
+            found["message"] = random.choice(("no", " no ", "é <b>", 'q"q'))
+        if random.random() < 0.5:
+            found["messageExpression"] = random.choice(MESSAGES)
+        if random.random() < 0.3:
+            found["reason"] = random.choice(("Forbidden", "Invalid", "RequestEntityTooLarge"))
+        return found
+
+    def _bound(self, params: tuple[str, str] | None) -> Json:
+        random = self._random
+        found: Json = {"matchResources": {"namespaceSelector": {"matchLabels": {"fuzz": self.name}}}}
+        if random.random() < 0.15:
+            found["matchResources"]["objectSelector"] = random.choice(self._selectors())
+        if random.random() < 0.15:
+            found["matchResources"]["resourceRules"] = [self._rule(mutating=True)]
+        if params is None or random.random() < 0.1:
+            return found
+        ref: Json = {"parameterNotFoundAction": random.choice(("Deny", "Allow"))}
+        if random.random() < 0.5:
+            ref["name"] = random.choice(("p1", f"{self.name}-p1", f"{self.name}-w", "zz"))
+        else:
+            ref["selector"] = random.choice(({"matchLabels": {"sel": "x"}}, {"matchLabels": {"fuzz": self.name, "sel": "y"}}, {"matchLabels": {"sel": "zz"}}))
+        if params[1] != "Wide" and random.random() < 0.3:
+            ref["namespace"] = random.choice(("default", self.name, "nowhere"))
+        if random.random() < 0.95 or params[1] == "Wide":
+            found["paramRef"] = ref
+        return found
+
+    # --- requests ----------------------------------------------------------------------------
+
+    def _requests(self) -> Iterator[Request]:
+        random = self._random
+        places = {
+            "pods": "/api/v1", "configmaps": "/api/v1", "services": "/api/v1",
+            "deployments": "/apis/apps/v1", "limits": random.choice(("/apis/fuzz.dev/v1", "/apis/fuzz.dev/v2")),
+        }  # fmt: skip
+        for plural in random.sample(sorted(places), 3):
+            collection = f"{places[plural]}/namespaces/{self.name}/{plural}"
+            for name in ("a", "b"):
+                yield self._as(Request("POST", collection + self._query(), self._object(plural, name, places[plural])))
+            made = self._object(plural, "", places[plural])
+            made["metadata"] = {"generateName": "gen-", "labels": made["metadata"].get("labels", {})}
+            yield Request("POST", f"{collection}?dryRun=All", made)
+            for _ in range(random.randrange(2, 5)):
+                yield self._as(self._write(plural, f"{collection}/{random.choice('ab')}", places[plural]))
+            for request in random.sample(self._parts(plural, f"{collection}/{random.choice('ab')}"), 3):
+                yield self._as(request)
+            yield self._as(self._deletion(collection))
+        place = f"/api/v1/namespaces/{self.name}"
+        yield Request("PATCH", place, {"metadata": {"labels": {"team": "b"}}}, {"content-type": "application/merge-patch+json"})
+
+    def _as(self, request: Request) -> Request:
+        request.headers = {"content-type": "application/json", **request.headers, **self._random.choice(USERS)}
+        return request
+
+    def _query(self) -> str:
+        return self._random.choice(("", "", "?dryRun=All", "?fieldManager=me", "?fieldValidation=Strict"))
+
+    def _object(self, plural: str, name: str, place: str) -> Json:
+        random = self._random
+        meta: Json = {"name": name}
+        if random.random() < 0.6:
+            meta["labels"] = random.choice(({"app": "x"}, {"app": "y"}, {"m": "o"}))
+        if random.random() < 0.2:
+            meta["annotations"] = {"x": "y"}
+        containers = [{"name": "a", "image": random.choice(("reg/a", "b"))}]
+        pod = {"containers": containers, "automountServiceAccountToken": False}
+        labels = {"app": "x"}
+        return {
+            "pods": {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": pod},
+            "configmaps": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": random.choice(({"a": "b"}, {}, {"a": "5", "c": "d"}))},
+            "services": {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": {"ports": [{"port": 80}], "selector": labels}},
+            "deployments": {
+                "apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta,
+                "spec": {"replicas": random.randrange(4), "selector": {"matchLabels": labels},
+                         "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}}},
+            },
+            "limits": {
+                "apiVersion": place[6:], "kind": "Limit", "metadata": meta,
+                "spec": random.choice(({}, {"x": 9, "list": [{"k": "a"}], "set": ["a"]}, {"d": {"q": 1.5}, "io": "5%", "zz": 1, "replicas": 2})),
+            },
+        }[plural]  # fmt: skip
+
+    def _write(self, plural: str, path: str, place: str) -> Request:
+        random = self._random
+        query = self._query()
+        name = path.rpartition("/")[2]
+        match random.randrange(5):
+            case 0:
+                return Request("PUT", path + query, self._object(plural, name, place))
+            case 1:
+                body = {"metadata": {"labels": {"app": random.choice(("x", None, "z"))}}}
+                return Request("PATCH", path + query, body, {"content-type": "application/merge-patch+json"})
+            case 2:
+                change = [{"op": "add", "path": "/metadata/annotations", "value": {"x": "z"}}]
+                return Request("PATCH", path + query, change, {"content-type": "application/json-patch+json"})
+            case 3:
+                body = self._object(plural, name, place)
+                asked = "?fieldManager=ssa&force=" + random.choice(("true", "false"))
+                return Request("PATCH", path + asked, body, {"content-type": "application/apply-patch+yaml"})
+            case _:
+                more = {"configmaps": {"data": {"s": "t"}}, "deployments": {"spec": {"replicas": 3}}, "limits": {"spec": {"x": 4}}}
+                body = more.get(plural, {"metadata": {"annotations": {"p": "q"}}})
+                kind = "merge" if plural == "limits" else "strategic-merge"
+                return Request("PATCH", path + query, body, {"content-type": f"application/{kind}-patch+json"})
+
+    def _parts(self, plural: str, path: str) -> list[Request]:
+        """Requests to subresources."""
+        name = path.rpartition("/")[2]
+        meta = {"name": name, "namespace": self.name}
+        space = f"/api/v1/namespaces/{self.name}"
+        merge = {"content-type": "application/merge-patch+json"}
+        status = Request("PATCH", f"{path}/status", {"status": {"observedGeneration": 1}}, merge)
+        scale = [
+            Request("PUT", f"{path}/scale", {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": meta, "spec": {"replicas": self._random.randrange(4)}}),
+            Request("PATCH", f"{path}/scale", {"spec": {"replicas": 2}}, merge),
+        ]
+        strategic = {"content-type": "application/strategic-merge-patch+json"}
+        debug = {"spec": {"ephemeralContainers": [{"name": "d", "image": "d"}]}}
+        target = {"apiVersion": "v1", "kind": "Binding", "metadata": meta, "target": {"kind": "Node", "name": "n"}}
+        eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": meta}
+        token = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"audiences": ["x"], "expirationSeconds": 600}}
+        resize = {"spec": {"containers": [{"name": "a", "resources": {"limits": {"cpu": "1"}}}]}}
+        return {
+            "pods": [
+                Request("PATCH", f"{path}/status", {"status": {"phase": "Running"}}, merge),
+                Request("POST", f"{path}/exec?command=ls&stdout=true&container=a"),
+                Request("GET", f"{path}/exec?command=ls&command=-l&stdin=1&tty=true"),
+                Request("POST", f"{path}/attach?container=zz"),
+                Request("GET", f"{path}/proxy/some/path?x=y"),
+                Request("POST", f"{path}/portforward?ports=80"),
+                Request("PATCH", f"{path}/ephemeralcontainers", debug, strategic),
+                Request("PATCH", f"{path}/resize", resize, strategic),
+                Request("POST", f"{path}/binding?dryRun=All", target),
+                Request("POST", f"{space}/bindings?dryRun=All", target),
+                Request("POST", f"{path}/eviction?dryRun=All", eviction),
+                Request("POST", f"{path}/eviction", {**eviction, "deleteOptions": {"gracePeriodSeconds": 0}}),
+            ],
+            "configmaps": [
+                Request("POST", f"{space}/serviceaccounts", {"metadata": {"name": name}}),
+                Request("POST", f"{space}/serviceaccounts/{name}/token?dryRun=All", token),
+                Request("DELETE", f"{path}?dryRun=All"),
+                Request("POST", f"{space}/configmaps", {"metadata": {"name": name}}),
+            ],
+            "services": [status, Request("GET", f"{path}:80/proxy/x"), Request("DELETE", f"{path}?dryRun=All")],
+            "deployments": [status, *scale, Request("GET", path)],
+            "limits": [status, *scale, Request("GET", path)],
+        }[plural]  # fmt: skip
+
+    def _deletion(self, collection: str) -> Request:
+        random = self._random
+        options = random.choice((None, {"gracePeriodSeconds": 0}, {"propagationPolicy": "Orphan"}, {"dryRun": ["All"]}))
+        if random.random() < 0.4:
+            return Request("DELETE", f"{collection}?labelSelector=app", options)
+        return Request("DELETE", f"{collection}/{random.choice('ab')}", options)
