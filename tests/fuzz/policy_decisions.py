@@ -73,7 +73,7 @@ WITH_PARAMS: Final = (
 MESSAGES: Final = (
     *("'no ' + object.metadata.name", "'a\\nb'", "''", "' '", "' a '", "string(object.zz)", "string(1 / 0)"),
     *("'%s'.format([request.operation])", "'x'", "string(variables.bad)", "request.userInfo.username", "'é\\t'"),
-    *("'%s'.format([dyn(object)])", "string(dyn(1) == 2)", "dyn('x').substring(0, 9)", "'\\u2028<&>'"),
+    *("'%s'.format([dyn(object).?spec])", "string(dyn(1) == 2)", "dyn('x').substring(0, 9)", "'\\u2028<&>'"),
     *("[1].map(x, 'abcdefghij').join() + 'x'", "string(variables.one)", "'\"q\" \\\\ '"),
 )
 VARIABLES: Final = (
@@ -232,11 +232,25 @@ def _common(server: Server) -> None:
     server.call("POST", f"{rbac}/clusterrolebindings", {"metadata": {"name": "fuzz-devs"}, "roleRef": ref, "subjects": subjects})
     rule = {"apiGroups": ["fuzz.dev"], "apiVersions": ["v1"], "operations": ["CONNECT"], "resources": ["none"]}
     for version, kind in PARAMS:  # a kind of params that no policy has any more is not watched again
-        server.call("POST", f"{GROUP}/v1/validatingadmissionpolicies", {
-            "metadata": {"name": f"fuzz-{kind.lower()}"},
-            "spec": {"matchConstraints": {"resourceRules": [rule]}, "paramKind": {"apiVersion": version, "kind": kind}, "validations": [{"expression": "true"}]},
-        })  # fmt: skip
+        _kept(server, rule, {"apiVersion": version, "kind": kind})
     server.settle()
+
+
+def _kept(server: Server, rule: Json, params: Json) -> None:
+    """Make policies of both kinds with these params, which match nothing."""
+    patch = {"patchType": "JSONPatch", "jsonPatch": {"expression": "[JSONPatch{}]"}}
+    common = {"matchConstraints": {"resourceRules": [rule]}, "paramKind": params}
+    made = {
+        "validating": {**common, "validations": [{"expression": "true"}]},
+        "mutating": {**common, "mutations": [patch], "reinvocationPolicy": "Never"},
+    }
+    meta = {"metadata": {"name": f"fuzz-{params['kind'].lower()}"}}
+    for kind, spec in made.items():
+        server.call("POST", f"{GROUP}/v1/{kind}admissionpolicies", {**meta, "spec": spec})
+        bound: Json = {"policyName": meta["metadata"]["name"], "paramRef": {"name": "x", "parameterNotFoundAction": "Allow"}}
+        if kind == "validating":
+            bound["validationActions"] = ["Audit"]
+        server.call("POST", f"{GROUP}/v1/{kind}admissionpolicybindings", {**meta, "spec": bound})
 
 
 class Scenario:

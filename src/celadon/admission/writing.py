@@ -83,8 +83,6 @@ def write_options(operation: Operation, given: WriteOptions) -> JsonDict | None:
         return None
     if given.dry_run:
         options["dryRun"] = list(given.dry_run)
-    if given.force is not None:
-        options["force"] = given.force
     for key, value in (
         ("fieldManager", given.field_manager),
         ("fieldValidation", given.field_validation),

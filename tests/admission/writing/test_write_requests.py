@@ -81,8 +81,5 @@ def test_options() -> None:
         "orphanDependents": False,
         "dryRun": ["All"],
     }
-    assert write_options(Operation.UPDATE, WriteOptions(force=False)) == {
-        "kind": "UpdateOptions",
-        "apiVersion": "meta.k8s.io/v1",
-        "force": False,
-    }
+    options = {"kind": "UpdateOptions", "apiVersion": "meta.k8s.io/v1"}
+    assert write_options(Operation.UPDATE, WriteOptions(force=True)) == options

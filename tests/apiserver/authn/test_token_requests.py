@@ -112,6 +112,13 @@ def test_the_answer_names_the_account() -> None:
     assert claims(answer)["aud"] == ["api"]
 
 
+def test_admission_sees_what_the_request_left_open() -> None:
+    issuer = TokenIssuer("https://issuer", ("api",), SIGNER, world(), lambda gate: True)
+    seen = issuer.prepared({"spec": {"expirationSeconds": 600}}, "ns", "robot", NOW)
+    assert (seen["metadata"]["name"], seen["spec"]["audiences"]) == ("robot", ["api"])
+    assert seen["status"] == {"token": "", "expirationTimestamp": None}
+
+
 @pytest.mark.parametrize(
     ("spec", "metadata", "objects", "code", "message"),
     [

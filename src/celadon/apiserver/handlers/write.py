@@ -289,6 +289,7 @@ class Writer:
         target = call.target
         context = self._context(call)
         incoming, warnings = await call.work.step(self._read_new, call, context)
+        sent_name = metadata.name(incoming.draft.made)
         draft = await self._admission.mutate(call, Operation.CREATE, incoming.draft)
         if draft is not incoming.draft:
             warnings += create.resume(draft, target)
@@ -307,7 +308,8 @@ class Writer:
         call.notes.warnings += [*warnings, *more_warnings]
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
-        await self._admission.admit(call, Operation.CREATE, made, None)
+        # A request keeps its name, whatever mutators have called the object.
+        await self._admission.admit(call, Operation.CREATE, made, None, name=sent_name or None)
         if not call.dry_run:  # which upstream answers with the version that was sent
             create.drop_version(made)
         stored = await call.work.step(_stored_new, draft, made, target)

@@ -229,7 +229,7 @@ def stored_new(draft: Draft, made: dict[str, Json], target: Target) -> JsonDict:
     draft: `made` itself, where reading it back would give it again."""
     if target.schema is None and is_settled(draft):
         return made
-    return stored_object(made, target, draft.run.context)
+    return stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
 
 
 def is_settled(draft: Draft) -> bool:

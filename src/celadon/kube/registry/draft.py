@@ -60,6 +60,8 @@ class Draft:
     is_exact: bool = False
     """Whether all fields that were sent are fields of the kind, and none was empty; no says that
     nobody knows."""
+    is_mutated: bool = False
+    """Whether somebody else has left it."""
 
     @property
     def meta(self) -> JsonDict | None:
@@ -92,15 +94,22 @@ class Draft:
 
     def replaced(self, obj: JsonObject) -> Draft:
         """The draft as somebody has left it who was shown `form`: defaulted once more."""
-        return drafted(obj, self.gvk, self.run.context)
+        made, codec, run, is_exact = _drafted(obj, self.gvk, self.run.context)
+        return Draft(self.gvk, made, codec, run, is_exact, is_mutated=True)
 
 
 def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN) -> Draft:
     """The object decoded, defaulted and converted. DecodeError when a value does not fit."""
+    return Draft(gvk, *_drafted(obj, gvk, context))
+
+
+def _drafted(
+    obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext
+) -> tuple[JsonDict, typed_objects.StructCodec, Run, bool]:
     made, codec, is_exact, empties = _decoded(obj, gvk)
     run = Run(made, context, gates_of(context), empties=empties)
     _default(run, gvk)
-    return Draft(gvk, made, codec, run, is_exact)
+    return made, codec, run, is_exact
 
 
 def defaulted(
@@ -363,12 +372,18 @@ def undeterminable(target: Target) -> StatusError:
 # --- what is kept and shown ---
 
 
-def stored_object(made: JsonObject, target: Target, context: DefaultingContext) -> JsonDict:
-    """Return what is kept of an object that was admitted, and answered."""
+def stored_object(
+    made: JsonObject, target: Target, context: DefaultingContext, *, is_mutated: bool = False
+) -> JsonDict:
+    """Return what is kept of an object that was admitted, and answered: without the link to itself
+    that a mutator may have given it."""
     kind = target.kind
     kept = stored_form(made, kind, context)
     if target.schema is not None:
-        kept = target.schema.read_back(kept)
+        kept = target.schema.read_back(kept, is_mutated=is_mutated)
+    if "selfLink" in (kept.get("metadata") or {}):
+        meta = metadata.metadata(kept)
+        kept["metadata"] = {key: meta[key] for key in meta if key != "selfLink"}
     return {**kept, "apiVersion": kind.api_version, "kind": kind.kind}
 
 
