@@ -142,7 +142,7 @@ class Request:
 def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Difference | None]:
     """Of so many scenarios, request by request."""
     for server in (ours, real):
-        _common(server)
+        common(server)
     for first in range(seed, seed + count, _TOGETHER):
         made = [Scenario(number) for number in range(first, min(first + _TOGETHER, seed + count))]
         for scenario in made:
@@ -195,7 +195,7 @@ def _plain(reply: Reply) -> str:
     return _RANDOM.sub("RANDOM", json.dumps([*shown, masked[1]]))
 
 
-def _common(server: Server) -> None:
+def common(server: Server) -> None:
     """Definitions, and who may what: devs less than others."""
     for plural, kind, scope in (("limits", "Limit", "Namespaced"), ("wides", "Wide", "Cluster")):
         items = {"type": "object", "required": ["k"], "properties": {"k": {"type": "string"}, "v": {"type": "integer", "default": 3}}}

@@ -103,8 +103,12 @@ class OverHttps:
         if self.token:
             sent["authorization"] = f"Bearer {self.token}"
         data = None if body is None else json.dumps(body).encode()
-        self._connection.request(method, path, data, sent)
-        answer = self._connection.getresponse()
+        try:
+            self._connection.request(method, path, data, sent)
+            answer = self._connection.getresponse()
+        except http.client.RemoteDisconnected:  # a map with a key of bytes lets a real one panic
+            self._connection.close()
+            return Reply(500, {"message": "no answer"})
         content = answer.read()
         sent = answer.headers.get_all("Warning") or []
         warnings = [one.encode("latin-1").decode() for one in sent]
