@@ -67,3 +67,17 @@ def test_owners_are_the_same_if_all_their_members_are() -> None:
     assert metadata.owner_key(owner) == metadata.owner_key(dict(reversed(owner.items())))
     assert metadata.owner_key(owner) != metadata.owner_key({**owner, "controller": False})
     assert metadata.owner_key(owner) != metadata.owner_key({"kind": "Pod", "name": "p"})
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "is_definition"),
+    [
+        ("apiextensions.k8s.io/v1", "CustomResourceDefinition", True),
+        ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition", True),
+        ("x.io/v1", "CustomResourceDefinition", False),
+        ("apiextensions.k8s.io/v1", "Box", False),
+    ],
+)
+def test_definitions(api_version: str, kind: str, is_definition: bool) -> None:
+    found = metadata.is_definition({"apiVersion": api_version, "kind": kind})
+    assert found is is_definition

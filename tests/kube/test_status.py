@@ -152,3 +152,9 @@ def test_errors_that_show_too_much_are_left_out() -> None:
     few = status.invalid(GroupKind("", "Pod"), "p", errors[:10]).status
     assert few.details is not None
     assert len(few.details.causes) == 10
+
+
+def test_custom_kinds_may_be_called_status() -> None:
+    assert status.is_status({"apiVersion": "v1", "kind": "Status"})
+    others: tuple[object, ...] = ({"apiVersion": "x.io/v1", "kind": "Status"}, {}, [], None)
+    assert not any(map(status.is_status, others))

@@ -65,14 +65,15 @@ class ObjectWorld:
         self._implicit_namespaces = implicit_namespaces
         self._converter = converter
         self._builtin = known_resources() if catalog is None else catalog
-        self._index = ObjectIndex(given, self._builtin.with_crds(filter(_is_crd, given)))
+        definitions = filter(metadata.is_definition, given)
+        self._index = ObjectIndex(given, self._builtin.with_crds(definitions))
         self._rbac: RbacAuthorizer | None = None
         self._listed: dict[tuple[GroupVersionResource, str], Sequence[JsonObject]] = {}
 
     def with_objects(self, objects: Iterable[JsonObject]) -> ObjectWorld:
         """Return another world that also has these; one of the same kind and name is replaced."""
         added = list(objects)
-        if any(map(_is_crd, added)):
+        if any(map(metadata.is_definition, added)):
             return self._of([*self.objects, *added])
         world = self._of(())
         world._index = self._index.changed(added)
@@ -81,7 +82,7 @@ class ObjectWorld:
     def without(self, obj: JsonObject) -> ObjectWorld:
         """Return another world that has no object of this kind and name."""
         index = self._index.changed((), [obj])
-        if _is_crd(obj):
+        if metadata.is_definition(obj):
             return self._of(index.objects)
         world = self._of(())
         world._index = index
@@ -167,10 +168,6 @@ class ObjectWorld:
                 raise
             (found,) = self._converter.converted([obj], kind)
             return found
-
-
-def _is_crd(obj: JsonObject) -> bool:
-    return obj.get("kind") == "CustomResourceDefinition"
 
 
 def implicit_namespace(name: str) -> JsonObject:

@@ -29,6 +29,7 @@ from celadon.apiserver.workers import TooMuchWork, Workers
 from celadon.kube import StatusError, User
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf import ProtobufError, decode
+from celadon.kube.status import is_status
 from celadon.patterns import late_pattern
 from celadon.records import dataclass, field, replace
 
@@ -579,7 +580,7 @@ def _attempted(request: HttpRequest) -> str:
 
 
 def _status(code: int, found: object) -> JsonObject:
-    if not isinstance(found, dict) or found.get("kind") != "Status":
+    if not is_status(found):
         return {"metadata": {}, "code": code}
     return (
         {"metadata": {}}

@@ -611,7 +611,7 @@ class CalledWebhooks:
 def _says_whom_to_ask(obj: JsonObject) -> bool:
     """Tell whether the object is a definition with a webhook that can be called: those of files may
     lack what a server asks for."""
-    if obj.get("kind") != "CustomResourceDefinition":
+    if not metadata.is_definition(obj):
         return False
     spec = obj.get("spec") or {}
     webhook = (spec.get("conversion") or {}).get("webhook") or {}

@@ -410,7 +410,7 @@ def _unbound(old: Given, new: Given) -> frozenset[str]:
 
 def kinds_among(objects: Sequence[JsonObject]) -> KnownKinds:
     """The built-in kinds, and those that CustomResourceDefinitions among these define."""
-    return KnownKinds.of(one for one in objects if one.get("kind") == "CustomResourceDefinition")
+    return KnownKinds.of(filter(metadata.is_definition, objects))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from celadon.cel.value_functions import text
 from celadon.kube.errors import MalformedText
-from celadon.kube.go.go_text import json_text
+from celadon.kube.go.go_text import json_text, sorted_members
 from celadon.kube.json_types import Json
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -338,15 +338,7 @@ def printed(value: Json) -> str:
         return "true" if value else "false"
     if isinstance(value, float):
         return text.go_float(value)
-    return json_text(_sorted(value))
-
-
-def _sorted(value: Json) -> Json:
-    if isinstance(value, Mapping):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    if isinstance(value, list):
-        return [_sorted(one) for one in value]
-    return value
+    return json_text(sorted_members(value))
 
 
 def _walk(steps: Steps, values: Values) -> Values | None:

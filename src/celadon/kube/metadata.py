@@ -8,6 +8,7 @@ from typing import Final
 
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
+from celadon.kube.well_known_values import DEFINITION_KIND
 
 _NOTHING: Final[JsonObject] = {}
 
@@ -102,6 +103,11 @@ def generation(obj: object) -> int:
     """0 when there is none."""
     value = metadata(obj).get("generation")
     return value if value.__class__ is int else 0
+
+
+def is_definition(obj: object) -> bool:
+    """Return whether the object defines a custom resource."""
+    return gvk(obj).group_kind == DEFINITION_KIND
 
 
 def gvk(obj: object) -> GroupVersionKind:

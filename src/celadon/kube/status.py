@@ -7,12 +7,12 @@ is the plural resource in most of them and the kind in `invalid`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import FieldError, aggregate, as_many_as_fit
 from celadon.kube.go.go_text import quote
-from celadon.kube.json_types import JsonDict
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.names import GroupKind, GroupResource
 from celadon.records import dataclass, field
 
@@ -80,6 +80,11 @@ class StatusDetails:
             "retryAfterSeconds": self.retry_after_seconds,
         }
         return {key: value for key, value in members.items() if value}
+
+
+def is_status(obj: object) -> TypeGuard[JsonObject]:
+    """Return whether it is an answer without an object: custom kinds may have that name, too."""
+    return isinstance(obj, dict) and (obj.get("apiVersion"), obj.get("kind")) == ("v1", "Status")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ CRD = {"group": "g", "names": NAMES, "versions": [{"name": "v1"}]}
 
 
 def problem(kind: str = "A", **members: Any) -> str | None:
-    value = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "a"}, **members}
+    api_version = "apiextensions.k8s.io/v1" if kind == "CustomResourceDefinition" else "x.io/v1"
+    value = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, **members}
     chunk = Chunk("f", str(value).replace("'", '"'), 1, 0, is_json=True)
     found = shape_problem(Document(chunk, (), value))
     return None if found is None else found.message

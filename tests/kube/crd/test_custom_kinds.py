@@ -163,6 +163,8 @@ INVALID: list[tuple[str, Json, Any, list[str]]] = [
      {"a": 1, "b": 2}, ["spec: Too many: 2: must have at most 1 item"]),
     ("enum of numbers", INTEGER | {"enum": [1, 2]}, 3,
      ['spec: Unsupported value: 3: supported values: "1", "2"']),
+    ("members of what is shown are sorted", {"enum": [{"d": 1, "c": 2}], **OPEN}, {"b": 1, "a": 2},
+     ['spec: Unsupported value: {"a":2,"b":1}: supported values: "{\\"c\\":2,\\"d\\":1}"']),
     ("an enum cuts fractions off", {"type": "number", "enum": [1, 2]}, 1.5, []),
     ("and compares then", {"type": "number", "enum": [1, 2]}, 0.5,
      ['spec: Unsupported value: 0.5: supported values: "1", "2"']),

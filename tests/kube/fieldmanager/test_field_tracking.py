@@ -451,10 +451,10 @@ def test_writes_that_cannot_be_compared_are_not_refused() -> None:
     live["metadata"]["ownerReferences"] = ["no object"]
     made = read_object(json.dumps(_config_map({"k": "2"})).encode(), CONFIG_MAPS, _context())
     track_update(made.draft, made.sent, live, CONFIG_MAPS, clock.writer("two"))
-    assert _owners(made.draft.made) == _owners(live)
+    assert _owners(made.draft.made) == {}
 
 
-def _custom_target(**members: Any) -> Target:
+def _custom_target(subresource: str = "", **members: Any) -> Target:
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": members}}}
     definition = {
         "spec": {
@@ -466,6 +466,7 @@ def _custom_target(**members: Any) -> Target:
                     "name": "v1",
                     "served": True,
                     "storage": True,
+                    "subresources": {"status": {}},
                     "schema": {"openAPIV3Schema": schema},
                 }
             ],
@@ -473,7 +474,7 @@ def _custom_target(**members: Any) -> Target:
     }
     resource = known_resources().with_crds([definition]).by_gvk(GIZMO)
     assert resource is not None
-    return Target(resource, "ns", "g", custom=custom_kinds(definition)[GIZMO])
+    return Target(resource, "ns", "g", subresource, custom=custom_kinds(definition)[GIZMO])
 
 
 def _gizmo(spec: Any, **meta: Any) -> Object:
@@ -513,13 +514,67 @@ def test_managers_of_a_custom_resource_in_a_version_that_is_gone(gone: str) -> N
     assert "managedFields" not in made["metadata"]
 
 
+BYTES = {"type": "string", "format": "byte"}
+"""Takes a list of numbers, too, which is no typed value."""
+NEITHER_STRING = "expected string, got &value.valueUnstructured{Value:[]interface {}{1, 2}}"
+
+
+def test_an_object_that_has_no_typed_value_has_no_managers() -> None:
+    """As kube-apiserver 1.36 answers."""
+    clock, where = Clock(), _custom_target(b=BYTES, m={"type": "string"})
+    live = _created(_gizmo({"b": [1, 2]}), where, clock.writer("one"))
+    assert _owners(live) == {}
+    fits = _created(_gizmo({"m": "1"}), where, clock.writer("one"))
+    fits["metadata"]["uid"] = live["metadata"]["uid"] = "1"
+    assert _owners(_updated(_gizmo({"b": [1, 2]}), fits, where, clock.writer("two"))) == {}
+    for config in (_gizmo({"m": "1"}), _gizmo({"b": [1]}), _gizmo({}, managedFields=[])):
+        with pytest.raises(StatusError) as refused:
+            applied(config, live, where, clock.writer("two"), force=True)
+        assert (refused.value.code, str(refused.value)) == (
+            500,
+            "failed to create manager for existing fields: failed to convert new object (ns/g; "
+            f"example.com/v1, Kind=Gizmo) to smd typed: .spec.b: {NEITHER_STRING}",
+        )
+
+
+def test_an_object_that_is_older_than_its_schema() -> None:
+    """As kube-apiserver 1.36 answers where a definition has changed the type of a field."""
+    clock, before = Clock(), _custom_target(n={"type": "string"}, m={"type": "string"})
+    where = _custom_target(n={"type": "integer"}, m={"type": "string"}, b=BYTES)
+    live = _created(_gizmo({"n": "1", "m": "1"}), before, clock.writer("one"))
+    live["metadata"]["uid"] = "1"
+    for config, code, message in (
+        (
+            _gizmo({"b": [1, 2]}),
+            500,
+            "failed to create typed patch object (ns/g; example.com/v1, Kind=Gizmo): .spec.b: "
+            f"{NEITHER_STRING}",
+        ),
+        (
+            _gizmo({"n": 1}),
+            500,
+            "failed to create typed live object (ns/g; example.com/v1, Kind=Gizmo): .spec.n: "
+            "expected numeric (int or float), got string",
+        ),
+        (_gizmo({}, managedFields=[]), 400, "metadata.managedFields must be nil"),
+    ):
+        with pytest.raises(StatusError) as refused:
+            applied(config, live, where, clock.writer("two"), force=True)
+        assert (refused.value.code, str(refused.value)) == (code, message)
+    assert _owners(live) != {}
+    assert _owners(_updated(_gizmo({"n": "1"}), live, where, clock.writer("two"))) == {}
+    assert _owners(_updated(_gizmo({"n": 1}), live, where, clock.writer("two"))) == {}
+    status = _custom_target("status", n={"type": "integer"})
+    assert _owners(_updated(_gizmo({"n": 1}), live, status, clock.writer("two"))) == {}
+
+
 def test_nulls_that_were_applied_are_validated() -> None:
     members = {
         "l": {"type": "array", "items": {"type": "string"}},
         "n": {"type": "string", "nullable": True},
         "d": {"type": "string", "default": "x"},
     }
-    clock, where = Clock(), _custom_target(**members)
+    clock, where = Clock(), _custom_target("", **members)
     config = _gizmo({"l": None, "n": None, "d": None})
     merged = applied(config, None, where, clock.writer("one"), force=False)
     read = read_applied(merged, where, _context(), config)

@@ -143,7 +143,7 @@ BOXES = Target(custom_resources(DEFINITION)[0], "ns", custom=custom_kinds(DEFINI
 
 def test_custom_resources_are_pruned_and_defaulted() -> None:
     body = (
-        b'{"apiVersion":"x.io/v1","kind":"Box","metadata":{"name":"a","zip":1},'
+        b'{"apiVersion":"x.io/v1","kind":"Box","metadata":{"zip":1,"name":"a","":1},'
         b'"spec":{"zap":1,"zap":2},"zip":1}'
     )
     read = read_object(body, BOXES, CONTEXT)
@@ -151,6 +151,7 @@ def test_custom_resources_are_pruned_and_defaulted() -> None:
     assert "zip" not in read.draft.made
     assert read.warnings == (
         'duplicate field "spec.zap"',
+        'unknown field "metadata."',
         'unknown field "metadata.zip"',
         'unknown field "spec.zap"',
         'unknown field "zip"',

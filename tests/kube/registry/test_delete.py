@@ -215,11 +215,30 @@ def test_definitions_wait_for_their_objects() -> None:
 
 
 def test_namespaces_wait_for_what_is_in_them() -> None:
-    space = {"kind": "Namespace", "metadata": {"name": "n"}, "spec": {"finalizers": ["kubernetes"]}}
+    space = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": "n"},
+        "spec": {"finalizers": ["kubernetes"]},
+    }
     made = marked(space, DeleteOptions(), NOW)
     assert made is not None
     assert made["status"] == {"phase": "Terminating"}
     assert made["metadata"] == {"name": "n", "deletionTimestamp": NOW}
+
+
+@pytest.mark.parametrize("kind", ["Namespace", "CustomResourceDefinition", "Box"])
+@pytest.mark.parametrize("spec", [{"finalizers": ["a/b"]}, 1, "text", ["finalizers"], None])
+def test_custom_resources_wait_for_their_metadata_only(kind: str, spec: object) -> None:
+    """Whatever their kind is called, and whatever stands in their `spec`."""
+    box = {"apiVersion": "x.io/v1", "kind": kind, "metadata": {"name": "a"}, "spec": spec}
+    assert marked(box, DeleteOptions(), NOW) is None
+    held = {**box, "metadata": {"name": "a", "finalizers": ["a/b"]}}
+    made = marked(held, DeleteOptions(), NOW)
+    assert made is not None
+    assert "status" not in made
+    assert made["metadata"]["deletionGracePeriodSeconds"] == 0
+    assert is_released({**made, "metadata": {"name": "a"}}, made)
 
 
 def test_the_last_finalizer_releases() -> None:

@@ -363,7 +363,7 @@ async def _answered(written: Written, forms: Forms) -> HttpAnswer:
 def _shown(written: Written, forms: Forms) -> HttpAnswer:
     obj, untyped = written.object, forms.call.endpoint.is_untyped
     forms.check()
-    if obj.get("kind") == "Status":
+    if status.is_status(obj):
         return object_answer(written.code, obj, forms.wanted)
     return object_answer(written.code, forms.object(obj), forms.wanted, sort=untyped)
 

@@ -236,7 +236,6 @@ STORED: Final = "stored"
 WRITTEN: Final = "written"
 APPLIED: Final = "last applied"
 MANAGED: Final = "managed"
-_DEFINITION: Final = "CustomResourceDefinition"
 
 
 class ApiUse(NamedTuple):
@@ -279,7 +278,7 @@ class ApiUses:
         self.objects += 1
         for use in dict.fromkeys((ApiUse(gvk, STORED if stored else WRITTEN), *_named(value))):
             self.note(use, place, title)
-        if gvk.kind == _DEFINITION:
+        if metadata.is_definition(value):
             versions = {one.get("name") for one in _dict(value.get("spec")).get("versions") or ()}
             stored_in = _dict(value.get("status")).get("storedVersions") or ()
             for version in stored_in:

@@ -325,7 +325,7 @@ async def surveyed_cluster(client: ClusterClient, wanted: Lookups) -> tuple[Surv
         if resource.gvk.group_kind in kinds:
             async for page, _ in _pages(client, resource, problems):
                 found += filter(wanted.wants, page)
-    definitions = (one for one in found if one["kind"] == "CustomResourceDefinition")
+    definitions = filter(metadata.is_definition, found)
     return Survey(objects=tuple(found), catalog=catalog.with_crds(definitions)), problems
 
 

@@ -343,7 +343,7 @@ class Prepare:
         )
         self.surroundings = Surroundings(user)
         self._refused: set[GroupKind] = set()
-        for document in filter(_is_definition, objects):
+        for document in (one for one in objects if one.is_definition):
             definition = self.existing(document)
             if isinstance(definition, Problem):
                 self._refused.add(_defined(document.value))
@@ -551,7 +551,7 @@ def _with_status(made: dict[str, object], document: Document) -> dict[str, objec
     """Return what was made of a document, with the status that it tells of. That of a definition is
     the server's, whatever a manifest says."""
     told = document.value.get("status")
-    return made if told is None or _is_definition(document) else {**made, "status": told}
+    return made if told is None or document.is_definition else {**made, "status": told}
 
 
 def _placed(value: JsonObject, namespace: str) -> dict[str, object]:
@@ -572,10 +572,6 @@ def _defined(definition: JsonObject) -> GroupKind:
     kind = names.get("kind") if isinstance(names, dict) else None
     group = spec.get("group") if isinstance(spec, dict) else None
     return GroupKind(str(group or ""), str(kind or ""))
-
-
-def _is_definition(document: Document) -> bool:
-    return bool(document.value["kind"] == "CustomResourceDefinition")
 
 
 def _invalid(document: Document, target: Target, errors: Sequence[FieldError]) -> Problem:

@@ -143,7 +143,7 @@ def _in_yaml(state: panes.State, pane: panes.Pane, position: Position) -> _Spot 
     if spot is None:
         return None
     around = panes.PaneReader().documents(state, (panes.Pane.POLICY, panes.Pane.CLUSTER))
-    definitions = [one.value for one in around if panes.is_definition(one)]
+    definitions = [one.value for one in around if one.is_definition]
     scopes = TypedScopes(definitions, Settings(state.release))
     return _Spot(spot.text, spot.offset, scopes.at(spot.document.value, spot.path))
 
@@ -189,7 +189,7 @@ def _schema(state: panes.State, api_version: str, kind: str) -> Schema | None:
 def _custom(state: panes.State) -> Mapping[GroupVersionKind, Schema]:
     found: dict[GroupVersionKind, Schema] = {}
     for document in panes.PaneReader().documents(state, (panes.Pane.POLICY, panes.Pane.CLUSTER)):
-        if panes.is_definition(document):
+        if document.is_definition:
             found.update(custom_schemas(document.value))
     return found
 

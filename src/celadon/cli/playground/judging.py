@@ -53,7 +53,6 @@ from celadon.cli.playground.panes import (
     Pane,
     PaneReader,
     State,
-    is_definition,
     item_tree,
     state_of,
 )
@@ -366,7 +365,7 @@ def _lint(documents: Sequence[Document], state: State) -> list[JsonObject]:
 def _statuses(documents: Sequence[Document], policies: PolicySet, release: str) -> list[JsonObject]:
     """The status that the API server's controller gives each policy; its types are numbered from
     0."""
-    definitions = [one.value for one in documents if is_definition(one)]
+    definitions = [one.value for one in documents if one.is_definition]
     custom: dict[GroupVersionKind, Schema] = {}
     for definition in definitions:
         custom.update(custom_schemas(definition))
@@ -687,7 +686,7 @@ def _pane(document: Document, among: list[Document], *, asked: bool) -> Pane:
         return Pane.POLICY
     if sorted_.bindings or sorted_.mutating_bindings:
         return Pane.BINDING
-    if is_definition(document):
+    if document.is_definition:
         return Pane.POLICY if _mode(among) is Mode.RULES else Pane.CLUSTER
     if kind == "Namespace":
         return Pane.NAMESPACE
@@ -715,6 +714,6 @@ def _mode(among: list[Document]) -> Mode:
         return Mode.VALIDATING
     if any(map(is_configuration, among)):
         return Mode.WEBHOOK
-    if any(map(is_definition, among)):
+    if any(one.is_definition for one in among):
         return Mode.RULES
     return Mode.VALIDATING

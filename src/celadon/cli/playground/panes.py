@@ -276,11 +276,6 @@ class Reading:
     problems: tuple[Problem, ...]
 
 
-def is_definition(document: Document) -> bool:
-    """Return whether it is the definition of a custom resource."""
-    return bool(document.value["kind"] == "CustomResourceDefinition")
-
-
 class PaneReader:
     """Reads panes, and remembers the last text of each."""
 

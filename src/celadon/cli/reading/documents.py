@@ -737,7 +737,7 @@ def read_documents(arguments: Sequence[str]) -> Iterator[Document | Problem]:
 def shape_problem(document: Document) -> Problem | None:
     """The first thing wrong with the metadata (or with what a CRD defines), if any."""
     found = misfit(document.value, OBJECT)
-    if found is None and document.value["kind"] == "CustomResourceDefinition":
+    if found is None and document.is_definition:
         found = misfit(document.value, DEFINITION)
     if found is None:
         return None

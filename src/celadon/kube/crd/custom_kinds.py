@@ -35,8 +35,8 @@ from celadon.kube.fieldpath import (
     invalid,
     required,
 )
-from celadon.kube.go.go_json import Document, as_written
-from celadon.kube.go.go_text import GoValue, json_text, plain_text, type_text
+from celadon.kube.go.go_json import as_written
+from celadon.kube.go.go_text import GoValue, json_text, plain_text, sorted_members, type_text
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.environments import environment
 from celadon.kube.names import ApiVersionError, GroupVersionKind, parse_api_version
@@ -89,7 +89,7 @@ def drop_unknown_metadata(obj: JsonDict, schema: Schema) -> list[StrayField]:
             read = _read(found["metadata"])
         except DecodeError:
             continue
-        strays = struct_field_errors(Document(found), ("metadata",), OBJECT_META)
+        strays = struct_field_errors(found, "metadata", OBJECT_META)
         dropped += [one._replace(steps=(*path.steps, *one.steps)) for one in strays]
         found["metadata"] = read
     return sorted(dropped, key=lambda one: one.path)
@@ -176,7 +176,7 @@ def _unreadable_metadata(found: JsonDict, path: FieldPath) -> FieldError | None:
     try:
         _read(found.get("metadata"))
     except DecodeError as error:
-        return invalid(path.child("metadata"), _sorted(found["metadata"]), str(error))
+        return invalid(path.child("metadata"), sorted_members(found["metadata"]), str(error))
     return None
 
 
@@ -282,14 +282,8 @@ def _second_occurrences(values: Iterable[Any]) -> list[int]:
 
 def _identity(value: object) -> Hashable:
     if isinstance(value, dict | list):
-        return json_text(_sorted(value))
+        return json_text(sorted_members(value))
     return value.__class__, value
-
-
-def _sorted(value: object) -> Any:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(one) for one in value] if isinstance(value, list) else value
 
 
 # --- Scale validation --------------------------------------------------------

@@ -27,7 +27,7 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.crd.typed_data import Correlated, Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, SpelledStep
 from celadon.kube.go import go_url as net_url
-from celadon.kube.go.go_text import GoValue, json_text, quote
+from celadon.kube.go.go_text import GoValue, json_text, quote, sorted_members
 from celadon.kube.go.go_time import DurationError, parse_duration
 from celadon.kube.json_types import Json
 from celadon.kube.library.named_formats import FORMATS as NAMED
@@ -256,7 +256,7 @@ def required(name: FieldPath) -> FieldError:
 
 def not_in_enum(name: FieldPath, value: Json, choices: Sequence[Json]) -> FieldError:
     """`choices` are shown as JSON, texts without quotes of their own."""
-    texts = [one if isinstance(one, str) else json_text(one) for one in choices]
+    texts = [one if isinstance(one, str) else json_text(sorted_members(one)) for one in choices]
     return fieldpath.not_supported(_path(name), _shown(value), texts)
 
 
@@ -348,7 +348,7 @@ def _invalid(name: FieldPath, value: Json, detail: str) -> FieldError:
 
 def _shown(value: Json) -> object:
     """Lists and maps of a custom resource may hold anything, and Go says so."""
-    return GoValue(value, "") if isinstance(value, list | dict) else value
+    return GoValue(sorted_members(value), "") if isinstance(value, list | dict) else value
 
 
 def _about_nothing(detail: str) -> FieldError:

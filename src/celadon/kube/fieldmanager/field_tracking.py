@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import metadata, status
 from celadon.kube.crd.custom_kinds import CustomKind, invalid_version
@@ -31,7 +31,7 @@ from celadon.kube.fieldmanager.merge_types import (
     type_of,
 )
 from celadon.kube.fieldmanager.structured_merge import applied_set, compared, joined, misfits, same
-from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.go.go_text import json_text, quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind, parse_api_version
 from celadon.kube.registry.create import SERVER_OWNED
@@ -102,6 +102,19 @@ def not_typed(config: JsonObject, kind: GroupVersionKind, why: str) -> StatusErr
     """500: the body does not fit the schema."""
     return status.plain_error(
         f"failed to create typed patch object ({_named(config, kind)}): {why}"
+    )
+
+
+def live_not_typed(live: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
+    """500: what is stored does not fit the schema."""
+    return status.plain_error(f"failed to create typed live object ({_named(live, kind)}): {why}")
+
+
+def not_managed(live: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
+    """500: the same, where nobody was known yet to own anything of it."""
+    return status.plain_error(
+        "failed to create manager for existing fields: failed to convert new object "
+        f"({_named(live, kind)}) to smd typed: {why}"
     )
 
 
@@ -195,13 +208,7 @@ def _text_of(config: JsonObject) -> str:
     if isinstance(meta.get("annotations"), dict):
         given = meta["annotations"]
         meta["annotations"] = {key: given[key] for key in given if key != LAST_APPLIED}
-    return json_text(_sorted({**config, "metadata": meta})) + "\n"
-
-
-def _sorted(value: object) -> Any:
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value
+    return json_text(sorted_members({**config, "metadata": meta})) + "\n"
 
 
 BEFORE_FIRST_APPLY: Final = "before-first-apply"
@@ -309,12 +316,7 @@ def applied(
     found = metadata.gvk(config)
     if found != target.kind:
         raise other_kind(found)
-    if metadata.metadata(config).get("managedFields") is not None:
-        raise status.bad_request(MANAGED_FIELDS_GIVEN)
     endpoint = _Endpoint(target, writer)
-    errors = misfits(endpoint.type, config)
-    if errors:
-        raise not_typed(config, target.kind, joined(errors))
     made, managers = endpoint.applied(config, live, force=force)
     if live is None and metadata.uid(made):
         why = (
@@ -411,6 +413,8 @@ class _Endpoint:
     def created(self, new: JsonObject) -> dict[str, Json] | None:
         """The entry of the writer of a new object; None when nothing in it can be owned."""
         target = self._target
+        if self._misfit(new):
+            return None
         try:
             fields = self._ownership.new_fields(_zero(target.kind), new)
         except ItemError:
@@ -426,12 +430,24 @@ class _Endpoint:
     def updated(
         self, live: JsonObject, new: JsonObject, managers: managed_fields.Managers
     ) -> managed_fields.Managers:
-        """Return the managers after an update. The same when the objects cannot be compared, since
-        that is no reason to refuse a write; and when nobody owns anything of an object that is
-        stored. None are left when it cannot be shown in a version in which somebody owns fields."""
+        """Return the managers after an update. The same when nobody owns anything of an object that
+        is stored. None are left when the objects do not fit their schema or cannot be compared,
+        since that is no reason to refuse a write, nor when one cannot be shown in a version in
+        which somebody owns fields."""
         if not managers.owned and metadata.uid(live):
             return managers
+        if self._misfit(new) or self._misfit(live):
+            return managed_fields.Managers()
         return self._updated(live, new, managers, self._writer.manager)
+
+    def _misfit(self, obj: JsonObject) -> str:
+        """Return why a custom resource has no typed value; empty for those that have one. Its
+        schema may be newer than itself, and takes a list of numbers for bytes. Built-in kinds were
+        read by their types."""
+        if self._target.custom is None:
+            return ""
+        errors = misfits(self.type, obj, duplicates=True)
+        return joined(errors) if errors else ""
 
     def _updated(
         self, live: JsonObject, new: JsonObject, managers: managed_fields.Managers, name: str
@@ -444,9 +460,7 @@ class _Endpoint:
         now = "" if timeless else self._writer.now  # upstream loses it on the way
         try:
             found = self._ownership.updated(live, new, managers, writer, now)
-        except ItemError:
-            return managers
-        except UnshownVersion:
+        except (ItemError, UnshownVersion):
             return managed_fields.Managers()
         managed_fields.limit_updaters(found)
         return found
@@ -459,12 +473,26 @@ class _Endpoint:
         is_scale = self._target.subresource == _SCALE
         managers = managed_fields.managers_of_scale(parent, self.count_path) if is_scale else parent
         before = self.zero() if live is None else self.shown(live)
+        misfit = "" if live is None else self._misfit(before)
         if not managers.owned and live is not None:
+            if misfit:
+                raise not_managed(before, self._target.kind, misfit)
             managers = self._updated(self.zero(), before, managers, BEFORE_FIRST_APPLY)
+        self._require_fit(config)
+        if misfit:
+            raise live_not_typed(before, self._target.kind, misfit)
         made, found = self._applied(config, before, managers, force=force)
         if is_scale:
             found = self.of_parent(parent, found)
         return made, found
+
+    def _require_fit(self, config: JsonObject) -> None:
+        """StatusError for a configuration that cannot be applied to anything."""
+        if metadata.metadata(config).get("managedFields") is not None:
+            raise status.bad_request(MANAGED_FIELDS_GIVEN)
+        errors = misfits(self.type, config)
+        if errors:
+            raise not_typed(config, self._target.kind, joined(errors))
 
     def _applied(
         self,

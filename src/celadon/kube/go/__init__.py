@@ -17,6 +17,7 @@ from celadon.kube.go.go_text import (
     parse_media_type,
     parse_uint,
     quote,
+    sorted_members,
     trim_space,
     type_text,
 )
@@ -50,6 +51,7 @@ __all__ = [
     "parse_url",
     "quote",
     "read_json",
+    "sorted_members",
     "trim_space",
     "type_text",
 ]

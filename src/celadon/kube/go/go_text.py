@@ -86,6 +86,14 @@ def json_text(value: object) -> str:
     return escaped_html(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
+def sorted_members(value: object) -> Any:
+    """Return a JSON value whose objects have their members by name, as `json.Marshal` has those of
+    a map."""
+    if isinstance(value, dict):
+        return {key: sorted_members(value[key]) for key in sorted(value)}
+    return [sorted_members(one) for one in value] if isinstance(value, list) else value
+
+
 def escaped_html(text: str) -> str:
     """JSON with what browsers could take for something else written as escapes."""
     for char, escape in _HTML.items():

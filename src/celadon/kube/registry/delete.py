@@ -70,6 +70,7 @@ SHOWN_WHEN_GONE: Final = frozenset(
 """Kinds whose deletion is answered with the last state of the object, not with a Status."""
 
 _JOB: Final = GroupVersionKind("batch", "v1", "Job")
+_NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
 _PRESERVING: Final = frozenset({_JOB, GroupVersionKind("", "v1", "ReplicationController")})
 """Kinds whose dependents stay unless a deletion says otherwise."""
 _PRESERVED: Final = (
@@ -221,11 +222,11 @@ def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
 def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | None:
     """The object as it waits for its finalizers; None when nothing keeps it. An object that is
     marked already only changes its finalizers."""
-    if old.get("kind") == "CustomResourceDefinition" and not metadata.deletion_timestamp(old):
+    if metadata.is_definition(old) and not metadata.deletion_timestamp(old):
         return _marked_definition(old, now)
     finalizers = remaining_finalizers(old, options)
     is_pod = metadata.gvk(old) == POD
-    waits = finalizers or (old.get("spec") or {}).get("finalizers")
+    waits = finalizers or _namespace_finalizers(old)
     if not waits and not is_pod:
         return None
     made: JsonDict = fresh(old)
@@ -239,10 +240,17 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
         meta.update(deletionTimestamp=_later(now, grace), deletionGracePeriodSeconds=grace)
         if metadata.generation(old):
             meta["generation"] = metadata.generation(old) + 1
-        if made.get("kind") == "Namespace":
+        if metadata.gvk(made) == _NAMESPACE:
             meta.pop("deletionGracePeriodSeconds")
             made["status"] = {**(made.get("status") or {}), "phase": "Terminating"}
     return made
+
+
+def _namespace_finalizers(obj: JsonObject) -> Sequence[str]:
+    """Those that a Namespace has in its `spec`, beside those of its metadata."""
+    if metadata.gvk(obj) != _NAMESPACE:
+        return ()
+    return (obj.get("spec") or {}).get("finalizers") or ()
 
 
 def _marked_definition(old: JsonObject, now: str) -> JsonObject:
@@ -306,7 +314,7 @@ def goes_at_once(kept: JsonObject) -> bool:
 def is_released(made: JsonObject, old: JsonObject) -> bool:
     """Return whether an update takes the last finalizer from an object that is to be deleted."""
     grace = metadata.metadata(old).get("deletionGracePeriodSeconds") or 0
-    held = metadata.finalizers(made) or (made.get("spec") or {}).get("finalizers")
+    held = metadata.finalizers(made) or _namespace_finalizers(made)
     return bool(metadata.deletion_timestamp(old)) and not grace and not held
 
 

@@ -17,7 +17,7 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.go.go_json import Document, JsonSyntaxError, as_read, read_json
-from celadon.kube.go.go_text import json_text, parse_uint
+from celadon.kube.go.go_text import json_text, parse_uint, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupKind, GroupVersionKind, parse_api_version
 from celadon.kube.registry.draft import Draft, Target, drafted
@@ -468,7 +468,7 @@ def stray_fields(
     dropped = custom.prepare(document.value).dropped
     return [
         *typed_objects.repeated_fields(document),
-        *typed_objects.struct_field_errors(document, ("metadata",), OBJECT_META),
+        *typed_objects.struct_field_errors(document.value, "metadata", OBJECT_META),
         *dropped,
     ]
 
@@ -556,15 +556,8 @@ def require_object(document: object, kind: GroupVersionKind) -> None:
 def require_kind(document: JsonObject) -> None:
     """StatusError (500) for a custom resource that does not say its kind."""
     if not document.get("kind"):
-        text = json_text(_sorted(document))
+        text = json_text(sorted_members(document))
         raise status.internal_error(f"Object 'Kind' is missing in '{text}'")
-
-
-def _sorted(value: object) -> Any:
-    """With the members of all objects in the order of their names."""
-    if isinstance(value, dict):
-        return {key: _sorted(value[key]) for key in sorted(value)}
-    return [_sorted(item) for item in value] if isinstance(value, list) else value
 
 
 def with_sound_metadata(document: dict[str, Json]) -> JsonObject:

@@ -439,8 +439,7 @@ def _keep_custom(made: JsonDict, old: JsonObject, subresource: str, *, has_statu
         for key in [key for key in made if key != "status" and key not in TYPE_FIELDS]:
             del made[key]
         made.update((key, fresh(old[key])) for key in old if key not in {"status", *TYPE_FIELDS})
-        if managed is not None:
-            made["metadata"]["managedFields"] = managed
+        _set_or_remove(made["metadata"], "managedFields", managed)
         return
     if has_status:
         made.pop("status", None)

@@ -25,7 +25,7 @@ from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import MapKey
 from celadon.kube.go.go_json import TOO_DEEP, Document
-from celadon.kube.go.go_text import quote
+from celadon.kube.go.go_text import quote, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import per_release
@@ -639,17 +639,13 @@ def _most(found: _Found) -> list[StrayField]:
     return list(found.values())[:MOST]
 
 
-def struct_field_errors(
-    document: Document, at: tuple[str, ...], component: str
-) -> list[StrayField]:
+def struct_field_errors(obj: JsonObject, name: str, component: str) -> list[StrayField]:
     """Return the stray fields of one member alone, whose type is a component: for objects that have
-    no other types. Repeated fields are not complained about."""
+    no other types, and are read from what was written of a map. Repeated fields are not complained
+    about."""
     found: _Found = {}
-    value, place = document.value, _ROOT
-    for name in at:
-        value = value.get(name) if isinstance(value, dict) else None
-        place = (place, name)
-    _walk(Document(value), value, {"ref": component}, place, found)
+    value = sorted_members(obj.get(name))
+    _walk(Document(value), value, {"ref": component}, (_ROOT, name), found)
     return _most(found)
 
 
