@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from tests.fuzz.policy_writes import GROUP
 from tests.fuzz.servers import Reply, Server
+from tests.fuzz.typed_expressions import pools
 from tests.fuzz.writes import Difference, plain
 
 Json = Any
@@ -37,90 +38,44 @@ DUMPS: Final = {
     "space": "namespaceObject == null ? 'none' : namespaceObject.metadata.name + "
     "'%s'.format([dyn(namespaceObject).metadata.?labels.orValue({})])",
 }
-PARAMS: Final = (("v1", "ConfigMap"), ("v1", "Secret"), ("fuzz.dev/v1", "Limit"), ("fuzz.dev/v1", "Wide"))
-TESTS: Final = (
-    *("object.metadata.name != 'a'", "object.metadata.labels.app == 'x'", "oldObject == null"),
-    *("object.spec.replicas > 1", "object.spec.replicas <= oldObject.spec.replicas", "false", "false"),
-    *("object.data.a == 'b'", "has(object.data) && 'a' in object.data", "!has(object.metadata.labels)"),
-    *("request.subResource == 'status'", "has(request.subResource)", "request.name == 'a'", "true"),
-    *("request.options.fieldManager == 'me'", "request.dryRun", "request.operation in ['CREATE']"),
-    *("request.userInfo.username == 'admin'", "'devs' in request.userInfo.groups", "1 / 0 == 1"),
-    *("request.userInfo.extra['k'][0] == 'v'", "request.userInfo.extra.k == ['v']", "true"),
-    *("request.kind == request.requestKind", "request.resource.resource == 'pods'", "object.a.b == 1"),
-    *("namespaceObject.metadata.labels.team == 'a'", "namespaceObject.spec.finalizers == []"),
-    *("namespaceObject == null", "authorizer.group('').resource('pods').namespace('default').check('get').allowed()"),
-    *("authorizer.requestResource.check('delete').allowed()", "authorizer.path('/healthz').check('get').reason() == ''"),
-    *("authorizer.serviceAccount('default', 'default').group('apps').resource('deployments').check('create').allowed()",),
-    *("authorizer.serviceAccount('A', 'b').path('/x').check('get').allowed()", "!authorizer.requestResource.check('zap').errored()"),
-    *("authorizer.group('').resource('pods').subresource('exec').name('a').check('create').reason() == 'x'",),
-    *("object.spec.containers.all(c, c.image.startsWith('reg/'))", "object.spec.template.spec.containers[1].name == 'x'"),
-    *("variables.one == 1", "variables.bad == 1", "variables.bad2 == 1 || true", "true || variables.bad == 1"),
-    *("object.metadata.?labels[?'app'].orValue('') == 'x'", "object.metadata.name.matches('[a' + object.kind)", "dyn(1) == 'a'"),
-    *("int(object.data.a) > 1", "quantity(object.spec.x).isGreaterThan(quantity('1'))", "object.spec.type == 'ClusterIP'"),
-    *("object.metadata.annotations.exists(k, k == 'x')", "object.spec.x > 5", "object.spec.list.map(i, i.v).sum() < 3"),
-    *("has(oldObject.spec) && object.spec == oldObject.spec", "object == oldObject", "object.x ? true : false"),
-    *("[1, 2].all(x, x > object.spec.x)", "object.apiVersion == 'v1' || object.kind == 'x'", "string(object.kind) == ''"),
-    *("object.metadata.creationTimestamp == ''", "timestamp(object.metadata.creationTimestamp) > timestamp(0)"),
-    *("object.metadata.uid == ''", "object.metadata.generation == 1", "object.metadata.resourceVersion != ''"),
-    *("object.stdin == true", "object.command == ['ls']", "object.path == 'x'", "object.target.name == 'n'"),
-    *("object.spec.?strategy.hasValue()", "object.status == {}", "object.status.phase == 'Pending'", "object.webhooks == null"),
-)  # fmt: skip
-WITH_PARAMS: Final = (
-    *("params == null", "params.data.a == 'b'", "params.metadata.name == 'p1'", "params.spec.max > 3"),
-    *("object.data.a == params.data.a", "has(params.data)", "params.kind == 'ConfigMap'", "params.zz.a == 1"),
-    *("params.apiVersion + params.metadata.namespace == ''", "size(params.data) == 1"),
+PARAMS: Final = (
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("fuzz.dev/v1", "Limit"),
+    ("fuzz.dev/v1", "Wide"),
 )
-MESSAGES: Final = (
-    *("'no ' + object.metadata.name", "'a\\nb'", "''", "' '", "' a '", "string(object.zz)", "string(1 / 0)"),
-    *("'%s'.format([request.operation])", "'x'", "string(variables.bad)", "request.userInfo.username", "'é\\t'"),
-    *("'%s'.format([dyn(object).?spec])", "string(dyn(1) == 2)", "dyn('x').substring(0, 9)", "'\\u2028<&>'"),
-    *("[1].map(x, 'abcdefghij').join() + 'x'", "string(variables.one)", "'\"q\" \\\\ '"),
-)
+POOLS: Final = pools("policy_decisions")
+TESTS: Final = POOLS["tests"]
+WITH_PARAMS: Final = POOLS["with_params"]
+MESSAGES: Final = POOLS["messages"]
 VARIABLES: Final = (
     *(("one", "1"), ("one", "dyn(object).metadata.name"), ("bad", "1 / 0"), ("bad", "object.zz.y")),
-    *(("bad2", "variables.bad + 1"), ("bad2", "dyn([1])[3]"), ("one", "request.userInfo"), ("one", "object")),
-    *(("one", "authorizer.path('/').check('get').allowed()"), ("bad", "dyn(variables.one) == 1 ? 1 : 2")),
-)  # fmt: skip
-APPLIED: Final = (
-    *("Object{metadata: Object.metadata{labels: {'m': 'x'}}}", "Object{}", "Object{spec: Object.spec{zz: 1}}"),
-    *("Object{metadata: Object.metadata{annotations: {'who': request.userInfo.username}}}",),
-    *("Object{spec: Object.spec{replicas: 5}}", "Object{spec: Object.spec{replicas: 'x'}}", "Object{data: {'m': 'x'}}"),
-    *("Object{spec: Object.spec{containers: [Object.spec.containers{name: 'a', image: 'reg/new'}]}}",),
-    *("Object{spec: Object.spec{containers: object.spec.containers.map(c, Object.spec.containers{name: c.name, env: [Object.spec.containers.env{name: 'E', value: 'v'}]})}}",),
-    *("Object{spec: Object.spec{template: Object.spec.template{metadata: Object.spec.template.metadata{labels: {'m': 'x'}}}}}",),
-    *("Object{spec: Object.spec{x: 7, list: [Object.spec.list{k: 'a', v: 1}, Object.spec.list{k: 'n', v: 2}]}}",),
-    *("Object{spec: Object.spec{set: ['a', 'z']}}", "Object{spec: Object.spec{atomic: [1, 2]}}", "Object{spec: Object.spec{map: {'a': 'b'}}}"),
-    *("has(object.spec) ? Object{spec: Object.spec{x: object.spec.x + 1}} : Object{}", "Object{data: {'n': string(1 / 0)}}"),
-    *("Object{metadata: Object.metadata{finalizers: ['a.io/b']}}", "Object{metadata: Object.metadata{name: 'other'}}"),
-    *("Object{spec: Object.spec{ports: [Object.spec.ports{port: 80, name: 'm'}]}}", "Object{?data: optional.none()}"),
-    *("Object{spec: Object.spec{tolerations: [Object.spec.tolerations{key: 'k', operator: 'Exists'}]}}",),
-    *("Object{status: Object.status{phase: 'x'}}", "Object{metadata: Object.metadata{labels: {'m': variables.one}}}"),
-    *("Object{spec: Object.spec{x: null}}", "Object{data: object.data}", "Object{immutable: true}"),
-)  # fmt: skip
-PATCHES: Final = (
-    *("[JSONPatch{op: 'add', path: '/metadata/labels', value: {'j': 'x'}}]", "[JSONPatch{op: 'remove', path: '/spec/replicas'}]"),
-    *("[JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('a.io/b~c'), value: 'x'}]",),
-    *("[JSONPatch{op: 'replace', path: '/spec/replicas', value: 4}]", "[JSONPatch{op: 'replace', path: '/data/a', value: 'j'}]"),
-    *("[JSONPatch{op: 'test', path: '/data/a', value: 'b'}, JSONPatch{op: 'add', path: '/data/t', value: 'x'}]",),
-    *("[JSONPatch{op: 'add', path: '/spec/containers/-', value: Object.spec.containers{name: 'side', image: 'i'}}]",),
-    *("[JSONPatch{op: 'add', path: '/spec/containers/0/env', value: [{'name': 'E', 'value': 'x'}]}]", "[JSONPatch{op: 'x', path: '/a'}]"),
-    *("[JSONPatch{op: 'copy', from: '/data/a', path: '/data/c'}]", "[JSONPatch{op: 'move', from: '/data/a', path: '/data/c'}]"),
-    *("[JSONPatch{op: 'add', path: '/spec/list/0', value: {'k': dyn('f'), 'v': dyn(0)}}]", "[JSONPatch{op: 'add', path: '/spec/list/9', value: {}}]"),
-    *("[JSONPatch{op: 'add', path: '/spec/x', value: 9}]", "[JSONPatch{op: 'add', path: '/spec/x', value: 'str'}]", "[JSONPatch{op: 'add', path: '/zz', value: 1}]"),
-    *("object.metadata.name == 'a' ? [JSONPatch{op: 'remove', path: '/metadata/labels'}] : []", "[JSONPatch{op: 'remove', path: ''}]"),
-    *("[JSONPatch{op: 'add', path: '', value: object}]", "[JSONPatch{op: 'add', path: '/metadata/annotations', value: {'n': 1}}]", "[JSONPatch{}]"),
-    *("[JSONPatch{op: 'add', path: '/data', value: {'d': string(size(object.metadata))}}]", "[JSONPatch{op: 'replace', path: '/kind', value: 'X'}]"),
-    *("object.spec.containers.map(c, JSONPatch{op: 'test', path: '/spec/containers', value: [c]})", "[JSONPatch{op: 'add', path: 'x', value: 1}]"),
-    *("[JSONPatch{op: 'replace', path: '/metadata/name', value: 'other'}]", "[JSONPatch{op: 'add', path: '/spec/d', value: duration('1h')}]"),
-    *("[JSONPatch{op: 'add', path: '/spec/d', value: [dyn(1.5), dyn(1u), dyn(b'a'), dyn(null), dyn(timestamp(0)), dyn(true)]}]", "[JSONPatch{op: 'test', path: '/zz', value: null}]"),
-)  # fmt: skip
-RULES: Final = (
-    *((("",), ("pods",)), (("",), ("configmaps",)), (("apps",), ("deployments",)), (("*",), ("*",))),
-    *((("fuzz.dev",), ("limits",)), (("",), ("pods/*",)), (("*",), ("*/scale",)), (("*",), ("*/*",))),
-    *((("",), ("services",)), (("apps", ""), ("deployments", "pods", "pods/status", "pods/eviction"))),
-    *((("",), ("pods/exec", "pods/attach", "pods/proxy", "services/proxy")), (("",), ("pods/ephemeralcontainers", "pods/binding", "bindings"))),
-    *((("fuzz.dev",), ("limits/status", "limits/scale", "limits")), (("",), ("serviceaccounts/token", "pods/resize"))),
-)  # fmt: skip
+    *(
+        ("bad2", "variables.bad + 1"),
+        ("bad2", "dyn([1])[3]"),
+        ("one", "request.userInfo"),
+        ("one", "object"),
+    ),
+    *(
+        ("one", "authorizer.path('/').check('get').allowed()"),
+        ("bad", "dyn(variables.one) == 1 ? 1 : 2"),
+    ),
+)
+APPLIED: Final = POOLS["applied"]
+PATCHES: Final = POOLS["patches"]
+RULES: Final = tuple(
+    (tuple(groups.split(",")), tuple(resources.split(",")))
+    for groups, resources in (
+        *(("", "pods"), ("", "configmaps"), ("apps", "deployments"), ("*", "*"), ("*", "*/*")),
+        *(("fuzz.dev", "limits"), ("", "pods/*"), ("*", "*/scale"), ("", "services")),
+        ("apps,", "deployments,pods,pods/status,pods/eviction"),
+        ("", "pods/exec,pods/attach,pods/proxy,services/proxy"),
+        ("", "pods/ephemeralcontainers,pods/binding,bindings"),
+        ("fuzz.dev", "limits/status,limits/scale,limits"),
+        ("", "serviceaccounts/token,pods/resize"),
+    )
+)
+"""Groups and resources."""
 USERS: Final[tuple[Mapping[str, str], ...]] = (
     *({}, {}, {}, {}),
     {"impersonate-user": "alice", "impersonate-group": "devs"},
@@ -198,12 +153,21 @@ def _plain(reply: Reply) -> str:
 def common(server: Server) -> None:
     """Definitions, and who may what: devs less than others."""
     for plural, kind, scope in (("limits", "Limit", "Namespaced"), ("wides", "Wide", "Cluster")):
-        items = {"type": "object", "required": ["k"], "properties": {"k": {"type": "string"}, "v": {"type": "integer", "default": 3}}}
+        items = {
+            "type": "object",
+            "required": ["k"],
+            "properties": {"k": {"type": "string"}, "v": {"type": "integer", "default": 3}},
+        }
         spec = {
             "x": {"type": "integer", "default": 1, "maximum": 100},
             "max": {"type": "integer"},
             "s": {"type": "string", "default": "d"},
-            "list": {"type": "array", "items": items, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"]},
+            "list": {
+                "type": "array",
+                "items": items,
+                "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["k"],
+            },
             "set": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"},
             "atomic": {"type": "array", "items": {"type": "integer"}},
             "map": {"type": "object", "additionalProperties": {"type": "string"}},
@@ -212,12 +176,28 @@ def common(server: Server) -> None:
             "replicas": {"type": "integer"},
         }
         status = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-        schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}, "status": status}}
-        version = {
-            "served": True, "storage": True, "schema": {"openAPIV3Schema": schema},
-            "subresources": {"status": {}, "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}},
+        schema = {
+            "type": "object",
+            "properties": {"spec": {"type": "object", "properties": spec}, "status": status},
         }
-        names = {"plural": plural, "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"}
+        version = {
+            "served": True,
+            "storage": True,
+            "schema": {"openAPIV3Schema": schema},
+            "subresources": {
+                "status": {},
+                "scale": {
+                    "specReplicasPath": ".spec.replicas",
+                    "statusReplicasPath": ".status.replicas",
+                },
+            },
+        }
+        names = {
+            "plural": plural,
+            "singular": kind.lower(),
+            "kind": kind,
+            "listKind": f"{kind}List",
+        }
         versions = [{**version, "name": "v1"}, {**version, "name": "v2", "storage": False}]
         server.call("POST", DEFINITIONS, {
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -225,13 +205,34 @@ def common(server: Server) -> None:
             "spec": {"group": "fuzz.dev", "scope": scope, "names": names, "versions": versions},
         })  # fmt: skip
     rbac = "/apis/rbac.authorization.k8s.io/v1"
-    rule = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["create", "update", "patch", "get", "delete"]}
-    server.call("POST", f"{rbac}/clusterroles", {"metadata": {"name": "fuzz-devs"}, "rules": [rule]})
+    rule = {
+        "apiGroups": ["*"],
+        "resources": ["*"],
+        "verbs": ["create", "update", "patch", "get", "delete"],
+    }
+    server.call(
+        "POST", f"{rbac}/clusterroles", {"metadata": {"name": "fuzz-devs"}, "rules": [rule]}
+    )
     ref = {"apiGroup": rbac[6:-3], "kind": "ClusterRole", "name": "fuzz-devs"}
-    subjects = [{"apiGroup": rbac[6:-3], "kind": "Group", "name": name} for name in ("devs", "system:serviceaccounts")]
-    server.call("POST", f"{rbac}/clusterrolebindings", {"metadata": {"name": "fuzz-devs"}, "roleRef": ref, "subjects": subjects})
-    rule = {"apiGroups": ["fuzz.dev"], "apiVersions": ["v1"], "operations": ["CONNECT"], "resources": ["none"]}
-    for version, kind in PARAMS:  # a kind of params that no policy has any more is not watched again
+    subjects = [
+        {"apiGroup": rbac[6:-3], "kind": "Group", "name": name}
+        for name in ("devs", "system:serviceaccounts")
+    ]
+    server.call(
+        "POST",
+        f"{rbac}/clusterrolebindings",
+        {"metadata": {"name": "fuzz-devs"}, "roleRef": ref, "subjects": subjects},
+    )
+    rule = {
+        "apiGroups": ["fuzz.dev"],
+        "apiVersions": ["v1"],
+        "operations": ["CONNECT"],
+        "resources": ["none"],
+    }
+    for (
+        version,
+        kind,
+    ) in PARAMS:  # a kind of params that no policy has any more is not watched again
         _kept(server, rule, {"apiVersion": version, "kind": kind})
     server.settle()
 
@@ -247,7 +248,10 @@ def _kept(server: Server, rule: Json, params: Json) -> None:
     meta = {"metadata": {"name": f"fuzz-{params['kind'].lower()}"}}
     for kind, spec in made.items():
         server.call("POST", f"{GROUP}/v1/{kind}admissionpolicies", {**meta, "spec": spec})
-        bound: Json = {"policyName": meta["metadata"]["name"], "paramRef": {"name": "x", "parameterNotFoundAction": "Allow"}}
+        bound: Json = {
+            "policyName": meta["metadata"]["name"],
+            "paramRef": {"name": "x", "parameterNotFoundAction": "Allow"},
+        }
         if kind == "validating":
             bound["validationActions"] = ["Audit"]
         server.call("POST", f"{GROUP}/v1/{kind}admissionpolicybindings", {**meta, "spec": bound})
@@ -280,11 +284,36 @@ class Scenario:
     def _params(self) -> None:
         for namespace in (self.name, "default"):
             for name, label in (("p1", "x"), ("p2", "y")):
-                meta = {"name": name if namespace == self.name else f"{self.name}-{name}", "labels": {"sel": label, "fuzz": self.name}}
-                self._post(f"/api/v1/namespaces/{namespace}/configmaps", {"metadata": meta, "data": {"a": "b"}})
-                self._post(f"/api/v1/namespaces/{namespace}/secrets", {"metadata": meta, "stringData": {"a": "b"}})
-                self._post(f"/apis/fuzz.dev/v1/namespaces/{namespace}/limits", {"apiVersion": "fuzz.dev/v1", "kind": "Limit", "metadata": meta, "spec": {"max": 2}})
-        self._post("/apis/fuzz.dev/v1/wides", {"apiVersion": "fuzz.dev/v1", "kind": "Wide", "metadata": {"name": f"{self.name}-w", "labels": {"fuzz": self.name}}, "spec": {"max": 5}})
+                meta = {
+                    "name": name if namespace == self.name else f"{self.name}-{name}",
+                    "labels": {"sel": label, "fuzz": self.name},
+                }
+                self._post(
+                    f"/api/v1/namespaces/{namespace}/configmaps",
+                    {"metadata": meta, "data": {"a": "b"}},
+                )
+                self._post(
+                    f"/api/v1/namespaces/{namespace}/secrets",
+                    {"metadata": meta, "stringData": {"a": "b"}},
+                )
+                self._post(
+                    f"/apis/fuzz.dev/v1/namespaces/{namespace}/limits",
+                    {
+                        "apiVersion": "fuzz.dev/v1",
+                        "kind": "Limit",
+                        "metadata": meta,
+                        "spec": {"max": 2},
+                    },
+                )
+        self._post(
+            "/apis/fuzz.dev/v1/wides",
+            {
+                "apiVersion": "fuzz.dev/v1",
+                "kind": "Wide",
+                "metadata": {"name": f"{self.name}-w", "labels": {"fuzz": self.name}},
+                "spec": {"max": 5},
+            },
+        )
 
     # --- policies ----------------------------------------------------------------------------
 
@@ -299,11 +328,22 @@ class Scenario:
         if params is not None:
             spec["paramKind"] = {"apiVersion": params[0], "kind": params[1]}
         if random.random() < 0.3:
-            conditions = random.sample([one for one in tests if "variables" not in one], random.randrange(1, 3))
-            spec["matchConditions"] = [{"name": f"c{i}", "expression": one} for i, one in enumerate(conditions)]
-        chosen = {one: text for one, text in random.choices(VARIABLES, k=2)}
-        chosen = {"one": "1", "bad": "dyn(1) / 0", **chosen, "bad2": chosen.get("bad2", "variables.bad")}
-        spec["variables"] = [{"name": one, "expression": chosen[one]} for one in ("one", "bad", "bad2")]
+            conditions = random.sample(
+                [one for one in tests if "variables" not in one], random.randrange(1, 3)
+            )
+            spec["matchConditions"] = [
+                {"name": f"c{i}", "expression": one} for i, one in enumerate(conditions)
+            ]
+        chosen = dict(random.choices(VARIABLES, k=2))
+        chosen = {
+            "one": "1",
+            "bad": "dyn(1) / 0",
+            **chosen,
+            "bad2": chosen.get("bad2", "variables.bad"),
+        }
+        spec["variables"] = [
+            {"name": one, "expression": chosen[one]} for one in ("one", "bad", "bad2")
+        ]
         if mutating:
             spec["reinvocationPolicy"] = random.choice(("Never", "IfNeeded"))
             spec["mutations"] = [self._mutation() for _ in range(random.randrange(1, 3))]
@@ -311,9 +351,13 @@ class Scenario:
             spec["validations"] = [self._validation(tests) for _ in range(random.randrange(1, 4))]
             if random.random() < 0.6:
                 dumps = random.sample(sorted(DUMPS), random.randrange(1, 4))
-                spec["auditAnnotations"] = [{"key": one, "valueExpression": DUMPS[one]} for one in dumps]
+                spec["auditAnnotations"] = [
+                    {"key": one, "valueExpression": DUMPS[one]} for one in dumps
+                ]
                 if random.random() < 0.15:
-                    spec["auditAnnotations"].append({"key": "m", "valueExpression": random.choice(MESSAGES)})
+                    spec["auditAnnotations"].append(
+                        {"key": "m", "valueExpression": random.choice(MESSAGES)}
+                    )
         version = f"{GROUP}/v1"
         meta = {"apiVersion": version[6:], "metadata": {"name": name}}
         plural = f"{version}/{kind.lower()}admissionpolic"
@@ -324,11 +368,18 @@ class Scenario:
                 actions = (["Deny"], ["Deny", "Audit"], ["Warn"], ["Warn", "Audit"], ["Audit"])
                 binding["validationActions"] = random.choice(actions)
             meta["metadata"] = {"name": f"{name}-b{number}"}
-            self._post(f"{plural}ybindings", {**meta, "kind": f"{kind}AdmissionPolicyBinding", "spec": binding})
+            self._post(
+                f"{plural}ybindings",
+                {**meta, "kind": f"{kind}AdmissionPolicyBinding", "spec": binding},
+            )
 
     def _constraints(self, *, mutating: bool) -> Json:
         random = self._random
-        found: Json = {"resourceRules": [self._rule(mutating=mutating) for _ in range(random.choice((1, 1, 2)))]}
+        found: Json = {
+            "resourceRules": [
+                self._rule(mutating=mutating) for _ in range(random.choice((1, 1, 2)))
+            ]
+        }
         if random.random() < 0.15:
             found["excludeResourceRules"] = [self._rule(mutating=mutating)]
         if random.random() < 0.3:
@@ -367,7 +418,10 @@ class Scenario:
     def _mutation(self) -> Json:
         random = self._random
         if random.random() < 0.5:
-            return {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": random.choice(APPLIED)}}
+            return {
+                "patchType": "ApplyConfiguration",
+                "applyConfiguration": {"expression": random.choice(APPLIED)},
+            }
         return {"patchType": "JSONPatch", "jsonPatch": {"expression": random.choice(PATCHES)}}
 
     def _validation(self, tests: tuple[str, ...]) -> Json:
@@ -385,7 +439,9 @@ class Scenario:
 
     def _bound(self, params: tuple[str, str] | None) -> Json:
         random = self._random
-        found: Json = {"matchResources": {"namespaceSelector": {"matchLabels": {"fuzz": self.name}}}}
+        found: Json = {
+            "matchResources": {"namespaceSelector": {"matchLabels": {"fuzz": self.name}}}
+        }
         if random.random() < 0.15:
             found["matchResources"]["objectSelector"] = random.choice(self._selectors())
         if random.random() < 0.15:
@@ -396,7 +452,13 @@ class Scenario:
         if random.random() < 0.5:
             ref["name"] = random.choice(("p1", f"{self.name}-p1", f"{self.name}-w", "zz"))
         else:
-            ref["selector"] = random.choice(({"matchLabels": {"sel": "x"}}, {"matchLabels": {"fuzz": self.name, "sel": "y"}}, {"matchLabels": {"sel": "zz"}}))
+            ref["selector"] = random.choice(
+                (
+                    {"matchLabels": {"sel": "x"}},
+                    {"matchLabels": {"fuzz": self.name, "sel": "y"}},
+                    {"matchLabels": {"sel": "zz"}},
+                )
+            )
         if params[1] != "Wide" and random.random() < 0.3:
             ref["namespace"] = random.choice(("default", self.name, "nowhere"))
         if random.random() < 0.95 or params[1] == "Wide":
@@ -409,29 +471,53 @@ class Scenario:
         random = self._random
         places = {
             "pods": "/api/v1", "configmaps": "/api/v1", "services": "/api/v1",
-            "deployments": "/apis/apps/v1", "limits": random.choice(("/apis/fuzz.dev/v1", "/apis/fuzz.dev/v2")),
+            "deployments": "/apis/apps/v1", "limits": f"/apis/fuzz.dev/v{random.randrange(1, 3)}",
         }  # fmt: skip
         for plural in random.sample(sorted(places), 3):
             collection = f"{places[plural]}/namespaces/{self.name}/{plural}"
             for name in ("a", "b"):
-                yield self._as(Request("POST", collection + self._query(), self._object(plural, name, places[plural])))
+                yield self._as(
+                    Request(
+                        "POST",
+                        collection + self._query(),
+                        self._object(plural, name, places[plural]),
+                    )
+                )
             made = self._object(plural, "", places[plural])
-            made["metadata"] = {"generateName": "gen-", "labels": made["metadata"].get("labels", {})}
+            made["metadata"] = {
+                "generateName": "gen-",
+                "labels": made["metadata"].get("labels", {}),
+            }
             yield Request("POST", f"{collection}?dryRun=All", made)
             for _ in range(random.randrange(2, 5)):
-                yield self._as(self._write(plural, f"{collection}/{random.choice('ab')}", places[plural]))
-            for request in random.sample(self._parts(plural, f"{collection}/{random.choice('ab')}"), 3):
+                yield self._as(
+                    self._write(plural, f"{collection}/{random.choice('ab')}", places[plural])
+                )
+            for request in random.sample(
+                self._parts(plural, f"{collection}/{random.choice('ab')}"), 3
+            ):
                 yield self._as(request)
             yield self._as(self._deletion(collection))
         place = f"/api/v1/namespaces/{self.name}"
-        yield Request("PATCH", place, {"metadata": {"labels": {"team": "b"}}}, {"content-type": "application/merge-patch+json"})
+        yield Request(
+            "PATCH",
+            place,
+            {"metadata": {"labels": {"team": "b"}}},
+            {"content-type": "application/merge-patch+json"},
+        )
 
     def _as(self, request: Request) -> Request:
-        request.headers = {"content-type": "application/json", **request.headers, **self._random.choice(USERS)}
+        request.headers = {
+            "content-type": "application/json",
+            **request.headers,
+            **self._random.choice(USERS),
+        }
         return request
 
     def _query(self) -> str:
-        return self._random.choice(("", "", "?dryRun=All", "?fieldManager=me", "?fieldValidation=Strict"))
+        return self._random.choice(
+            ("", "", "?dryRun=All", "?fieldManager=me", "?fieldValidation=Strict")
+        )
 
     def _object(self, plural: str, name: str, place: str) -> Json:
         random = self._random
@@ -445,18 +531,44 @@ class Scenario:
         labels = {"app": "x"}
         return {
             "pods": {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": pod},
-            "configmaps": {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": random.choice(({"a": "b"}, {}, {"a": "5", "c": "d"}))},
-            "services": {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": {"ports": [{"port": 80}], "selector": labels}},
+            "configmaps": {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": meta,
+                "data": random.choice(({"a": "b"}, {}, {"a": "5", "c": "d"})),
+            },
+            "services": {
+                "apiVersion": "v1",
+                "kind": "Service",
+                "metadata": meta,
+                "spec": {"ports": [{"port": 80}], "selector": labels},
+            },
             "deployments": {
-                "apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta,
-                "spec": {"replicas": random.randrange(4), "selector": {"matchLabels": labels},
-                         "template": {"metadata": {"labels": labels}, "spec": {"containers": containers}}},
+                "apiVersion": "apps/v1",
+                "kind": "Deployment",
+                "metadata": meta,
+                "spec": {
+                    "replicas": random.randrange(4),
+                    "selector": {"matchLabels": labels},
+                    "template": {
+                        "metadata": {"labels": labels},
+                        "spec": {"containers": containers},
+                    },
+                },
             },
             "limits": {
-                "apiVersion": place[6:], "kind": "Limit", "metadata": meta,
-                "spec": random.choice(({}, {"x": 9, "list": [{"k": "a"}], "set": ["a"]}, {"d": {"q": 1.5}, "io": "5%", "zz": 1, "replicas": 2})),
+                "apiVersion": place[6:],
+                "kind": "Limit",
+                "metadata": meta,
+                "spec": random.choice(
+                    (
+                        {},
+                        {"x": 9, "list": [{"k": "a"}], "set": ["a"]},
+                        {"d": {"q": 1.5}, "io": "5%", "zz": 1, "replicas": 2},
+                    )
+                ),
             },
-        }[plural]  # fmt: skip
+        }[plural]
 
     def _write(self, plural: str, path: str, place: str) -> Request:
         random = self._random
@@ -467,19 +579,31 @@ class Scenario:
                 return Request("PUT", path + query, self._object(plural, name, place))
             case 1:
                 body = {"metadata": {"labels": {"app": random.choice(("x", None, "z"))}}}
-                return Request("PATCH", path + query, body, {"content-type": "application/merge-patch+json"})
+                return Request(
+                    "PATCH", path + query, body, {"content-type": "application/merge-patch+json"}
+                )
             case 2:
                 change = [{"op": "add", "path": "/metadata/annotations", "value": {"x": "z"}}]
-                return Request("PATCH", path + query, change, {"content-type": "application/json-patch+json"})
+                return Request(
+                    "PATCH", path + query, change, {"content-type": "application/json-patch+json"}
+                )
             case 3:
                 body = self._object(plural, name, place)
                 asked = "?fieldManager=ssa&force=" + random.choice(("true", "false"))
-                return Request("PATCH", path + asked, body, {"content-type": "application/apply-patch+yaml"})
+                return Request(
+                    "PATCH", path + asked, body, {"content-type": "application/apply-patch+yaml"}
+                )
             case _:
-                more = {"configmaps": {"data": {"s": "t"}}, "deployments": {"spec": {"replicas": 3}}, "limits": {"spec": {"x": 4}}}
+                more = {
+                    "configmaps": {"data": {"s": "t"}},
+                    "deployments": {"spec": {"replicas": 3}},
+                    "limits": {"spec": {"x": 4}},
+                }
                 body = more.get(plural, {"metadata": {"annotations": {"p": "q"}}})
                 kind = "merge" if plural == "limits" else "strategic-merge"
-                return Request("PATCH", path + query, body, {"content-type": f"application/{kind}-patch+json"})
+                return Request(
+                    "PATCH", path + query, body, {"content-type": f"application/{kind}-patch+json"}
+                )
 
     def _parts(self, plural: str, path: str) -> list[Request]:
         """Requests to subresources."""
@@ -489,14 +613,32 @@ class Scenario:
         merge = {"content-type": "application/merge-patch+json"}
         status = Request("PATCH", f"{path}/status", {"status": {"observedGeneration": 1}}, merge)
         scale = [
-            Request("PUT", f"{path}/scale", {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": meta, "spec": {"replicas": self._random.randrange(4)}}),
+            Request(
+                "PUT",
+                f"{path}/scale",
+                {
+                    "apiVersion": "autoscaling/v1",
+                    "kind": "Scale",
+                    "metadata": meta,
+                    "spec": {"replicas": self._random.randrange(4)},
+                },
+            ),
             Request("PATCH", f"{path}/scale", {"spec": {"replicas": 2}}, merge),
         ]
         strategic = {"content-type": "application/strategic-merge-patch+json"}
         debug = {"spec": {"ephemeralContainers": [{"name": "d", "image": "d"}]}}
-        target = {"apiVersion": "v1", "kind": "Binding", "metadata": meta, "target": {"kind": "Node", "name": "n"}}
+        target = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": meta,
+            "target": {"kind": "Node", "name": "n"},
+        }
         eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": meta}
-        token = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"audiences": ["x"], "expirationSeconds": 600}}
+        token = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"audiences": ["x"], "expirationSeconds": 600},
+        }
         resize = {"spec": {"containers": [{"name": "a", "resources": {"limits": {"cpu": "1"}}}]}}
         return {
             "pods": [
@@ -511,7 +653,11 @@ class Scenario:
                 Request("POST", f"{path}/binding?dryRun=All", target),
                 Request("POST", f"{space}/bindings?dryRun=All", target),
                 Request("POST", f"{path}/eviction?dryRun=All", eviction),
-                Request("POST", f"{path}/eviction", {**eviction, "deleteOptions": {"gracePeriodSeconds": 0}}),
+                Request(
+                    "POST",
+                    f"{path}/eviction",
+                    {**eviction, "deleteOptions": {"gracePeriodSeconds": 0}},
+                ),
             ],
             "configmaps": [
                 Request("POST", f"{space}/serviceaccounts", {"metadata": {"name": name}}),
@@ -519,14 +665,20 @@ class Scenario:
                 Request("DELETE", f"{path}?dryRun=All"),
                 Request("POST", f"{space}/configmaps", {"metadata": {"name": name}}),
             ],
-            "services": [status, Request("GET", f"{path}:80/proxy/x"), Request("DELETE", f"{path}?dryRun=All")],
+            "services": [
+                status,
+                Request("GET", f"{path}:80/proxy/x"),
+                Request("DELETE", f"{path}?dryRun=All"),
+            ],
             "deployments": [status, *scale, Request("GET", path)],
             "limits": [status, *scale, Request("GET", path)],
-        }[plural]  # fmt: skip
+        }[plural]
 
     def _deletion(self, collection: str) -> Request:
         random = self._random
-        options = random.choice((None, {"gracePeriodSeconds": 0}, {"propagationPolicy": "Orphan"}, {"dryRun": ["All"]}))
+        options = random.choice(
+            (None, {"gracePeriodSeconds": 0}, {"propagationPolicy": "Orphan"}, {"dryRun": ["All"]})
+        )
         if random.random() < 0.4:
             return Request("DELETE", f"{collection}?labelSelector=app", options)
         return Request("DELETE", f"{collection}/{random.choice('ab')}", options)

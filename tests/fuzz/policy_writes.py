@@ -1,8 +1,8 @@
 """Random admission policies and bindings, written to our server and to a real one.
 
 Each is mostly right: a few of its fields hold what they may not, a few of its expressions do not
-compile, and each kind of expression stands in each place where one may stand. Both servers are asked
-for a dry run of a create and, of policies that both took, of updates and patches.
+compile, and each kind of expression stands in each place where one may stand. Both servers are
+asked for a dry run of a create and, of objects that both took, of updates.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, Final
 from celadon.cel import types
 from celadon.kube.library.environments import environment
 from tests.fuzz.servers import Server
-from tests.fuzz.typed_expressions import Expressions, damaged
+from tests.fuzz.typed_expressions import Expressions, damaged, pools
 from tests.fuzz.writes import Difference, compared
 
 Json = Any
@@ -27,54 +27,13 @@ KINDS: Final = (
     ("MutatingAdmissionPolicyBinding", "mutatingadmissionpolicybindings", ("v1", "v1alpha1")),
 )
 
-TESTS: Final = (
-    *("true", "object.spec.replicas > 1", "has(object.metadata.labels)", "variables.a == 1"),
-    *("variables.zz", "params.data.x == 'a'", "request.operation == 'CREATE'", "request.uid == ''"),
-    *("authorizer.group('').resource('pods').check('get').allowed()", "self.x", "1 + 'a' == 2"),
-    *("authorizer.requestResource.check('get').reason() == ''", "object.x.exists(i, i)"),
-    *("namespaceObject.metadata.name == 'x'", "namespaceObject.kind == ''", "foo(object)"),
-    *("oldObject == null || object.a", "request.userInfo.groups.all(g, g)", "", " ", "\n"),
-    *("object.spec.template.spec.containers.all(c, c.image.matches('('))", "'a'.matches('[')"),
-    *("duration('x') == duration('1s')", "timestamp('x') < timestamp('y')", "ip('x') == ip('y')"),
-    *("quantity('x').isInteger()", "[1, 'a'].exists(x, x == 1)", "{'a': 1, 2: 'b'} == {}"),
-    *("Object{spec: Object.spec{}} == Object{}", "JSONPatch{op: 'add'} == null", "variables.a"),
-    *("variables['a'] == 1", "has(variables.a)", "variables.b.c == 'x'", "variables.o.?x == 1"),
-    *("optional.of(1).hasValue()", "cel.bind(x, 1, x == 1)", "dyn(1)", "object.?a.orValue(true)"),
-    *("[1, 2].sum() == 3", "semver('1.0.0').major() == 1", "'a'.charAt(9) == ''", "cel.@x"),
-    *("size(request)", "true ? 1 : 'a'", "!1", "-'a' == ''", "object.metadata.name in [1]"),
-    *("[1].all(x, y, true)", "{'a': 1}.all(k, v, k == v)", "'%d'.format(['a']) == ''"),
-    *("true // note", "true;", "a.b.c.d", ".a", "1u == 1", "1.0 == 1", "b'a' == 'a'", "r'a' == 'a'"),
-)
-TEXTS: Final = (
-    *("'a'", "string(object.spec.replicas)", "object.metadata.name", "1", "null", "params.x", ""),
-    *("'a' + 1", "variables.a", "variables.b", "authorizer.path('/x').check('get').reason()"),
-    *("'a\\nb'", "request.name", "request.options", "namespaceObject.metadata.labels.x", "'%s'"),
-    *("optional.of('a')", "dyn('a')", "['a'].join()", "'a'.format([1])", "object", "[1, 2]", "{}"),
-)
-APPLIED: Final = (
-    *("Object{}", "Object{spec: Object.spec{replicas: 3}}", "Object{spec: Object.spec{}}", "{}"),
-    *("Object{metadata: Object.metadata{labels: {'a': 'b'}}}", "object", "Object.spec{}", "null"),
-    *("Object{spec: Object.metadata{}}", "Object{spec: 1}", "Object{a: Object.b{}}", "variables.o"),
-    *("Object{metadata: Object.metadata{name: 1}}", "JSONPatch{op: 'add'}", "Object{spec: null}"),
-    *("has(object.a) ? Object{} : Object{}", "has(object.a) ? Object{} : object", "Foo{}", ""),
-    *("Object{spec: Object.spec{list: [Object.spec.list{name: 'a'}]}}", "[Object{}]", "Object.x"),
-    *("Object{spec: Object.spec{list: [Object.spec.item{name: 'a'}]}}", "Object{?a: optional.of(1)}"),
-    *("Object{`a-b`: 1}", "Object{a: 1, a: 2}", "Objects{}", "Object{metadata: Object{}}", "1"),
-)
-PATCHES: Final = (
-    *("[]", "[JSONPatch{op: 'add', path: '/a', value: 1}]", "JSONPatch{op: 'add'}", "[1]", "[{}]"),
-    *("[JSONPatch{op: 1}]", "[JSONPatch{foo: 1}]", "[JSONPatch{path: jsonpatch.escapeKey('a/b')}]"),
-    *("[JSONPatch{value: Object.spec{x: 1}}]", "[JSONPatch{value: Object{}}]", "null", "object", ""),
-    *("has(object.a) ? [JSONPatch{}] : []", "[JSONPatch{from: null}]", "[JSONPatch{}, 1]", "dyn([])"),
-    *("['a', 'b'].map(x, JSONPatch{op: 'add', path: x})", "[JSONPatch{value: Foo{}}]", "Object{}"),
-    *("jsonpatch.escapeKey(1)", "jsonpatch.escapeKey('a')", "[dyn(JSONPatch{})]", "variables.p"),
-    *("[JSONPatch{value: {'a': Object.x{}}}]", "[JSONPatch.op{}]", "[?optional.of(JSONPatch{})]"),
-)
+POOLS: Final = pools("policy_writes")
+TESTS: Final = POOLS["tests"]
+TEXTS: Final = POOLS["texts"]
+APPLIED: Final = POOLS["applied"]
+PATCHES: Final = POOLS["patches"]
 VALUES: Final = ("1", "'a'", "object", "[1]", "Object{}", "variables.a", "params", "null", *TESTS)
-NAMES: Final = (
-    *("a", "b", "c", "o", "p", "a.b", "a-b", "x" * 64, "", "A", "1a", "example.com/a", "a/b/c"),
-    *("variables", "true", "has", "_a", "é", "a b", "name.", "in", "object"),
-)
+NAMES: Final = POOLS["names"]
 
 
 def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Difference | None]:
@@ -105,7 +64,10 @@ def _current(server: Server, path: str) -> Json:
     """An object whose status is written already, if it has one."""
     for _ in range(40):
         obj = server.call("GET", path).body
-        if obj["kind"] != "ValidatingAdmissionPolicy" or obj.get("status", {}).get("typeChecking") is not None:
+        if (
+            obj["kind"] != "ValidatingAdmissionPolicy"
+            or obj.get("status", {}).get("typeChecking") is not None
+        ):
             break
         server.settle()
     return obj
@@ -189,7 +151,9 @@ class Policies:
         self._maybe(spec, "failurePolicy", 0.4, lambda: self._or("Fail", "Ignore", "", "x", None))
         self._maybe(spec, "paramKind", 0.5, self._param_kind)
         self._maybe(spec, "variables", 0.6, lambda: self._named(self._value, ("a", "b", "o", "p")))
-        self._maybe(spec, "matchConditions", 0.4, lambda: self._named(self._test, ("c", "d", "a.b")))
+        self._maybe(
+            spec, "matchConditions", 0.4, lambda: self._named(self._test, ("c", "d", "a.b"))
+        )
         return spec
 
     def _named(self, make: Callable[[], str], names: tuple[str, ...]) -> list[Json]:
@@ -209,7 +173,9 @@ class Policies:
 
     def _match(self, *, required: bool = False) -> Json:
         found: Json = {}
-        self._maybe(found, "resourceRules", 1.0 if required and not self._wrong() else 0.4, self._rules)
+        self._maybe(
+            found, "resourceRules", 1.0 if required and not self._wrong() else 0.4, self._rules
+        )
         self._maybe(found, "excludeResourceRules", 0.2, self._rules)
         self._maybe(found, "namespaceSelector", 0.2, self._selector)
         self._maybe(found, "objectSelector", 0.2, self._selector)
@@ -225,10 +191,11 @@ class Policies:
             "apiGroups": self._or(pick(([""], ["apps"], ["*"], ["a", "b"])), [], ["*", "a"], None),
             "apiVersions": self._or(pick((["v1"], ["*"])), [], ["*", "v1"], [""], ["v1", "v1"]),
             "operations": self._or(
-                pick((["CREATE"], ["CREATE", "UPDATE"])), ["*"], ["*", "CREATE"], ["DELETE"], ["x"], [],
+                pick((["CREATE"], ["CREATE", "UPDATE"])),
+                *(["*"], ["*", "CREATE"], ["DELETE"], ["x"], []),
             ),
             "resources": self._or(
-                pick((["pods"], ["deployments", "*/scale"], ["*"], ["*/*"], ["pods/*"], ["pods/x"])),
+                pick((["pods"], ["pods", "*/scale"], ["*"], ["*/*"], ["pods/*"], ["pods/x"])),
                 *([], ["*/*", "a"], ["*", "a"], ["a/b/c"], ["*/*", "*/a"], ["a/*", "a/b"], [""]),
                 *(["*/a", "b/a"], ["/a"], ["a/"], ["a", "a"]),
             ),
@@ -241,7 +208,9 @@ class Policies:
     def _selector(self) -> Json:
         pick = self._random.choice
         found: Json = {}
-        self._maybe(found, "matchLabels", 0.5, lambda: {self._or("a", "a b", ""): self._or("b", "-", "b c")})
+        self._maybe(
+            found, "matchLabels", 0.5, lambda: {self._or("a", "a b", ""): self._or("b", "-", "b c")}
+        )
         self._maybe(
             found,
             "matchExpressions",
@@ -269,16 +238,25 @@ class Policies:
         found: Json = {"expression": self._test()}
         texts = ("no", " no ", "a\nb", "", " ", "x" * 5121)
         self._maybe(found, "message", 0.4, lambda: self._or("no", *texts))
-        self._maybe(found, "messageExpression", 0.4, lambda: self._expression(TEXTS, "'a'", types.STRING))
+        self._maybe(
+            found, "messageExpression", 0.4, lambda: self._expression(TEXTS, "'a'", types.STRING)
+        )
         reasons = ("Forbidden", "Invalid", "RequestEntityTooLarge")
-        self._maybe(found, "reason", 0.3, lambda: self._or(pick(reasons), "", "x", "NotFound", "Unauthorized"))
+        self._maybe(
+            found,
+            "reason",
+            0.3,
+            lambda: self._or(pick(reasons), "", "x", "NotFound", "Unauthorized"),
+        )
         return found
 
     def _annotation(self) -> Json:
         long = f"'{'x' * 5119}'"
         return {
             "key": self._or(self._random.choice(("a", "b", "c")), *NAMES),
-            "valueExpression": self._or(self._expression(TEXTS, "'a'", types.STRING), long, " " + long),
+            "valueExpression": self._or(
+                self._expression(TEXTS, "'a'", types.STRING), long, " " + long
+            ),
         }
 
     def _mutating(self) -> Json:
@@ -291,7 +269,11 @@ class Policies:
 
     def _mutation(self) -> Json:
         applied = {"expression": self._expression(APPLIED, "Object{}", types.DYN)}
-        patched = {"expression": self._expression(PATCHES, "[JSONPatch{op: 'remove', path: '/a'}]", types.list_of(types.DYN))}
+        patched = {
+            "expression": self._expression(
+                PATCHES, "[JSONPatch{op: 'remove', path: '/a'}]", types.list_of(types.DYN)
+            )
+        }
         both = {"applyConfiguration": applied, "jsonPatch": patched}
         key, kind = self._random.choice(
             (("applyConfiguration", "ApplyConfiguration"), ("jsonPatch", "JSONPatch"))

@@ -22,7 +22,7 @@ from celadon.apiserver.http_messages import HttpRequest
 from tests.apiserver.in_process import Running
 
 WARNING_PREFIX = '299 - "'
-_JSON: Final[Mapping[str, str]] = MappingProxyType({"content-type": "application/json"})
+SENT_JSON: Final[Mapping[str, str]] = MappingProxyType({"content-type": "application/json"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Server(Protocol):
     """An API server that can be asked."""
 
     def call(
-        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = _JSON
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON
     ) -> Reply:
         """Of somebody who may do everything. Headers have lower case."""
 
@@ -57,12 +57,14 @@ class InProcess:
         self._running = Running(Settings(all_versions=True))
 
     def call(
-        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = _JSON
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON
     ) -> Reply:
         known = [("accept", "application/json"), ("authorization", "Bearer admin-token")]
         data = b"" if body is None else json.dumps(body).encode()
         try:
-            answer = self._running.answer(HttpRequest(method, path, [*known, *headers.items()], data))
+            answer = self._running.answer(
+                HttpRequest(method, path, [*known, *headers.items()], data)
+            )
         except Exception as failure:  # noqa: BLE001 - whatever it is, it is what is looked for
             message = f"the server fails: {type(failure).__name__}: {failure}"
             return Reply(500, {"message": message})
@@ -97,7 +99,7 @@ class OverHttps:
         self._connection = http.client.HTTPSConnection(where.netloc, context=context)
 
     def call(
-        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = _JSON
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON
     ) -> Reply:
         sent = {"accept": "application/json", **headers}
         if self.token:

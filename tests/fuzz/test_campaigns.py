@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tests.fuzz import scenarios, writes
+from tests.fuzz import (
+    policy_decisions,
+    policy_values,
+    policy_writes,
+    scenarios,
+    type_checks,
+    writes,
+)
 from tests.fuzz.__main__ import main
 from tests.fuzz.decisions import campaign, difference
 from tests.fuzz.pieces import HOLE, Piece, shrunk
-from tests.fuzz.servers import InProcess, Reply, Server
+from tests.fuzz.servers import SENT_JSON, InProcess, Reply, Server
 from tests.fuzz.typed_expressions import SIMPLEST
 from tests.fuzz.variants import activations, disagreement
 from tests.fuzz.variants import campaign as expressions
@@ -170,22 +177,46 @@ WRITTEN = {
 class Careless(InProcess):
     """A server that takes every PUT of a ConfigMap as it stands."""
 
-    def call(self, method: str, path: str, body: object = None) -> Reply:
+    def call(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] = SENT_JSON
+    ) -> Reply:
         if method == "PUT" and "configmaps" in path:
             return Reply(200, body)
-        return super().call(method, path, body)
+        return super().call(method, path, body, headers)
 
 
 def test_two_servers_that_answer_alike_do_not_differ() -> None:
     ours, real = InProcess(), InProcess()
     try:
-        found = list(writes.campaign(ours, real, WRITTEN, SEED, 30))
+        found = list(writes.campaign(ours, real, SEED, 30, WRITTEN))
         assert [one for one in found if one] == []
-        careless = writes.campaign(ours, Careless(), {MAPS: WRITTEN[MAPS]}, SEED + 1, 30)
+        careless = writes.campaign(ours, Careless(), SEED + 1, 30, {MAPS: WRITTEN[MAPS]})
         assert {one.method for one in careless if one} == {"PUT"}
     finally:
         ours.close()
         real.close()
+
+
+@pytest.mark.parametrize(
+    ("campaign", "count"),
+    [
+        pytest.param(policy_writes.campaign, 8, id="writes"),
+        pytest.param(policy_decisions.campaign, 2, id="decisions"),
+        pytest.param(policy_values.campaign, 20, id="values"),
+        pytest.param(type_checks.campaign, 4, id="types"),
+    ],
+)
+def test_campaigns_about_policies_find_nothing_between_two_alike(
+    campaign: writes.Campaign, count: int
+) -> None:
+    ours, real = InProcess(), InProcess()
+    try:
+        found = list(campaign(ours, real, SEED, count))
+    finally:
+        ours.close()
+        real.close()
+    assert len(found) >= count
+    assert [str(one) for one in found if one] == []
 
 
 def test_writes_need_a_real_server(capsys: pytest.CaptureFixture[str]) -> None:

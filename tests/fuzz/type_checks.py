@@ -1,7 +1,7 @@
 """Random policies about kinds, for what the status controller of either server finds in them.
 
-Expressions compile with any object, as the API asks, and many do not with that of the kinds that the
-policy names: members that are not there, operators and functions for other types.
+Expressions compile with any object, as the API asks, and many do not with that of the kinds that
+the policy names: members that are not there, operators and functions for other types.
 """
 
 from __future__ import annotations
@@ -13,55 +13,31 @@ from random import Random
 from typing import Any, Final
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.schemas import Schema, schema_for
+from celadon.kube.resources import known_resources
+from celadon.kube.schemas import schema_for
 from celadon.kube.schemas.schema_packs import resolved
 from tests.fuzz.policy_writes import GROUP
 from tests.fuzz.servers import Server
+from tests.fuzz.typed_expressions import pools
 from tests.fuzz.writes import Difference
 
 Json = Any
 POLICIES: Final = f"{GROUP}/v1/validatingadmissionpolicies"
+_BEYOND: Final = frozenset({"apiextensions.k8s.io", "apiregistration.k8s.io"})
+"""Groups of other servers, whose kinds the controller reads elsewhere."""
 KINDS: Final = tuple(
-    (GroupVersionKind(group, version, kind), resource)
-    for group, version, kind, resource in (
-        *(("", "v1", "Pod", "pods"), ("", "v1", "Service", "services"), ("", "v1", "Node", "nodes")),
-        *(("", "v1", "ConfigMap", "configmaps"), ("", "v1", "Secret", "secrets")),
-        *(("", "v1", "PersistentVolume", "persistentvolumes"), ("", "v1", "Endpoints", "endpoints")),
-        *(("apps", "v1", "Deployment", "deployments"), ("apps", "v1", "StatefulSet", "statefulsets")),
-        *(("batch", "v1", "Job", "jobs"), ("batch", "v1", "CronJob", "cronjobs")),
-        *(("networking.k8s.io", "v1", "Ingress", "ingresses"), ("", "v1", "Event", "events")),
-        *(("networking.k8s.io", "v1", "NetworkPolicy", "networkpolicies"),),
-        *(("autoscaling", "v2", "HorizontalPodAutoscaler", "horizontalpodautoscalers"),),
-        *(("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles"),),
-        *(("storage.k8s.io", "v1", "CSIDriver", "csidrivers"),),
-        *(("resource.k8s.io", "v1", "ResourceClaim", "resourceclaims"),),
-        *(("apiextensions.k8s.io", "v1", "CustomResourceDefinition", "customresourcedefinitions"),),
-        *(("admissionregistration.k8s.io", "v1", "ValidatingWebhookConfiguration", "validatingwebhookconfigurations"),),
-        *(("flowcontrol.apiserver.k8s.io", "v1", "FlowSchema", "flowschemas"),),
-        *(("certificates.k8s.io", "v1", "CertificateSigningRequest", "certificatesigningrequests"),),
-        *(("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices"),),
-        *(("autoscaling", "v1", "Scale", "scales"), ("", "v1", "PodTemplate", "podtemplates")),
-        *(("policy", "v1", "PodDisruptionBudget", "poddisruptionbudgets"),),
-    )
-)  # fmt: skip
-FORMS: Final = (
-    *("{0} == 1", "{0} == 'a'", "{0} > 1", "{0} + 1 == 2", "{0} + 'a' == 'b'", "{0}.zz == 1", "{0}"),
-    *("{0}.startsWith('a')", "{0}.all(x, x > 1)", "{0}.exists(x, x.name == 'a')", "{0}[0] == 'a'"),
-    *("{0}['a'] == 'b'", "has({0}.zz)", "has({0})", "{0}.size() > 1", "size({0}) > 'a'", "!{0}"),
-    *("{0} in ['a']", "'a' in {0}", "1 in {0}", "{0}.?zz.orValue(1) == 2", "quantity({0}) == {0}"),
-    *("{0} == {1}", "{0} < {1}", "{0} in {1}", "has({0}.name) && {1}", "{0} ? {1} : {0}", "-{0} > 1"),
-    *("{0}.map(x, x.name) == ['a']", "{0}.map(k, {1}[k]) == []", "{0}.filter(x, {1} == x) == []"),
-    *("timestamp({0}) < {1}", "{0}.getHours() > 1", "duration({0}) > duration('1s')", "{0} == null"),
-    *("int({0}) == 1", "string({0}) == 'a'", "type({0}) == int", "dyn({0}).zz == 1", "{0} == [{1}]"),
-    *("{0}.matches('a')", "{0}.sum() == 1", "{0}.join() == 'a'", "sets.contains({0}, ['a'])", "{0} == {{}}"),
-    *("{0}.isSorted()", "{0}.all(i, v, i == v)", "{0}.transformList(i, v, v)[0] == {1}", "{0} == [1]"),
-    *("variables.a == {0}", "variables.a.zz == {0}", "variables.b == 'a'", "variables.c == {0}"),
-    *("params.data.a == {0}", "params.zz == 1", "{0} == oldObject.spec", "cel.bind(x, {0}, x.zz == 1)"),
-    *("request.zz == {0} || true", "namespaceObject.metadata.labels == {0}", "[{0}, {1}] == []"),
-    *("{{'a': {0}, 'b': {1}}} == {{}}", "foo({0})", "optional.of({0}) == {1}", "{0} - {1} == 0"),
-    *("authorizer.group({0}).resource('a').check('b').allowed()", "'%s'.format([{0}]) == {1}"),
+    (one.gvk, one.gvr.resource)
+    for one in known_resources()
+    if schema_for(one.gvk) is not None and one.gvr.group not in _BEYOND
 )
-_PARAMS: Final = (("v1", "ConfigMap"), ("apps/v1", "Deployment"), ("a.io/v1", "Nothing"), ("v1", "Pod"))
+POOLS: Final = pools("type_checks")
+FORMS: Final = POOLS["forms"]
+_PARAMS: Final = (
+    ("v1", "ConfigMap"),
+    ("apps/v1", "Deployment"),
+    ("a.io/v1", "Nothing"),
+    ("v1", "Pod"),
+)
 
 
 def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Difference | None]:
@@ -73,7 +49,12 @@ def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Diff
         for server in (ours, real):
             made = [server.call("POST", POLICIES, one).code for one in policies]
             server.settle()
-            told.append([_found(server, path) if code == 201 else str(code) for path, code in zip(paths, made, strict=True)])
+            told.append(
+                [
+                    _found(server, path) if code == 201 else str(code)
+                    for path, code in zip(paths, made, strict=True)
+                ]
+            )
             for path in paths:
                 server.call("DELETE", path)
         for one, path, own, other in zip(policies, paths, *told, strict=True):
@@ -124,7 +105,12 @@ def policy(seed: int) -> Json:
         version, kind = random.choice(_PARAMS)
         spec["paramKind"] = {"apiVersion": version, "kind": kind}
     name = {"name": f"types-{seed}"}
-    return {"apiVersion": GROUP[6:] + "/v1", "kind": "ValidatingAdmissionPolicy", "metadata": name, "spec": spec}
+    return {
+        "apiVersion": GROUP[6:] + "/v1",
+        "kind": "ValidatingAdmissionPolicy",
+        "metadata": name,
+        "spec": spec,
+    }
 
 
 class _Expressions:
@@ -146,7 +132,12 @@ class _Expressions:
                 name = self._random.choice(sorted(node.properties))
                 node = node.properties[name]
                 name = "zz" if self._random.random() < 0.03 else name
-                plain = re.fullmatch(r"[A-Za-z]\w*", name) and name not in ("in", "as", "default", "namespace")
+                plain = re.fullmatch(r"[A-Za-z]\w*", name) and name not in (
+                    "in",
+                    "as",
+                    "default",
+                    "namespace",
+                )
                 text += f".{name}" if plain and self._random.random() < 0.95 else f"['{name}']"
             elif node.items is not None:
                 node, text = node.items, text + "[0]"

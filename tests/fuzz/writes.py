@@ -11,9 +11,9 @@ import copy
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from celadon.kube import metadata
 from celadon.kube.schemas.typed_objects import StructCodec, codec_for, struct_codec
@@ -80,6 +80,10 @@ class Difference:
         return f"{self.method} {self.path}\n    {self.what}\n  ours {self.ours}\n  real {self.real}"
 
 
+Campaign: TypeAlias = Callable[[Server, Server, int, int], Iterator[Difference | None]]
+"""Ours and a real server, the first seed, and how many."""
+
+
 def seeds() -> dict[str, list[Json]]:
     """By collection, with `{}` for the namespace: what recorded servers took of it."""
     found: dict[str, dict[str, Json]] = {}
@@ -100,9 +104,14 @@ def seeds() -> dict[str, list[Json]]:
 
 
 def campaign(
-    ours: Server, real: Server, given: Mapping[str, Sequence[Json]], seed: int, count: int
+    ours: Server,
+    real: Server,
+    seed: int,
+    count: int,
+    given: Mapping[str, Sequence[Json]] | None = None,
 ) -> Iterator[Difference | None]:
-    """Of so many writes, one by one."""
+    """Of so many writes of what was recorded, or `given`, one by one."""
+    given = seeds() if given is None else given
     chance, namespace = random.Random(seed), f"fuzz-{seed}"
     for server in (ours, real):
         server.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
@@ -170,7 +179,7 @@ def compared(
     *,
     exact: bool = False,
 ) -> Difference | None:
-    """What the two say of an object each, if that differs; to be `exact`, the order of causes, too."""
+    """What the two say of an object each, if that differs; `exact`, if the order of causes does."""
     told = [
         plain(server.call(method, path, obj), exact=exact)
         for server, obj in zip((ours, real), objects, strict=True)
@@ -179,7 +188,8 @@ def compared(
 
 
 def plain(reply: Reply, *, exact: bool = False) -> str:
-    """An answer without what is a server's own; not `exact`, with causes in an order of their own."""
+    """An answer without what is a server's own; causes are in an order of their own unless it is
+    to be `exact`."""
     body = json.loads(_masked(json.dumps(reply.body)))
     if isinstance(body, dict):
         (body.get("metadata") or {}).pop("managedFields", None)

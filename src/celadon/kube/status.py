@@ -205,8 +205,8 @@ def wrong_form(message: str) -> StatusError:
 def already_exists(
     resource: GroupResource, name: str, *, being_deleted: bool = False, generates: bool = False
 ) -> StatusError:
-    """409 for a create; `being_deleted` if the object only waits for its finalizers. What `generates`
-    has a `generateName`, perhaps beside a name: try again in a second."""
+    """409 for a create; `being_deleted` if the object only waits for its finalizers. What
+    `generates` has a `generateName`, perhaps beside a name: try again in a second."""
     prefix = "object is being deleted: " if being_deleted else ""
     why = ", the server was not able to generate a unique name for the object" if generates else ""
     message = f"{prefix}{resource} {quote(name)} already exists{why}"

@@ -1,4 +1,4 @@
-"""What validating policies see of objects that mutating policies have changed, and what is stored."""
+"""What is seen of objects that mutating policies have changed, and what of it is stored."""
 
 from __future__ import annotations
 
@@ -29,7 +29,12 @@ def running() -> Iterator[Running]:
     spec = {"x": {"type": "integer", "default": 1}, "y": {"type": "integer"}}
     schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}
     versions = [
-        {"name": name, "served": True, "storage": name == "v1", "schema": {"openAPIV3Schema": schema}}
+        {
+            "name": name,
+            "served": True,
+            "storage": name == "v1",
+            "schema": {"openAPIV3Schema": schema},
+        }
         for name in ("v1", "v2")
     ]
     names = {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"}
@@ -90,7 +95,9 @@ def thing(name: str) -> dict[str, Any]:
         ("op: 'add', path: '/metadata/name', value: 'other'", 'seen{"spec":{"x":1}}'),
     ],
 )
-def test_nothing_is_pruned_before_it_is_stored(running: Running, operations: str, seen: str) -> None:
+def test_nothing_is_pruned_before_it_is_stored(
+    running: Running, operations: str, seen: str
+) -> None:
     mutate(running, operations)
     code, answer = ask(running, "POST", THINGS, thing("seen"))
     assert (code, answer["message"].partition("denied request: ")[2]) == (422, seen)
@@ -118,8 +125,8 @@ def test_what_a_definition_does_not_know_is_not_stored_but_counts_as_a_change(
         (
             "op: 'add', path: '/spec/y', value: null",
             422,
-            'Thing.a.io "refused" is invalid: spec.y: Invalid value: "null": spec.y in body must be '
-            'of type integer: "null"',
+            'Thing.a.io "refused" is invalid: spec.y: Invalid value: "null": spec.y in body must '
+            'be of type integer: "null"',
         ),
     ],
 )

@@ -176,7 +176,10 @@ def test_policies_see_evictions_before_anybody_looks_for_the_pod(running: Runnin
         "matchConstraints": {"resourceRules": [rule]},
         "validations": [{"expression": "false", "messageExpression": shown}],
     }
-    policies, meta = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies", {"name": "p"}
+    policies, meta = (
+        "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+        {"name": "p"},
+    )
     assert ask(running, "POST", policies, {"metadata": meta, "spec": spec})[0] == 201
     bound = {"policyName": "p", "validationActions": ["Deny"]}
     ask(running, "POST", f"{policies[:-3]}ybindings", {"metadata": meta, "spec": bound})

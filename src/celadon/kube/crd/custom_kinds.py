@@ -427,8 +427,8 @@ class CustomKind:
         return Pruned(found.value, (*found.dropped, *lost))
 
     def mutated(self, obj: JsonDict) -> JsonDict:
-        """An object that a mutator made: with defaults. What the schema does not know, and nulls that
-        it does not allow, stay until it is stored."""
+        """An object that a mutator made: with defaults. What the schema does not know stays until
+        it is stored, and nulls that it does not allow are refused."""
         found: JsonDict = defaulted(obj, self.schema, keeps_nulls=True)
         return found
 
