@@ -8,7 +8,7 @@ asked for a dry run of a create and, of objects that both took, of updates.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
 from typing import Any, Final
 
@@ -62,14 +62,13 @@ def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Diff
 
 def _current(server: Server, path: str) -> Json:
     """An object whose status is written already, if it has one."""
+    obj = server.call("GET", path).body
     for _ in range(40):
-        obj = server.call("GET", path).body
-        if (
-            obj["kind"] != "ValidatingAdmissionPolicy"
-            or obj.get("status", {}).get("typeChecking") is not None
-        ):
+        checked = obj.get("status", {}).get("typeChecking") is not None
+        if checked or obj["kind"] != "ValidatingAdmissionPolicy":
             break
         server.settle()
+        obj = server.call("GET", path).body
     return obj
 
 
@@ -133,7 +132,7 @@ class Policies:
         if self._random.random() < chance:
             spec[key] = make()
 
-    def _expression(self, known: tuple[str, ...], right: str, wanted: types.Type) -> str:
+    def _expression(self, known: Sequence[str], right: str, wanted: types.Type) -> str:
         draw = self._random.random()
         if self._faults and draw < 0.5:
             return self._random.choice(known)
@@ -284,7 +283,7 @@ class Policies:
     def _binding(self) -> Json:
         spec: Json = {"policyName": self._or("p", "", "A b", "a/b", None)}
         actions = self._random.choice((["Deny"], ["Warn", "Audit"], ["Audit"]))
-        wrong = ([], ["Deny", "Warn"], ["Deny", "Deny"], ["x"], None)
+        wrong: tuple[Json, ...] = ([], ["Deny", "Warn"], ["Deny", "Deny"], ["x"], None)
         spec["validationActions"] = self._or(actions, *wrong)
         self._maybe(spec, "paramRef", 0.4, self._param_ref)
         self._maybe(spec, "matchResources", 0.4, self._match)

@@ -112,11 +112,11 @@ class OverHttps:
             self._connection.close()
             return Reply(500, {"message": "no answer"})
         content = answer.read()
-        sent = answer.headers.get_all("Warning") or []
-        warnings = [one.encode("latin-1").decode() for one in sent]
+        found = answer.headers.get_all("Warning") or []
+        warnings = [one.encode("latin-1").decode() for one in found]
         audit = self._audited(answer.headers["Audit-Id"]) if self.audit_log else None
-        found = json.loads(content) if content else None
-        return Reply(answer.status, found, tuple(map(_warning, warnings)), audit)
+        body = json.loads(content) if content else None
+        return Reply(answer.status, body, tuple(map(_warning, warnings)), audit)
 
     def _audited(self, audit_id: str) -> dict[str, str]:
         """The annotations of the last event of a request, which is written a little later."""

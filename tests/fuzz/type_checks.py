@@ -64,6 +64,7 @@ def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Diff
 
 def _found(server: Server, path: str) -> str:
     """A status, as soon as it is there, without the numbers in names of types."""
+    status: Json = {}
     for _ in range(100):
         status = server.call("GET", path).body.get("status", {})
         if status.get("typeChecking") is not None:

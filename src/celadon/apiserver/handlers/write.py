@@ -307,7 +307,7 @@ class Writer:
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
         # A request keeps its name, whatever mutators have called the object.
-        await self._admission.admit(call, Operation.CREATE, made, None, name=sent_name or None)
+        await self._admission.admit(call, Operation.CREATE, made, None, name=sent_name)
         if not call.dry_run:  # which upstream answers with the version that was sent
             create.drop_version(made)
         stored = await call.work.step(_stored_new, draft, made, target)
