@@ -231,8 +231,8 @@ def common(server: Server) -> None:
         "operations": ["CONNECT"],
         "resources": ["none"],
     }
-    for version, kind in PARAMS:  # a kind that no policy has any more is not watched again
-        _kept(server, nothing, {"apiVersion": version, "kind": kind})
+    for params in PARAMS:  # a kind that no policy has any more is not watched again
+        _kept(server, nothing, dict(zip(("apiVersion", "kind"), params, strict=True)))
     server.settle()
 
 

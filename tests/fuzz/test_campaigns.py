@@ -73,8 +73,10 @@ def test_decisions(make: scenarios.Maker, server: Server) -> None:
 class Lenient(InProcess):
     """A server that takes everything."""
 
-    def call(self, method: str, path: str, body: object = None) -> Reply:
-        reply = super().call(method, path, body)
+    def call(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] = SENT_JSON
+    ) -> Reply:
+        reply = super().call(method, path, body, headers)
         return Reply(201, {}, (), {}) if "dryRun" in path else reply
 
 
@@ -91,7 +93,9 @@ def test_a_server_that_decides_otherwise_is_noticed() -> None:
 class Strange(InProcess):
     """A server that knows nobody."""
 
-    def call(self, method: str, path: str, body: object = None) -> Reply:
+    def call(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] = SENT_JSON
+    ) -> Reply:
         return Reply(401, {"message": "Unauthorized"})
 
 
@@ -102,11 +106,13 @@ class Slow(InProcess):
         super().__init__()
         self.asked: Counter[str] = Counter()
 
-    def call(self, method: str, path: str, body: object = None) -> Reply:
+    def call(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] = SENT_JSON
+    ) -> Reply:
         self.asked[path] += 1
         if method == "POST" and self.asked[path] <= 3:
             return Reply(404 if "dryRun" in path else 409, {"message": "not yet"})
-        return super().call(method, path, body)
+        return super().call(method, path, body, headers)
 
 
 @pytest.mark.parametrize(("kind", "expected"), [(Strange, "401: Unauthorized"), (Slow, "")])

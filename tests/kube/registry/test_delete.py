@@ -276,8 +276,11 @@ def test_preconditions() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "resource"),
-    [("Namespace", "v1/namespaces"), ("CustomResourceDefinition", "apiextensions.k8s.io/v1/customresourcedefinitions")],
-)  # fmt: skip
+    [
+        ("Namespace", "v1/namespaces"),
+        ("CustomResourceDefinition", "apiextensions.k8s.io/v1/customresourcedefinitions"),
+    ],
+)
 def test_some_deletions_are_always_about_the_object_that_is_there(kind: str, resource: str) -> None:
     where = target(resource, "a")
     old = {**OLD, "apiVersion": where.kind.api_version, "kind": kind}
