@@ -64,13 +64,13 @@ def running() -> Iterator[Running]:
     started.close()
 
 
-def mutate(running: Running, operations: str) -> None:
-    """Let this be the patch of the one mutating policy."""
+def mutate(running: Running, *patches: str) -> None:
+    """Let these be the patches of the one mutating policy, of one operation each."""
     rule = {"apiGroups": ["a.io"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}
-    patch = {"patchType": "JSONPatch", "jsonPatch": {"expression": f"[JSONPatch{{{operations}}}]"}}
+    expressions = [{"expression": f"[JSONPatch{{{patch}}}]"} for patch in patches]
     spec = {
         "matchConstraints": {"resourceRules": [{**rule, "operations": ["CREATE", "UPDATE"]}]},
-        "mutations": [patch],
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": one} for one in expressions],
         "reinvocationPolicy": "Never",
     }
     path, meta = f"{POLICIES}/mutatingadmissionpolicies", {"metadata": {"name": "m"}}
@@ -139,3 +139,10 @@ def test_what_is_refused(running: Running, operations: str, code: int, message: 
 def test_no_link_to_itself_is_stored(running: Running) -> None:
     mutate(running, "op: 'add', path: '/metadata/selfLink', value: 'x'")
     assert "selfLink" not in ask(running, "POST", THINGS, thing("linked"))[1]["metadata"]
+
+
+def test_who_has_no_name_is_refused_under_the_one_that_a_mutator_gave(running: Running) -> None:
+    mutate(running, "op: 'add', path: '/metadata/name', value: 'other'", "op: 'x'")
+    body = {**thing(""), "metadata": {"generateName": "gen-"}}
+    code, answer = ask(running, "POST", THINGS, body)
+    assert (code, answer["details"]["name"]) == (403, "other")
