@@ -454,7 +454,7 @@ class RequestLayers:
             if published is None:
                 raise NoSuchPath(info.path)
             return published
-        notes.endpoint = endpoint = find_endpoint(info, served.catalog, served.groups)
+        notes.endpoint = endpoint = _endpoint(info, served, notes)
         work, gvk = self._work(request, user), endpoint.resource.gvk
         if work.workers.is_fork:
             self._begin_forked(endpoint)
@@ -472,7 +472,7 @@ class RequestLayers:
         remaining = time_left(seconds)
         call = Call(request, info, user, endpoint, custom, notes, remaining, work)
         definition = served.definition_of(endpoint.resource)
-        note_deprecation(call, definition)
+        note_deprecation(notes, gvk, definition)
         require_lasting(endpoint, definition)
         try:
             answer = await self._verbs.answer(call, served)
@@ -641,6 +641,19 @@ class RequestLayers:
             return await self._stranger(request).step(_form_of_errors, request, aside=aside)
         except (StatusError, TooMuchWork):
             return Accepted()
+
+
+def _endpoint(info: RequestInfo, served: Served, notes: Notes) -> Endpoint:
+    """As `find_endpoint`. Whoever comes as far as a custom resource is told that its version is
+    deprecated, though it has no such subresource or verb."""
+    try:
+        return find_endpoint(info, served.catalog, served.groups)
+    except StatusError:
+        gvr = GroupVersionResource(info.group, info.version, info.resource)
+        resource = served.catalog.by_gvr(gvr)
+        if resource is not None and resource.custom:
+            note_deprecation(notes, resource.gvk, served.definition_of(resource))
+        raise
 
 
 def _must_be_current(info: RequestInfo, request: HttpRequest) -> bool:

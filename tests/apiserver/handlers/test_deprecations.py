@@ -148,6 +148,44 @@ def test_deprecated_versions_say_so(
     assert answer.audit.get("k8s.io/removed-release") == removed
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "code", "is_warned"),
+    [
+        ("GET", "namespaces/default/olds", 200, True),
+        ("GET", "namespaces/default/olds/none", 404, True),
+        ("GET", "namespaces/default/olds/none/scale", 404, True),
+        ("PUT", "namespaces/default/olds", 400, True),
+        ("OPTIONS", "namespaces/default/olds", 405, True),
+        ("DELETE", "namespaces/default/news", 404, False),
+    ],
+)
+def test_deprecated_versions_of_custom_resources_say_so_to_all_who_name_one(
+    running: Running, method: str, path: str, code: int, is_warned: bool
+) -> None:
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "deprecated": True,
+        "schema": {"openAPIV3Schema": {"type": "object"}},
+    }
+    names = {"plural": "olds", "singular": "old", "kind": "Old", "listKind": "OldList"}
+    spec = {
+        "group": "old.example.com",
+        "names": names,
+        "scope": "Namespaced",
+        "versions": [version],
+    }
+    definition = {"metadata": {"name": "olds.old.example.com"}, "spec": spec}
+    ask(running, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition)
+    running.settle()
+    given = [("authorization", "Bearer admin-token")]
+    answer = running.answer(HttpRequest(method, f"/apis/old.example.com/v1/{path}", given, b""))
+    warnings = [value for name, value in answer.headers if name == "Warning"]
+    told = '299 - "old.example.com/v1 Old is deprecated"'
+    assert (answer.code, warnings) == (code, [told] if is_warned else [])
+
+
 def test_what_a_later_release_deprecates_is_not_warned_of(running: Running) -> None:
     path = "/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicybindings/none"
     answer, _ = ask(running, "GET", path)

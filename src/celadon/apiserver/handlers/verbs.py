@@ -26,7 +26,13 @@ from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.handlers.admission_chain import Admission
-from celadon.apiserver.handlers.calls import Call, checked_body, read_sent, require_body_type
+from celadon.apiserver.handlers.calls import (
+    Call,
+    Notes,
+    checked_body,
+    read_sent,
+    require_body_type,
+)
 from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.endpoints import NAMED_VERBS
@@ -400,23 +406,22 @@ DEPRECATED_NOTE: Final = "k8s.io/deprecated"
 REMOVED_NOTE: Final = "k8s.io/removed-release"
 
 
-def note_deprecation(call: Call, definition: JsonObject | None) -> None:
+def note_deprecation(notes: Notes, gvk: GroupVersionKind, definition: JsonObject | None) -> None:
     """`definition` is that of a custom resource. Subresources count as their resource."""
-    gvk = call.endpoint.resource.gvk
     if definition is not None:
         warning = _of_version(definition, gvk)
         if warning:
-            call.notes.warnings.append(warning)
-            call.notes.annotate({DEPRECATED_NOTE: "true"})
+            notes.warnings.append(warning)
+            notes.annotate({DEPRECATED_NOTE: "true"})
         return
     found = deprecation_of(gvk)
     if found is None or not found.is_noted:
         return
     if warning := found.warning(gvk):
-        call.notes.warnings.append(warning)
-    call.notes.annotate({DEPRECATED_NOTE: "true"})
+        notes.warnings.append(warning)
+    notes.annotate({DEPRECATED_NOTE: "true"})
     if found.until:
-        call.notes.annotate({REMOVED_NOTE: found.until})
+        notes.annotate({REMOVED_NOTE: found.until})
 
 
 def _of_version(definition: JsonObject, gvk: GroupVersionKind) -> str:
