@@ -1,10 +1,11 @@
-"""`python -m tests.fuzz [expressions|policies|schemas|writes ...]`: a campaign of random search.
+"""`python -m tests.fuzz [CAMPAIGN ...]`: random search.
 
     make fuzz                                           all three, five minutes
     python -m tests.fuzz expressions --count 1000000    for hours
     python -m tests.fuzz policies schemas --server https://127.0.0.1:6443 \\
         --ca-file ca.crt --token "$TOKEN"               a real API server decides
     python -m tests.fuzz writes --server ...            creates and updates, beside a real server
+    python -m tests.fuzz policy-decisions --server ...  so are policy-writes, policy-values, types
 
 Prints what disagrees, made as small as it goes. Exits with 1 if anything did, with 2 if the server
 cannot be asked. The same seed gives the same texts.
@@ -16,22 +17,37 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from tests.fuzz import decisions, scenarios, variants, writes
+from tests.fuzz import (
+    decisions,
+    policy_decisions,
+    policy_values,
+    policy_writes,
+    scenarios,
+    type_checks,
+    variants,
+    writes,
+)
 from tests.fuzz.servers import InProcess, OverHttps, Server
 
 CAMPAIGNS = ("expressions", "policies", "schemas")
-WRITES = "writes"
-"""The campaign that needs a real server."""
+BESIDE: Mapping[str, writes.Campaign] = {
+    "writes": writes.campaign,
+    "policy-writes": policy_writes.campaign,
+    "policy-decisions": policy_decisions.campaign,
+    "policy-values": policy_values.campaign,
+    "types": type_checks.campaign,
+}
+"""The campaigns that need a real server."""
 MAKERS = {"policies": scenarios.policy_scenario, "schemas": scenarios.schema_scenario}
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
-    if WRITES in options.campaigns and not options.server:
-        parser.error("writes are compared with those of a real server: name it with --server")
+    if set(options.campaigns) & set(BESIDE) and not options.server:
+        parser.error("this is compared with what a real server says: name it with --server")
     try:
         return _search(options)
     except OSError as failure:
@@ -65,10 +81,10 @@ def _campaign(name: str, options: argparse.Namespace) -> Iterator[str]:
             yield f"{one.text!r}\n    {one.details}" if one else ""
         return
     server = _server(options)
-    if name == WRITES:
+    if name in BESIDE:
         ours = InProcess()
         try:
-            for wrong in writes.campaign(ours, server, writes.seeds(), options.seed, options.count):
+            for wrong in BESIDE[name](ours, server, options.seed, options.count):
                 yield str(wrong or "")
         finally:
             ours.close()
@@ -96,6 +112,7 @@ def _server(options: argparse.Namespace) -> Server:
         options.ca_file,
         certificate if all(certificate) else None,
         options.patience,
+        options.audit_log,
     )
 
 
@@ -103,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
-        "campaigns", nargs="*", choices=[[], *CAMPAIGNS, WRITES], metavar="CAMPAIGN"
+        "campaigns", nargs="*", choices=[[], *CAMPAIGNS, *BESIDE], metavar="CAMPAIGN"
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N")
     parser.add_argument("--count", type=int, default=1_000_000, metavar="N", help="of each")
@@ -115,6 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     real.add_argument("--client-certificate", default="", metavar="FILE")
     real.add_argument("--client-key", default="", metavar="FILE")
     real.add_argument("--ca-file", default="", metavar="FILE")
+    real.add_argument("--audit-log", default="", metavar="FILE", help="that it writes")
     real.add_argument(
         "--patience", type=float, default=2.0, metavar="S", help="until policies are in effect"
     )

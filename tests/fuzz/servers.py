@@ -6,18 +6,23 @@ everything, and is asked for dry runs only; what has to be there is deleted afte
 
 from __future__ import annotations
 
+import http.client
 import json
 import ssl
 import time
-import urllib.error
-import urllib.request
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+from urllib.parse import urlsplit
 
+from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.http_messages import HttpRequest
 from tests.apiserver.in_process import Running
 
 WARNING_PREFIX = '299 - "'
+SENT_JSON: Final[Mapping[str, str]] = MappingProxyType({"content-type": "application/json"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +38,10 @@ class Reply:
 class Server(Protocol):
     """An API server that can be asked."""
 
-    def call(self, method: str, path: str, body: Any = None) -> Reply:
-        """Of somebody who may do everything."""
+    def call(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON
+    ) -> Reply:
+        """Of somebody who may do everything. Headers have lower case."""
 
     def settle(self) -> None:
         """Wait until what was written is in effect."""
@@ -44,19 +51,20 @@ class Server(Protocol):
 
 
 class InProcess:
-    """Our server, without a network."""
+    """Our server, without a network; it serves each version."""
 
     def __init__(self) -> None:
-        self._running = Running()
+        self._running = Running(Settings(all_versions=True))
 
-    def call(self, method: str, path: str, body: Any = None) -> Reply:
-        headers = [("accept", "application/json"), ("authorization", "Bearer admin-token")]
-        data = b""
-        if body is not None:
-            headers.append(("content-type", "application/json"))
-            data = json.dumps(body).encode()
+    def call(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON
+    ) -> Reply:
+        known = [("accept", "application/json"), ("authorization", "Bearer admin-token")]
+        data = b"" if body is None else json.dumps(body).encode()
         try:
-            answer = self._running.answer(HttpRequest(method, path, headers, data))
+            answer = self._running.answer(
+                HttpRequest(method, path, [*known, *headers.items()], data)
+            )
         except Exception as failure:  # noqa: BLE001 - whatever it is, it is what is looked for
             message = f"the server fails: {type(failure).__name__}: {failure}"
             return Reply(500, {"message": message})
@@ -80,36 +88,54 @@ class OverHttps:
     authority: str = ""
     certificate: tuple[str, str] | None = None
     patience: float = 2.0
-    _context: ssl.SSLContext = field(init=False)
+    audit_log: str = ""
+    _connection: http.client.HTTPSConnection = field(init=False)
 
     def __post_init__(self) -> None:
-        self._context = ssl.create_default_context(cafile=self.authority or None)
+        context = ssl.create_default_context(cafile=self.authority or None)
         if self.certificate:
-            self._context.load_cert_chain(*self.certificate)
+            context.load_cert_chain(*self.certificate)
+        where = urlsplit(self.url)
+        self._connection = http.client.HTTPSConnection(where.netloc, context=context)
 
-    def call(self, method: str, path: str, body: Any = None) -> Reply:
-        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+    def call(
+        self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON
+    ) -> Reply:
+        sent = {"accept": "application/json", **headers}
         if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
+            sent["authorization"] = f"Bearer {self.token}"
         data = None if body is None else json.dumps(body).encode()
-        asked = urllib.request.Request(self.url.rstrip("/") + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(asked, context=self._context) as answer:
-                return _reply(answer.status, answer.read(), answer.headers)
-        except urllib.error.HTTPError as refused:
-            with refused:
-                return _reply(refused.code, refused.read(), refused.headers)
+            self._connection.request(method, path, data, sent)
+            answer = self._connection.getresponse()
+        except http.client.RemoteDisconnected:  # a map with a key of bytes lets a real one panic
+            self._connection.close()
+            return Reply(500, {"message": "no answer"})
+        content = answer.read()
+        found = answer.headers.get_all("Warning") or []
+        warnings = [one.encode("latin-1").decode() for one in found]
+        audit = self._audited(answer.headers["Audit-Id"]) if self.audit_log else None
+        body = json.loads(content) if content else None
+        return Reply(answer.status, body, tuple(map(_warning, warnings)), audit)
+
+    def _audited(self, audit_id: str) -> dict[str, str]:
+        """The annotations of the last event of a request, which is written a little later."""
+        for _ in range(100):
+            with Path(self.audit_log).open("rb") as log:
+                log.seek(max(0, log.seek(0, 2) - (1 << 20)))
+                lines = log.read().splitlines()
+            for line in reversed(lines):
+                if audit_id.encode() in line and b'"ResponseComplete"' in line:
+                    annotations: dict[str, str] = json.loads(line).get("annotations", {})
+                    return annotations
+            time.sleep(0.05)
+        return {}
 
     def settle(self) -> None:
         time.sleep(self.patience)
 
     def close(self) -> None:
-        """Nothing is kept open."""
-
-
-def _reply(code: int, content: bytes, headers: Any) -> Reply:
-    warnings = headers.get_all("Warning") or []
-    return Reply(code, json.loads(content) if content else None, tuple(map(_warning, warnings)))
+        self._connection.close()
 
 
 def _warning(header: str) -> str:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tests.fuzz import scenarios, writes
+from tests.fuzz import (
+    policy_decisions,
+    policy_values,
+    policy_writes,
+    scenarios,
+    type_checks,
+    writes,
+)
 from tests.fuzz.__main__ import main
 from tests.fuzz.decisions import campaign, difference
 from tests.fuzz.pieces import HOLE, Piece, shrunk
-from tests.fuzz.servers import InProcess, Reply, Server
+from tests.fuzz.servers import SENT_JSON, InProcess, Reply, Server
 from tests.fuzz.typed_expressions import SIMPLEST
 from tests.fuzz.variants import activations, disagreement
 from tests.fuzz.variants import campaign as expressions
@@ -66,8 +73,10 @@ def test_decisions(make: scenarios.Maker, server: Server) -> None:
 class Lenient(InProcess):
     """A server that takes everything."""
 
-    def call(self, method: str, path: str, body: object = None) -> Reply:
-        reply = super().call(method, path, body)
+    def call(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] = SENT_JSON
+    ) -> Reply:
+        reply = super().call(method, path, body, headers)
         return Reply(201, {}, (), {}) if "dryRun" in path else reply
 
 
@@ -84,7 +93,9 @@ def test_a_server_that_decides_otherwise_is_noticed() -> None:
 class Strange(InProcess):
     """A server that knows nobody."""
 
-    def call(self, method: str, path: str, body: object = None) -> Reply:
+    def call(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] = SENT_JSON
+    ) -> Reply:
         return Reply(401, {"message": "Unauthorized"})
 
 
@@ -95,11 +106,13 @@ class Slow(InProcess):
         super().__init__()
         self.asked: Counter[str] = Counter()
 
-    def call(self, method: str, path: str, body: object = None) -> Reply:
+    def call(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] = SENT_JSON
+    ) -> Reply:
         self.asked[path] += 1
         if method == "POST" and self.asked[path] <= 3:
             return Reply(404 if "dryRun" in path else 409, {"message": "not yet"})
-        return super().call(method, path, body)
+        return super().call(method, path, body, headers)
 
 
 @pytest.mark.parametrize(("kind", "expected"), [(Strange, "401: Unauthorized"), (Slow, "")])
@@ -170,22 +183,46 @@ WRITTEN = {
 class Careless(InProcess):
     """A server that takes every PUT of a ConfigMap as it stands."""
 
-    def call(self, method: str, path: str, body: object = None) -> Reply:
+    def call(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] = SENT_JSON
+    ) -> Reply:
         if method == "PUT" and "configmaps" in path:
             return Reply(200, body)
-        return super().call(method, path, body)
+        return super().call(method, path, body, headers)
 
 
 def test_two_servers_that_answer_alike_do_not_differ() -> None:
     ours, real = InProcess(), InProcess()
     try:
-        found = list(writes.campaign(ours, real, WRITTEN, SEED, 30))
+        found = list(writes.campaign(ours, real, SEED, 30, WRITTEN))
         assert [one for one in found if one] == []
-        careless = writes.campaign(ours, Careless(), {MAPS: WRITTEN[MAPS]}, SEED + 1, 30)
+        careless = writes.campaign(ours, Careless(), SEED + 1, 30, {MAPS: WRITTEN[MAPS]})
         assert {one.method for one in careless if one} == {"PUT"}
     finally:
         ours.close()
         real.close()
+
+
+@pytest.mark.parametrize(
+    ("campaign", "count"),
+    [
+        pytest.param(policy_writes.campaign, 8, id="writes"),
+        pytest.param(policy_decisions.campaign, 2, id="decisions"),
+        pytest.param(policy_values.campaign, 20, id="values"),
+        pytest.param(type_checks.campaign, 4, id="types"),
+    ],
+)
+def test_campaigns_about_policies_find_nothing_between_two_alike(
+    campaign: writes.Campaign, count: int
+) -> None:
+    ours, real = InProcess(), InProcess()
+    try:
+        found = list(campaign(ours, real, SEED, count))
+    finally:
+        ours.close()
+        real.close()
+    assert len(found) >= count
+    assert [str(one) for one in found if one] == []
 
 
 def test_writes_need_a_real_server(capsys: pytest.CaptureFixture[str]) -> None:

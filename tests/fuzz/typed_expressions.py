@@ -8,8 +8,11 @@ what happens on errors is where implementations differ.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from random import Random
+from types import MappingProxyType
 from typing import Any
 
 from celadon.cel import Environment, types
@@ -295,6 +298,12 @@ def _bindings(open_type: Type, wanted: Type) -> dict[str, Type]:
     for one, other in zip(open_type.params, wanted.params, strict=False):
         found.update(_bindings(one, other))
     return found
+
+
+def pools(campaign: str) -> Mapping[str, Sequence[str]]:
+    """Texts that a campaign about policies draws from, by the place they stand in."""
+    texts = json.loads(Path(__file__).with_name("pools.json").read_text())
+    return MappingProxyType({name: tuple(found) for name, found in texts[campaign].items()})
 
 
 _EDITS = "()[]{}.,?:+-*/%!=<>&|'\"\\`@# \n0aé"

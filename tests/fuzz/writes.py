@@ -11,9 +11,9 @@ import copy
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
 
 from celadon.kube import metadata
 from celadon.kube.schemas.typed_objects import StructCodec, codec_for, struct_codec
@@ -52,6 +52,9 @@ class Change:
     value: Json
     gone: bool = False
 
+    def __str__(self) -> str:
+        return f"{self.path} = {self.value!r}"
+
     def made(self, obj: Json) -> None:
         """Change an object. Raises LookupError and TypeError where the path leads nowhere."""
         *way, last = self.path
@@ -69,13 +72,16 @@ class Difference:
 
     method: str
     path: str
-    changes: tuple[Change, ...]
+    what: str
     ours: str
     real: str
 
     def __str__(self) -> str:
-        changes = "; ".join(f"{one.path} = {one.value!r}" for one in self.changes)
-        return f"{self.method} {self.path}\n    {changes}\n  ours {self.ours}\n  real {self.real}"
+        return f"{self.method} {self.path}\n    {self.what}\n  ours {self.ours}\n  real {self.real}"
+
+
+Campaign: TypeAlias = Callable[[Server, Server, int, int], Iterator[Difference | None]]
+"""Ours and a real server, the first seed, and how many."""
 
 
 def seeds() -> dict[str, list[Json]]:
@@ -98,9 +104,14 @@ def seeds() -> dict[str, list[Json]]:
 
 
 def campaign(
-    ours: Server, real: Server, given: Mapping[str, Sequence[Json]], seed: int, count: int
+    ours: Server,
+    real: Server,
+    seed: int,
+    count: int,
+    given: Mapping[str, Sequence[Json]] | None = None,
 ) -> Iterator[Difference | None]:
-    """Of so many writes, one by one."""
+    """Of so many writes of what was recorded, or `given`, one by one."""
+    given = seeds() if given is None else given
     chance, namespace = random.Random(seed), f"fuzz-{seed}"
     for server in (ours, real):
         server.call("POST", "/api/v1/namespaces", {"metadata": {"name": namespace}})
@@ -142,31 +153,48 @@ def _compared(
     real: Server,
     method: str,
     path: str,
-    objects: Sequence[Json],
+    objects: list[Json],
     changes: tuple[Change, ...],
     chance: random.Random,
 ) -> Difference | None:
     checked = chance.choice(("Strict", "Warn", "Ignore"))
-    asked = f"{path}?dryRun=All&fieldValidation={checked}"
-    replies = []
-    for server, obj in zip((ours, real), objects, strict=True):
-        changed = copy.deepcopy(obj)
-        try:
+    changed = copy.deepcopy(objects)
+    try:
+        for obj in changed:
             for change in changes:
-                change.made(changed)
-        except (LookupError, TypeError):
-            return None
-        replies.append(_plain(server.call(method, asked, changed)))
-    return None if replies[0] == replies[1] else Difference(method, asked, changes, *replies)
+                change.made(obj)
+    except (LookupError, TypeError):
+        return None
+    asked = f"{path}?dryRun=All&fieldValidation={checked}"
+    found = compared(ours, real, method, asked, changed)
+    return found and replace(found, what="; ".join(map(str, changes)))
 
 
-def _plain(reply: Reply) -> str:
-    """An answer without what is a server's own, and causes in an order of their own."""
+def compared(
+    ours: Server,
+    real: Server,
+    method: str,
+    path: str,
+    objects: Sequence[Json],
+    *,
+    exact: bool = False,
+) -> Difference | None:
+    """What the two say of an object each, if that differs; `exact`, if the order of causes does."""
+    told = [
+        plain(server.call(method, path, obj), exact=exact)
+        for server, obj in zip((ours, real), objects, strict=True)
+    ]
+    return None if told[0] == told[1] else Difference(method, path, json.dumps(objects[1]), *told)
+
+
+def plain(reply: Reply, *, exact: bool = False) -> str:
+    """An answer without what is a server's own; causes are in an order of their own unless it is
+    to be `exact`."""
     body = json.loads(_masked(json.dumps(reply.body)))
     if isinstance(body, dict):
         (body.get("metadata") or {}).pop("managedFields", None)
         causes = (body.get("details") or {}).get("causes")
-        if body.get("kind") == "Status" and causes:
+        if not exact and body.get("kind") == "Status" and causes:
             body["details"]["causes"] = sorted(
                 causes, key=lambda one: sorted(map(str, one.items()))
             )

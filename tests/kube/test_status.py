@@ -64,7 +64,7 @@ DEPLOYMENTS = GroupResource("apps", "deployments")
             'object is being deleted: pods "p" already exists',
         ),
         (
-            status.generated_name_exists(PODS, "p"),
+            status.already_exists(PODS, "p", generates=True),
             409,
             "AlreadyExists",
             'pods "p" already exists, the server was not able to generate a unique name for the '

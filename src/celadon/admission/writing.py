@@ -56,10 +56,12 @@ def request_of(
     dry_run: bool = False,
 ) -> Request:
     """`new` and `old` are as the write path leaves them. The name is that of the URL or, of a new
-    object, its own; `name` says another."""
-    found = name
-    if found is None:
-        found = target.name or metadata.name(new if new is not None else old)
+    object, its own; `name` says another. Without one, a new object has that which was made up for
+    it; a namespace is then in none, not in itself."""
+    named = name
+    if named is None:
+        named = target.name or metadata.name(new if new is not None else old)
+    found = named or (metadata.name(new) if new is not None else "")
     is_namespace = target.resource.gvr == NAMESPACES
     return Request(
         operation=operation,
@@ -67,7 +69,7 @@ def request_of(
         resource=target.resource.gvr,
         subresource=target.subresource,
         name=found,
-        namespace=found if is_namespace else target.namespace,
+        namespace=named if is_namespace else target.namespace,
         object=new,
         old_object=old,
         user=user,
@@ -83,8 +85,6 @@ def write_options(operation: Operation, given: WriteOptions) -> JsonDict | None:
         return None
     if given.dry_run:
         options["dryRun"] = list(given.dry_run)
-    if given.force is not None:
-        options["force"] = given.force
     for key, value in (
         ("fieldManager", given.field_manager),
         ("fieldValidation", given.field_validation),

@@ -203,21 +203,15 @@ def wrong_form(message: str) -> StatusError:
 
 
 def already_exists(
-    resource: GroupResource, name: str, *, being_deleted: bool = False
+    resource: GroupResource, name: str, *, being_deleted: bool = False, generates: bool = False
 ) -> StatusError:
-    """409 for a create; `being_deleted` if the object only waits for its finalizers."""
+    """409 for a create; `being_deleted` if the object only waits for its finalizers. What
+    `generates` has a `generateName`, perhaps beside a name: try again in a second."""
     prefix = "object is being deleted: " if being_deleted else ""
-    message = f"{prefix}{resource} {quote(name)} already exists"
-    return _failure("AlreadyExists", message, _of(resource, name))
-
-
-def generated_name_exists(resource: GroupResource, name: str) -> StatusError:
-    """409 for a create with `generateName` whose random name was taken: try again in a second."""
-    message = (
-        f"{resource} {quote(name)} already exists, the server was not able to generate a unique "
-        "name for the object"
-    )
-    return _failure("AlreadyExists", message, _of(resource, name, retry_after_seconds=1))
+    why = ", the server was not able to generate a unique name for the object" if generates else ""
+    message = f"{prefix}{resource} {quote(name)} already exists{why}"
+    details = _of(resource, name, retry_after_seconds=1) if generates else _of(resource, name)
+    return _failure("AlreadyExists", message, details)
 
 
 def conflict(resource: GroupResource, name: str, why: str) -> StatusError:

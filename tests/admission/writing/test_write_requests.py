@@ -54,6 +54,13 @@ def test_requests() -> None:
     spaces = target("", "namespaces", "n")
     assert request_of(spaces, Operation.DELETE, None, {}, ALICE).namespace == "n"
     assert request_of(PODS, Operation.DELETE, None, pod(), ALICE, name="").name == ""
+    assert request_of(PODS, Operation.CREATE, pod(), None, ALICE, name="q").name == "q"
+
+
+def test_a_namespace_with_a_generated_name_is_in_none() -> None:
+    made = {"metadata": {"generateName": "n", "name": "nx"}}
+    request = request_of(target("", "namespaces", ""), Operation.CREATE, made, None, ALICE, name="")
+    assert (request.name, request.namespace) == ("nx", "")
 
 
 def test_options() -> None:
@@ -81,8 +88,5 @@ def test_options() -> None:
         "orphanDependents": False,
         "dryRun": ["All"],
     }
-    assert write_options(Operation.UPDATE, WriteOptions(force=False)) == {
-        "kind": "UpdateOptions",
-        "apiVersion": "meta.k8s.io/v1",
-        "force": False,
-    }
+    options = {"kind": "UpdateOptions", "apiVersion": "meta.k8s.io/v1"}
+    assert write_options(Operation.UPDATE, WriteOptions(force=True)) == options

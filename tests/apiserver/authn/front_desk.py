@@ -132,9 +132,8 @@ class FrontDesk:
             case "tokenreviews":
                 body, warnings = token_review(review, self.authenticator, NOW)
                 return Answer(201, body, warnings)
-        body, annotations = self.issuer.request(
-            review, info.namespace, info.name, NOW, str(uuid.UUID(int=8))
-        )
+        asked = self.issuer.prepared(review, info.namespace, info.name, NOW)
+        body, annotations = self.issuer.issued(asked, NOW, str(uuid.UUID(int=8)))
         return Answer(201, body, annotations=annotations)
 
 

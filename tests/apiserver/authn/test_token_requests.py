@@ -34,7 +34,7 @@ def ask(
 ) -> dict[str, Any]:
     issuer = TokenIssuer("https://issuer", ("api",), SIGNER, world(**objects), lambda gate: True)
     request = {"metadata": metadata or {}, "spec": {"expirationSeconds": 3600, **spec}}
-    return issuer.request(request, "ns", "robot", NOW, "j")[0]
+    return issuer.issued(issuer.prepared(request, "ns", "robot", NOW), NOW, "j")[0]
 
 
 def claims(answer: dict[str, Any]) -> dict[str, Any]:
@@ -112,6 +112,13 @@ def test_the_answer_names_the_account() -> None:
     assert claims(answer)["aud"] == ["api"]
 
 
+def test_admission_sees_what_the_request_left_open() -> None:
+    issuer = TokenIssuer("https://issuer", ("api",), SIGNER, world(), lambda gate: True)
+    seen = issuer.prepared({"spec": {"expirationSeconds": 600}}, "ns", "robot", NOW)
+    assert (seen["metadata"]["name"], seen["spec"]["audiences"]) == ("robot", ["api"])
+    assert seen["status"] == {"token": "", "expirationTimestamp": None}
+
+
 @pytest.mark.parametrize(
     ("spec", "metadata", "objects", "code", "message"),
     [
@@ -119,7 +126,7 @@ def test_the_answer_names_the_account() -> None:
         (
             {},
             {"name": "x"},
-            {},
+            {"serviceaccounts": None},
             422,
             'TokenRequest.authentication.k8s.io "robot" is invalid: metadata.name: Invalid value: '
             '"x": must match the service account name if specified',

@@ -360,7 +360,8 @@ def test_names_are_generated_until_so_many_were_taken(
 def test_a_name_that_was_given_is_tried_once(races: Running) -> None:
     body = {"metadata": {"name": "once", "generateName": "gen-"}}
     make(races, MAPS, body)
-    assert said(ask(races, "POST", MAPS, body)) == (409, 'configmaps "once" already exists')
+    message = 'configmaps "once" already exists, the server was not able to generate a unique name '
+    assert said(ask(races, "POST", MAPS, body)) == (409, f"{message}for the object")
 
 
 def test_of_an_object_that_is_being_deleted_a_create_says_so(races: Running) -> None:

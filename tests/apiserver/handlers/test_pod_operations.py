@@ -162,3 +162,29 @@ def test_a_pod_on_a_node_has_time_which_only_gets_shorter(running: Running) -> N
     code, gone = ask(running, "DELETE", f"{PODS}/a?gracePeriodSeconds=0")
     assert (code, gone["metadata"]["deletionGracePeriodSeconds"]) == (200, 0)
     assert ask(running, "GET", f"{PODS}/a")[0] == 404
+
+
+def test_policies_see_evictions_before_anybody_looks_for_the_pod(running: Running) -> None:
+    rule = {
+        "apiGroups": [""],
+        "apiVersions": ["v1"],
+        "operations": ["CREATE"],
+        "resources": ["pods/eviction"],
+    }
+    shown = "'%s'.format([object.deleteOptions])"
+    spec = {
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": "false", "messageExpression": shown}],
+    }
+    policies, meta = (
+        "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+        {"name": "p"},
+    )
+    assert ask(running, "POST", policies, {"metadata": meta, "spec": spec})[0] == 201
+    bound = {"policyName": "p", "validationActions": ["Deny"]}
+    ask(running, "POST", f"{policies[:-3]}ybindings", {"metadata": meta, "spec": bound})
+    body = {"metadata": {"name": "none"}, "deleteOptions": {}}
+    for query, seen in (("", "{}"), ("?dryRun=All", '{"dryRun":["All"]}')):
+        code, answer = ask(running, "POST", f"{PODS}/none/eviction{query}", body)
+        assert (code, answer["message"].partition("request: ")[2]) == (422, seen)
+    assert evict(running, "none", dryRun=["x"])[1]["message"].endswith('request: {"dryRun":["x"]}')

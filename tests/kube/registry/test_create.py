@@ -70,22 +70,14 @@ def test_new_objects() -> None:
         ({"name": "b"}, replace(MAPS, name="a"), r"the name of the object \(b\) does not match the "
          r"name on the URL \(a\)"),
         ({}, replace(MAPS, name="a"), r"the name of the object \(a based on URL\) was undetermin"),
-        ({"name": "b"}, target("v1/pods", "a", "binding"), "name in URL does not match name in "
-         "Binding object"),
     ],
 )  # fmt: skip
 def test_objects_that_belong_elsewhere(meta: dict[str, Any], where: Target, text: str) -> None:
     draft = draft_of({"metadata": meta}, where, CONTEXT)
-    is_update = where.name and not where.subresource
-    begin = update.begin_update if is_update else create.begin_create
+    begin = update.begin_update if where.name else create.begin_create
     with pytest.raises(StatusError, match=text) as caught:
         begin(draft, where)
     assert caught.value.code == 400
-
-
-def test_names_of_what_is_created_below_an_object() -> None:
-    found = made({"target": {"name": "n"}}, target("v1/pods", "a", "binding"))
-    assert (found["kind"], found["metadata"]) == ("Binding", {"name": "a", "namespace": "ns"})
 
 
 def test_mutators_see_the_defaults_and_get_them_again() -> None:

@@ -238,7 +238,7 @@ def test_custom_resources_of_mutators_stay_as_they_are_and_get_their_defaults() 
     document = {"apiVersion": "x.io/v1", "kind": "Box", "spec": {"zap": 1}}
     decoded, draft = read_mutated(document, BOX, BOX_KIND, CONTEXT)
     assert decoded == document
-    assert draft.made["spec"] == {"size": 1}
+    assert draft.made["spec"] == {"zap": 1, "size": 1}
 
 
 def test_options_of_connections_have_no_structure() -> None:

@@ -274,6 +274,25 @@ def test_preconditions() -> None:
         require_deletable({"resourceVersion": "6"}, OLD, target("v1/configmaps", "a"))
 
 
+@pytest.mark.parametrize(
+    ("kind", "resource"),
+    [
+        ("Namespace", "v1/namespaces"),
+        ("CustomResourceDefinition", "apiextensions.k8s.io/v1/customresourcedefinitions"),
+    ],
+)
+def test_some_deletions_are_always_about_the_object_that_is_there(kind: str, resource: str) -> None:
+    where = target(resource, "a")
+    old = {**OLD, "apiVersion": where.kind.api_version, "kind": kind}
+    assert settled(DeleteOptions(grace=5), old).preconditions == {"uid": "u"}
+    asked = DeleteOptions(preconditions={"uid": "x", "resourceVersion": "7"})
+    assert settled(asked, old).preconditions == asked.preconditions
+    text = 'cannot be fulfilled on {} "a": Precondition failed: {} in precondition: x, {} in object'
+    for member, said in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
+        with pytest.raises(StatusError, match=text.format(where.group_resource, said, said)):
+            require_deletable({member: "x"}, old, where)
+
+
 READ: list[tuple[str, dict[str, object]]] = [
     ("{}", {}),
     ("null", {}),

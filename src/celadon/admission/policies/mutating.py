@@ -67,6 +67,7 @@ from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
 from celadon.kube.fieldmanager import MergePlanner, MutatedKinds, MutationRefused, Patched
 from celadon.kube.releases import current_release
+from celadon.records import replace
 
 __all__ = ["Change", "MutatingEngine", "MutationFailure", "MutationNotes", "PolicyRounds"]
 
@@ -401,7 +402,8 @@ class PolicyRounds:
             made = self._invoked(planned, context, failures, number)
         state.last = made
         self.notes.failures += failures
-        refused = refusal(request, failures)
+        # Whoever asked for a generated name is refused under what the object is called by now.
+        refused = refusal(replace(request, object=made, size=None), failures) if failures else None
         if refused is not None:
             raise refused
         return made

@@ -657,18 +657,17 @@ def _mutation(
         registration_types.APPLY_CONFIGURATION: mutation.apply_configuration,
         registration_types.JSON_PATCH: mutation.json_patch,
     }
-    errors: list[FieldError] = []
     expression = given.pop(chosen)
     member = path.child(_MEMBERS[chosen])
     if expression is None:
-        errors.append(fieldpath.required(member, f"must be specified when patchType is {chosen}"))
+        errors = [fieldpath.required(member, f"must be specified when patchType is {chosen}")]
+    else:
+        errors = _patch(expression, member.child("expression"), chosen, scope, known)
     for other, text in given.items():
         if text is not None:
             name = _MEMBERS[other]
             detail = f"must not be specified when patchType is {chosen}"
             errors.append(fieldpath.invalid(path.child(name), f"{{{name}}}", detail))
-    if expression is not None:
-        errors += _patch(expression, member.child("expression"), chosen, scope, known)
     return errors
 
 

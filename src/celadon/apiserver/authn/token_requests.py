@@ -90,6 +90,7 @@ ISSUED_CREDENTIAL: Final = "authentication.kubernetes.io/issued-credential-id"
 
 _UID_GATE: Final = "TokenRequestServiceAccountUIDValidation"
 _SECONDS: Final = FieldPath("spec").child("expirationSeconds")
+_NO_TOKEN: Final[JsonDict] = {"token": "", "expirationTimestamp": None}
 _BINDABLE: Final = {"Pod": PODS, "Secret": SECRETS, "Node": NODES}
 
 
@@ -104,23 +105,34 @@ class TokenIssuer:
     objects: StoredObjects
     has_gate: Callable[[str], bool]
 
-    def request(
-        self,
-        request: JsonObject,
-        namespace: str,
-        name: str,
-        now: datetime.datetime,
-        token_id: str,
-        uid: str = "",
-    ) -> tuple[JsonDict, tuple[tuple[str, str], ...]]:
-        """The answer to a TokenRequest (decoded and defaulted) for this account, and annotations of
-        the audit event. `uid` is what the client says of the account. Raises StatusError."""
+    def prepared(
+        self, request: JsonObject, namespace: str, name: str, now: datetime.datetime, uid: str = ""
+    ) -> JsonDict:
+        """A TokenRequest (decoded and defaulted) for this account with all that it left open, which
+        is what admission sees. `uid` is what the client says of the account. Raises StatusError."""
+        _require_own(request, namespace, name)
         account = self._get(SERVICE_ACCOUNTS, namespace, name)
         if uid and uid != metadata.uid(account) and self.has_gate(_UID_GATE):
             raise _other_account(uid, account)
         spec = dict(request.get("spec") or {})
         spec["audiences"] = spec.get("audiences") or list(self.api_audiences)
-        _validate(request, namespace, name, spec)
+        _require_lifetime(spec["expirationSeconds"])
+        meta = {
+            **metadata.metadata(request),
+            "name": name,
+            "namespace": namespace,
+            **({"uid": metadata.uid(account)} if is_since("1.34") else {}),
+            "creationTimestamp": rfc3339(now),
+        }
+        return {**request, "metadata": meta, "spec": spec, "status": _NO_TOKEN}
+
+    def issued(
+        self, request: JsonObject, now: datetime.datetime, token_id: str
+    ) -> tuple[JsonDict, tuple[tuple[str, str], ...]]:
+        """The answer to a prepared request, and annotations of the audit event. Raises
+        StatusError."""
+        spec, name, namespace = request["spec"], metadata.name(request), metadata.namespace(request)
+        account = self._get(SERVICE_ACCOUNTS, namespace, name)
         bound = self._bound(spec.get("boundObjectRef"), namespace, name)
         seconds, warn_after = self._lifetime(spec, bound)
         claims = token_claims(
@@ -134,19 +146,8 @@ class TokenIssuer:
             warn_after=warn_after,
         )
         ends = now + datetime.timedelta(seconds=spec["expirationSeconds"])
-        answer = {
-            **request,
-            "metadata": {
-                **metadata.metadata(request),
-                "name": name,
-                "namespace": namespace,
-                **({"uid": metadata.uid(account)} if is_since("1.34") else {}),
-                "creationTimestamp": rfc3339(now),
-            },
-            "spec": spec,
-            "status": {"token": self.signer.sign(claims), "expirationTimestamp": rfc3339(ends)},
-        }
-        return answer, ((ISSUED_CREDENTIAL, f"JTI={token_id}"),)
+        told = {"token": self.signer.sign(claims), "expirationTimestamp": rfc3339(ends)}
+        return {**request, "status": told}, ((ISSUED_CREDENTIAL, f"JTI={token_id}"),)
 
     def _get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject:
         found = self.objects.get(resource, namespace, name)
@@ -196,8 +197,8 @@ class TokenIssuer:
         return seconds, 0
 
 
-def _validate(request: JsonObject, namespace: str, name: str, spec: JsonObject) -> None:
-    """Validate a TokenRequest. Raises StatusError (422)."""
+def _require_own(request: JsonObject, namespace: str, name: str) -> None:
+    """Raises StatusError (422) if the request names another account."""
     meta = metadata.metadata(request)
     for field, own, said in (
         ("name", name, "must match the service account name if specified"),
@@ -206,7 +207,10 @@ def _validate(request: JsonObject, namespace: str, name: str, spec: JsonObject) 
         if meta.get(field) and meta[field] != own:
             error = fieldpath.invalid(FieldPath("metadata").child(field), meta[field], said)
             raise status.invalid(KIND, name, [error])
-    seconds = spec["expirationSeconds"]
+
+
+def _require_lifetime(seconds: int) -> None:
+    """Raises StatusError (422)."""
     detail = ""
     if seconds < MIN_SECONDS:
         detail = "may not specify a duration less than 10 minutes"

@@ -75,15 +75,15 @@ class PodOperations:
 
     async def create(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
-        sent, made = await self._read(call)
-        if call.target.subresource and metadata.name(sent) != call.target.name:
+        made = await self._read(call)
+        if call.target.subresource and metadata.name(made) != call.target.name:
             kind = call.target.kind.kind
             raise status.bad_request(f"name in URL does not match name in {kind} object")
         if call.target.kind.kind == EVICTION.kind:
             return await self._evicted(call, made)
         return await self._bound(call, made)
 
-    async def _read(self, call: Call) -> tuple[JsonObject, JsonObject]:
+    async def _read(self, call: Call) -> JsonObject:
         assert call.options is not None  # refused before the body is read
         context = self.new_context(call.user)
         read = await call.work.step(read_sent, call, context)
@@ -95,7 +95,7 @@ class PodOperations:
         target = replace(call.target, name="")
         create.prepare_create(read.draft, target)
         draft = await self.admission.mutate(call, Operation.CREATE, read.draft)
-        return read.sent, create.finish_create(draft)
+        return create.finish_create(draft)
 
     def _pod(self, namespace: str, name: str) -> tuple[Resource, StoredObject]:
         resource = self.world.catalog.by_gvr(PODS)
@@ -172,9 +172,12 @@ class PodOperations:
     async def _evicted(self, call: Call, eviction: JsonObject) -> Written:
         name, namespace = call.target.name, call.target.namespace
         _require_readable(eviction)
-        resource, stored = self._pod(namespace, name)
-        options = delete.delete_options(eviction.get("deleteOptions") or {}, {})
+        sent = eviction.get("deleteOptions")
+        if call.dry_run and sent is not None and not sent.get("dryRun"):
+            eviction = {**eviction, "deleteOptions": {**sent, "dryRun": ["All"]}}
         await self.admission.admit(call, Operation.CREATE, eviction, None)
+        resource, stored = self._pod(namespace, name)
+        options = delete.delete_options(sent or {}, {})
         dry_run = call.dry_run or bool(options.dry_run)
         delete.require_deletable(
             options.preconditions, stored.object, replace(call.target, subresource="")

@@ -112,20 +112,25 @@ class Reviewer:
         if call.target.subresource:
             create.prepare_create(draft, call.target)
         draft = await self.admission.mutate(call, Operation.CREATE, draft)
-        review = await call.work.step(draft.form)
+        review, now = await call.work.step(draft.form), self.now()
+        if call.target.subresource:
+            target, uid = call.target, metadata.uid(read.sent)
+            review = self.issuer.prepared(review, target.namespace, target.name, now, uid)
         await self.admission.admit(call, Operation.CREATE, review, None)
         if call.target.kind.group == AUTHORIZATION_GROUP:  # the others belong to the loop
             known = readable(review, context.gates)
             # Of this kind only the answer is large.
             call.work.is_large |= call.target.kind.kind == "SelfSubjectRulesReview"
-            answer = await call.work.step(self._reviewed, call, known, read.sent)
+            answer = await call.work.step(self._reviewed, call, known, now)
         else:
-            answer = self._reviewed(call, review, read.sent)
+            answer = self._reviewed(call, review, now)
         return Written(201, await call.work.step(in_order, dict(answer)))
 
-    def _reviewed(self, call: Call, review: JsonObject, sent: JsonObject) -> JsonObject:
+    def _reviewed(self, call: Call, review: JsonObject, now: datetime) -> JsonObject:
         if call.target.subresource:
-            return self._token(call, review, metadata.uid(sent))
+            answer, annotations = self.issuer.issued(review, now, self.new_uid())
+            call.notes.annotate(dict(annotations))
+            return answer
         match call.target.group_resource:
             case GroupResource(resource="selfsubjectaccessreviews"):
                 return self_subject_access_review(review, call.user, self.authorizer)
@@ -136,17 +141,9 @@ class Reviewer:
             case GroupResource(resource="selfsubjectrulesreviews"):
                 return self_subject_rules_review(review, call.user, self.roles.current())
             case GroupResource(resource="selfsubjectreviews"):
-                return self_subject_review(call.user, self.now())
-        answer, warnings = token_review(review, self.authenticator, self.now())
+                return self_subject_review(call.user, now)
+        answer, warnings = token_review(review, self.authenticator, now)
         call.notes.warnings += warnings
-        return answer
-
-    def _token(self, call: Call, review: JsonObject, uid: str) -> JsonObject:
-        target = call.target
-        answer, annotations = self.issuer.request(
-            review, target.namespace, target.name, self.now(), self.new_uid(), uid
-        )
-        call.notes.annotate(dict(annotations))
         return answer
 
 

@@ -176,9 +176,9 @@ ReadChange: TypeAlias = Callable[[Call, JsonObject, DefaultingContext], Incoming
 class _NameTaken(Exception):
     """There is an object of the name that a new one was to have."""
 
-    def __init__(self, name: str, *, is_generated: bool) -> None:
-        super().__init__(name)
-        self.name = name
+    def __init__(self, refusal: StatusError, *, is_generated: bool) -> None:
+        super().__init__(refusal)
+        self.refusal = refusal
         self.is_generated = is_generated
 
 
@@ -252,12 +252,9 @@ class Writer:
             except LostRace:
                 continue
             except _NameTaken as taken:
-                name, is_generated = taken.name, taken.is_generated
-            if not is_generated:
-                raise self._already_exists(call, name)
-            names_taken += 1
-            if names_taken == NAME_ATTEMPTS:
-                raise status.generated_name_exists(call.target.group_resource, name)
+                names_taken += 1
+                if not taken.is_generated or names_taken == NAME_ATTEMPTS:
+                    raise taken.refusal from None
 
     async def _create_once(self, call: Call) -> Written:
         """Raises LostRace when somebody else has what was claimed for the object, _NameTaken."""
@@ -268,7 +265,7 @@ class Writer:
             kept = await call.work.step(self._reader.stored, new.object, target.resource)
             if call.dry_run:
                 if self._stored(call, name) is not None:
-                    raise self._already_exists(call, name)
+                    raise self._already_exists(call, new.object)
                 return Written(201, await self._shown(call, kept))
             created = await self._objects.create(
                 target.resource, target.namespace, name, kept, new.claims, call.work
@@ -276,7 +273,8 @@ class Writer:
             if created is None:
                 if new.claims and self._stored(call, name) is None:
                     raise LostRace
-                raise _NameTaken(name, is_generated=new.has_generated_name)
+                refusal = self._already_exists(call, new.object)
+                raise _NameTaken(refusal, is_generated=new.has_generated_name)
         self._reader.written(created.object, target.resource)
         return Written(201, await self._shown(call, created.object))
 
@@ -289,6 +287,7 @@ class Writer:
         target = call.target
         context = self._context(call)
         incoming, warnings = await call.work.step(self._read_new, call, context)
+        sent_name = metadata.name(incoming.draft.made)
         draft = await self._admission.mutate(call, Operation.CREATE, incoming.draft)
         if draft is not incoming.draft:
             warnings += create.resume(draft, target)
@@ -307,7 +306,8 @@ class Writer:
         call.notes.warnings += [*warnings, *more_warnings]
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
-        await self._admission.admit(call, Operation.CREATE, made, None)
+        # A request keeps its name, whatever mutators have called the object.
+        await self._admission.admit(call, Operation.CREATE, made, None, name=sent_name)
         if not call.dry_run:  # which upstream answers with the version that was sent
             create.drop_version(made)
         stored = await call.work.step(_stored_new, draft, made, target)
@@ -339,10 +339,15 @@ class Writer:
         raise_refusal(writing.refusal(target, validated, None, surroundings))
         return made, valid_warnings(made, None, target)
 
-    def _already_exists(self, call: Call, name: str) -> StatusError:
+    def _already_exists(self, call: Call, new: JsonObject) -> StatusError:
+        name = metadata.name(new)
         stored = self._stored(call, name)
-        is_deleted = stored is not None and bool(metadata.deletion_timestamp(stored.object))
-        return status.already_exists(call.target.group_resource, name, being_deleted=is_deleted)
+        return status.already_exists(
+            call.target.group_resource,
+            name,
+            being_deleted=stored is not None and bool(metadata.deletion_timestamp(stored.object)),
+            generates=bool(metadata.metadata(new).get("generateName")),
+        )
 
     # --- update and patch ---
 

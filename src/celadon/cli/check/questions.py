@@ -154,7 +154,8 @@ class Asked:
     empties: Sequence[EmptyValue] = ()
 
     def with_object(self, made: JsonObject, empties: Sequence[EmptyValue] = ()) -> Asked:
-        """The same with what became of the object, which may have got a name on the way."""
+        """The same with what became of the object, which may have got a name on the way. Only who
+        had none is asked about under that."""
         asked = self.request
         request = request_of(
             self.target,
@@ -163,7 +164,7 @@ class Asked:
             asked.old_object,
             asked.user,
             asked.options,
-            name=metadata.name(made) or asked.name,
+            name=asked.name or metadata.name(made),
             dry_run=asked.dry_run,
         )
         return replace(self, request=request, empties=empties)

@@ -426,19 +426,29 @@ class CustomKind:
         lost = drop_unknown_metadata(found.value, self.schema)
         return Pruned(found.value, (*found.dropped, *lost))
 
+    def mutated(self, obj: JsonDict) -> JsonDict:
+        """An object that a mutator made: with defaults. What the schema does not know stays until
+        it is stored, and nulls that it does not allow are refused."""
+        found: JsonDict = defaulted(obj, self.schema, keeps_nulls=True)
+        return found
+
     def require_readable(self, obj: JsonDict) -> None:
         """DecodeError for a prepared object with an embedded resource that cannot be read."""
         trouble = unreadable_resource(obj, self.schema) if self.embeds else None
         if trouble is not None:
             raise DecodeError(str(trouble), trouble.path)
 
-    def read_back(self, obj: JsonDict) -> JsonDict:
+    def read_back(self, obj: JsonDict, *, is_mutated: bool = False) -> JsonDict:
         """The object as it comes from the store: numbers as they are written there, and defaults
         for what was taken away since `prepare`, such as a status. Where another version is stored,
-        what that does not know is gone, and the defaults are its own."""
+        what that does not know is gone, and the defaults are its own; of a mutated object, what its
+        own schema does not know is gone, too."""
+        written = as_written(obj)
+        if is_mutated:
+            written = self._readable(as_stored(written, self.schema))
         if self.storage is not None:
-            return as_written(obj) if self.converts else self.converted(as_written(obj))
-        found: JsonDict = defaulted(as_written(obj), self.schema)
+            return written if self.converts else self.converted(written)
+        found: JsonDict = written if is_mutated else defaulted(written, self.schema)
         return found
 
     def shown(self, obj: JsonObject) -> JsonObject:

@@ -398,7 +398,7 @@ class MutatedKinds:
             text = f"failed to convert original object to typed object: {joined(errors)}"
             raise _not_applied(text)
         together = merged(type_, live, config)
-        return drafted(custom.prepare(together).value, kind, self.context).form()
+        return drafted(custom.mutated(together), kind, self.context).form()
 
     def _merged_built_in(
         self, known: _MergedKind, live: JsonObject, config: JsonObject, kind: GroupVersionKind
@@ -444,12 +444,17 @@ class MutatedKinds:
         self, document: JsonDict, custom: CustomKind, kind: GroupVersionKind
     ) -> Patched:
         require_kind(document)
-        prepared = with_sound_metadata(custom.prepare(document).value)
-        made = drafted(prepared, kind, self.context).form()
+        made = drafted(with_sound_metadata(custom.mutated(document)), kind, self.context).form()
         found = metadata.gvk(made)
         if found.api_version == kind.api_version:
             return Patched(made)
-        why = f'{found} is unstructured and is not suitable for converting to "{kind.api_version}"'
+        if found.group != kind.group:
+            to = kind.api_version
+            why = f'{found} is unstructured and is not suitable for converting to "{to}"'
+        elif self.custom(found) is None:
+            why = f"request to convert CR from an invalid group/version: {found.api_version}"
+        else:
+            return Patched({**made, "apiVersion": kind.api_version})
         return Patched(made, _not_converted(why))
 
 

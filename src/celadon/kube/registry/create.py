@@ -34,7 +34,6 @@ from celadon.kube.registry.draft import (
     drafted,
     gates_of,
     has_identity,
-    name_below,
     require_namespace,
     stored_object,
 )
@@ -108,8 +107,6 @@ def prepare_create(draft: Draft, target: Target) -> None:
 
 def _put_in_place(draft: Draft, target: Target) -> None:
     require_namespace(draft, target)
-    if target.subresource:
-        name_below(draft, target)
     if target.schema is not None and target.schema.has_status:
         draft.made.pop("status", None)
 
@@ -232,7 +229,7 @@ def stored_new(draft: Draft, made: dict[str, Json], target: Target) -> JsonDict:
     draft: `made` itself, where reading it back would give it again."""
     if target.schema is None and is_settled(draft):
         return made
-    return stored_object(made, target, draft.run.context)
+    return stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
 
 
 def is_settled(draft: Draft) -> bool:

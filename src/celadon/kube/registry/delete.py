@@ -167,24 +167,31 @@ _PARAMETERS: Final[Mapping[str, Callable[[str], object]]] = {
 
 
 def require_deletable(preconditions: JsonObject, old: JsonObject, target: Target) -> None:
-    """The `preconditions` of DeleteOptions; the message names the kind, not the resource."""
+    """The `preconditions` of DeleteOptions; the message names the kind, not the resource. Those of
+    namespaces and definitions are looked at by somebody else, who has other words."""
     kind = target.resource.gvk
-    named = GroupResource(kind.group, kind.kind)
-    name = metadata.name(old)
-    uid, version = preconditions.get("uid"), preconditions.get("resourceVersion")
-    if uid is not None and uid != metadata.uid(old):
+    guarded = _is_guarded(old)
+    named = target.group_resource if guarded else GroupResource(kind.group, kind.kind)
+    for member, text, present, happened in (
+        ("uid", "UID", metadata.uid(old), "deleted and then recreated"),
+        ("resourceVersion", "ResourceVersion", metadata.resource_version(old), "modified"),
+    ):
+        wanted = preconditions.get(member)
+        if wanted is None or wanted == present:
+            continue
         reason = (
-            f"the UID in the precondition ({uid}) does not match the UID in record "
-            f"({metadata.uid(old)}). The object might have been deleted and then recreated"
+            f"Precondition failed: {text} in precondition: {wanted}, {text} in object meta: "
+            f"{present}"
+            if guarded
+            else f"the {text} in the precondition ({wanted}) does not match the {text} in record "
+            f"({present}). The object might have been {happened}"
         )
-        raise status.conflict(named, name, reason)
-    present = metadata.resource_version(old)
-    if version is not None and version != present:
-        reason = (
-            f"the ResourceVersion in the precondition ({version}) does not match the "
-            f"ResourceVersion in record ({present}). The object might have been modified"
-        )
-        raise status.conflict(named, name, reason)
+        raise status.conflict(named, metadata.name(old), reason)
+
+
+def _is_guarded(old: JsonObject) -> bool:
+    """Return whether deletions of the object are always about the one that is there."""
+    return metadata.gvk(old) == _NAMESPACE or metadata.is_definition(old)
 
 
 def remaining_finalizers(old: JsonObject, options: DeleteOptions) -> list[str]:
@@ -213,7 +220,11 @@ def delete_warnings(options: DeleteOptions, kind: GroupVersionKind) -> Sequence[
 
 
 def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
-    """The options as admission sees them: those of a pod say how long it has."""
+    """The options as admission sees them: those of a pod say how long it has, those of a namespace
+    or a definition which one is meant."""
+    if _is_guarded(old):
+        meant = {"uid": metadata.uid(old), **options.preconditions}
+        return replace(options, preconditions=meant)
     if metadata.gvk(old) != POD or metadata.deletion_timestamp(old):
         return options
     return replace(options, grace=_given_grace(old, options))

@@ -60,6 +60,8 @@ class Draft:
     is_exact: bool = False
     """Whether all fields that were sent are fields of the kind, and none was empty; no says that
     nobody knows."""
+    is_mutated: bool = False
+    """Whether somebody else has left it."""
 
     @property
     def meta(self) -> JsonDict | None:
@@ -92,15 +94,22 @@ class Draft:
 
     def replaced(self, obj: JsonObject) -> Draft:
         """The draft as somebody has left it who was shown `form`: defaulted once more."""
-        return drafted(obj, self.gvk, self.run.context)
+        made, codec, run, is_exact = _drafted(obj, self.gvk, self.run.context)
+        return Draft(self.gvk, made, codec, run, is_exact, is_mutated=True)
 
 
 def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN) -> Draft:
     """The object decoded, defaulted and converted. DecodeError when a value does not fit."""
+    return Draft(gvk, *_drafted(obj, gvk, context))
+
+
+def _drafted(
+    obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext
+) -> tuple[JsonDict, typed_objects.StructCodec, Run, bool]:
     made, codec, is_exact, empties = _decoded(obj, gvk)
     run = Run(made, context, gates_of(context), empties=empties)
     _default(run, gvk)
-    return Draft(gvk, made, codec, run, is_exact)
+    return made, codec, run, is_exact
 
 
 def defaulted(
@@ -256,7 +265,7 @@ def changed_defaulting(
 # Where a write goes, whether an object belongs there, and what is kept and shown of it.
 #
 # A `Target` is a resource or what is below it, a namespace and a name. `require_namespace`,
-# `require_name` and `name_below` compare an object with it, as k8s.io/apiserver
+# `require_name` compare an object with it, as k8s.io/apiserver
 # `pkg/registry/rest/meta.go` and `pkg/endpoints/handlers`. `stored_object` is what a store gets of
 # it, `shown_object` what clients get. `scale_of` and `scaled` are the `scale` of an object, made
 # from it and written back into it: built-in kinds keep their counts in `spec.replicas` and
@@ -365,28 +374,21 @@ def undeterminable(target: Target) -> StatusError:
     )
 
 
-def name_below(draft: Draft, target: Target) -> None:
-    """Names the object of a create below an object (`pods/x/eviction`) as that object. StatusError
-    (400) when it has another name."""
-    meta = draft.meta
-    if meta is None or not target.name:
-        return
-    name = metadata.name(draft.made)
-    if name and name != target.name:
-        kind = target.kind.kind
-        raise status.bad_request(f"name in URL does not match name in {kind} object")
-    meta["name"] = target.name
-
-
 # --- what is kept and shown ---
 
 
-def stored_object(made: JsonObject, target: Target, context: DefaultingContext) -> JsonDict:
-    """Return what is kept of an object that was admitted, and answered."""
+def stored_object(
+    made: JsonObject, target: Target, context: DefaultingContext, *, is_mutated: bool = False
+) -> JsonDict:
+    """Return what is kept of an object that was admitted, and answered: without the link to itself
+    that a mutator may have given it."""
     kind = target.kind
     kept = stored_form(made, kind, context)
     if target.schema is not None:
-        kept = target.schema.read_back(kept)
+        kept = target.schema.read_back(kept, is_mutated=is_mutated)
+    if "selfLink" in (kept.get("metadata") or {}):
+        meta = metadata.metadata(kept)
+        kept["metadata"] = {key: meta[key] for key in meta if key != "selfLink"}
     return {**kept, "apiVersion": kind.api_version, "kind": kind.kind}
 
 

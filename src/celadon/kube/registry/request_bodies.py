@@ -554,7 +554,7 @@ def read_mutated(
     try:
         if custom is not None:
             require_kind(document)
-            return document, drafted(custom.prepare(document).value, kind, context)
+            return document, drafted(custom.mutated(document), kind, context)
         _require_same(document, kind)
         decoded = typed_objects.round_trip(document, kind)
         return document if decoded is None else decoded, drafted(document, kind, context)

@@ -465,7 +465,7 @@ def stored_update(draft: Draft, made: JsonDict, parent: JsonObject, target: Targ
         return scaled(parent, made, target.scale_paths)
     if target.schema is None and _stays_settled(draft, target.subresource):
         return made
-    return stored_object(made, target, draft.run.context)
+    return stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
 
 
 def _stays_settled(draft: Draft, subresource: str) -> bool:

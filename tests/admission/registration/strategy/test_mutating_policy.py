@@ -147,3 +147,12 @@ def test_bindings_have_no_actions_and_no_deletions() -> None:
         'spec.matchResources.resourceRules.operations: Unsupported value: "DELETE": supported '
         'values: "*", "CONNECT", "CREATE", "UPDATE"'
     ]
+
+
+def test_an_expression_is_complained_of_before_what_stands_beside_it() -> None:
+    empty = {"expression": " "}
+    found = errors(mutations=[{**APPLY, "applyConfiguration": empty, "jsonPatch": empty}])
+    assert [one.partition(":")[0] for one in found] == [
+        f"{M}.applyConfiguration.expression",
+        f"{M}.jsonPatch",
+    ]

@@ -1,0 +1,148 @@
+"""What is seen of objects that mutating policies have changed, and what of it is stored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from celadon.apiserver.http_messages import HttpRequest
+from tests.apiserver.in_process import Running
+
+POLICIES = "/apis/admissionregistration.k8s.io/v1"
+THINGS = "/apis/a.io/v1/namespaces/default/things"
+SEEN = "object.transformMap(k, v, k != 'metadata' && k != 'apiVersion' && k != 'kind', v)"
+
+
+def ask(running: Running, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    headers = [("authorization", "Bearer admin-token")]
+    data = b"" if body is None else json.dumps(body).encode()
+    answer = running.answer(HttpRequest(method, path, headers, data))
+    return answer.code, json.loads(answer.body)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    started = Running()
+    spec = {"x": {"type": "integer", "default": 1}, "y": {"type": "integer"}}
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": spec}}}
+    versions = [
+        {
+            "name": name,
+            "served": True,
+            "storage": name == "v1",
+            "schema": {"openAPIV3Schema": schema},
+        }
+        for name in ("v1", "v2")
+    ]
+    names = {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"}
+    definition = {
+        "metadata": {"name": "things.a.io"},
+        "spec": {"group": "a.io", "scope": "Namespaced", "names": names, "versions": versions},
+    }
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    assert ask(started, "POST", definitions, definition)[0] == 201
+    rule = {
+        "apiGroups": ["a.io"],
+        "apiVersions": ["*"],
+        "operations": ["CREATE", "UPDATE"],
+        "resources": ["things"],
+    }
+    seen = {
+        "matchConstraints": {"resourceRules": [{**rule, "resourceNames": ["seen"]}]},
+        "validations": [
+            {"expression": "false", "messageExpression": f"request.name + '%s'.format([{SEEN}])"}
+        ],
+    }
+    policies = f"{POLICIES}/validatingadmissionpolicies"
+    assert ask(started, "POST", policies, {"metadata": {"name": "seen"}, "spec": seen})[0] == 201
+    bound = {"policyName": "seen", "validationActions": ["Deny"]}
+    ask(started, "POST", f"{policies[:-3]}ybindings", {"metadata": {"name": "seen"}, "spec": bound})
+    yield started
+    started.close()
+
+
+def mutate(running: Running, *patches: str) -> None:
+    """Let these be the patches of the one mutating policy, of one operation each."""
+    rule = {"apiGroups": ["a.io"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}
+    expressions = [{"expression": f"[JSONPatch{{{patch}}}]"} for patch in patches]
+    spec = {
+        "matchConstraints": {"resourceRules": [{**rule, "operations": ["CREATE", "UPDATE"]}]},
+        "mutations": [{"patchType": "JSONPatch", "jsonPatch": one} for one in expressions],
+        "reinvocationPolicy": "Never",
+    }
+    path, meta = f"{POLICIES}/mutatingadmissionpolicies", {"metadata": {"name": "m"}}
+    ask(running, "DELETE", f"{path}/m")
+    assert ask(running, "POST", path, {**meta, "spec": spec})[0] == 201
+    ask(running, "POST", f"{path[:-3]}ybindings", {**meta, "spec": {"policyName": "m"}})
+    running.settle()
+
+
+def thing(name: str) -> dict[str, Any]:
+    return {"apiVersion": "a.io/v1", "kind": "Thing", "metadata": {"name": name}, "spec": {}}
+
+
+@pytest.mark.parametrize(
+    ("operations", "seen"),
+    [
+        ("op: 'add', path: '/data', value: 1", 'seen{"data":1, "spec":{"x":1}}'),
+        ("op: 'add', path: '/spec/zz', value: 1", 'seen{"spec":{"x":1, "zz":1}}'),
+        ("op: 'add', path: '/spec/zz', value: null", 'seen{"spec":{"x":1, "zz":null}}'),
+        ("op: 'add', path: '/spec/x', value: null", 'seen{"spec":{"x":1}}'),
+        ("op: 'add', path: '/apiVersion', value: 'a.io/v2'", 'seen{"spec":{"x":1}}'),
+        ("op: 'add', path: '/metadata/name', value: 'other'", 'seen{"spec":{"x":1}}'),
+    ],
+)
+def test_nothing_is_pruned_before_it_is_stored(
+    running: Running, operations: str, seen: str
+) -> None:
+    mutate(running, operations)
+    code, answer = ask(running, "POST", THINGS, thing("seen"))
+    assert (code, answer["message"].partition("denied request: ")[2]) == (422, seen)
+
+
+def test_what_a_definition_does_not_know_is_not_stored_but_counts_as_a_change(
+    running: Running,
+) -> None:
+    mutate(running, "op: 'add', path: '/spec/zz', value: 1")
+    code, made = ask(running, "POST", THINGS, thing("kept"))
+    assert (code, made["spec"], made["metadata"]["generation"]) == (201, {"x": 1}, 1)
+    code, changed = ask(running, "PUT", f"{THINGS}/kept", made)
+    assert (code, changed["spec"], changed["metadata"]["generation"]) == (200, {"x": 1}, 2)
+
+
+@pytest.mark.parametrize(
+    ("operations", "code", "message"),
+    [
+        (
+            "op: 'add', path: '/apiVersion', value: 'a.io/v9'",
+            500,
+            "Internal error occurred: failed to convert object: "
+            "request to convert CR from an invalid group/version: a.io/v9",
+        ),
+        (
+            "op: 'add', path: '/spec/y', value: null",
+            422,
+            'Thing.a.io "refused" is invalid: spec.y: Invalid value: "null": spec.y in body must '
+            'be of type integer: "null"',
+        ),
+    ],
+)
+def test_what_is_refused(running: Running, operations: str, code: int, message: str) -> None:
+    mutate(running, operations)
+    answer = ask(running, "POST", THINGS, thing("refused"))
+    assert (answer[0], answer[1]["message"]) == (code, message)
+
+
+def test_no_link_to_itself_is_stored(running: Running) -> None:
+    mutate(running, "op: 'add', path: '/metadata/selfLink', value: 'x'")
+    assert "selfLink" not in ask(running, "POST", THINGS, thing("linked"))[1]["metadata"]
+
+
+def test_who_has_no_name_is_refused_under_the_one_that_a_mutator_gave(running: Running) -> None:
+    mutate(running, "op: 'add', path: '/metadata/name', value: 'other'", "op: 'x'")
+    body = {**thing(""), "metadata": {"generateName": "gen-"}}
+    code, answer = ask(running, "POST", THINGS, body)
+    assert (code, answer["details"]["name"]) == (403, "other")
