@@ -164,6 +164,9 @@ _BYTE_ORDER_MARKS: Final = (
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
 )
+_GZIP: Final = b"\x1f\x8b"
+_SAVE: Final = "save the file as UTF-8"
+BUILD_FIRST: Final = "build it first: `kubectl kustomize FOLDER | celadon check -`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +302,8 @@ def read_text(path: str) -> Text | Problem:
                 data = _bounded(stream)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        return Problem(name, 0, f"cannot be read: {reason}{_neighbour(path)}")
+        help = f"fetch it first: `curl -sSL {path} | celadon check -`" if is_address(path) else ""
+        return Problem(name, 0, f"cannot be read: {reason}{_neighbour(path)}", help)
     except ValueError:
         return Problem(name, 0, "cannot be read: not the name of a file")
     if data is None:
@@ -340,7 +344,9 @@ def decoded(name: str, data: bytes) -> Text | Problem:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         byte = data[error.start]
-        return Problem(name, line, f"invalid UTF-8: byte 0x{byte:02x}", "save the file as UTF-8")
+        is_packed = data.startswith(_GZIP)
+        help = f"unpack it first: `gunzip -c {name} | celadon check -`" if is_packed else _SAVE
+        return Problem(name, line, f"invalid UTF-8: byte 0x{byte:02x}", help)
     if "\r" in content:
         content = content.replace("\r\n", "\n")
     return Text(name, content)
@@ -538,6 +544,8 @@ def _fault(file: str, line: int, text: str, error: UnreadableError) -> Problem:
     help = error.help
     if "{{" in text and not help:
         help = "a template? fill it in first: `helm template CHART | celadon check -`"
+    elif "\0" in text and not help:
+        help = _SAVE  # from UTF-16 without its mark
     elif _BEGUN_AGAIN.match(error.message) and not help:
         help = "is a line `---` missing between two documents?"
     return Problem(file, line + error.line - 1, error.message, help)
@@ -744,4 +752,6 @@ def shape_problem(document: Document) -> Problem | None:
     help = ""
     if found.wanted == "text" and isinstance(found.found, bool | int | float):
         help = "YAML reads some words as true, false or a number: put the value in quotes"
+    elif found.found is None and document.is_definition:
+        help = f"a patch? {BUILD_FIRST}"
     return Problem(document.file, document.line(found.path), str(found), help)
