@@ -248,10 +248,14 @@ def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator
     if argument == STDIN or os.path.isfile(argument):
         yield argument
     elif os.path.isdir(argument or os.curdir):
-        below = _files_below(argument, hidden=tests)
+        closed: list[OSError] = []
+        below = _files_below(argument, closed, hidden=tests)
         files = sorted(one for one in below if tests or not is_test_file(one))
         yield from (file for file in files if not exclusion.covers(file))
-        if not files:
+        for error in closed:
+            if not exclusion.covers(error.filename):
+                yield unread(error.filename, error)
+        if not files and not closed:
             yield Problem(
                 argument, 0, "no .yaml, .yml or .json file in this folder", _FIRST_PROJECT
             )
@@ -265,8 +269,9 @@ def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator
         yield argument
 
 
-def _files_below(folder: str, *, hidden: bool) -> Iterator[str]:
-    for parent, folders, files in os.walk(folder):
+def _files_below(folder: str, closed: list[OSError], *, hidden: bool) -> Iterator[str]:
+    """Folders that cannot be looked into become `closed`."""
+    for parent, folders, files in os.walk(folder, onerror=closed.append):
         folders[:] = [
             name for name in folders if not name.startswith(".") or (hidden and name not in _NEVER)
         ]
@@ -289,6 +294,17 @@ def _neighbour(path: str) -> str:
     return did_you_mean(name, os.listdir(folder or os.curdir))
 
 
+def unread(name: str, error: OSError) -> Problem:
+    """Return why a file or a folder cannot be read, and what may help."""
+    reason = (error.strerror or str(error)).lower()
+    help = ""
+    if is_address(name):
+        help = f"fetch it first: `curl -sSL {name} | celadon check -`"
+    elif isinstance(error, PermissionError):
+        help = f"`ls -ld {name}` tells who may"
+    return Problem(name, 0, f"cannot be read: {reason}{_neighbour(name)}", help)
+
+
 def read_text(path: str) -> Text | Problem:
     """The content of a file, decoded, with line ends as `\\n`."""
     name = STDIN_NAME if path == STDIN else path
@@ -301,9 +317,7 @@ def read_text(path: str) -> Text | Problem:
             with open(path, "rb") as stream:
                 data = _bounded(stream)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        help = f"fetch it first: `curl -sSL {path} | celadon check -`" if is_address(path) else ""
-        return Problem(name, 0, f"cannot be read: {reason}{_neighbour(path)}", help)
+        return unread(name, error)
     except ValueError:
         return Problem(name, 0, "cannot be read: not the name of a file")
     if data is None:
