@@ -69,8 +69,7 @@ def test_what_nobody_may_read_is_told(folder: Path, monkeypatch: pytest.MonkeyPa
     closed = Problem(
         "./sub", 0, "cannot be read: permission denied", "`ls -ld ./sub` tells who may"
     )
-    (folder / "a.log").touch()
-    assert log_files(["."]) == ["./a.log", closed]
+    assert log_files(["."])[-1] == closed
     found = [*expand_paths(["."]), *expand_paths(["sub"]), *expand_paths(["."], Exclusion(["sub"]))]
     assert found == [
         "./a.json",
