@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from celadon.apiserver import quota_charging
-from celadon.apiserver.quota_charging import OpenCharges
+from celadon.apiserver.controllers.controller_loops import Stale
+from celadon.apiserver.controllers.upkeep import QuotaCounts
+from celadon.apiserver.quota_charging import QUOTAS, OpenCharges
+from celadon.kube.resources.api_resources import known_resources
+from tests.apiserver.serving import Shelf
+
+NOW = "2026-01-01T00:00:00Z"
 
 
 def test_charges_are_open_until_the_last_is_done() -> None:
@@ -66,3 +74,43 @@ def test_who_waits_is_not_told_too_early() -> None:
         return said
 
     assert asyncio.run(run()) == ["open", "closed"]
+
+
+def test_what_was_counted_beside_an_open_charge_is_counted_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(quota_charging, "PATIENCE", 0.001)
+    quotas = known_resources().by_gvr(QUOTAS)
+    assert quotas is not None
+
+    async def at_once(function: Callable[..., Any], *args: object) -> Any:
+        return function(*args)
+
+    async def run() -> list[str]:
+        shelf, charges, used = Shelf(), OpenCharges(), []
+        counts = QuotaCounts(
+            shelf.objects, quotas, shelf.served.current, charges, lambda: NOW, at_once
+        )
+
+        def note() -> None:
+            found = shelf.objects.get(quotas, "a", "q")
+            assert found is not None
+            used.append(found.object["status"]["used"]["count/configmaps"])
+
+        quota = {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "q", "namespace": "a"},
+            "spec": {"hard": {"count/configmaps": "9"}},
+        }
+        await shelf.objects.create(quotas, "a", "q", quota)
+        with charges.keep("a"):
+            with pytest.raises(Stale):
+                await counts.reconcile("a/q")
+            note()
+            await shelf.create("late")
+        await counts.reconcile("a/q")
+        note()
+        return used
+
+    assert asyncio.run(run()) == ["0", "1"]

@@ -100,6 +100,23 @@ def test_what_failed_is_done_again() -> None:
     run(watcher, scenario)
 
 
+@pytest.mark.parametrize(("failures", "done"), [(2, 3), (9, controller_loops.MOST_TRIES + 1)])
+def test_who_waits_until_it_is_quiet_has_failures_tried_at_once(
+    failures: int, done: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(controller_loops, "FIRST_RETRY", 3600.0)
+    monkeypatch.setattr(controller_loops, "LAST_RETRY", 3600.0)
+    watcher = Watcher(*[Stale()] * failures)
+
+    async def scenario(shelf: Shelf, controllers: Controllers) -> None:
+        await controllers.settled()
+        assert watcher.done == ["first"]
+        await controllers.quiet()
+        assert watcher.done == ["first"] * done
+
+    run(watcher, scenario)
+
+
 def test_an_item_comes_back_when_it_wanted_to() -> None:
     watcher = Watcher(0.0, 3600.0)
 

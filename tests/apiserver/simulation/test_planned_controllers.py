@@ -265,6 +265,34 @@ def test_what_is_refused_is_told_and_tried_again() -> None:
         assert len(names(api, PODS)) == 2
 
 
+def test_a_pod_that_is_no_longer_its_own_is_not_counted_though_its_name_is_taken() -> None:
+    with living() as api:
+        api.create(workload("StatefulSet", "db", replicas=1, serviceName="db"))
+        path = f"{APPS}/statefulsets/db"
+        assert status(api, path)["replicas"] == 1
+        api.request("PATCH", f"{PODS}/db-0", {"metadata": {"labels": {"app": "nobody"}}})
+        assert status(api, path)["replicas"] == 0
+        api.request("DELETE", f"{PODS}/db-0")
+        api.advance(minutes=2)
+        assert status(api, path)["readyReplicas"] == 1
+
+
+def test_a_pod_that_has_ended_is_counted_though_no_other_may_be_made() -> None:
+    with living() as api:
+        api.create(created("v1", "ResourceQuota", "few", {"hard": {"pods": "9"}}))
+        api.create(job("work", completions=2))
+        api.settle()
+        path = "/api/v1/namespaces/default/resourcequotas/few"
+        api.request("PATCH", path, {"spec": {"hard": {"pods": "0"}}})
+        api.advance(minutes=2)
+        (ended,) = items(api, PODS)
+        assert "finalizers" not in ended["metadata"]
+        found = status(api, f"{BATCH}/jobs/work")
+        assert found["succeeded"] == 1
+        assert not found.get("uncountedTerminatedPods")
+        assert any("exceeded quota: few" in text for _, text in told(api, "work"))
+
+
 def test_a_replication_controller() -> None:
     with living() as api:
         template = {"metadata": {"labels": {"app": "old"}}, "spec": pod_spec()}

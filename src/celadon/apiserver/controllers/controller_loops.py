@@ -43,6 +43,8 @@ FIRST_RETRY: Final = 0.01
 LAST_RETRY: Final = 30.0
 """Seconds before an item is tried again: at first, and at most."""
 
+MOST_TRIES: Final = 3
+"""How often those who wait for controllers have them try at once what has failed."""
 MOST_NOTED: Final = 100
 """Changes that are noted at once."""
 
@@ -265,6 +267,19 @@ class ControllerLoop:
         self._wake.set()
         return found
 
+    def retry(self) -> bool:
+        """Try now what would be tried again after a pause; return whether there is anything. Where
+        a clock is simulated, its pauses are."""
+        failed = (
+            []
+            if self._clock is not None
+            else [one for one in self._failures if one in self._timers]
+        )
+        for item in failed:
+            self._timers[item].cancel()
+            self._due(item)
+        return bool(failed)
+
     def _is_read(self, entry: Entry | None) -> bool:
         return entry is None or self._objects.is_read(entry)
 
@@ -421,14 +436,20 @@ class Controllers:
 
     async def quiet(self) -> None:
         """Wait until nothing follows any more from what there is: what one controller has written
-        may be work for another."""
+        may be work for another. What has failed is tried a few times more."""
+        tries = MOST_TRIES
         while self._tasks:
             revision = self._objects.store.revision()
             await self.settled()
             if revision == self._objects.store.revision():
-                looked = [one.look() for one in (*self._loops, *self._led_loops)]
-                if not any(looked):
+                loops = (*self._loops, *self._led_loops)
+                looked = [one.look() for one in loops]
+                if any(looked):
+                    continue
+                tried = [one.retry() for one in loops] if tries else []
+                if not any(tried):
                     return
+                tries -= 1
 
 
 # --- Controller names --------------------------------------------------------

@@ -26,7 +26,7 @@ from celadon.apiserver.controllers.controller_loops import (
 )
 from celadon.apiserver.handlers.write import in_order
 from celadon.apiserver.object_store import ROOT, ObjectStore, collection_prefix, object_key
-from celadon.apiserver.quota_charging import PATIENCE, OpenCharges
+from celadon.apiserver.quota_charging import OpenCharges
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import json_text, parse_bool
@@ -287,14 +287,14 @@ class QuotaCounts:
                 return ()
         return tuple(quotas)
 
-    async def reconcile(self, item: str) -> float | None:
-        """Count what a quota covers; what was counted beside open charges is counted again
-        later."""
+    async def reconcile(self, item: str) -> None:
+        """Count what a quota covers. Raises Stale, so that it is counted again, also where charges
+        were open beside it: what they were for may be stored by now."""
         namespace, _, name = item.partition("/")
-        again = None if await self._charges.closed(namespace) else PATIENCE
+        is_sure = await self._charges.closed(namespace)
         stored = self._objects.get(self._resource, namespace, name)
         if stored is None:
-            return None
+            return
         quota = stored.object
         status = await self._aside(
             recounted, quota, lambda resource: self._there(resource, namespace), self._now()
@@ -304,9 +304,9 @@ class QuotaCounts:
             made = await self._objects.update(
                 self._resource, namespace, name, changed, stored.revision
             )
-            if made is None:
-                raise Stale
-        return again
+            is_sure &= made is not None
+        if not is_sure:
+            raise Stale
 
     def _there(self, resource: GroupResource, namespace: str) -> Sequence[JsonObject] | None:
         catalog = self._served().catalog

@@ -92,11 +92,15 @@ class PlanRunner:
     async def run(self, plan: Plan, about: JsonObject) -> None:
         """Carry out a plan, whose events are about an object. Raises Stale when something was
         refused."""
-        was_refused = False
+        was_refused = status_refused = False
         for step in plan.steps:
-            if was_refused and step.verb is not Verb.STATUS:
+            is_status = step.verb is Verb.STATUS
+            can_follow = step.follows_status and not status_refused
+            if was_refused and not is_status and not can_follow:
                 continue
-            was_refused = not await self._take(step, about, was_refused=was_refused) or was_refused
+            if not await self._take(step, about, was_refused=was_refused):
+                was_refused = True
+                status_refused |= is_status
         if was_refused:
             raise Stale
 
@@ -122,10 +126,8 @@ class PlanRunner:
 
     async def _create(self, resource: Resource, step: Step, about: JsonObject) -> bool:
         reply = await self._requests.create(resource, step.object)
-        if reply.code == CONFLICT:
-            if step.may_exist:
-                return True
-            raise Stale
+        if reply.code == CONFLICT:  # somebody else's, about which upstream writes no event
+            return step.may_exist
         if reply.failed or reply.code >= 400:
             if not is_namespace_ending(reply):
                 await self._tell(step.failed, about, reply.message)

@@ -137,7 +137,7 @@ def job_plan(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> plan
 def released_pods(pods: Iterable[JsonObject]) -> plans.Plan:
     """Let go of pods whose Job is gone, or has ended."""
     held = (pod for pod in pods if JOB_TRACKING in metadata.finalizers(pod))
-    return plans.Plan(tuple(plans.Step(plans.Verb.UPDATE, without_tracking(one)) for one in held))
+    return plans.Plan(tuple(map(_released, held)))
 
 
 def finished_condition(job: JsonObject) -> JsonObject | None:
@@ -158,6 +158,10 @@ def without_tracking(pod: JsonObject) -> JsonObject:
     """The pod without the finalizer by which it waits for being counted."""
     kept = [finalizer for finalizer in metadata.finalizers(pod) if finalizer != JOB_TRACKING]
     return {**pod, "metadata": {**metadata.metadata(pod), "finalizers": kept}}
+
+
+def _released(pod: JsonObject) -> plans.Step:
+    return plans.Step(plans.Verb.UPDATE, without_tracking(pod), follows_status=True)
 
 
 # As `processTTL` of `ttlafterfinished_controller.go`. Dependents go first, so that no pod outlives
@@ -626,7 +630,7 @@ class _Sync:
         if ending is not None and not is_new and not released and not self._has_uncounted():
             ended = self._end(ending)
         self._write_status()
-        self.steps += (plans.Step(plans.Verb.UPDATE, without_tracking(one)) for one in released)
+        self.steps += map(_released, released)
         if ended is not None:
             self._tell_end(ended)
 

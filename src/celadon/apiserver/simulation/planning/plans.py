@@ -50,6 +50,8 @@ class Step:
     stands in `done` as `CREATED_NAME`. An object that is there already is no failure if
     `may_exist`; one that is gone never is where it is to be deleted. What depends on it goes before
     it if `is_foreground`. `otherwise` is written in its place when something was refused before.
+    What only needs the status to be written, if there is one to write, `follows_status`: it is done
+    though something else was refused.
     `follow` gives the step that comes after a creation, of what the server has made."""
 
     verb: Verb
@@ -59,6 +61,7 @@ class Step:
     may_exist: bool = False
     is_foreground: bool = False
     otherwise: JsonObject | None = None
+    follows_status: bool = False
     follow: Callable[[JsonObject], Step] | None = None
 
 
