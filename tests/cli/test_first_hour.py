@@ -191,6 +191,12 @@ MISTAKES: dict[str, tuple[Mapping[str, str | bytes], str, int, str]] = {
         2,
         "a template? fill it in first: `helm template CHART | celadon check -`",
     ),
+    "the head of a chart": (
+        {"policies/a.yaml": POLICY, **CHART},
+        "celadon check -f policies chart/Chart.yaml",
+        2,
+        "a chart? fill it in first: `helm template CHART | celadon check -`",
+    ),
     "a folder with a kustomization": (
         {"policies/a.yaml": POLICY, "base/kustomization.yaml": KUSTOMIZATION},
         "celadon check -f policies base",

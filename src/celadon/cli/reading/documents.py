@@ -166,6 +166,8 @@ _BYTE_ORDER_MARKS: Final = (
 )
 _GZIP: Final = b"\x1f\x8b"
 _SAVE: Final = "save the file as UTF-8"
+_CHART_FILES: Final = frozenset({"chart.yaml", "values.yaml"})
+_FILL_IN: Final = "fill it in first: `helm template CHART | celadon check -`"
 BUILD_FIRST: Final = "build it first: `kubectl kustomize FOLDER | celadon check -`"
 
 
@@ -557,7 +559,7 @@ def _fault(file: str, line: int, text: str, error: UnreadableError) -> Problem:
     """Return the problem of a text, with what its author may have meant."""
     help = error.help
     if "{{" in text and not help:
-        help = "a template? fill it in first: `helm template CHART | celadon check -`"
+        help = f"a template? {_FILL_IN}"
     elif "\0" in text and not help:
         help = _SAVE  # from UTF-16 without its mark
     elif _BEGUN_AGAIN.match(error.message) and not help:
@@ -603,7 +605,9 @@ def _objects(chunk: Chunk, path: Path, value: object) -> Iterator[Document | Pro
     missing = [name for name in ("apiVersion", "kind") if not value.get(name)]
     if missing:
         text = " and ".join(f"`{name}`" for name in missing)
-        yield Problem(chunk.file, chunk.line(path), f"{text} not set")
+        is_of_chart = os.path.basename(chunk.file).lower() in _CHART_FILES
+        help = f"a chart? {_FILL_IN}" if is_of_chart else ""
+        yield Problem(chunk.file, chunk.line(path), f"{text} not set", help)
         return
     if not (isinstance(value["apiVersion"], str) and isinstance(value["kind"], str)):
         yield Problem(chunk.file, chunk.line(path), "`apiVersion` and `kind` must be text")
