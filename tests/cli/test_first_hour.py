@@ -278,6 +278,24 @@ MISTAKES: dict[str, tuple[Mapping[str, str | bytes], str, int, str]] = {
         0,
         "`kubectl get crd widgets.example.com -o yaml` prints it",
     ),
+    "a policy of Kyverno": (
+        {
+            "k.yaml": "apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: k}\n",
+            "web.yaml": FAILING,
+        },
+        "celadon check -f k.yaml web.yaml",
+        0,
+        "k.yaml has a ClusterPolicy of Kyverno: `celadon migrate k.yaml` translates it",
+    ),
+    "a template of Gatekeeper": (
+        {
+            "g.yaml": "apiVersion: templates.gatekeeper.sh/v1\nkind: ConstraintTemplate\n"
+            "metadata: {name: k}\n",
+        },
+        "celadon lint g.yaml",
+        0,
+        "g.yaml has a ConstraintTemplate of Gatekeeper: `celadon migrate g.yaml` translates it",
+    ),
     "nothing to lint": (
         {"web.yaml": FAILING},
         "celadon lint web.yaml",

@@ -760,6 +760,20 @@ def read_documents(arguments: Sequence[str]) -> Iterator[Document | Problem]:
             yield from reader.read(text)
 
 
+_ENGINES: Final = {"kyverno.io": "Kyverno", "gatekeeper.sh": "Gatekeeper"}
+"""Engines whose policies can be translated, by the end of their groups."""
+
+
+def to_translate(documents: Iterable[Document]) -> str:
+    """Return what to type for the first policy of another engine; empty if there is none."""
+    for document in documents:
+        group, kind = document.group_kind
+        if engine := _ENGINES.get(".".join(group.split(".")[-2:])):
+            file = document.file
+            return f"{file} has a {kind} of {engine}: `celadon migrate {file}` translates it"
+    return ""
+
+
 def shape_problem(document: Document) -> Problem | None:
     """The first thing wrong with the metadata (or with what a CRD defines), if any."""
     found = misfit(document.value, OBJECT)
