@@ -211,10 +211,16 @@ def require_body_type(call: Call) -> None:
 
 def read_sent(call: Call, context: DefaultingContext) -> Incoming:
     """The object in the body. Raises StatusError: as `read_body`, or 400 for another kind."""
-    body = read_body(call, call.field_validation)
-    return request_bodies.read_object(
-        body.content, call.target, context, call.field_validation, body.noticed, body.sent
-    )
+    target = call.target
+    try:
+        body = read_body(call, call.field_validation)
+        return request_bodies.read_object(
+            body.content, target, context, call.field_validation, body.noticed, body.sent
+        )
+    except StatusError as error:
+        if error.code == 400 and target.is_scale_of_custom:
+            raise request_bodies.unknown_scale() from error
+        raise
 
 
 def read_body(call: Call, field_validation: str) -> SentBody:

@@ -43,6 +43,9 @@ def has_blueprints() -> bool:
     return is_since("1.32") and not is_since("1.34") and gates_of(emulated_release())[WATCH_LIST].on
 
 
+_NO_LIST: Final = "*unstructured.Unstructured is not a list: no Items field in this object"
+
+
 @dataclass(frozen=True, slots=True)
 class Forms:
     """Shows what one request gets in the form that it wants. `now` is in seconds."""
@@ -72,6 +75,7 @@ class Forms:
         match self.wanted.form:
             case Form.OBJECT:
                 self._check_written("Unstructured")
+                self.require_no_list(obj)
                 return obj
             case Form.TABLE:
                 return object_table(self._shape(), obj, self._table(), self.now())
@@ -79,6 +83,13 @@ class Forms:
                 return partial_object(obj, self.wanted.version)
         # Go's conversion fails here with the type of what it has, so that the text has to name it.
         raise not_a_list(resource.gvk, custom=resource.custom)
+
+    # `ensureNonNilItems` of k8s.io/apiserver `pkg/endpoints/handlers/response.go`.
+    def require_no_list(self, obj: JsonObject) -> None:
+        """StatusError (500) for a custom resource with a list of `items`, which upstream takes for
+        a list of objects and then misses the Go field."""
+        if self.call.endpoint.resource.custom and isinstance(obj.get("items"), list):
+            raise status.plain_error(_NO_LIST)
 
     def list(self, meta: JsonObject, objects: Sequence[JsonObject]) -> JsonObject:
         """Raises StatusError: 400, or 406 for the form of one object."""

@@ -249,6 +249,7 @@ class Verbs:
         call = forms.call
         obj = self.reader.shown(stored.object, call.endpoint.resource)
         if forms.is_plain:
+            forms.require_no_list(obj)
             return _plain(200, self.texts.whole(obj, call.endpoint.resource))
         return _shown(Written(200, shown_object(obj, call.target)), forms)
 

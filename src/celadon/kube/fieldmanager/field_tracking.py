@@ -105,6 +105,9 @@ def not_typed(config: JsonObject, kind: GroupVersionKind, why: str) -> StatusErr
     )
 
 
+_NO_MANAGER: Final = "failed to create manager for existing fields"
+
+
 def live_not_typed(live: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
     """500: what is stored does not fit the schema."""
     return status.plain_error(f"failed to create typed live object ({_named(live, kind)}): {why}")
@@ -113,9 +116,15 @@ def live_not_typed(live: JsonObject, kind: GroupVersionKind, why: str) -> Status
 def not_managed(live: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
     """500: the same, where nobody was known yet to own anything of it."""
     return status.plain_error(
-        "failed to create manager for existing fields: failed to convert new object "
-        f"({_named(live, kind)}) to smd typed: {why}"
+        f"{_NO_MANAGER}: failed to convert new object ({_named(live, kind)}) to smd typed: {why}"
     )
+
+
+def no_custom_scale(what: str, kind: GroupVersionKind) -> str:
+    """Say why nothing can be applied to the scale of a custom resource: upstream converts it as if
+    it were one."""
+    why = invalid_version("to", kind.api_version)
+    return f"failed to convert {what} to proper version: {why}"
 
 
 def not_converted(config: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
@@ -444,7 +453,7 @@ class _Endpoint:
         """Return why a custom resource has no typed value; empty for those that have one. Its
         schema may be newer than itself, and takes a list of numbers for bytes. Built-in kinds were
         read by their types."""
-        if self._target.custom is None:
+        if self._target.schema is None:
             return ""
         errors = misfits(self.type, obj, duplicates=True)
         return joined(errors) if errors else ""
@@ -469,19 +478,26 @@ class _Endpoint:
         self, config: JsonObject, live: JsonObject | None, *, force: bool
     ) -> tuple[JsonDict, managed_fields.Managers]:
         """The object with the configuration in it, and its managers. StatusError on conflicts."""
+        target = self._target
         parent = managed_fields.Managers() if live is None else _strict_managers(live)
-        is_scale = self._target.subresource == _SCALE
+        is_scale = target.subresource == _SCALE
         managers = managed_fields.managers_of_scale(parent, self.count_path) if is_scale else parent
         before = self.zero() if live is None else self.shown(live)
         misfit = "" if live is None else self._misfit(before)
         if not managers.owned and live is not None:
+            if target.is_scale_of_custom:
+                why = no_custom_scale(f"live object (/; {target.kind})", target.kind)
+                raise status.plain_error(f"{_NO_MANAGER}: {why}")
             if misfit:
-                raise not_managed(before, self._target.kind, misfit)
+                raise not_managed(before, target.kind, misfit)
             managers = self._updated(self.zero(), before, managers, BEFORE_FIRST_APPLY)
         self._require_fit(config)
         if misfit:
-            raise live_not_typed(before, self._target.kind, misfit)
+            raise live_not_typed(before, target.kind, misfit)
         made, found = self._applied(config, before, managers, force=force)
+        if target.is_scale_of_custom and not same(made, before):
+            named = f"new object ({_named(config, target.kind)})"
+            raise status.plain_error(no_custom_scale(named, target.kind))
         if is_scale:
             found = self.of_parent(parent, found)
         return made, found

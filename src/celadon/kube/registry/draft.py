@@ -309,6 +309,11 @@ class Target:
         return None if self.subresource == "scale" else self.custom
 
     @property
+    def is_scale_of_custom(self) -> bool:
+        """Return whether it is the scale of a custom resource."""
+        return self.subresource == "scale" and self.custom is not None
+
+    @property
     def is_namespaced(self) -> bool:
         return self.resource.namespaced
 

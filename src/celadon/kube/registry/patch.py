@@ -281,11 +281,13 @@ def require_kind(read: Incoming, target: Target) -> None:
 def _typed(result: Patched, target: Target) -> dict[str, object]:
     """The patched object with its kind, which it may have lost. StatusError: 422 for what is no
     object, 400 for one without a version, of which Go's decoder reads nothing."""
-    document = result.document
     if result.is_strategic:
-        return _of_kind(document, target)
-    if not isinstance(document, dict):
-        raise result.refusal(request_bodies.not_an_object(document))
+        return _of_kind(result.document, target)
+    try:
+        _, read = request_bodies.interpreted(Document(result.document), target.kind)
+    except request_bodies.Uninterpretable as error:
+        raise result.refusal(str(error)) from None
+    document: dict[str, object] = read.value
     if not document.get("kind"):
         if target.schema is not None:
             raise result.refusal(f"Object 'Kind' is missing in '{result.show()}'")
@@ -293,6 +295,10 @@ def _typed(result: Patched, target: Target) -> dict[str, object]:
     if not document.get("apiVersion"):
         if target.schema is None:
             raise undeterminable(target)
+        if "apiVersion" in document and document["apiVersion"] is None:
+            raise result.refusal(
+                ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
+            )
         raise status.internal_error(
             "Object 'apiVersion' is missing in 'object has no apiVersion field'"
         )

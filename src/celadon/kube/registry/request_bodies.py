@@ -21,6 +21,7 @@ from celadon.kube.go.go_text import json_text, parse_uint, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupKind, GroupVersionKind, parse_api_version
 from celadon.kube.registry.draft import Draft, Target, drafted
+from celadon.kube.releases import wording
 from celadon.kube.schemas import typed_objects
 from celadon.kube.schemas.schema_packs import OBJECT_META
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
@@ -148,6 +149,23 @@ def not_registered(found: GroupVersionKind, kind: str) -> StatusError:
         f'"{SCHEME}"'
     )
     return undecodable(found, kind, why)
+
+
+_SCHEME_OF_CUSTOM: Final = wording(
+    "customresource_handler.go:781",
+    v1_32="customresource_handler.go:719",
+    v1_34="customresource_handler.go:725",
+    v1_35="customresource_handler.go:730",
+)
+
+
+def unknown_scale() -> StatusError:
+    """Return the error about any body that cannot be read as the scale of a custom resource: who
+    wants to name its kind does not find it among those of custom resources."""
+    return status.bad_request(
+        'no kind is registered for the type v1.Scale in scheme "k8s.io/apiextensions-apiserver/pkg/'
+        f'apiserver/{_SCHEME_OF_CUSTOM.text}"'
+    )
 
 
 def other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:

@@ -1,0 +1,176 @@
+"""The scale of custom resources, and what is odd about them: as kube-apiserver 1.36 answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from celadon.kube.registry.request_bodies import unknown_scale
+from celadon.kube.releases import answering_as
+from tests.apiserver.asking import ask, make, read, said
+from tests.apiserver.in_process import Running
+
+GROUP = "scales.example.com"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+MERGE = "application/merge-patch+json"
+APPLY = "application/apply-patch+yaml"
+HERE = f"/apis/{GROUP}/v1/namespaces/default/crews"
+EVERYWHERE = f"/apis/{GROUP}/v1/fleets"
+
+
+def definition(kind: str, plural: str, scope: str) -> dict[str, Any]:
+    """Anything goes, with counts in `spec.size` and `status.size`."""
+    version = {
+        "name": "v1",
+        "served": True,
+        "storage": True,
+        "schema": {
+            "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        },
+        "subresources": {
+            "scale": {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
+        },
+    }
+    spec = {
+        "group": GROUP,
+        "names": {"plural": plural, "kind": kind},
+        "scope": scope,
+        "versions": [version],
+    }
+    return {"metadata": {"name": f"{plural}.{GROUP}"}, "spec": spec}
+
+
+def custom(kind: str, name: str, **members: Any) -> dict[str, Any]:
+    meta = {"name": name}
+    return {"apiVersion": f"{GROUP}/v1", "kind": kind, "metadata": meta, **members}
+
+
+def scale(replicas: int, name: str = "a") -> dict[str, Any]:
+    meta = {"name": name}
+    spec = {"replicas": replicas}
+    return {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": meta, "spec": spec}
+
+
+@pytest.fixture(scope="module")
+def customs(running: Running) -> Iterator[Running]:
+    make(running, DEFINITIONS, definition("Crew", "crews", "Namespaced"))
+    make(running, DEFINITIONS, definition("Fleet", "fleets", "Cluster"))
+    running.settle()
+    make(running, HERE, custom("Crew", "a", spec={"size": 1}))
+    make(running, EVERYWHERE, custom("Fleet", "a", spec={"size": 1}))
+    yield running
+    for plural in ("crews", "fleets"):
+        ask(running, "DELETE", f"{DEFINITIONS}/{plural}.{GROUP}")
+
+
+@pytest.mark.parametrize("path", [f"{HERE}/a", f"{EVERYWHERE}/a"])
+def test_all_can_be_scaled(customs: Running, path: str) -> None:
+    answer = ask(customs, "PUT", f"{path}/scale", scale(4))
+    assert (answer.code, read(answer)["spec"]) == (200, {"replicas": 4})
+    change = {"spec": {"replicas": 5}}
+    assert ask(customs, "PATCH", f"{path}/scale", change, content_type=MERGE).code == 200
+    assert read(ask(customs, "GET", path))["spec"] == {"size": 5}
+
+
+def test_a_count_is_judged_where_the_object_has_it(customs: Running) -> None:
+    change = {"spec": {"replicas": -1}}
+    answer = ask(customs, "PATCH", f"{HERE}/a/scale", change, content_type=MERGE)
+    assert said(answer) == (
+        422,
+        f'Crew.{GROUP} "a" is invalid: .spec.size: Invalid value: -1: should be a non-negative '
+        "integer",
+    )
+
+
+UNKNOWN = (
+    'no kind is registered for the type v1.Scale in scheme "k8s.io/apiextensions-apiserver/pkg/'
+    'apiserver/customresource_handler.go:{line}"'
+)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        None,
+        [],
+        {"apiVersion": "autoscaling/v1", "kind": "Scale", "spec": 5},
+        {"apiVersion": "autoscaling/v1", "kind": "Other"},
+        {"apiVersion": "v1", "kind": "Pod"},
+        {**scale(1), "other": 1},
+    ],
+)
+def test_what_cannot_be_read(customs: Running, body: Any) -> None:
+    answer = ask(customs, "PUT", f"{HERE}/a/scale?fieldValidation=Strict", body)
+    assert said(answer) == (400, UNKNOWN.format(line=781))
+
+
+@pytest.mark.parametrize(
+    ("release", "line"), [("1.30", 719), ("1.32", 725), ("1.33", 725), ("1.34", 730), ("1.35", 781)]
+)
+def test_the_place_in_the_source_of_each_release(release: str, line: int) -> None:
+    with answering_as(release):
+        assert str(unknown_scale()) == UNKNOWN.format(line=line)
+
+
+def applied(customs: Running, name: str, replicas: int) -> tuple[int, str]:
+    path = f"{HERE}/{name}/scale?fieldManager=me&force=true"
+    return said(ask(customs, "PATCH", path, scale(replicas, name), content_type=APPLY))
+
+
+def test_a_scale_is_not_applied_to(customs: Running) -> None:
+    """Unless nothing changes: upstream converts it as if it were a custom resource."""
+    make(customs, HERE, custom("Crew", "sized", spec={"size": 2}))
+    make(customs, HERE, custom("Crew", "bare", spec={}))
+    failed = "to proper version: request to convert CR to an invalid group/version: autoscaling/v1"
+    assert applied(customs, "sized", 2) == (200, "")
+    assert applied(customs, "sized", 3) == (
+        500,
+        f"failed to convert new object (/sized; autoscaling/v1, Kind=Scale) {failed}",
+    )
+    assert applied(customs, "bare", 3) == (
+        500,
+        "failed to create manager for existing fields: failed to convert live object "
+        f"(/; autoscaling/v1, Kind=Scale) {failed}",
+    )
+
+
+@pytest.mark.parametrize("items", [[], [1], [{"a": 1}]])
+def test_an_object_with_a_list_of_items_is_stored_and_not_shown(
+    customs: Running, items: list[Any]
+) -> None:
+    name = f"list-{len(str(items))}"
+    unlisted = "*unstructured.Unstructured is not a list: no Items field in this object"
+    made = ask(customs, "POST", HERE, custom("Crew", name, items=items))
+    found = ask(customs, "GET", f"{HERE}/{name}")
+    for answer in (made, found):
+        assert said(answer) == (500, unlisted)
+    listed = read(ask(customs, "GET", HERE))["items"]
+    assert [one["items"] for one in listed if one["metadata"]["name"] == name] == [items]
+    assert ask(customs, "DELETE", f"{HERE}/{name}").code == 200
+
+
+def test_a_map_of_items_is_nothing_special(customs: Running) -> None:
+    assert ask(customs, "POST", HERE, custom("Crew", "map", items={})).code == 201
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [
+        ("kind", 5, "json: cannot unmarshal number into Go struct field .kind of type string"),
+        ("kind", {}, "json: cannot unmarshal object into Go struct field .kind of type string"),
+        (
+            "apiVersion",
+            {"a": 1},
+            "json: cannot unmarshal object into Go struct field .apiVersion of type string",
+        ),
+    ],
+)
+def test_a_patch_that_makes_no_text_of_what_an_object_is(
+    customs: Running, field: str, value: Any, why: str
+) -> None:
+    answer = ask(customs, "PATCH", f"{HERE}/a", {field: value}, content_type=MERGE)
+    code, message = said(answer)
+    assert code == 422
+    assert message.endswith(f"couldn't get version/kind; json parse error: {why}")
