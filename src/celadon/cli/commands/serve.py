@@ -697,4 +697,4 @@ def _manifests(paths: list[str]) -> Iterator[tuple[str, JsonObject]]:
                 raise StartError(found.text())
             yield found.position(), found.value
     if others:
-        output.complain(summary(others).partition(";")[0])
+        output.complain(f"notice: {summary(others).partition(';')[0]}")
