@@ -31,7 +31,16 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
-from celadon.cli.reading.documents import STDIN_NAME, Problem, Text, encoded_like, read_text
+from celadon.cli.reading.documents import (
+    STDIN_NAME,
+    Document,
+    DocumentReader,
+    Problem,
+    Text,
+    encoded_like,
+    read_text,
+    read_texts,
+)
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import enter_release
 from celadon.patterns import late_pattern
@@ -586,6 +595,19 @@ def _parts(kustomization: str, _changed: int) -> frozenset[str]:
         named = _FILE.findall(line)
         files[(of_comments if comment else member) in _PARTS].update(map(os.path.normpath, named))
     return frozenset(files[True] - files[False])
+
+
+def read_manifests(arguments: Sequence[str], others: list[Problem]) -> Iterator[Document | Problem]:
+    """The documents of all files that the arguments mean, and what is wrong with files. What was
+    passed over is added to `others`."""
+    reader = DocumentReader()
+    for text in read_texts(arguments):
+        if isinstance(text, Problem):
+            yield text
+        elif other := passed_over(text, arguments):
+            others.append(other_file(text.file, other))
+        else:
+            yield from reader.read(text)
 
 
 def other_file(file: str, what: str) -> Problem:

@@ -178,6 +178,23 @@ def test_commands(
     assert run(capsys, *given, "--strict")[0] == strict
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("fmt", "--check", "{}"), 0),
+        (("prove", "{}"), 1),
+        (("schema", "list", "-f", "{}"), 0),
+    ],
+)
+def test_commands_about_expressions_and_definitions(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...], expected: int
+) -> None:
+    folder = _folder(tmp_path)
+    code, out, err = run(capsys, *(one.format(folder) for one in words))
+    assert code == expected, out + err
+    assert ("passed over" in err) is (words[0] == "prove")
+
+
 def test_a_file_that_is_named_is_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     folder = _folder(tmp_path)
     assert run(capsys, "check", "-f", f"{folder}/policy.yaml", f"{folder}/values.yaml")[0] == 2

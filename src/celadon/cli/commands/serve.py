@@ -684,17 +684,13 @@ class _ManifestFiles:
 def _manifests(paths: list[str]) -> Iterator[tuple[str, JsonObject]]:
     """Objects with their places. Raises StartError."""
     from celadon.apiserver.http import StartError
-    from celadon.cli.project_config import other_file, passed_over, summary
-    from celadon.cli.reading.documents import DocumentReader, Problem, Text, read_texts
+    from celadon.cli.project_config import read_manifests, summary
+    from celadon.cli.reading.documents import Problem
 
-    reader, others = DocumentReader(), list[Problem]()
-    for text in read_texts(paths):
-        if isinstance(text, Text) and (other := passed_over(text, paths)):
-            others.append(other_file(text.file, other))
-            continue
-        for found in reader.read(text) if isinstance(text, Text) else (text,):
-            if isinstance(found, Problem):
-                raise StartError(found.text())
-            yield found.position(), found.value
+    others: list[Problem] = []
+    for found in read_manifests(paths, others):
+        if isinstance(found, Problem):
+            raise StartError(found.text())
+        yield found.position(), found.value
     if others:
         output.complain(f"notice: {summary(others).partition(';')[0]}")
