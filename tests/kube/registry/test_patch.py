@@ -90,12 +90,6 @@ REFUSED = [
         '"json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }',
     ),
     (
-        b'[{"op":"replace","path":"","value":null}]',
-        JSON_PATCH,
-        400,
-        "the name of the object (a based on URL) was undeterminable: name must be provided",
-    ),
-    (
         b'{"apiVersion":null}',
         MERGE_PATCH,
         400,

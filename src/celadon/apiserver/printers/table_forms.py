@@ -28,7 +28,7 @@ from celadon.kube.json_types import JsonDict
 from celadon.kube.jsonpath import parse_jsonpath, printed, selected
 from celadon.kube.releases import per_release
 from celadon.kube.resources import Column, Resource, columns_of, every_description, scale_columns
-from celadon.kube.status import Status
+from celadon.kube.status import Status, plain_error
 from celadon.records import dataclass
 
 # --- Headers of columns ------------------------------------------------------
@@ -345,10 +345,12 @@ def not_an_object(kind: GroupVersionKind, *, custom: bool) -> StatusError:
 
 
 def not_a_list(kind: GroupVersionKind, *, custom: bool) -> StatusError:
-    """406: one object of this kind was asked for as a list of metadata."""
-    name = "unstructured.Unstructured" if custom else _go_type(kind)
+    """One object of this kind was asked for as a list of metadata: 406. Upstream's custom resources
+    can be lists, so that only their items are missed: 500."""
+    if custom:
+        return plain_error("content is not a list")
     return _refused(
-        f"you requested {PARTIAL}List, but the requested object is not a list (*{name})"
+        f"you requested {PARTIAL}List, but the requested object is not a list (*{_go_type(kind)})"
     )
 
 
