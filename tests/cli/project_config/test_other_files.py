@@ -189,6 +189,8 @@ def test_commands(
 def test_commands_about_expressions_and_definitions(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...], expected: int
 ) -> None:
+    if words[0] == "prove":
+        pytest.importorskip("z3")
     folder = _folder(tmp_path)
     code, out, err = run(capsys, *(one.format(folder) for one in words))
     assert code == expected, out + err
