@@ -3,6 +3,7 @@ wrong. No page is read meanwhile: each answer says what to type next."""
 
 from __future__ import annotations
 
+import gzip
 import re
 import shlex
 from collections.abc import Callable, Mapping
@@ -140,7 +141,7 @@ CHART = {
     "  name: {{ .Release.Name }}\n",
 }
 KUSTOMIZATION = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: []\n"
-MISTAKES: dict[str, tuple[Mapping[str, str], str, int, str]] = {
+MISTAKES: dict[str, tuple[Mapping[str, str | bytes], str, int, str]] = {
     "nothing is there": ({}, "celadon check", 2, "(`celadon init` writes some)"),
     "no policies are given": (
         {"web.yaml": FAILING},
@@ -190,6 +191,12 @@ MISTAKES: dict[str, tuple[Mapping[str, str], str, int, str]] = {
         2,
         "a template? fill it in first: `helm template CHART | celadon check -`",
     ),
+    "the head of a chart": (
+        {"policies/a.yaml": POLICY, **CHART},
+        "celadon check -f policies chart/Chart.yaml",
+        2,
+        "a chart? fill it in first: `helm template CHART | celadon check -`",
+    ),
     "a folder with a kustomization": (
         {"policies/a.yaml": POLICY, "base/kustomization.yaml": KUSTOMIZATION},
         "celadon check -f policies base",
@@ -201,6 +208,59 @@ MISTAKES: dict[str, tuple[Mapping[str, str], str, int, str]] = {
         "celadon check -f policies base/kustomization.yaml",
         2,
         "build it first: `kubectl kustomize FOLDER | celadon check -`",
+    ),
+    "a patch of a kustomization that does not name it": (
+        {
+            "policies/a.yaml": POLICY,
+            "crd/patches/webhook.yaml": "apiVersion: apiextensions.k8s.io/v1\n"
+            "kind: CustomResourceDefinition\nmetadata: {name: foos.x.io}\n"
+            "spec: {conversion: {strategy: Webhook}}\n",
+        },
+        "celadon check -f policies crd",
+        2,
+        "a patch? build it first: `kubectl kustomize FOLDER | celadon check -`",
+    ),
+    "an address": (
+        {"policies/a.yaml": POLICY},
+        "celadon check -f policies https://example.com/web.yaml",
+        2,
+        "fetch it first: `curl -sSL https://example.com/web.yaml | celadon check -`",
+    ),
+    "a program": (
+        {"policies/a.yaml": POLICY, "web.yaml": b"\x7fELF\x02\x01\xd0"},
+        "celadon check -f policies web.yaml",
+        2,
+        "save the file as UTF-8",
+    ),
+    "a packed file": (
+        {"policies/a.yaml": POLICY, "web.yaml.gz": gzip.compress(FAILING.encode())},
+        "celadon check -f policies web.yaml.gz",
+        2,
+        "unpack it first: `gunzip -c web.yaml.gz | celadon check -`",
+    ),
+    "what an editor on Windows saves as Unicode": (
+        {"policies/a.yaml": POLICY, "web.yaml": FAILING.encode("utf-16")},
+        "celadon check -f policies web.yaml",
+        1,
+        "replica-minimum",
+    ),
+    "the same without its mark": (
+        {"policies/a.yaml": POLICY, "web.yaml": FAILING.encode("utf-16-le")},
+        "celadon check -f policies web.yaml",
+        2,
+        "save the file as UTF-8",
+    ),
+    "a mark before UTF-8": (
+        {"policies/a.yaml": POLICY, "web.yaml": FAILING.encode("utf-8-sig")},
+        "celadon check -f policies web.yaml",
+        1,
+        "replica-minimum",
+    ),
+    "an empty file": (
+        {"policies/a.yaml": POLICY, "web.yaml": ""},
+        "celadon check -f policies web.yaml",
+        0,
+        "give files or folders behind the options: `celadon check -f policies/ manifests/`",
     ),
     "two documents without a line between them": (
         {"policies/a.yaml": POLICY + FAILING},
@@ -217,6 +277,24 @@ MISTAKES: dict[str, tuple[Mapping[str, str], str, int, str]] = {
         "celadon check -f policies w.yaml",
         0,
         "`kubectl get crd widgets.example.com -o yaml` prints it",
+    ),
+    "a policy of Kyverno": (
+        {
+            "k.yaml": "apiVersion: kyverno.io/v1\nkind: ClusterPolicy\nmetadata: {name: k}\n",
+            "web.yaml": FAILING,
+        },
+        "celadon check -f k.yaml web.yaml",
+        0,
+        "k.yaml has a ClusterPolicy of Kyverno: `celadon migrate k.yaml` translates it",
+    ),
+    "a template of Gatekeeper": (
+        {
+            "g.yaml": "apiVersion: templates.gatekeeper.sh/v1\nkind: ConstraintTemplate\n"
+            "metadata: {name: k}\n",
+        },
+        "celadon lint g.yaml",
+        0,
+        "g.yaml has a ConstraintTemplate of Gatekeeper: `celadon migrate g.yaml` translates it",
     ),
     "nothing to lint": (
         {"web.yaml": FAILING},
@@ -256,7 +334,7 @@ def test_a_mistake_is_answered_with_what_to_type(name: str, shell: Shell) -> Non
     files, line, code, answer = MISTAKES[name]
     for path, text in files.items():
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(text, encoding="utf-8")
+        Path(path).write_bytes(text if isinstance(text, bytes) else text.encode())
     got, said = shell(line)
     assert answer in said
     assert got == code, said

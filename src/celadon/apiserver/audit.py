@@ -460,10 +460,10 @@ class Exchange:
             event["objectRef"] = _reference(self.info, sent if is_create else None)
         if answered:
             if self.is_unauthenticated:
-                found = {"kind": "Status", "message": _attempted(self.request)}
+                found = {**_STATUS, "message": _attempted(self.request)}
             elif answer.panic:
                 found = {
-                    "kind": "Status",
+                    **_STATUS,
                     "status": "Failure",
                     "message": answer.panic,
                     "reason": "InternalError",
@@ -577,6 +577,9 @@ def _attempted(request: HttpRequest) -> str:
     if not methods:
         return "Authentication failed, no credentials provided"
     return f"Authentication failed, attempted: {', '.join(methods)}"
+
+
+_STATUS: Final = {"apiVersion": "v1", "kind": "Status"}
 
 
 def _status(code: int, found: object) -> JsonObject:

@@ -34,6 +34,7 @@ from celadon.cli.reading.documents import (
     Document,
     Problem,
     expand_paths,
+    unread,
 )
 from celadon.cli.reading.json_text import read_written
 from celadon.cli.reading.locations import Chunk
@@ -307,12 +308,14 @@ def log_files(arguments: Sequence[str]) -> list[str | Problem]:
     return found
 
 
-def _below(folder: str) -> Iterator[str]:
+def _below(folder: str) -> Iterator[str | Problem]:
     """The logs of a folder, then those of folders in it: clouds export to one for each hour."""
-    for path, folders, names in os.walk(folder):
+    closed: list[OSError] = []
+    for path, folders, names in os.walk(folder, onerror=closed.append):
         folders.sort()
         files = (os.path.join(path, name) for name in names if _is_log(name))
         yield from _by_age(one for one in files if os.path.isfile(one))
+    yield from (unread(error.filename, error) for error in closed)
 
 
 def _by_age(files: Iterable[str]) -> list[str]:

@@ -17,7 +17,9 @@ replaces the one there.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import difflib
+import functools
 import glob
 import os
 import re
@@ -29,7 +31,16 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean, kubernetes_version
-from celadon.cli.reading.documents import STDIN_NAME, Problem, Text, encoded_like
+from celadon.cli.reading.documents import (
+    STDIN_NAME,
+    Document,
+    DocumentReader,
+    Problem,
+    Text,
+    encoded_like,
+    read_text,
+    read_texts,
+)
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import enter_release
 from celadon.patterns import late_pattern
@@ -448,17 +459,19 @@ def _unquoted(part: str) -> str:
 # counted; a file that is named itself is read, whatever it is. A text in which nothing looks like
 # `apiVersion` or `kind` is no manifest, however broken; one in which something does is.
 
+_KUSTOMIZE: Final = "parts of kustomizations"
+_VALUES: Final = "values of Helm charts"
 _NAMES: Final = {
-    "kustomization": "kustomizations",
+    "kustomization": _KUSTOMIZE,
     "chart": "Helm charts",
-    "values": "values of Helm charts",
     "artifacthub-pkg": "packages of Artifact Hub",
     "artifacthub-repo": "packages of Artifact Hub",
 }
 """By the name of the file, without its ending and in lower case."""
+_OF_VALUES: Final = late_pattern(r"(?:.*[-_.])?values(?:[-_.].*)?")
+"""`values-production`, and the schema of values."""
 _OTHERS: Final = "other files"
 _TEMPLATES: Final = "templates of Helm charts"
-_KUSTOMIZE: Final = "kustomizations"
 _REMEDIES: Final = {
     _TEMPLATES: "to judge what a chart makes: `helm template CHART | celadon check -`",
     _KUSTOMIZE: "to judge what they make: `kubectl kustomize FOLDER | celadon check -`",
@@ -482,9 +495,11 @@ _LIKE_A_MANIFEST: Final = late_pattern(r"""["']?\b(?:apiVersion|kind)["']?[ \t]*
 _AT_THE_TOP: Final = late_pattern(r"""^["']?(apiVersion|kind)["']?[ \t]*:""", re.MULTILINE)
 _TOOLS: Final = late_pattern(
     r"""^[ ]*["']?apiVersion["']?[ \t]*:[ \t]*["']?"""
-    r"(?:(kustomize\.config\.k8s\.io)|(?:cli|chainsaw)\.kyverno\.io|test\.gatekeeper\.sh)/",
+    r"(?:(kustomize\.config\.k8s\.io/|builtin\b)|(?:cli|chainsaw)\.kyverno\.io/|test\.gatekeeper\.sh/)",
     re.MULTILINE | re.ASCII,
 )
+_UNIT_TESTS: Final = "\nsuite:"
+"""How tests of Helm's plugin unittest begin."""
 
 
 def passed_over(text: Text, named: Sequence[str]) -> str:
@@ -494,10 +509,17 @@ def passed_over(text: Text, named: Sequence[str]) -> str:
         return ""
     folder, name = os.path.split(text.file)
     stem = os.path.splitext(name)[0].lower()
-    if stem in _NAMES and len(set(_AT_THE_TOP.findall(text.content))) < 2:
-        return _NAMES[stem]
+    what = _NAMES.get(stem, "")
+    if _OF_VALUES.fullmatch(stem):
+        what = _VALUES
+    elif _UNIT_TESTS in f"\n{text.content}":
+        what = _TESTS
+    if what and len(set(_AT_THE_TOP.findall(text.content))) < 2:
+        return what
     if _is_template(folder, text.content):
         return _TEMPLATES
+    if _is_part(text.file):
+        return _KUSTOMIZE
     if _LIKE_A_MANIFEST.search(text.content) is None:
         return _OTHERS if text.content.strip() else ""
     return _of_tool(text.content)
@@ -522,6 +544,70 @@ def _is_template(folder: str, content: str) -> bool:
     while (name := os.path.basename(folder)) and name != "templates":
         folder = os.path.dirname(folder)
     return bool(name) and os.path.isfile(os.path.join(os.path.dirname(folder), "Chart.yaml"))
+
+
+# What a kustomization names is found line by line, since its comments count, too: an operator's
+# project begins with patches that are commented out, and those are no manifests either.
+
+_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
+_PARTS: Final = frozenset(
+    {
+        *("patches", "patchesStrategicMerge", "patchesJson6902", "replacements", "configurations"),
+        *("configMapGenerator", "secretGenerator", "generators", "transformers", "validators"),
+    }
+)
+"""The members of a kustomization whose files are no manifests of their own."""
+_MEMBER: Final = late_pattern(r"(#[ \t]*)?([A-Za-z]\w*):", re.ASCII)
+_FILE: Final = late_pattern(r"[^\s\"'\[\]{},:=#]+\.(?:ya?ml|json)\b", re.ASCII)
+
+
+def _is_part(file: str) -> bool:
+    """Return whether a kustomization beside the file, or in a folder above it, names it as what it
+    changes manifests with."""
+    folder = os.path.dirname(file)
+    while True:
+        for name in _KUSTOMIZATIONS:
+            with contextlib.suppress(OSError):
+                kustomization = os.path.join(folder, name)
+                changed = os.stat(kustomization).st_mtime_ns
+                if os.path.relpath(file, folder or os.curdir) in _parts(kustomization, changed):
+                    return True
+        above = os.path.dirname(folder)
+        if above == folder:
+            return False
+        folder = above
+
+
+@functools.lru_cache(maxsize=256)
+def _parts(kustomization: str, _changed: int) -> frozenset[str]:
+    """The files, seen from its folder, that a kustomization has as parts, and not as resources."""
+    files: dict[bool, set[str]] = {True: set(), False: set()}
+    member = of_comments = ""
+    text = read_text(kustomization)
+    for line in () if isinstance(text, Problem) else text.content.split("\n"):
+        comment = line.startswith("#")
+        if found := _MEMBER.match(line):
+            # A sentence with a colon is no member.
+            if not comment:
+                member = of_comments = found[2]
+            elif found[2] in _PARTS or found[2] == "resources":
+                of_comments = found[2]
+        named = _FILE.findall(line)
+        files[(of_comments if comment else member) in _PARTS].update(map(os.path.normpath, named))
+    return frozenset(files[True] - files[False])
+
+
+def read_manifests(arguments: Sequence[str], others: list[Problem]) -> Iterator[Document | Problem]:
+    """The documents of all files that the arguments mean, and what is wrong with files. What was
+    passed over is added to `others`."""
+    reader = DocumentReader()
+    for text in read_texts(arguments):
+        if isinstance(text, Problem):
+            yield text
+        elif other := passed_over(text, arguments):
+            others.append(other_file(text.file, other))
+        else:
+            yield from reader.read(text)
 
 
 def other_file(file: str, what: str) -> Problem:

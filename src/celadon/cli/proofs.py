@@ -21,12 +21,8 @@ from celadon.admission import (
 from celadon.admission.registration import RegistrationError
 from celadon.cli.check.check_report import Place
 from celadon.cli.exits import Exit
-from celadon.cli.reading.documents import (
-    Document,
-    Problem,
-    read_documents,
-    shape_problem,
-)
+from celadon.cli.project_config import read_manifests
+from celadon.cli.reading.documents import Document, Problem, shape_problem
 from celadon.kube import FieldPath, Json, JsonObject, metadata
 from celadon.kube.crd import CustomKind
 from celadon.kube.json_types import JsonDict
@@ -485,14 +481,16 @@ def _of_bindings(
                 yield replace(subject, document=document, bindings=every, number=number)
 
 
-def read_subjects(paths: Sequence[str]) -> tuple[list[Subject], list[Problem]]:
+def read_subjects(
+    paths: Sequence[str], others: list[Problem]
+) -> tuple[list[Subject], list[Problem]]:
     """The policies and definitions in files, and what is wrong with the files; other documents are
-    passed over."""
+    passed over. Files of folders that are no manifests are added to `others`."""
     subjects: list[Subject] = []
     definitions: list[JsonObject] = []
     bindings: list[tuple[Document, ValidatingAdmissionPolicyBinding]] = []
     problems: list[Problem] = []
-    for item in read_documents(paths):
+    for item in read_manifests(paths, others):
         problem = item if isinstance(item, Problem) else shape_problem(item)
         if problem is not None:
             problems.append(problem)

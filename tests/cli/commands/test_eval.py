@@ -44,6 +44,23 @@ def test_variables(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("object", "--object FILE"),
+        ("oldObject", "--old-object FILE"),
+        ("params", "--params FILE"),
+        ("request", "--var request=JSON"),
+    ],
+)
+def test_a_variable_of_policies_that_has_no_value(
+    capsys: pytest.CaptureFixture[str], name: str, option: str
+) -> None:
+    code, out, err = run(capsys, "eval", f"{name}.spec.replicas <= 5")
+    assert (code, out) == (3, "")
+    assert err.endswith(f"`{name}` has no value: give it one with `{option}`\n")
+
+
 def test_an_expression_that_begins_with_a_dash(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "eval", "--", "-double('1.5')") == (0, "-1.5\n", "")
 

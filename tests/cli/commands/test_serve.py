@@ -152,6 +152,21 @@ def test_what_cannot_start_says_why_in_a_line(arguments: list[str], message: str
 
 
 @pytest.mark.thorough
+def test_a_folder_with_a_kustomization(tmp_path: Path) -> None:
+    """As `check` reads it: what is no manifest is passed over, and told."""
+    folder = tmp_path / "config"
+    folder.mkdir()
+    (folder / "kustomization.yaml").write_text("resources: [a.yaml]\npatches: [{path: b.yaml}]\n")
+    for name in ("a", "b"):
+        (folder / f"{name}.yaml").write_text(json.dumps(config_map(name)))
+    served = Served(tmp_path, "--manifests", str(folder))
+    assert [served.call("GET", f"{CONFIGMAPS}/{name}")[0] for name in ("a", "b")] == [200, 404]
+    assert served.end() == 0
+    told = "passed over: 2 files that are no manifests (parts of kustomizations: 2)"
+    assert f"notice: {told}\n" in served.log.read_text()
+
+
+@pytest.mark.thorough
 def test_a_port_in_use() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"

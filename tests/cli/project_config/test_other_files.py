@@ -10,7 +10,8 @@ from celadon.cli.project_config import other_file, passed_over, summary
 from celadon.cli.reading.documents import Text
 from tests.cli.files import binding, config_map, policy, run, write
 
-KUSTOMIZATIONS = "kustomizations"
+KUSTOMIZATIONS = "parts of kustomizations"
+VALUES = "values of Helm charts"
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,13 @@ KUSTOMIZATIONS = "kustomizations"
         ),
         ("a/Chart.yaml", "apiVersion: v2\nname: shop\n", "Helm charts"),
         ("a/values.yaml", "kind: Deployment\nimage: x\n", "values of Helm charts"),
+        ("a/values-production.yaml", "podSpec:\n  kind: Deployment\n", VALUES),
+        ("a/ci/test-values.yaml", "podSpec:\n  kind: Deployment\n", VALUES),
+        ("a/values.schema.json", '{"properties": {"kind": {}}, "x": {"kind": 1}}', VALUES),
+        ("a/valuestore.yaml", "podSpec:\n  kind: Deployment\n", ""),
+        ("a/tests/x_test.yaml", "suite: x\ntests:\n- asserts:\n  - kind: Pod\n", "tests"),
+        ("a/x.yaml", "apiVersion: builtin\nkind: PrefixSuffixTransformer\n", KUSTOMIZATIONS),
+        ("a/x.yaml", "apiVersion: builtins.io/v1\nkind: Pod\n", ""),
         ("a/values.yaml", "spec: {}\nkind: ConfigMap\napiVersion: v1\n", ""),
         ("a/artifacthub-pkg.yml", "version: 1\n", "packages of Artifact Hub"),
         ("a/tests.json", '[{"template": "pod.yaml"}]', "other files"),
@@ -76,6 +84,64 @@ def test_templates_of_charts(tmp_path: Path) -> None:
         assert passed_over(Text(file, "kind: Pod\n"), []) == ""
 
 
+# As an operator's project has it: patches of definitions wait as comments.
+KUSTOMIZATION = """\
+# the words of a sentence: patches.yaml
+resources:
+- bases/foos.yaml
+#- bases/bars.yaml
+#patches:
+#- path: patches/label.yaml
+- ./kept.yaml
+patches:
+# [WEBHOOK] to enable it, say so: uncomment
+#- path: patches/webhook_in_foos.yaml
+- path: patches/../image.yaml
+  target: {kind: Deployment}
+- {path: "kept.yaml"}
+configurations: [kustomizeconfig.yaml]
+configMapGenerator:
+- name: manager
+  files: [config.yaml=manager.yaml]
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "is_part"),
+    [
+        ("bases/foos.yaml", False),
+        ("bases/bars.yaml", False),
+        ("kept.yaml", False),
+        ("patches.yaml", False),
+        ("more/image.yaml", False),
+        ("patches/label.yaml", True),
+        ("patches/webhook_in_foos.yaml", True),
+        ("image.yaml", True),
+        ("kustomizeconfig.yaml", True),
+        ("manager.yaml", True),
+    ],
+)
+@pytest.mark.parametrize("name", ["kustomization.yaml", "kustomization.yml", "Kustomization"])
+def test_parts_of_kustomizations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, file: str, is_part: bool
+) -> None:
+    """What a kustomization changes manifests with is no manifest, though it has a kind."""
+    (tmp_path / "crd").mkdir()
+    (tmp_path / "crd" / name).write_text(KUSTOMIZATION)
+    monkeypatch.chdir(tmp_path)
+    text = "apiVersion: v1\nkind: Pod\n"
+    for path in (f"crd/{file}", f"./crd/{file}", str(tmp_path / "crd" / file)):
+        assert passed_over(Text(path, text), []) == (KUSTOMIZATIONS if is_part else "")
+        assert passed_over(Text(path, text), [path]) == ""
+    monkeypatch.chdir("crd")
+    assert passed_over(Text(file, text), []) == (KUSTOMIZATIONS if is_part else "")
+
+
+def test_a_kustomization_that_cannot_be_read_has_no_parts(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_bytes(b"patches:\n- path: a.yaml\n\xff")
+    assert passed_over(Text(str(tmp_path / "a.yaml"), "apiVersion: v1\nkind: Pod\n"), []) == ""
+
+
 def test_summary() -> None:
     others = [other_file(f"{i}.yaml", what) for i, what in enumerate(("a", "b", "a"))]
     assert summary(others) == "passed over: 3 files that are no manifests (a: 2, b: 1)"
@@ -90,7 +156,7 @@ def _folder(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
-TOLD = "passed over: 2 files that are no manifests (kustomizations: 1, values of Helm charts: 1)"
+TOLD = f"passed over: 2 files that are no manifests ({KUSTOMIZATIONS}: 1, {VALUES}: 1)"
 
 
 @pytest.mark.parametrize(
@@ -110,6 +176,25 @@ def test_commands(
     assert code == 0, err
     assert TOLD in out + err
     assert run(capsys, *given, "--strict")[0] == strict
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("fmt", "--check", "{}"), 0),
+        (("prove", "{}"), 1),
+        (("schema", "list", "-f", "{}"), 0),
+    ],
+)
+def test_commands_about_expressions_and_definitions(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, words: tuple[str, ...], expected: int
+) -> None:
+    if words[0] == "prove":
+        pytest.importorskip("z3")
+    folder = _folder(tmp_path)
+    code, out, err = run(capsys, *(one.format(folder) for one in words))
+    assert code == expected, out + err
+    assert ("passed over" in err) is (words[0] == "prove")
 
 
 def test_a_file_that_is_named_is_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from celadon.cli.audit_logs import log_files
 from celadon.cli.reading import documents
 from celadon.cli.reading.documents import Exclusion, Problem, Text, expand_paths, read_text
 
@@ -51,6 +54,31 @@ def test_arguments_that_mean_nothing(folder: Path) -> None:
         "missing", 0, "cannot be read: no such file or directory"
     )
     assert isinstance(read_text("a\0b"), Problem)
+
+
+def test_what_nobody_may_read_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder inside of a folder, too: what lies there was not judged."""
+    scan = os.scandir
+
+    def scandir(path: str) -> Iterator[os.DirEntry[str]]:
+        if os.path.basename(path) == "sub":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr("os.scandir", scandir)
+    closed = Problem(
+        "./sub", 0, "cannot be read: permission denied", "`ls -ld ./sub` tells who may"
+    )
+    assert log_files(["."])[-1] == closed
+    found = [*expand_paths(["."]), *expand_paths(["sub"]), *expand_paths(["."], Exclusion(["sub"]))]
+    assert found == [
+        "./a.json",
+        "./b.yaml",
+        closed,
+        Problem("sub", 0, closed.message, "`ls -ld sub` tells who may"),
+        "./a.json",
+        "./b.yaml",
+    ]
 
 
 def test_encodings(tmp_path: Path) -> None:

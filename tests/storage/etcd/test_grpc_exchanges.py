@@ -33,14 +33,17 @@ Answer = Callable[["Member", int], None]
 class Member(asyncio.Protocol):
     """Counts the requests that it has taken; `answers` say what it does with each in turn."""
 
-    def __init__(self, answers: list[Answer], taken: list[bytes]) -> None:
-        self.answers, self.taken = answers, taken
+    def __init__(
+        self, answers: list[Answer], taken: list[bytes], opened: list[asyncio.Transport]
+    ) -> None:
+        self.answers, self.taken, self.opened = answers, taken, opened
         self.bodies: dict[int, bytes] = {}
         self.h2 = H2Connection(H2Configuration(client_side=False))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self.transport = transport
+        self.opened.append(transport)
         self.h2.initiate_connection()
         self.flush()
 
@@ -113,7 +116,8 @@ def silent(member: Member, stream: int) -> None:
 async def connected(answers: list[Answer], taken: list[bytes]) -> AsyncIterator[Connection]:
     """To a member that does that."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Member(answers, taken), "127.0.0.1", 0)
+    opened: list[asyncio.Transport] = []
+    server = await loop.create_server(lambda: Member(answers, taken, opened), "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     connection = Connection(Endpoint(f"127.0.0.1:{port}", is_secure=False), EtcdSettings(()))
     try:
@@ -121,6 +125,9 @@ async def connected(answers: list[Answer], taken: list[bytes]) -> AsyncIterator[
     finally:
         await connection.leave()
         server.close()
+        for transport in opened:
+            transport.abort()
+        await asyncio.sleep(0)  # which closes their sockets
 
 
 def run(work: Awaitable[None]) -> None:

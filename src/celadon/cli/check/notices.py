@@ -17,7 +17,7 @@ from celadon.cli.check.object_preparation import Endpoint
 from celadon.cli.check.questions import Asked
 from celadon.cli.options import did_you_mean
 from celadon.cli.project_config import summary
-from celadon.cli.reading.documents import Problem
+from celadon.cli.reading.documents import Problem, to_translate
 from celadon.cli.reading.json_text import Path
 from celadon.kube import FieldPath, GroupKind, GroupVersionKind, JsonObject, metadata
 from celadon.kube.well_known_values import NAMESPACE_NAME
@@ -246,6 +246,8 @@ def _where_policies_are(manifests: Manifests) -> str:
     said = "give policies and bindings with `-f`; `celadon init` writes a first one"
     if not manifests.looked_up:
         return said
+    if other_engine := to_translate(manifests.looked_up):
+        return other_engine
     other = manifests.looked_up[0]
     return f"{other.file} has a {other.value['kind']}, and no policy: {said}"
 

@@ -15,7 +15,7 @@ from celadon.admission import ADMIN, Operation, Request
 from celadon.admission.writing import errors_of, request_of, write_options
 from celadon.cli.check.check_report import Fault, Place
 from celadon.cli.check.object_preparation import Begun, Endpoint, Prepare, StrayFields, endpoint_of
-from celadon.cli.reading.documents import Document, Problem, crash
+from celadon.cli.reading.documents import BUILD_FIRST, Document, Problem, crash
 from celadon.kube import FieldError, Json, JsonObject, Status, StatusError, User, metadata, status
 from celadon.kube.defaulting import LIMIT_RANGES, with_empty_values
 from celadon.kube.json_types import JsonDict
@@ -206,7 +206,7 @@ def ask(
         return endpoint
     if endpoint.stored and not _is_named(document):
         text = "resource name may not be empty"
-        help = _BUILD_FIRST if metadata.gvk(document.value).group == _KUSTOMIZE else ""
+        help = BUILD_FIRST if metadata.gvk(document.value).group == _KUSTOMIZE else ""
         return Problem(document.file, document.line(("metadata",)), text, help)
     value = document.value
     if prepare.is_without_definition(metadata.gvk(value).group_kind):
@@ -228,7 +228,6 @@ _REFUSED_DEFINITION: Final = (
 
 
 _KUSTOMIZE: Final = "kustomize.config.k8s.io"
-_BUILD_FIRST: Final = "build it first: `kubectl kustomize FOLDER | celadon check -`"
 
 
 def _is_named(document: Document) -> bool:

@@ -60,6 +60,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_version(parser)
 
 
+_OF_POLICIES: Final = {
+    "object": "--object FILE",
+    "oldObject": "--old-object FILE",
+    "params": "--params FILE",
+    **{name: f"--var {name}=JSON" for name in ("request", "namespaceObject", "variables")},
+}
+"""The variables that policies have, and what gives them values here."""
+
+
 def run(options: argparse.Namespace) -> Exit:
     """Bind, compile, evaluate, show."""
     from celadon.cel import CompileError, ProgramError, types
@@ -76,7 +85,11 @@ def run(options: argparse.Namespace) -> Exit:
     try:
         return _evaluate(env, expression, options, bound)
     except CompileError as error:
-        output.complain(error.issues.display())
+        said = error.issues.display()
+        output.complain(said)
+        for name, option in _OF_POLICIES.items():
+            if f"undeclared reference to '{name}'" in said:
+                output.complain(f"  `{name}` has no value: give it one with `{option}`")
     except ProgramError as error:
         output.complain(f"error: {error}")
     return Exit.POLICY

@@ -108,12 +108,15 @@ class _Formatter:
 
     def run(self) -> Exit:
         from celadon.cli.fmt import text_layout
+        from celadon.cli.project_config import passed_over
         from celadon.cli.reading.documents import Exclusion, Problem, read_texts
 
         exclusion = Exclusion(self._config.exclude)
         for text in read_texts(self._options.paths, exclusion, tests=True):
             if isinstance(text, Problem):
                 self._complain(text)
+                continue
+            if passed_over(text, self._options.paths):
                 continue
             found = text_layout(text, self._config.line_width)
             for problem in found.problems:

@@ -213,6 +213,7 @@ def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
 def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], None]) -> Exit:
     from celadon.cli.lint import findings, fixes, lint_setup, read
     from celadon.cli.project_config import summary
+    from celadon.cli.reading.documents import to_translate
 
     setup = lint_setup(config)
     given = read(options.paths, config.exclude)
@@ -235,7 +236,8 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
         output.complain(summary(given.others))
     report = _report(given, shown, silenced, fixed, config)
     if not (report.objects or report.problems or options.quiet):
-        output.complain("there is no policy to lint: give the files or folders that have policies")
+        hint = to_translate(given.documents) or "give the files or folders that have policies"
+        output.complain(f"there is no policy to lint: {hint}")
     shown_report = report.only_failing() if options.quiet else report
     forms = LINT_STATISTICS if options.statistics else LINT
     output.show(

@@ -124,9 +124,14 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _prove_parts(options: argparse.Namespace) -> Exit:
     """Prove what can be said of policies and definitions by themselves."""
+    from celadon.cli.project_config import summary
     from celadon.cli.proofs import ProofCache, ProofLimits, ProofReport, read_subjects
+    from celadon.cli.reading.documents import Problem
 
-    subjects, problems = read_subjects(options.paths)
+    others: list[Problem] = []
+    subjects, problems = read_subjects(options.paths, others)
+    if others:
+        output.complain(summary(others).partition(";")[0])
     if not subjects and not problems:
         return output.usage_error(_PROGRAM, _NOTHING)
     limits = ProofLimits(options.kubernetes_version, options.items, options.timeout)

@@ -19,10 +19,10 @@ from typing import Any, BinaryIO, Final
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import add_files
+from celadon.cli.project_config import read_manifests
 from celadon.cli.reading.documents import (
     Document,
     Problem,
-    read_documents,
     read_text,
     shape_problem,
 )
@@ -462,10 +462,11 @@ def read_pack(path: str) -> SchemaPack | str:
 
 
 def definitions(paths: Sequence[str]) -> tuple[list[JsonDict], list[Problem]]:
-    """The CustomResourceDefinitions in files; other documents are passed over."""
+    """The CustomResourceDefinitions in files; other documents are passed over, and files of folders
+    that are no manifests."""
     found: list[JsonDict] = []
     problems: list[Problem] = []
-    for item in read_documents(paths):
+    for item in read_manifests(paths, []):
         problem = item if isinstance(item, Problem) else shape_problem(item)
         if problem is not None:
             problems.append(problem)

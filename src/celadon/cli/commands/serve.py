@@ -684,9 +684,13 @@ class _ManifestFiles:
 def _manifests(paths: list[str]) -> Iterator[tuple[str, JsonObject]]:
     """Objects with their places. Raises StartError."""
     from celadon.apiserver.http import StartError
-    from celadon.cli.reading.documents import Problem, read_documents
+    from celadon.cli.project_config import read_manifests, summary
+    from celadon.cli.reading.documents import Problem
 
-    for found in read_documents(paths):
+    others: list[Problem] = []
+    for found in read_manifests(paths, others):
         if isinstance(found, Problem):
             raise StartError(found.text())
         yield found.position(), found.value
+    if others:
+        output.complain(f"notice: {summary(others).partition(';')[0]}")

@@ -164,6 +164,11 @@ _BYTE_ORDER_MARKS: Final = (
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
 )
+_GZIP: Final = b"\x1f\x8b"
+_SAVE: Final = "save the file as UTF-8"
+_CHART_FILES: Final = frozenset({"chart.yaml", "values.yaml"})
+_FILL_IN: Final = "fill it in first: `helm template CHART | celadon check -`"
+BUILD_FIRST: Final = "build it first: `kubectl kustomize FOLDER | celadon check -`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,10 +250,14 @@ def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator
     if argument == STDIN or os.path.isfile(argument):
         yield argument
     elif os.path.isdir(argument or os.curdir):
-        below = _files_below(argument, hidden=tests)
+        closed: list[OSError] = []
+        below = _files_below(argument, closed, hidden=tests)
         files = sorted(one for one in below if tests or not is_test_file(one))
         yield from (file for file in files if not exclusion.covers(file))
-        if not files:
+        for error in closed:
+            if not exclusion.covers(error.filename):
+                yield unread(error.filename, error)
+        if not files and not closed:
             yield Problem(
                 argument, 0, "no .yaml, .yml or .json file in this folder", _FIRST_PROJECT
             )
@@ -262,8 +271,9 @@ def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator
         yield argument
 
 
-def _files_below(folder: str, *, hidden: bool) -> Iterator[str]:
-    for parent, folders, files in os.walk(folder):
+def _files_below(folder: str, closed: list[OSError], *, hidden: bool) -> Iterator[str]:
+    """Folders that cannot be looked into become `closed`."""
+    for parent, folders, files in os.walk(folder, onerror=closed.append):
         folders[:] = [
             name for name in folders if not name.startswith(".") or (hidden and name not in _NEVER)
         ]
@@ -286,6 +296,17 @@ def _neighbour(path: str) -> str:
     return did_you_mean(name, os.listdir(folder or os.curdir))
 
 
+def unread(name: str, error: OSError) -> Problem:
+    """Return why a file or a folder cannot be read, and what may help."""
+    reason = (error.strerror or str(error)).lower()
+    help = ""
+    if is_address(name):
+        help = f"fetch it first: `curl -sSL {name} | celadon check -`"
+    elif isinstance(error, PermissionError):
+        help = f"`ls -ld {name}` tells who may"
+    return Problem(name, 0, f"cannot be read: {reason}{_neighbour(name)}", help)
+
+
 def read_text(path: str) -> Text | Problem:
     """The content of a file, decoded, with line ends as `\\n`."""
     name = STDIN_NAME if path == STDIN else path
@@ -298,8 +319,7 @@ def read_text(path: str) -> Text | Problem:
             with open(path, "rb") as stream:
                 data = _bounded(stream)
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        return Problem(name, 0, f"cannot be read: {reason}{_neighbour(path)}")
+        return unread(name, error)
     except ValueError:
         return Problem(name, 0, "cannot be read: not the name of a file")
     if data is None:
@@ -340,7 +360,9 @@ def decoded(name: str, data: bytes) -> Text | Problem:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         byte = data[error.start]
-        return Problem(name, line, f"invalid UTF-8: byte 0x{byte:02x}", "save the file as UTF-8")
+        is_packed = data.startswith(_GZIP)
+        help = f"unpack it first: `gunzip -c {name} | celadon check -`" if is_packed else _SAVE
+        return Problem(name, line, f"invalid UTF-8: byte 0x{byte:02x}", help)
     if "\r" in content:
         content = content.replace("\r\n", "\n")
     return Text(name, content)
@@ -537,7 +559,9 @@ def _fault(file: str, line: int, text: str, error: UnreadableError) -> Problem:
     """Return the problem of a text, with what its author may have meant."""
     help = error.help
     if "{{" in text and not help:
-        help = "a template? fill it in first: `helm template CHART | celadon check -`"
+        help = f"a template? {_FILL_IN}"
+    elif "\0" in text and not help:
+        help = _SAVE  # from UTF-16 without its mark
     elif _BEGUN_AGAIN.match(error.message) and not help:
         help = "is a line `---` missing between two documents?"
     return Problem(file, line + error.line - 1, error.message, help)
@@ -581,7 +605,9 @@ def _objects(chunk: Chunk, path: Path, value: object) -> Iterator[Document | Pro
     missing = [name for name in ("apiVersion", "kind") if not value.get(name)]
     if missing:
         text = " and ".join(f"`{name}`" for name in missing)
-        yield Problem(chunk.file, chunk.line(path), f"{text} not set")
+        is_of_chart = os.path.basename(chunk.file).lower() in _CHART_FILES
+        help = f"a chart? {_FILL_IN}" if is_of_chart else ""
+        yield Problem(chunk.file, chunk.line(path), f"{text} not set", help)
         return
     if not (isinstance(value["apiVersion"], str) and isinstance(value["kind"], str)):
         yield Problem(chunk.file, chunk.line(path), "`apiVersion` and `kind` must be text")
@@ -734,6 +760,20 @@ def read_documents(arguments: Sequence[str]) -> Iterator[Document | Problem]:
             yield from reader.read(text)
 
 
+_ENGINES: Final = {"kyverno.io": "Kyverno", "gatekeeper.sh": "Gatekeeper"}
+"""Engines whose policies can be translated, by the end of their groups."""
+
+
+def to_translate(documents: Iterable[Document]) -> str:
+    """Return what to type for the first policy of another engine; empty if there is none."""
+    for document in documents:
+        group, kind = document.group_kind
+        if engine := _ENGINES.get(".".join(group.split(".")[-2:])):
+            file = document.file
+            return f"{file} has a {kind} of {engine}: `celadon migrate {file}` translates it"
+    return ""
+
+
 def shape_problem(document: Document) -> Problem | None:
     """The first thing wrong with the metadata (or with what a CRD defines), if any."""
     found = misfit(document.value, OBJECT)
@@ -744,4 +784,6 @@ def shape_problem(document: Document) -> Problem | None:
     help = ""
     if found.wanted == "text" and isinstance(found.found, bool | int | float):
         help = "YAML reads some words as true, false or a number: put the value in quotes"
+    elif found.found is None and document.is_definition:
+        help = f"a patch? {BUILD_FIRST}"
     return Problem(document.file, document.line(found.path), str(found), help)
