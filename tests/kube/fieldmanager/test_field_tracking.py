@@ -583,6 +583,16 @@ def test_nulls_that_were_applied_are_validated() -> None:
     assert sent.draft.made["spec"] == {"n": None, "d": "x"}
 
 
+def test_what_an_apply_says_beside_the_schema_is_a_change_and_is_not_kept() -> None:
+    """As kube-apiserver 1.36 answers where a schema has an object without properties."""
+    clock, where = Clock(), _custom_target(o={"type": "object"})
+    live = _created(_gizmo({"o": {}}), where, clock.writer("one"))
+    live["metadata"]["uid"] = "1"
+    made = _applied(_gizmo({"o": {"x": 1}}), live, where, clock.writer("two"))
+    assert (made["spec"], made["metadata"]["generation"]) == ({"o": {}}, 2)
+    assert _owners(made)["two Apply"] == {"f:spec": {"f:o": {"f:x": {}}}}
+
+
 def test_what_is_wrong_with_metadata_of_a_custom_resource_is_said_twice() -> None:
     where = _custom_target()
     new, old = _gizmo({}, uid="x"), _gizmo({}, uid="y")

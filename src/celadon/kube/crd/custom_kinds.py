@@ -417,18 +417,17 @@ class CustomKind:
     """Whether a webhook knows how its versions become each other. Then whoever reads or writes an
     object has it converted, and each version is read by its own schema."""
 
-    def prepare(self, obj: JsonDict, *, keeps_nulls: bool = False) -> Pruned:
-        """The object as it would be stored but for its metadata, and the fields it lost. With
-        `keeps_nulls` it is one that was applied, whose nulls are validated."""
-        found = pruned(defaulted(obj, self.schema, keeps_nulls=keeps_nulls), self.schema)
+    def prepare(self, obj: JsonDict) -> Pruned:
+        """The object as it would be stored but for its metadata, and the fields it lost."""
+        found = pruned(defaulted(obj, self.schema), self.schema)
         if not self.embeds:
             return found
         lost = drop_unknown_metadata(found.value, self.schema)
         return Pruned(found.value, (*found.dropped, *lost))
 
     def mutated(self, obj: JsonDict) -> JsonDict:
-        """An object that a mutator made: with defaults. What the schema does not know stays until
-        it is stored, and nulls that it does not allow are refused."""
+        """An object that a mutator or an apply made: with defaults. What the schema does not know
+        stays until it is stored, and nulls that it does not allow are refused."""
         found: JsonDict = defaulted(obj, self.schema, keeps_nulls=True)
         return found
 

@@ -348,10 +348,10 @@ def read_applied(
     Go's type; `config` is the body, by whose names the object is called then."""
     try:
         try:
-            draft = draft_of(document, target, context, keeps_nulls=True)
+            draft = draft_of(document, target, context, is_applied=True)
         except DecodeError:  # mostly all numbers are Go's already: to look for others takes as long
             read = with_go_numbers(document, target.kind)
-            draft = draft_of(read, target, context, keeps_nulls=True)
+            draft = draft_of(read, target, context, is_applied=True)
     except DecodeError as error:
         raise not_converted(config, target.kind, error.alone) from error
     return Incoming(target.kind, draft, dict(document))

@@ -61,7 +61,7 @@ class Draft:
     """Whether all fields that were sent are fields of the kind, and none was empty; no says that
     nobody knows."""
     is_mutated: bool = False
-    """Whether somebody else has left it."""
+    """Whether somebody else has left it, or an apply has made it."""
 
     @property
     def meta(self) -> JsonDict | None:

@@ -456,17 +456,19 @@ def draft_of(
     context: DefaultingContext,
     found: GroupVersionKind | None = None,
     *,
-    keeps_nulls: bool = False,
+    is_applied: bool = False,
 ) -> Draft:
     """A JSON object decoded, with defaults, and for custom resources without what their schema
-    does not know, nor nulls that it does not allow (unless with `keeps_nulls`). DecodeError when a
+    does not know, nor nulls that it does not allow, unless it `is_applied`. DecodeError when a
     value does not fit the kind."""
     custom = target.schema
     if custom is None:
         return drafted(value, structure_of(found or target.kind), context)
-    prepared = custom.prepare(as_read(dict(value)), keeps_nulls=keeps_nulls)
-    draft = drafted(prepared.value, found or target.kind, context)
-    custom.require_readable(prepared.value)
+    read = as_read(dict(value))
+    made = custom.mutated(read) if is_applied else custom.prepare(read).value
+    draft = drafted(made, found or target.kind, context)
+    draft.is_mutated = is_applied
+    custom.require_readable(made)
     return draft
 
 
