@@ -254,7 +254,7 @@ class Writer:
             except _NameTaken as taken:
                 names_taken += 1
                 if not taken.is_generated or names_taken == NAME_ATTEMPTS:
-                    raise taken.refusal from None
+                    raise_refusal(taken.refusal)
 
     async def _create_once(self, call: Call) -> Written:
         """Raises LostRace when somebody else has what was claimed for the object, _NameTaken."""

@@ -386,7 +386,7 @@ def stored_object(
     kept = stored_form(made, kind, context)
     if target.schema is not None:
         kept = target.schema.read_back(kept, is_mutated=is_mutated)
-    if "selfLink" in (kept.get("metadata") or {}):
+    if is_mutated and "selfLink" in (kept.get("metadata") or {}):
         meta = metadata.metadata(kept)
         kept["metadata"] = {key: meta[key] for key in meta if key != "selfLink"}
     return {**kept, "apiVersion": kind.api_version, "kind": kind.kind}
