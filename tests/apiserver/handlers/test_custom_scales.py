@@ -21,8 +21,8 @@ EVERYWHERE = f"/apis/{GROUP}/v1/fleets"
 
 
 def definition(kind: str, plural: str, scope: str) -> dict[str, Any]:
-    """Anything goes, with counts in `spec.size` and `status.size`."""
-    version = {
+    """Anything goes in two versions, with counts in `spec.size` and `status.size`."""
+    version: dict[str, Any] = {
         "name": "v1",
         "served": True,
         "storage": True,
@@ -30,14 +30,15 @@ def definition(kind: str, plural: str, scope: str) -> dict[str, Any]:
             "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
         },
         "subresources": {
-            "scale": {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"}
+            "status": {},
+            "scale": {"specReplicasPath": ".spec.size", "statusReplicasPath": ".status.size"},
         },
     }
     spec = {
         "group": GROUP,
         "names": {"plural": plural, "kind": kind},
         "scope": scope,
-        "versions": [version],
+        "versions": [version, {**version, "name": "v2", "storage": False}],
     }
     return {"metadata": {"name": f"{plural}.{GROUP}"}, "spec": spec}
 
@@ -174,3 +175,25 @@ def test_a_patch_that_makes_no_text_of_what_an_object_is(
     code, message = said(answer)
     assert code == 422
     assert message.endswith(f"couldn't get version/kind; json parse error: {why}")
+
+
+def test_the_owner_of_a_status_in_another_version_loses_what_a_body_lacks(
+    customs: Running,
+) -> None:
+    """Since the main endpoint resets the status for its own version only; that of the status
+    does so for all."""
+    path = f"/apis/{GROUP}/{{}}/fleets/owned"
+    make(customs, EVERYWHERE, custom("Fleet", "owned", spec={"a": 1}))
+
+    def owners(version: str, below: str, **change: Any) -> list[str]:
+        found = read(ask(customs, "GET", path.format(version)))
+        changed = {key: value for key, value in {**found, **change}.items() if value is not None}
+        answer = ask(customs, "PUT", f"{path.format(version)}{below}", changed)
+        assert answer.code == 200
+        entries = read(answer)["metadata"]["managedFields"]
+        return [f"{one['apiVersion'][-2:]} {sorted(one['fieldsV1'])}" for one in entries]
+
+    spec, status = "v1 ['f:spec']", "v2 ['f:status']"
+    assert owners("v2", "/status", status={"b": 1}) == [spec, status]
+    assert owners("v1", "/status", status={"b": 1}, spec=None) == [spec, status]
+    assert owners("v1", "", status=None) == [spec]

@@ -280,7 +280,9 @@ class Ownership:
         if views is None:
             return None
         type_, to, _ = views
-        return self.writable.of_comparison(compared(type_, to(live), to(new)))
+        found = compared(type_, to(live), to(new))
+        is_whole = version != self.api_version and not self.writable.in_all_versions
+        return found if is_whole else self.writable.of_comparison(found)
 
     # --- pruning ---
 

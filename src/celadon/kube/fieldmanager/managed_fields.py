@@ -379,10 +379,13 @@ for nothing."""
 
 @dataclass(frozen=True, slots=True)
 class Writable:
-    """`reset` are trees of fields that are not given to anybody; with `only`, nothing else is."""
+    """`reset` are trees of fields that are not given to anybody; with `only`, nothing else is. Who
+    owns fields in another version than the endpoint's loses what its body lacks of them all the
+    same, unless it holds `in_all_versions`."""
 
     reset: field_sets.FieldSet = field(default_factory=field_sets.FieldSet)
     only: tuple[tuple[str, ...], ...] = ()
+    in_all_versions: bool = True
 
     def of(self, fields: field_sets.FieldSet) -> field_sets.FieldSet:
         """Return what remains of a set."""
@@ -424,11 +427,13 @@ def writable(target: Target) -> Writable:
     custom = target.custom
     if target.resource.custom or custom is not None:
         if target.subresource == "status" and not is_since("1.36"):
-            return Writable(field_sets.field_set((field_sets.FIELD + "spec",)))
+            spec = field_sets.field_set((field_sets.FIELD + "spec",))
+            return Writable(spec, in_all_versions=is_since("1.35"))
         if target.subresource == "status":
             return Writable(only=((field_sets.FIELD + "status",),))
         if custom is not None and custom.has_status and not target.subresource:
-            return Writable(field_sets.field_set((field_sets.FIELD + "status",)))
+            status = field_sets.field_set((field_sets.FIELD + "status",))
+            return Writable(status, in_all_versions=False)
         return Writable()
     return _built_in(target.resource.gvk, target.subresource)
 
