@@ -182,6 +182,12 @@ CUSTOM_REFUSALS = [
         "struct field ObjectMeta.labels of type map[string]string",
     ),
     (
+        '{"apiVersion":"x.io/v1","kind":"Box","metadata":{"managedFields":"x","generation":[]}}',
+        400,
+        'Box in version "v1" cannot be handled as a Box: json: cannot unmarshal array into Go '
+        "struct field ObjectMeta.generation of type int64",
+    ),
+    (
         '{"apiVersion":"x.io/v1","kind":"Box","metadata":{},"inner":{"kind":1}}',
         400,
         'Box in version "v1" cannot be handled as a Box: inner.kind: Invalid value: 1: must be a '

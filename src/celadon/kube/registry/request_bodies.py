@@ -466,7 +466,13 @@ def draft_of(
         return drafted(value, structure_of(found or target.kind), context)
     read = as_read(dict(value))
     made = custom.mutated(read) if is_applied else custom.prepare(read).value
-    draft = drafted(made, found or target.kind, context)
+    kind = found or target.kind
+    try:
+        draft = drafted(made, kind, context)
+    except DecodeError:
+        # Upstream reads the metadata from what was written of a map: the first fault by name.
+        drafted({**made, "metadata": sorted_members(made.get("metadata"))}, kind, context)
+        raise
     draft.is_mutated = is_applied
     custom.require_readable(made)
     return draft
