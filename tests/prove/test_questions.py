@@ -122,6 +122,15 @@ NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOW
         (policy(r"object.metadata.name.matches('[^\\x{30000}-\\x{10FFFF}]')"), *3 * (UNKNOWN,)),
         (policy(r"!object.metadata.name.matches('\\p{Co}')"), *3 * (UNKNOWN,)),
         (policy(r"!object.metadata.name.matches('[^a-z]')"), NO, YES, YES),
+        # A namespace whose name is still to be generated is in none.
+        (policy("has(request.namespace)", "namespaces"), NO, YES, YES),
+        # Nobody checks the status that is stored.
+        (
+            policy("oldObject.?status.phase.orValue('') != 'odd'", operations=("DELETE",)),
+            *(NO, UNKNOWN, YES),
+        ),
+        (policy("object.metadata.name.split('-', dyn(object.metadata.name)) != []"),
+         YES, UNKNOWN, UNKNOWN),
         # Doubles have 53 bits.
         (
             policy(

@@ -107,6 +107,10 @@ def test_the_decision_lists_what_is_not_modelled() -> None:
         ("double(object.s) < 1.0", {"s": "NaN"}),
         ("object.i >= double(object.s)", {"s": "NaN", "i": 1}),
         ("dyn(double(object.s)) == object.i", {"s": "NaN", "i": 1}),
+        # Texts in the place of a number.
+        ("object.s.split('-', object.s)", {"s": "a-b"}),
+        ("object.s.replace('-', '+', object.s)", {"s": "a-b"}),
+        ("object.s.lastIndexOf('-', object.s)", {"s": "a-b"}),
         # What never fails does not change what is false because a call inside of it fails.
         ("false && ip(object.k).isLoopback()", {"k": "x"}),
     ],

@@ -239,11 +239,12 @@ class SymbolicRequest:
                 members[member] = literal(endpoint.subresource)
         if self._namespace_name is not None:
             members["namespace"] = Text(self._namespace_name)
-        elif endpoint.resource.gvr == NAMESPACES:
-            members["namespace"] = Unshaped("request.namespace")
         entries = [Entry(TRUE, _key(name), certain(value)) for name, value in members.items()]
-        name = Entry(self._has_name, _key("name"), certain(Text(self._name)))
-        return certain(Map((*entries, name, Entry(TRUE, _key("userInfo"), self.user))))
+        entries.append(Entry(self._has_name, _key("name"), certain(Text(self._name))))
+        if endpoint.resource.gvr == NAMESPACES:  # which are in themselves, once they have a name
+            inside = certain(Unshaped("request.namespace"))
+            entries.append(Entry(self._has_name, _key("namespace"), inside))
+        return certain(Map((*entries, Entry(TRUE, _key("userInfo"), self.user))))
 
     def example(self, model: z3.ModelRef) -> tuple[Request, tuple[JsonObject, ...]]:
         """The request of a model, its objects as the server completes them; and the objects around
@@ -269,6 +270,8 @@ class SymbolicRequest:
         )
         if self._namespace_name is not None:
             request.namespace = str(inputs.scalar(self._namespace_name, model))
+        elif endpoint.resource.gvr == NAMESPACES:
+            request.namespace = request.name
         around = [
             self.completed(self.namespace, model),
             self.completed(self.params, model, self._place),

@@ -232,12 +232,19 @@ _TOTAL: Final[Mapping[str, frozenset[str]]] = {
     ),
     "quantity": frozenset({"sign", "isInteger", "asApproximateFloat"}),
     "semver": frozenset({"major", "minor", "patch"}),
-    "text": frozenset(
-        {"lowerAscii", "upperAscii", "trim", "split", "replace", "reverse", "lastIndexOf"}
-    ),
 }
-"""Functions that never fail, by what makes the value that they are functions of; those of a text if
-all that they are given are texts."""
+"""Functions that never fail, by what makes the value that they are functions of."""
+
+_TOTAL_OF_TEXTS: Final[Mapping[str, int]] = {
+    "lowerAscii": 1,
+    "upperAscii": 1,
+    "trim": 1,
+    "reverse": 1,
+    "split": 2,
+    "lastIndexOf": 2,
+    "replace": 3,
+}
+"""Functions that never fail if they are given so many texts."""
 
 
 SEARCHES: Final = frozenset({"matches", "find", "findAll"})
@@ -260,10 +267,13 @@ def _searches(function: str, arguments: Sequence[Value]) -> bool:
     return True
 
 
-def _maker(value: Value, *others: Value) -> str:
-    if isinstance(value, Asked) and not others:
-        return value.function
-    return "text" if all(isinstance(one, Text) for one in (value, *others)) else ""
+def _never_fails(function: str, arguments: Sequence[Value]) -> bool:
+    """Return whether a member never fails for arguments of these kinds."""
+    if len(arguments) == 1 and isinstance(arguments[0], Asked):
+        return function in _TOTAL.get(arguments[0].function, ())
+    texts = sum(isinstance(one, Text) for one in arguments)
+    is_right = texts == len(arguments) == _TOTAL_OF_TEXTS.get(function)
+    return is_right or _searches(function, arguments)
 
 
 _KINDS: Final[Mapping[type, object]] = {
@@ -372,9 +382,7 @@ class Unmodelled:
             language = contained(_LANGUAGES[function])
             assert language is not None
             fails = either((fails, negated(z3.InRe(arguments[0].term, language))))
-        if member and (
-            function in _TOTAL.get(_maker(*arguments), ()) or _searches(function, arguments)
-        ):
+        if member and _never_fails(function, arguments):
             fails = failing = FALSE
         kind = of_call(function)
         if kind is not None:
