@@ -227,11 +227,11 @@ def _set_element(item: object) -> str:
 
 def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, object]:
     """Return the defaults of absent keys: the default, and for Go's types the zero of members that
-    are always written."""
+    are always written or have it for a default."""
     found: dict[str, object] = {}
     if item.name:
         codec = struct_codec(item.name)
-        zero = codec.empty()
+        zero = codec.empty() | codec.unwritten_zeros
         codec.complete(zero)
         found = {key: zero[key] for key in keys if zero.get(key) is not None}
     for key in keys:
