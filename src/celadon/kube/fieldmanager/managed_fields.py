@@ -335,8 +335,8 @@ def managers_of_parent(
     parent: Managers, scale: Managers, path_of: PathOf, api_version: str
 ) -> Managers:
     """Return the managers of the object after a write to its scale; the endpoint is in
-    `api_version`. Who owned the count before and does so now keeps all else, too. Whoever did not own
-    anything of the object before gets no time."""
+    `api_version`. Who owned the count before and does so now keeps all else, too. Whoever did not
+    own anything of the object before gets no time."""
     found = Managers()
     claims = dict(scale.owned)
     for manager, owned in parent.owned.items():
