@@ -245,7 +245,7 @@ class StructCodec:
         return fields
 
     @property
-    def unwritten_zeros(self) -> dict[str, Json]:
+    def unwritten_zeros(self) -> dict[str, object]:
         """The fields that are not written where they are zero, but have that for a default."""
         nodes = self.field_nodes
         return {key: ZEROS[nodes[key]] for key in self._entry.get("zeros", ())}
