@@ -132,7 +132,7 @@ def test_what_owners_of_the_scale_own_of_the_object() -> None:
     scale = _owners(
         ("b", "Apply", "autoscaling/v1", [REPLICAS]),
         ("hpa", "Update", "autoscaling/v1", [REPLICAS]),
-        ("none", "Update", "autoscaling/v1", []),
+        ("none", "Update", "autoscaling/v1", [("f:status", "f:replicas")]),
     )
     found = managers_of_parent(PARENT, scale, COUNT.get, "v1")
     assert _shown(found) == [

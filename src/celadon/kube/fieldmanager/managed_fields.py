@@ -350,7 +350,7 @@ def managers_of_parent(
         found.times[manager] = parent.times.get(manager, "")
     path = path_of(api_version)
     for manager, owned in claims.items():
-        if path and owned.fields:
+        if path and owned.fields.has(*REPLICAS):
             found.owned[manager] = Owned(field_sets.field_set(path), api_version)
             found.times[manager] = parent.times.get(manager, "")
     return found
