@@ -568,8 +568,8 @@ def _ways(value: Json, way: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 def _told(reply: Reply) -> str:
     """An answer without what is a server's own, nor what has no order upstream: conflicts of
-    several managers, several errors of a schema or of a body that does not fit its type; the order of managers
-    depends on seconds."""
+    several managers, several errors of a schema or of a body that does not fit its type; the order
+    of managers depends on seconds."""
     body = copy.deepcopy(reply.body)
     managers = (body.get("metadata") or {}).get("managedFields", [])
     managers.sort(key=lambda one: (one["operation"], one["manager"], one.get("subresource", "")))
