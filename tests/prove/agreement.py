@@ -125,7 +125,8 @@ def put_in(made: Outcome, hidden: Hidden, unmodelled: Unmodelled) -> object:
             # A call on what a failing one leaves in its place may have had its answer already.
             if _is_asked(left := hidden.eval(term, model_completion=True))
         ]
-        hidden.pairs += known
+        # What never fails has no function that says where.
+        hidden.pairs += [(term, one) for term, one in known if _is_asked(term)]
     return _in_model(made, hidden, unmodelled)
 
 

@@ -118,6 +118,25 @@ NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOW
         ),
         (policy(f"{CONTAINERS}.all(c, !c.securityContext.privileged)"), YES, YES, YES),
         (policy("size(object.metadata.name) > 0"), NO, NO, YES),
+        # The solver has no characters beyond U+2FFFF: nothing is proved where they matter.
+        (policy(r"object.metadata.name.matches('[^\\x{30000}-\\x{10FFFF}]')"), *3 * (UNKNOWN,)),
+        (policy(r"!object.metadata.name.matches('\\p{Co}')"), *3 * (UNKNOWN,)),
+        (policy(r"!object.metadata.name.matches('[^a-z]')"), NO, YES, YES),
+        # Doubles have 53 bits.
+        (
+            policy(
+                "dyn(object.spec.?activeDeadlineSeconds.orValue(5)) != 2147483647.0"
+                " || object.spec.activeDeadlineSeconds == 2147483647"
+            ),
+            *(NO, NO, YES),
+        ),
+        (
+            policy(
+                "dyn(object.spec.?terminationGracePeriodSeconds.orValue(5)) != 9007199254740992.0"
+                " || object.spec.terminationGracePeriodSeconds == 9007199254740992"
+            ),
+            *(NO, YES, YES),
+        ),
         (policy("object.metadata.name == ''"), NO, YES, NO),
         (policy("object.spec.replicas >= 0", "deployments", "apps"), NO, YES, YES),
         (policy("object.spec.strategy.type != ''", "deployments", "apps"), NO, NO, YES),

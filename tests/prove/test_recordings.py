@@ -92,6 +92,23 @@ def test_the_decision_lists_what_is_not_modelled() -> None:
             "string(quantity(string(quantity(object.k).asApproximateFloat())).asApproximateFloat())",
             {"k": "x"},
         ),
+        # Where the quotient leaves the 64 bits there is no rest either.
+        ("object.i % object.j", {"i": -(1 << 63), "j": -1}),
+        # Integers are compared with doubles as doubles; keys as the integers that doubles are.
+        ("object.i == object.d", {"i": (1 << 53) + 1, "d": float(1 << 53)}),
+        ("object.i > object.d", {"i": (1 << 53) + 1, "d": float(1 << 53)}),
+        ("object.i < object.d", {"i": (1 << 63) - 1, "d": float(1 << 63)}),
+        ("object.i <= object.d", {"i": -(1 << 53) - 3, "d": -float((1 << 53) + 4)}),
+        ("double(object.i) == object.i", {"i": (1 << 62) + 513}),
+        ("dyn(uint(object.s)) == object.d", {"s": f"{(1 << 64) - 1}", "d": float(1 << 64)}),
+        ("{object.i: 1}[object.d]", {"i": (1 << 53) + 1, "d": float(1 << 53)}),
+        ("object.d in {object.i: 1}", {"i": (1 << 53) + 1, "d": float(1 << 53)}),
+        # NaN has no order, and no integer is equal to it.
+        ("double(object.s) < 1.0", {"s": "NaN"}),
+        ("object.i >= double(object.s)", {"s": "NaN", "i": 1}),
+        ("dyn(double(object.s)) == object.i", {"s": "NaN", "i": 1}),
+        # What never fails does not change what is false because a call inside of it fails.
+        ("false && ip(object.k).isLoopback()", {"k": "x"}),
     ],
 )
 def test_what_once_differed(expression: str, value: dict[str, object]) -> None:

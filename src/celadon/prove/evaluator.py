@@ -19,7 +19,7 @@ import z3
 from celadon.cel import CheckedAst, EvaluationError, syntax, types
 from celadon.cel.extend import Opaque
 from celadon.prove import functions, logic
-from celadon.prove.functions import MEANINGS, equal, literal, native
+from celadon.prove.functions import MEANINGS, equal, literal, native, same_key
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, same
 from celadon.prove.unmodelled import SEARCHES, Unmodelled, compared
 from celadon.prove.values import (
@@ -569,7 +569,9 @@ def _found(value: Fields | Map, key: Value) -> tuple[Formula, Outcome]:
     """Return where there is such an entry, and its value."""
     if isinstance(value, Map):
         _asked(value, key)
-        return _first([(both(one.there, equal(key, one.key)), one.value) for one in value.entries])
+        return _first(
+            [(both(one.there, same_key(key, one.key)), one.value) for one in value.entries]
+        )
     name = native(key)
     if not isinstance(name, str):
         raise NotModelled("a field whose name is not known")

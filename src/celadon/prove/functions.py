@@ -143,8 +143,8 @@ def literal(value: object) -> Value:
         case float():
             return Double(z3.FPVal(value, z3.Float64()))
         case str():
-            if any(ord(char) > logic.HIGHEST for char in value):
-                raise NotModelled(f"a character beyond U+{logic.HIGHEST:X}")
+            if any(ord(char) >= logic.HIGHEST for char in value):
+                raise NotModelled(logic.BEYOND)
             return Text(logic.text(value))
         case list() | tuple():
             return List(tuple(Item(TRUE, certain(literal(one))) for one in value))
@@ -229,10 +229,40 @@ def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
     if isinstance(a, Double) and isinstance(b, Double):
         return z3.fpEQ(a.term, b.term)
     double, number = (a, b) if isinstance(a, Double) else (b, a)
-    # A double and an integer are compared by their exact values (cel-go `common/types/compare.go`),
-    # so infinities and NaN equal no integer.
+    return _is(double, _nearest(number))
+
+
+def _is(double: Double, number: Term) -> Formula:
+    """Return where a double is an integer: infinities and NaN are none."""
     finite = negated(z3.Or(z3.fpIsNaN(double.term), z3.fpIsInf(double.term)))
-    return z3.And(finite, z3.fpToReal(double.term) == z3.ToReal(number.term))
+    return z3.And(finite, z3.fpToReal(double.term) == z3.ToReal(number))
+
+
+def same_key(a: Value, b: Value) -> Formula:
+    """Return where two keys of maps are the same: a double is looked for as the integer that it
+    is. Raises NotModelled."""
+    match a, b:
+        case (Double() as double, (Int() | Uint()) as number) | (
+            (Int() | Uint()) as number,
+            Double() as double,
+        ):
+            return _is(double, number.term)
+    return equal(a, b)
+
+
+def _nearest(number: Int | Uint) -> Term:
+    """Return the double that is nearest to an integer, of two the even one, as an integer again:
+    cel-go compares integers with doubles as doubles (`common/types/compare.go`)."""
+    known = native(number)
+    if known is not NOT_LITERAL:
+        return logic.integer(int(float(known)))  # type: ignore[arg-type]
+    size = found = z3.If(number.term < 0, -number.term, number.term)
+    for bits in range(1, 12):  # that do not fit into the 53 of a double
+        unit = 1 << bits
+        whole, rest = size / unit, size % unit
+        up = z3.Or(rest > unit // 2, z3.And(rest == unit // 2, whole % 2 == 1))
+        found = z3.If(size > 1 << (52 + bits), (whole + z3.If(up, 1, 0)) * unit, found)
+    return z3.If(number.term < 0, -found, found)
 
 
 def _equal_objects(a: Value, b: Value) -> Formula:
@@ -301,7 +331,9 @@ def _equal_maps(a: Map, b: Map) -> Formula:
             one.there,
             either(
                 both(
-                    other.there, equal(one.key, other.key), _equal_outcomes(one.value, other.value)
+                    other.there,
+                    same_key(one.key, other.key),
+                    _equal_outcomes(one.value, other.value),
                 )
                 for other in b.entries
             ),
@@ -333,10 +365,8 @@ def _ordered(function: str) -> Callable[[list[Value]], Outcome | None]:
         match values:
             case [(Int() | Uint()) as a, (Int() | Uint()) as b] | [Text() as a, Text() as b]:
                 return _bool(folded(order(a.term, b.term)))
-            case [Double() as a, Double() as b]:
-                return _bool(order(a.term, b.term))
-            case [Double() as a, (Int() | Uint()) as b] | [(Int() | Uint()) as a, Double() as b]:
-                return _bool(_ordered_with_double(order, a, b))
+            case [(Int() | Uint() | Double()) as a, (Int() | Uint() | Double()) as b]:
+                return _ordered_with_double(order, a, b)
             case [Truth() as a, Truth() as b]:
                 return _bool(order(_number(a), _number(b)))
         return _unless_literal(values)
@@ -346,16 +376,23 @@ def _ordered(function: str) -> Callable[[list[Value]], Outcome | None]:
 
 def _ordered_with_double(
     order: Callable[[Term, Term], Formula], a: Double | Int | Uint, b: Double | Int | Uint
-) -> Formula:
-    """Compare numbers by their exact values: infinities lie outside of all integers, a NaN has no
-    order."""
-    double = a if isinstance(a, Double) else b
+) -> Outcome:
+    """Compare numbers as doubles, at least one of which is one: NaN has no order, which is an
+    error."""
+    doubles = [one.term for one in (a, b) if isinstance(one, Double)]
+    has_no_order = either(folded(z3.fpIsNaN(one)) for one in doubles)
+    made = order(*doubles) if len(doubles) > 1 else order(_real(a), _real(b))
+    has_order = negated(has_no_order)
+    return Outcome(has_no_order, (Case(has_order, Truth(folded(made))),))
+
+
+def _real(value: Double | Int | Uint) -> Term:
+    if not isinstance(value, Double):
+        return z3.ToReal(_nearest(value))
     # All finite doubles are below 2**1024; the solver's reals have no infinity.
     beyond = logic.integer(1 << 1024)
-    infinite = z3.If(z3.fpIsNegative(double.term), -beyond, beyond)
-    real = z3.If(z3.fpIsInf(double.term), z3.ToReal(infinite), z3.fpToReal(double.term))
-    one, other = (real if side is double else z3.ToReal(side.term) for side in (a, b))
-    return z3.And(z3.Not(z3.fpIsNaN(double.term)), order(one, other))
+    infinite = z3.If(z3.fpIsNegative(value.term), -beyond, beyond)
+    return z3.If(z3.fpIsInf(value.term), z3.ToReal(infinite), z3.fpToReal(value.term))
 
 
 def _number(value: Truth) -> Term:
@@ -425,9 +462,12 @@ def _divided(values: list[Value], *, rest: bool) -> Outcome | None:
                 magnitude[0] / magnitude[1],
                 -(magnitude[0] / magnitude[1]),
             )
-            term = a.term - quotient * b.term if rest else quotient
             fails = same(b.term, logic.integer(0))
-            made = _bounded(type(a), term)
+            # Where the quotient leaves the 64 bits, Go has no rest either.
+            made = _bounded(type(a), quotient)
+            if rest:
+                term = folded(a.term - quotient * b.term)
+                made = Outcome(made.error, (Case(made.cases[0].guard, type(a)(term)),))
             cases = tuple(Case(both(negated(fails), one.guard), one.value) for one in made.cases)
             return Outcome(either((fails, made.error)), cases)
     return _unless_literal(values)
@@ -470,7 +510,8 @@ def _in(values: list[Value]) -> Outcome | None:
                 )
             )
         case Map():
-            return _bool(either(both(e.there, equal(element, e.key)) for e in container.entries))
+            keys = (both(one.there, same_key(element, one.key)) for one in container.entries)
+            return _bool(either(keys))
         case Fields():
             name = native(element)
             if not isinstance(name, str):

@@ -134,7 +134,11 @@ def text(value: str) -> Term:
 
 
 HIGHEST: Final = 0x2FFFF
-"""The largest code point of the solver's strings."""
+"""The largest code point of the solver's strings. It stands for all beyond, too: so nothing may
+tell them apart."""
+
+BEYOND: Final = f"a character beyond U+{HIGHEST - 1:X}"
+"""What is not modelled of them."""
 
 
 def is_text(term: Term) -> bool:

@@ -180,7 +180,7 @@ class Inputs:
             case "number" if objects.is_custom:
                 return self._number(path)
             case "number":
-                return certain(Double(self.unknown(path, z3.Float64())))
+                return certain(self._double(path))
             case "array" if schema.items is not None:
                 return certain(self._list(schema, schema.items, path, objects, below))
             case "object" if schema.embedded_resource or schema.open_values:
@@ -227,10 +227,13 @@ class Inputs:
     def _number(self, path: str) -> Outcome:
         """A number as JSON has it: it is an integer if it is written like one."""
         whole = self.unknown(f"{path} is an integer", z3.BoolSort())
+        double, number = self._double(path), self._integer(Schema(), path)
+        return outcome([Case(whole, number), Case(negated(whole), double)])
+
+    def _double(self, path: str) -> Double:
         double = self.unknown(path, z3.Float64())
         self.assumed.append(negated(z3.Or(z3.fpIsNaN(double), z3.fpIsInf(double))))
-        number = self._integer(Schema(), path)
-        return outcome([Case(whole, number), Case(negated(whole), Double(double))])
+        return Double(double)
 
     def _list(
         self, schema: Schema, element: Schema, path: str, objects: _Objects, below: Path

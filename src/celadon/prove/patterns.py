@@ -27,11 +27,12 @@ from celadon.cel.re2.pattern_tree import (
     Repeat,
     fold_char,
 )
-from celadon.prove.logic import HIGHEST, Term, text
+from celadon.prove.logic import BEYOND, HIGHEST, Term, text
 from celadon.prove.values import NotModelled
 
 _ANYTHING: Term = z3.Full(z3.ReSort(z3.StringSort()))
 _EMPTY: Term = z3.Re("")
+_HIGHEST_OF_ALL: Final = 0x10FFFF
 
 
 class _Way(NamedTuple):
@@ -177,8 +178,8 @@ def _repeated(node: Repeat) -> list[_Way]:
 
 
 def _literal(node: Literal) -> Term:
-    if any(ord(char) > HIGHEST for char in node.text):
-        raise NotModelled(f"a character beyond U+{HIGHEST:X}")
+    if any(ord(char) >= HIGHEST for char in node.text):
+        raise NotModelled(BEYOND)
     if not node.fold:
         return z3.Re(text(node.text))
     parts = [_charset(fold_char(char)) for char in node.text]
@@ -186,6 +187,9 @@ def _literal(node: Literal) -> Term:
 
 
 def _charset(chars: CharSet) -> Term:
+    beyond = sum(high - max(low, HIGHEST) + 1 for low, high in chars if high >= HIGHEST)
+    if beyond not in (0, _HIGHEST_OF_ALL - HIGHEST + 1):
+        raise NotModelled(BEYOND)
     return _union(
         [z3.Range(_char(low), _char(min(high, HIGHEST))) for low, high in chars if low <= HIGHEST]
     )
