@@ -9,8 +9,8 @@ import json
 import re
 import ssl
 import sys
-import time
 import threading
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
