@@ -5,6 +5,7 @@
     python -m tests.fuzz policies schemas --server https://127.0.0.1:6443 \\
         --ca-file ca.crt --token "$TOKEN"               a real API server decides
     python -m tests.fuzz writes --server ...            creates and updates, beside a real server
+    python -m tests.fuzz applies --server ...           applies and patches by several managers
     python -m tests.fuzz policy-decisions --server ...  so are policy-writes, policy-values, types
 
 Prints what disagrees, made as small as it goes. Exits with 1 if anything did, with 2 if the server
@@ -20,6 +21,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from tests.fuzz import (
+    applies,
     decisions,
     policy_decisions,
     policy_values,
@@ -33,6 +35,7 @@ from tests.fuzz.servers import InProcess, OverHttps, Server
 
 CAMPAIGNS = ("expressions", "policies", "schemas")
 BESIDE: Mapping[str, writes.Campaign] = {
+    "applies": applies.campaign,
     "writes": writes.campaign,
     "policy-writes": policy_writes.campaign,
     "policy-decisions": policy_decisions.campaign,

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 import pytest
 
 from tests.fuzz import (
+    applies,
     policy_decisions,
     policy_values,
     policy_writes,
@@ -207,14 +208,13 @@ def test_two_servers_that_answer_alike_do_not_differ() -> None:
     ("campaign", "count"),
     [
         pytest.param(policy_writes.campaign, 8, id="writes"),
+        pytest.param(applies.campaign, 8, id="applies"),
         pytest.param(policy_decisions.campaign, 2, id="decisions"),
         pytest.param(policy_values.campaign, 20, id="values"),
         pytest.param(type_checks.campaign, 4, id="types"),
     ],
 )
-def test_campaigns_about_policies_find_nothing_between_two_alike(
-    campaign: writes.Campaign, count: int
-) -> None:
+def test_campaigns_find_nothing_between_two_alike(campaign: writes.Campaign, count: int) -> None:
     ours, real = InProcess(), InProcess()
     try:
         found = list(campaign(ours, real, SEED, count))

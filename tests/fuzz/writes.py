@@ -38,7 +38,8 @@ _NOT_STORED: Final = re.compile(r"(reviews?|bindings?|tokens?|eviction|scale|eve
 _MASKS: Final = (
     (re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UID"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "TIME"),
-    (re.compile(r'("resourceVersion": )"\d+"'), r'\1"N"'),
+    (re.compile(r'(resourceVersion\\*": ?\\*)"\d+'), r'\1"N'),
+    (re.compile(r"\bkube-api-access-\w{5}\b"), "kube-api-access"),
     (re.compile(r"\b10\.0\.0\.\d+\b"), "ADDRESS"),
     (re.compile(r"\b3[0-2]\d{3}\b"), "30000"),
 )
@@ -190,7 +191,7 @@ def compared(
 def plain(reply: Reply, *, exact: bool = False) -> str:
     """An answer without what is a server's own; causes are in an order of their own unless it is
     to be `exact`."""
-    body = json.loads(_masked(json.dumps(reply.body)))
+    body = json.loads(masked(json.dumps(reply.body)))
     if isinstance(body, dict):
         (body.get("metadata") or {}).pop("managedFields", None)
         causes = (body.get("details") or {}).get("causes")
@@ -202,7 +203,7 @@ def plain(reply: Reply, *, exact: bool = False) -> str:
     return json.dumps([reply.code, body, sorted(reply.warnings)], sort_keys=True)
 
 
-def _masked(text: str) -> str:
+def masked(text: str) -> str:
     for pattern, mask in _MASKS:
         text = pattern.sub(mask, text)
     return text

@@ -226,10 +226,14 @@ def _equality(values: list[Value], *, is_negated: bool = False) -> Outcome:
 
 def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
     """At least one of them is a double."""
-    if isinstance(a, Double) and isinstance(b, Double):
-        return z3.fpEQ(a.term, b.term)
-    double, number = (a, b) if isinstance(a, Double) else (b, a)
-    return _is(double, _nearest(number))
+    match a, b:
+        case Double(), Double():
+            return z3.fpEQ(a.term, b.term)
+        case Double(), Int() | Uint():
+            return _is(a, _nearest(b))
+        case Int() | Uint(), Double():
+            return _is(b, _nearest(a))
+    raise AssertionError("a double among two integers")
 
 
 def _is(double: Double, number: Term) -> Formula:

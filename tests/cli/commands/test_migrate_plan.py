@@ -97,6 +97,42 @@ def test_what_moves_in_which_order(form: str, tmp_path: Path, capsys: Capture) -
     ]
 
 
+def about(**members: Any) -> Json:
+    """A rule that all Pods violate, for some requests only."""
+    return {**rule(TEAM), **members}
+
+
+PODS = {"kinds": ["Pod"]}
+UNSEEN = {
+    "updates": about(match={"any": [{"resources": {**PODS, "operations": ["UPDATE"]}}]}),
+    "admins": about(exclude={"any": [{"clusterRoles": ["cluster-admin"]}]}),
+    "masters": about(
+        exclude={"any": [{"subjects": [{"kind": "Group", "name": "system:masters"}]}]}
+    ),
+    "user": about(
+        preconditions={
+            "all": [
+                {"key": "{{ request.userInfo.username }}", "operator": "Equals", "value": "alice"}
+            ]
+        }
+    ),
+    "namespace": about(
+        match={
+            "any": [{"resources": {**PODS, "namespaceSelector": {"matchLabels": {"team": "shop"}}}}]
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_exists_does_not_show_whom_all_refuse(
+    name: str, tmp_path: Path, capsys: Capture
+) -> None:
+    """They are asked as if an administrator created what exists, of namespaces that are there."""
+    source = dumped(tmp_path, enforced(UNSEEN[name], name=name), existing("b"))
+    assert courses(plan(capsys, source)) == [(name, "try")]
+
+
 def test_rules_that_are_written_as_one_policy_are_judged_alone(
     tmp_path: Path, capsys: Capture
 ) -> None:

@@ -38,6 +38,11 @@ def service(**spec: Any) -> dict[str, Any]:
         ({"clusterIP": "10.9.9.9"}, {"clusterIP": "10.1.1.1"}, {"clusterIPs": ["10.1.1.1"]}),
         ({"clusterIP": "None"}, {}, {"clusterIP": "None", "clusterIPs": ["None"]}),
         (
+            {"clusterIP": "None"},
+            {"clusterIP": "None", "type": "unknown"},
+            {"clusterIP": "None", "clusterIPs": ["None"]},
+        ),
+        (
             {},
             {"type": "ExternalName", "externalName": "e.example.com"},
             {"clusterIP": None, "ipFamilies": None},
@@ -74,12 +79,6 @@ def test_node_ports_stay_with_the_name_of_their_port() -> None:
     assert node_ports(before, {"type": "NodePort", "ports": renamed}) == [32769, 30002]
     moved = [{"name": "a", "port": 80}, {"name": "b", "port": 81, "nodePort": 30001}]
     assert node_ports(before, {"type": "NodePort", "ports": moved}) == [32769, 30001]
-
-
-def test_a_type_that_there_is_not_gets_no_address() -> None:
-    old = admit_form(service(ports=PORTS), SERVICE)
-    sent = {**old, "spec": {**old["spec"], "type": "nope"}}
-    assert "clusterIPs" not in prepare_for_update(drafted(sent, SERVICE), old)["spec"]
 
 
 def test_node_ports_go_with_the_type() -> None:

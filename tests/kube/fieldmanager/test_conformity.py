@@ -44,6 +44,8 @@ BINDING = built_in_type(
         (DEPLOYMENT, {"spec": {"template": {"spec": {"containers": [{"args": [1]}]}}}},
          '.spec.template.spec.containers[name=""].args[0]: expected string, got '
          "&value.valueUnstructured{Value:1}"),
+        (DEPLOYMENT, {"spec": {"template": {"spec": {"imagePullSecrets": [{}, {}]}}}},
+         '.spec.template.spec.imagePullSecrets: duplicate entries for key [name=""]'),
         (BINDING, {"spec": {"validationActions": ["Deny", "Deny"]}},
          '.spec.validationActions: duplicate entries for key [="Deny"]'),
         (CONFIG_MAP, {"metadata": {"creationTimestamp": [1]}},

@@ -593,6 +593,16 @@ def test_what_an_apply_says_beside_the_schema_is_a_change_and_is_not_kept() -> N
     assert _owners(made)["two Apply"] == {"f:spec": {"f:o": {"f:x": {}}}}
 
 
+def test_a_value_of_another_type_is_a_change() -> None:
+    """As kube-apiserver 1.36 answers of true instead of 1."""
+    open_object = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    clock, where = Clock(), _custom_target(o=open_object)
+    live = _created(_gizmo({"o": {"x": 1}}), where, clock.writer("one"))
+    live["metadata"]["uid"] = "1"
+    made = _applied(_gizmo({"o": {"x": True}}), live, where, clock.writer("one"), force=True)
+    assert (made["spec"], made["metadata"]["generation"]) == ({"o": {"x": True}}, 2)
+
+
 def test_what_is_wrong_with_metadata_of_a_custom_resource_is_said_twice() -> None:
     where = _custom_target()
     new, old = _gizmo({}, uid="x"), _gizmo({}, uid="y")

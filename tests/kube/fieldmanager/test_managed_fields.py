@@ -110,7 +110,7 @@ def _shown(managers: Managers) -> list[tuple[str, str, str, FieldSet, str]]:
 
 PARENT = _owners(
     ("a", "Update", "v1", [REPLICAS, ("f:spec", "f:x")]),
-    ("b", "Apply", "v2", [("f:n",)]),
+    ("b", "Apply", "v2", [("f:n",), ("f:y",)]),
     ("c", "Update", "v2", [("f:x",)]),
     ("d", "Update", "v3", [REPLICAS]),
     ("e", "Update", "gone", [REPLICAS]),
@@ -127,16 +127,17 @@ def test_whoever_owns_the_count_owns_that_of_the_scale() -> None:
 
 
 def test_what_owners_of_the_scale_own_of_the_object() -> None:
-    """The count, in the version that is written; others lose it, and nothing else."""
+    """The count, in the version that is written; who owned it before keeps all he has. Others lose
+    it, and nothing else."""
     scale = _owners(
         ("b", "Apply", "autoscaling/v1", [REPLICAS]),
         ("hpa", "Update", "autoscaling/v1", [REPLICAS]),
-        ("none", "Update", "autoscaling/v1", []),
+        ("none", "Update", "autoscaling/v1", [("f:status", "f:replicas")]),
     )
     found = managers_of_parent(PARENT, scale, COUNT.get, "v1")
     assert _shown(found) == [
         ("a", "v1", "v1", field_set(("f:spec", "f:x")), "time of a"),
-        ("b", "", "v1", field_set(REPLICAS), "time of b"),
+        ("b", "", "v2", field_set(("f:n",), ("f:y",)), "time of b"),
         ("c", "v2", "v2", field_set(("f:x",)), "time of c"),
         ("d", "v3", "v3", field_set(REPLICAS), "time of d"),
         ("hpa", "autoscaling/v1", "v1", field_set(REPLICAS), ""),
@@ -144,7 +145,7 @@ def test_what_owners_of_the_scale_own_of_the_object() -> None:
     kept = managers_of_parent(PARENT, scale, COUNT.get, "v3")
     assert [(one.name, owned.fields) for one, owned in kept.owned.items()] == [
         ("a", field_set(("f:spec", "f:x"))),
-        ("b", field_set(("f:n",))),
+        ("b", field_set(("f:n",), ("f:y",))),
         ("c", field_set(("f:x",))),
         ("d", field_set(REPLICAS)),
     ]

@@ -216,6 +216,8 @@ WRONG = [
      'ValidatingWebhookConfiguration for the json field "zip"', 500),
     ({"webhooks": [{"$patch": 1, "name": "a"}]}, "unknown patch type: %!s(int64=1) in map: "
      "map[$patch:1 name:a]", 500),
+    ({"$patch": {"b": [1, "x", None]}}, "unknown patch type: map[b:[%!s(int64=1) x <nil>]] in "
+     "map: map[$patch:map[b:[1 x <nil>]]]", 500),
     ({"$setElementOrder/webhooks": names("a"), "webhooks": ["x"]}, "expected a "
      "map[string]interface {}, but received a string", 500),
     ({"$setElementOrder/webhooks": names("a"), "webhooks": [{"x": 1}]}, "map: map[x:1] does not "

@@ -264,12 +264,14 @@ def gatekeeper_verdicts(constraint: JsonObject) -> OldVerdicts | None:
 
 
 _EXAMPLES: Final = 3
+_ABOUT_SENDERS: Final = ("request.userInfo", "authorizer")
 
 
 class Course(enum.Enum):
     """A policy moves in one of these ways; those that can move at once come first."""
 
     MOVE = "move now: nothing that exists speaks against them"
+    TRY = "try out first: what exists does not show whom they refuse"
     REPAIR = "repair first: objects that exist would be refused"
     TOGETHER = "move at one time: they change objects"
     DIVIDE = "divide: some of their rules stay"
@@ -323,6 +325,19 @@ class PlannedPolicy:
         return sum(one.refused for one in self.existing)
 
     @property
+    def is_shown(self) -> bool:
+        """Return whether what exists shows whom it refuses. It is asked as if an administrator
+        created it anew: a rule that none of it matches, or that looks at who sends a request, may
+        refuse what nobody has seen yet."""
+        asks_who = any(
+            word in json.dumps(policy)
+            for each in self.outcomes
+            for policy in each.translation.policies
+            for word in _ABOUT_SENDERS
+        )
+        return not asks_who and all(one.matched for one in self.existing)
+
+    @property
     def only_reports(self) -> bool:
         """Return whether nothing that it refuses is refused today either."""
         actions = [
@@ -347,7 +362,9 @@ class PlannedPolicy:
         kinds = {one["kind"] for each in self.outcomes for one in each.translation.policies}
         if MUTATING_POLICY_KIND in kinds:
             return Course.TOGETHER
-        return Course.REPAIR if self.refused else Course.MOVE
+        if self.refused:
+            return Course.REPAIR
+        return Course.MOVE if self.is_shown else Course.TRY
 
 
 @dataclass(slots=True)

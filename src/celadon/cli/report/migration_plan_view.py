@@ -26,6 +26,7 @@ from celadon.kube.json_types import JsonDict
 
 _EFFECTS: Final = {
     Course.MOVE: "audit",
+    Course.TRY: "warn",
     Course.REPAIR: "warn",
     Course.TOGETHER: "audit",
     Course.DIVIDE: "warn",

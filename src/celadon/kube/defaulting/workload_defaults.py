@@ -310,7 +310,7 @@ def _take_health_check(spec: Any, ports: _NodePorts) -> None:
 
 
 def _has_address(spec: JsonObject) -> bool:
-    return spec.get("type") in WITH_ADDRESS
+    return spec.get("type") != "ExternalName"
 
 
 def _has_node_ports(spec: JsonObject) -> bool:

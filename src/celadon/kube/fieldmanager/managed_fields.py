@@ -335,20 +335,22 @@ def managers_of_parent(
     parent: Managers, scale: Managers, path_of: PathOf, api_version: str
 ) -> Managers:
     """Return the managers of the object after a write to its scale; the endpoint is in
-    `api_version`. Whoever did not own anything of the object before gets no time."""
+    `api_version`. Who owned the count before and does so now keeps all else, too. Whoever did not
+    own anything of the object before gets no time."""
     found = Managers()
+    claims = dict(scale.owned)
     for manager, owned in parent.owned.items():
         path = path_of(owned.api_version)
         if path is None:
             continue
         fields = owned.fields
-        if path and fields.has(*path) and manager not in scale.owned:
+        if path and fields.has(*path) and claims.pop(manager, None) is None:
             fields = fields - field_sets.field_set(path)
         found.keep(manager, fields, owned.api_version)
         found.times[manager] = parent.times.get(manager, "")
     path = path_of(api_version)
-    for manager, owned in scale.owned.items():
-        if path and owned.fields:
+    for manager, owned in claims.items():
+        if path and owned.fields.has(*REPLICAS):
             found.owned[manager] = Owned(field_sets.field_set(path), api_version)
             found.times[manager] = parent.times.get(manager, "")
     return found

@@ -21,7 +21,7 @@ from celadon.kube.fieldmanager.field_sets import (
     value_element,
 )
 from celadon.kube.go.go_text import quote
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import is_since, per_release
 from celadon.kube.schemas import schema_packs
@@ -227,11 +227,11 @@ def _set_element(item: object) -> str:
 
 def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, object]:
     """Return the defaults of absent keys: the default, and for Go's types the zero of members that
-    are always written."""
+    are always written or have it for a default."""
     found: dict[str, object] = {}
     if item.name:
         codec = struct_codec(item.name)
-        zero = codec.empty()
+        zero: JsonDict = {**codec.empty(), **codec.unwritten_zeros}
         codec.complete(zero)
         found = {key: zero[key] for key in keys if zero.get(key) is not None}
     for key in keys:

@@ -210,8 +210,17 @@ def _bad_directive(patch: JsonDict) -> MergeError:
 
 
 def _as_text(directive: object) -> str:
-    """Return the value as Go prints what should be a text."""
+    """Return the value as Go prints what should be a text, or should hold texts."""
+    if isinstance(directive, list):
+        return f"[{' '.join(map(_held_as_text, directive))}]"
+    if isinstance(directive, dict):
+        held = (f"{key}:{_held_as_text(directive[key])}" for key in sorted(directive))
+        return f"map[{' '.join(held)}]"
     return directive if isinstance(directive, str) else f"%!s({_with_type(directive)})"
+
+
+def _held_as_text(value: object) -> str:
+    return "<nil>" if value is None else _as_text(value)
 
 
 def _with_type(value: object) -> str:

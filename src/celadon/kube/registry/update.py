@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, status
+from celadon.kube.crd.typed_data import same
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import update_rules
 from celadon.kube.defaulting.dropped_fields import KIND_UPDATES, drop_unused, outlasts_keeping
@@ -446,7 +447,7 @@ def _keep_custom(made: JsonDict, old: JsonObject, subresource: str, *, has_statu
         if "status" in old:
             made["status"] = fresh(old["status"])
     ignored = {"metadata", *TYPE_FIELDS, *(("status",) if has_status else ())}
-    if _without(made, ignored) != _without(old, ignored):
+    if not same(_without(made, ignored), _without(old, ignored)):
         made["metadata"]["generation"] = metadata.generation(old) + 1
 
 

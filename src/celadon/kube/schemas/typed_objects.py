@@ -245,6 +245,12 @@ class StructCodec:
         return fields
 
     @property
+    def unwritten_zeros(self) -> dict[str, object]:
+        """The fields that are not written where they are zero, but have that for a default."""
+        nodes = self.field_nodes
+        return {key: ZEROS[nodes[key]] for key in self._entry.get("zeros", ())}
+
+    @property
     def entered(self) -> Mapping[str, str]:
         """The fields that hold structs, or lists of structs, with their components."""
         if self._entered is None:
