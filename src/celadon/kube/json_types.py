@@ -25,7 +25,7 @@ JsonDict: TypeAlias = dict[str, Any]
 
 # --- Json copies -------------------------------------------------------------
 #
-# Deep copies of JSON values, without the bookkeeping of `copy.deepcopy`.
+# Deep copies of JSON values, without the bookkeeping of `copy.deepcopy`, and whether two are alike.
 
 
 _CONTAINERS: Final[frozenset[type]] = frozenset({dict, list})
@@ -41,6 +41,19 @@ def fresh(value: object) -> Any:  # noqa: ANN401 - any JSON
     if value.__class__ is list:
         return [fresh(item) if item.__class__ in _CONTAINERS else item for item in value]
     return value
+
+
+def same(value: object, before: object) -> bool:
+    """Return whether it is what it was: also the kinds of numbers and booleans are the same."""
+    if value.__class__ is not before.__class__:
+        return False
+    if isinstance(value, dict) and isinstance(before, dict):
+        if value.keys() != before.keys():
+            return False
+        return all(same(one, before[key]) for key, one in value.items())
+    if isinstance(value, list) and isinstance(before, list):
+        return len(value) == len(before) and all(map(same, value, before))
+    return bool(value == before)
 
 
 # --- Shapes ------------------------------------------------------------------

@@ -21,7 +21,7 @@ from celadon.cel.extend import Duration, EvaluationError, Opaque, types
 from celadon.cel.value_functions import MapList, SetList, parse_timestamp
 from celadon.kube.go.go_text import Base64Error, canonical_base64
 from celadon.kube.go.go_time import DurationError, parse_duration
-from celadon.kube.json_types import Json, JsonDict
+from celadon.kube.json_types import Json, JsonDict, same
 from celadon.kube.schemas.schema_packs import QUANTITY, Schema, escape, resolved
 
 # --- What was there before ---------------------------------------------------
@@ -154,19 +154,6 @@ class Correlated:
     @property
     def _has_keys(self) -> bool:
         return self._schema.list_type == "map"
-
-
-def same(value: object, before: object | Unknown) -> bool:
-    """Return whether it is what it was: also the kinds of numbers and booleans are the same."""
-    if value.__class__ is not before.__class__:
-        return False
-    if isinstance(value, dict) and isinstance(before, dict):
-        if value.keys() != before.keys():
-            return False
-        return all(same(one, before[key]) for key, one in value.items())
-    if isinstance(value, list) and isinstance(before, list):
-        return len(value) == len(before) and all(map(same, value, before))
-    return bool(value == before)
 
 
 class KeywordObject(JsonDict):

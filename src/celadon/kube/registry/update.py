@@ -20,7 +20,6 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, status
-from celadon.kube.crd.typed_data import same
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import update_rules
 from celadon.kube.defaulting.dropped_fields import KIND_UPDATES, drop_unused, outlasts_keeping
@@ -28,7 +27,7 @@ from celadon.kube.defaulting.field_functions import count_templates
 from celadon.kube.defaulting.workload_defaults import service_update
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue, parse_uint
-from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh, same
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.create import is_settled
 from celadon.kube.registry.draft import (
