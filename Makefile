@@ -8,8 +8,8 @@ DEMO := -f examples/policies -f examples/cluster examples/manifests
 
 # Tests run in as many processes as there are processors (tests/work_units.py). Where CI decides, tests
 # that failed are run twice more: servers, sockets and child processes of a machine that is busy with
-# other work may be late. Each run says what failed in it. A test that takes twenty minutes
-# never ends.
+# other work may be late. Each run says what failed in it. A test that takes twenty minutes never
+# ends.
 PYTEST := $(BIN)/pytest --numprocesses auto --maxprocesses 4 $(if $(CI),--timeout 1200)
 FAILED := --last-failed --last-failed-no-failures none
 # pytest with these arguments, and with CI what to do after its exit code 1: tests failed.

@@ -270,11 +270,9 @@ class ControllerLoop:
     def retry(self) -> bool:
         """Try now what would be tried again after a pause; return whether there is anything. Where
         a clock is simulated, its pauses are."""
-        failed = (
-            []
-            if self._clock is not None
-            else [one for one in self._failures if one in self._timers]
-        )
+        if self._clock is not None:
+            return False
+        failed = [one for one in self._failures if one in self._timers]
         for item in failed:
             self._timers[item].cancel()
             self._due(item)

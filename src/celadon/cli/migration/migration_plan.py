@@ -329,12 +329,8 @@ class PlannedPolicy:
         """Return whether what exists shows whom it refuses. It is asked as if an administrator
         created it anew: a rule that none of it matches, or that looks at who sends a request, may
         refuse what nobody has seen yet."""
-        asks_who = any(
-            word in json.dumps(policy)
-            for each in self.outcomes
-            for policy in each.translation.policies
-            for word in _ABOUT_SENDERS
-        )
+        policies = json.dumps([one.translation.policies for one in self.outcomes])
+        asks_who = any(word in policies for word in _ABOUT_SENDERS)
         return not asks_who and all(one.matched for one in self.existing)
 
     @property

@@ -264,14 +264,13 @@ def changed_defaulting(
 #
 # Where a write goes, whether an object belongs there, and what is kept and shown of it.
 #
-# A `Target` is a resource or what is below it, a namespace and a name. `require_namespace`,
-# `require_name` compare an object with it, as k8s.io/apiserver
-# `pkg/registry/rest/meta.go` and `pkg/endpoints/handlers`. `stored_object` is what a store gets of
-# it, `shown_object` what clients get. `scale_of` and `scaled` are the `scale` of an object, made
-# from it and written back into it: built-in kinds keep their counts in `spec.replicas` and
-# `status.replicas`, a custom kind where its CustomResourceDefinition says. As k8s.io/kubernetes
-# `pkg/registry/apps/*/storage/storage.go` and k8s.io/apiextensions-apiserver
-# `pkg/registry/customresource/etcd.go`.
+# A `Target` is a resource or what is below it, a namespace and a name. `require_namespace` and
+# `require_name` compare an object with it, as k8s.io/apiserver `pkg/registry/rest/meta.go` and
+# `pkg/endpoints/handlers`. `stored_object` is what a store gets of it, `shown_object` what clients
+# get. `scale_of` and `scaled` are the `scale` of an object, made from it and written back into it:
+# built-in kinds keep their counts in `spec.replicas` and `status.replicas`, a custom kind where its
+# CustomResourceDefinition says. As k8s.io/kubernetes `pkg/registry/apps/*/storage/storage.go` and
+# k8s.io/apiextensions-apiserver `pkg/registry/customresource/etcd.go`.
 
 
 BUILT_IN: Final = ScalePaths()

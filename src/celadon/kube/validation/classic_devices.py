@@ -20,7 +20,7 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.library.costs import QUANTITY, SEMVER
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release, is_since, per_release, previous_minor
-from celadon.kube.validation import resource_claims
+from celadon.kube.validation import claim_statuses
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     SPEC,
@@ -114,7 +114,7 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
         yield from _may_reserve(obj, before)
     if allocation is not None and was is not None and allocation != was:
         yield fieldpath.invalid(at, allocation, IMMUTABLE)
-    yield from resource_claims.deallocated(status, before)
+    yield from claim_statuses.deallocated(status, before)
 
 
 def _may_reserve(obj: JsonObject, before: JsonObject) -> Errors:
@@ -129,7 +129,7 @@ def _may_reserve(obj: JsonObject, before: JsonObject) -> Errors:
     if is_ending or status.get("deallocationRequested"):
         known = before.get("reservedFor") or ()
         if any(one not in known for one in reserved):
-            yield fieldpath.forbidden(at, resource_claims.NO_NEW)
+            yield fieldpath.forbidden(at, claim_statuses.NO_NEW)
 
 
 def _reserved(path: FieldPath, consumers: Sequence[JsonObject]) -> Errors:

@@ -12,6 +12,7 @@ from typing import Final
 from celadon.kube.names import GroupKind
 from celadon.kube.validation import (
     certificates,
+    claim_statuses,
     cluster_rules,
     core_kinds,
     flowcontrol,
@@ -23,7 +24,6 @@ from celadon.kube.validation import (
     text_rules,
     workloads,
 )
-from celadon.kube.validation import resource_claims as claim_statuses
 from celadon.kube.validation.field_checks import by_rules
 from celadon.kube.validation.object_meta import (
     ANY_FINALIZERS,

@@ -1,4 +1,4 @@
-"""The scale of custom resources, and what is odd about them: as kube-apiserver 1.36 answers."""
+"""Custom resources, as kube-apiserver 1.36 answers: scales, odd members, owners in versions."""
 
 from __future__ import annotations
 

@@ -1,0 +1,193 @@
+"""The status of a ResourceClaim: which devices it got, who may use them, and how they are.
+
+As k8s.io/kubernetes `pkg/apis/resource/validation`.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import GoValue
+from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
+    Errors,
+    at_most,
+    broken_rules,
+    dns_label,
+    driver_name,
+    each,
+    required_choice,
+)
+from celadon.kube.validation.pods.internal_types import internal_value
+from celadon.kube.validation.pods.scheduling import node_selector
+from celadon.kube.validation.resource_claims import (
+    MAX_ITEMS,
+    UNLIMITED,
+    RequestNames,
+    binding_conditions,
+    configuration,
+    distinct,
+    limited,
+    pool_name,
+    raw_object,
+    request_names,
+    request_reference,
+    shown_device,
+)
+from celadon.kube.validation.statuses import conditions
+
+MAX_CONSUMERS: Final = 256
+MAX_RESULTS: Final = 32
+MAX_CONDITIONS: Final = 8
+MAX_ADDRESSES: Final = 16
+INTERFACE_BYTES: Final = 256
+HARDWARE_BYTES: Final = 128
+CONFIG_SOURCES: Final = ("FromClaim", "FromClass")
+_STATUS: Final = FieldPath("status")
+_RESERVED: Final = _STATUS.child("reservedFor")
+NO_NEW: Final = (
+    "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set"
+)
+
+
+def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what is wrong with the status of a ResourceClaim."""
+    # As `ValidateResourceClaimStatusUpdate` of `pkg/apis/resource/validation`.
+    status, before = obj.get("status") or {}, old.get("status") or {}
+    allocation, was = status.get("allocation"), before.get("allocation")
+    known = request_names(obj.get("spec") or {})
+    reserved = status.get("reservedFor") or []
+    if allocation is not None and not is_since("1.32"):
+        yield from _allocation(_STATUS.child("allocation"), allocation, known)
+    yield from distinct(
+        _RESERVED,
+        reserved,
+        MAX_CONSUMERS,
+        _consumer,
+        lambda one: NamedText(one.get("uid") or ""),
+        "uid",
+    )
+    results = ((allocation or {}).get("devices") or {}).get("results") or ()
+    allocated = {_device_id(one) for one in results}
+
+    device = functools.partial(_device, allocated=allocated)
+    yield from distinct(
+        _STATUS.child("devices"), status.get("devices"), UNLIMITED, device, _device_id, "deviceID"
+    )
+    if reserved and allocation is None:
+        yield fieldpath.forbidden(_RESERVED, "may not be specified when `allocated` is not set")
+    added = [one for one in reserved if one not in (before.get("reservedFor") or ())]
+    ends = (obj.get("metadata") or {}).get("deletionTimestamp") or status.get(_DEALLOCATION)
+    if added and allocation is not None and ends:
+        yield fieldpath.forbidden(_RESERVED, NO_NEW)
+    at = _STATUS.child("allocation")
+    if allocation is not None and was is not None:
+        if allocation != was:
+            shown = internal_value(allocation, "resource.v1.AllocationResult")
+            yield fieldpath.invalid(at, GoValue(shown, "resource.AllocationResult"), IMMUTABLE)
+    elif allocation is not None and is_since("1.32"):
+        yield from _allocation(at, allocation, known)
+    yield from deallocated(status, before)
+
+
+_DEALLOCATION: Final = "deallocationRequested"
+"""The field by which, until 1.31, controllers were asked to take devices back."""
+
+
+def deallocated(status: JsonObject, before: JsonObject) -> Errors:
+    """Yield an error if `deallocationRequested` may not be set, or may not be taken back."""
+    asked, was, at = (
+        status.get(_DEALLOCATION),
+        before.get(_DEALLOCATION),
+        _STATUS.child(_DEALLOCATION),
+    )
+    allocated = status.get("allocation") is not None
+    if asked and not was and status.get("reservedFor"):
+        why = "deallocation cannot be requested while `reservedFor` is set"
+        yield fieldpath.forbidden(at, why)
+    if asked and not allocated:
+        why = f"`allocation` must be set when `{_DEALLOCATION}` is set"
+        yield fieldpath.forbidden(_STATUS, why)
+    if was and not asked and allocated:
+        yield fieldpath.forbidden(at, "may not be cleared when `allocation` is set")
+
+
+def _consumer(path: FieldPath, consumer: JsonObject) -> Errors:
+    return iter(broken_rules("resource.v1.ResourceClaimConsumerReference", consumer, path))
+
+
+def _device_id(device: JsonObject) -> tuple[str, ...]:
+    """Return what a device is told from others by; few have a part."""
+    return tuple(device.get(key) or "" for key in ("driver", "pool", "device", "shareID"))
+
+
+def _named_device(path: FieldPath, device: JsonObject) -> Errors:
+    yield from driver_name(path.child("driver"), device.get("driver") or "")
+    yield from pool_name(path.child("pool"), device.get("pool") or "")
+    yield from dns_label(path.child("device"), device.get("device") or "")
+
+
+def _part(path: FieldPath, device: JsonObject) -> Errors:
+    share = device.get("shareID")
+    if share is not None:
+        yield from each(path.child("shareID"), share, text_rules.normal_uuid(share))
+
+
+def _device(path: FieldPath, device: JsonObject, allocated: set[tuple[str, ...]]) -> Errors:
+    yield from _named_device(path, device)
+    yield from _part(path, device)
+    named = _device_id(device)
+    if named not in allocated:
+        yield fieldpath.invalid(
+            path, shown_device(named), "must be an allocated device in the claim"
+        )
+    yield from at_most(path.child("conditions"), device.get("conditions"), MAX_CONDITIONS)
+    yield from conditions(path, device)
+    if device.get("data") is not None:
+        yield from raw_object(path.child("data"), device["data"])
+    network, at = device.get("networkData") or {}, path.child("networkData")
+    for field, limit in (("interfaceName", INTERFACE_BYTES), ("hardwareAddress", HARDWARE_BYTES)):
+        if len((network.get(field) or "").encode()) > limit:
+            yield fieldpath.too_long(at.child(field), limit)
+    yield from distinct(at.child("ips"), network.get("ips"), MAX_ADDRESSES, _interface)
+
+
+def _interface(path: FieldPath, address: str) -> Errors:
+    """An address and the length of its network: of an interface, so no bits are left over."""
+    # Before 1.33, any way of writing it was fine.
+    rule = text_rules.interface_address if is_since("1.33") else text_rules.cidr
+    return each(path, address, rule(address))
+
+
+def _allocation(path: FieldPath, allocation: JsonObject, known: RequestNames) -> Errors:
+    devices, at = allocation.get("devices") or {}, path.child("devices")
+
+    def result(where: FieldPath, given: JsonObject) -> Errors:
+        request = given.get("request") or ""
+        yield from request_reference(where.child("request"), request, known)
+        yield from _named_device(where, given)
+        yield from binding_conditions(where, given)
+        yield from _part(where, given)
+
+    def config(where: FieldPath, given: JsonObject) -> Errors:
+        yield from required_choice(where.child("source"), given.get("source"), CONFIG_SOURCES)
+        yield from distinct(
+            where.child("requests"),
+            given.get("requests"),
+            MAX_ITEMS,
+            lambda place, name: request_reference(place, name, known),
+        )
+        yield from configuration(where, given)
+
+    yield from limited(at.child("results"), devices.get("results"), MAX_RESULTS, result)
+    yield from limited(at.child("config"), devices.get("config"), 2 * MAX_ITEMS, config)
+    if allocation.get("nodeSelector") is not None:
+        yield from node_selector(path.child("nodeSelector"), allocation["nodeSelector"])
+    if allocation.get("controller"):
+        yield from driver_name(path.child("controller"), allocation["controller"])
