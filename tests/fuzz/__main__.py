@@ -8,8 +8,9 @@
     python -m tests.fuzz applies --server ...           applies and patches by several managers
     python -m tests.fuzz policy-decisions --server ...  so are policy-writes, policy-values, types
 
-Prints what disagrees, made as small as it goes. Exits with 1 if anything did, with 2 if the server
-cannot be asked. The same seed gives the same texts.
+Beside a real server, ours serves its release. Prints what disagrees, made as small as it goes.
+Exits with 1 if anything did, with 2 if the server cannot be asked. The same seed gives the same
+texts.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from tests.fuzz import (
     variants,
     writes,
 )
-from tests.fuzz.servers import InProcess, OverHttps, Server
+from tests.fuzz.servers import InProcess, OverHttps, Server, release_of
 
 CAMPAIGNS = ("expressions", "policies", "schemas")
 BESIDE: Mapping[str, writes.Campaign] = {
@@ -85,7 +86,7 @@ def _campaign(name: str, options: argparse.Namespace) -> Iterator[str]:
         return
     server = _server(options)
     if name in BESIDE:
-        ours = InProcess()
+        ours = InProcess(release_of(server))
         try:
             for wrong in BESIDE[name](ours, server, options.seed, options.count):
                 yield str(wrong or "")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import ssl
 import time
 from collections.abc import Mapping
@@ -19,6 +20,7 @@ from urllib.parse import urlsplit
 
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.http_messages import HttpRequest
+from celadon.kube.releases import DEFAULT
 from tests.apiserver.in_process import Running
 
 WARNING_PREFIX = '299 - "'
@@ -51,10 +53,10 @@ class Server(Protocol):
 
 
 class InProcess:
-    """Our server, without a network; it serves each version."""
+    """Our server, without a network; it serves each version of what a release knows."""
 
-    def __init__(self) -> None:
-        self._running = Running(Settings(all_versions=True))
+    def __init__(self, release: str = DEFAULT) -> None:
+        self._running = Running(Settings(version=release, all_versions=True))
 
     def call(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON
@@ -136,6 +138,13 @@ class OverHttps:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def release_of(server: Server) -> str:
+    """Return the release that a server tells, such as `1.33`."""
+    told = server.call("GET", "/version").body
+    minor = re.match(r"\d*", told["minor"])
+    return f"{told['major']}.{minor[0] if minor else ''}"
 
 
 def _warning(header: str) -> str:

@@ -19,7 +19,7 @@ from tests.fuzz import (
 from tests.fuzz.__main__ import main
 from tests.fuzz.decisions import campaign, difference
 from tests.fuzz.pieces import HOLE, Piece, shrunk
-from tests.fuzz.servers import SENT_JSON, InProcess, Reply, Server
+from tests.fuzz.servers import SENT_JSON, InProcess, Reply, Server, release_of
 from tests.fuzz.typed_expressions import SIMPLEST
 from tests.fuzz.variants import activations, disagreement
 from tests.fuzz.variants import campaign as expressions
@@ -53,6 +53,12 @@ def server() -> Iterator[Server]:
     running = InProcess()
     yield running
     running.close()
+
+
+def test_ours_serves_the_release_it_is_compared_in() -> None:
+    older = InProcess("1.31")
+    assert release_of(older) == "1.31"
+    older.close()
 
 
 @pytest.mark.parametrize("text", FOUND_BEFORE)
