@@ -13,6 +13,8 @@ PATH = ROOT.child("spec", "items").index(0).child("name").key("a.b/c")
 def test_paths() -> None:
     assert str(PATH) == "spec.items[0].name[a.b/c]"
     assert str(ROOT) == "<nil>"
+    assert str(FieldPath("")) == "[]"
+    assert str(FieldPath("data", "")) == "data[]"
 
 
 def test_paths_are_steps() -> None:

@@ -94,7 +94,8 @@ class FieldPath:
 
 
 def _is_name(step: Step) -> bool:
-    return step.__class__ is str
+    """Return whether a step is written after a dot; Go writes a field without a name as an item."""
+    return step.__class__ is str and step != ""
 
 
 def _written(step: Step) -> str:

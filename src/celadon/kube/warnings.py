@@ -409,7 +409,7 @@ def storage_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[st
             key = expression.get("key", "")
             why = label_deprecation(key)
             if why is not None:
-                yield f"{at.index(number)}: {why}"
+                yield f"{at.index(number).child('key')}: {why}"
 
 
 def storage_capacity_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:

@@ -430,6 +430,16 @@ def test_a_dry_run_answers_with_the_version_that_was_sent(dry: Running) -> None:
     assert (answer.code, read(answer)["metadata"]["resourceVersion"]) == (201, "7")
 
 
+def test_what_becomes_of_annotations_is_told_of_a_pod_that_is_refused(dry: Running) -> None:
+    note = "container.apparmor.security.beta.kubernetes.io/c"
+    meta = {"name": "noted", "annotations": {note: "bad-name"}}
+    pod = {"metadata": meta, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+    refused = ask(dry, "POST", f"{SPACE}/pods", pod)
+    assert refused.code == 422
+    (told,) = warnings(refused)
+    assert told.startswith(f"metadata.annotations[{note}]: deprecated since v1.30")
+
+
 # --- preconditions ---
 
 NO_SUCH = "00000000-0000-0000-0000-000000000000"

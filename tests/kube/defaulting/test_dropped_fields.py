@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -91,6 +92,68 @@ def test_fields_of_the_status_are_dropped_from_the_status() -> None:
     made = updated(DEPLOYMENT, new, {**deployment(), "status": new["status"]}, "status", **gate)
     assert made["status"] == new["status"]
     assert updated(DEPLOYMENT, new, deployment(), "status")["status"] == new["status"]
+
+
+IN_CONTAINERS = {
+    "volumeMounts[0].volumeStatus": "ImageVolumeWithDigest",
+    "resources": "InPlacePodVerticalScaling",
+    "allocatedResources": "InPlacePodVerticalScaling",
+    "volumeMounts": "RecursiveReadOnlyMounts",
+    "allocatedResourcesStatus": "ResourceHealthStatus",
+    "allocatedResourcesStatus[0].resources[0].message": "ResourceHealthStatusMessage",
+    "user": "SupplementalGroupsPolicy",
+}
+IN_STATUS = {
+    "extendedResourceClaimStatus": "DRAExtendedResource",
+    "resourceClaimStatuses": "DynamicResourceAllocation",
+    "resources": "InPlacePodLevelResourcesVerticalScaling",
+    "allocatedResources": "InPlacePodLevelResourcesVerticalScaling",
+    "observedGeneration": "PodObservedGenerationTracking",
+    "conditions[0].observedGeneration": "PodObservedGenerationTracking",
+}
+HEALTH = {"resourceID": "r", "health": "Healthy", "message": "m"}
+CONTAINER_STATUS = {
+    "name": "c",
+    "resources": {"limits": {"cpu": "1"}},
+    "allocatedResources": {"cpu": "1"},
+    "volumeMounts": [{"name": "v", "volumeStatus": {"image": {"imageRef": "i"}}}],
+    "allocatedResourcesStatus": [{"name": "claim:a", "resources": [HEALTH]}],
+    "user": {"linux": {"uid": 1}},
+}
+LISTS = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+POD_STATUS = {
+    "extendedResourceClaimStatus": {"resourceClaimName": "c"},
+    "resourceClaimStatuses": [{"name": "c"}],
+    "resources": {"limits": {"cpu": "1"}},
+    "allocatedResources": {"cpu": "1"},
+    "observedGeneration": 2,
+    "conditions": [{"type": "Ready", "status": "True", "observedGeneration": 2}],
+    **{name: [CONTAINER_STATUS] for name in LISTS},
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "gate"),
+    [
+        *IN_STATUS.items(),
+        *((f"{name}[0].{path}", gate) for path, gate in IN_CONTAINERS.items() for name in LISTS),
+    ],
+)
+def test_gates_of_the_status_of_pods(path: str, gate: str) -> None:
+    on = dict.fromkeys((*IN_CONTAINERS.values(), *IN_STATUS.values()), True)
+    new = {**pod(), "status": POD_STATUS}
+
+    def has_it(old: dict[str, Any], *, is_on: bool) -> bool:
+        made = updated(POD, copy.deepcopy(new), old, "status", **{**on, gate: is_on})
+        found: Any = made["status"]
+        for name in path.split("."):
+            found = found.get(name.removesuffix("[0]"))
+            found = found[0] if name.endswith("[0]") else found
+        return found is not None
+
+    assert has_it(pod(), is_on=True)
+    assert has_it(new, is_on=False)
+    assert not has_it(pod(), is_on=False)
 
 
 SLICE = GroupVersionKind("resource.k8s.io", "v1", "ResourceSlice")

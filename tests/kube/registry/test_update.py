@@ -25,6 +25,7 @@ from tests.kube.registry.targets import target
 DEPLOYMENT = GroupVersionKind("apps", "v1", "Deployment")
 CONTEXT = DefaultingContext(now="2026-01-01T00:00:00Z", uid="U", suffix="abcde")
 MAPS = target("v1/configmaps", "a")
+POD_STATUS = target("v1/pods", "a", "status")
 LEASES = target("coordination.k8s.io/v1/leases", "a")
 OLD = {"metadata": {"name": "a", "uid": "u", "resourceVersion": "7"}}
 REFUSED: list[tuple[dict[str, Any], bool, int, str]] = [
@@ -401,6 +402,9 @@ def test_a_deletion_that_began_goes_on() -> None:
     assert made["metadata"].items() >= {**begun, "uid": "v"}.items()
     alive = finish_update(drafted(sent, MAPS.kind), OLD, MAPS)
     assert alive["metadata"]["deletionTimestamp"] == "2027-01-01T00:00:00Z"
+    pod = {**sent, "spec": {"containers": []}}
+    status = finish_update(drafted(pod, POD_STATUS.kind), {**pod, **OLD}, POD_STATUS)
+    assert "deletionTimestamp" not in status["metadata"]  # kubelets cannot begin one
 
 
 DAEMON_SETS = target("apps/v1/daemonsets", "d")

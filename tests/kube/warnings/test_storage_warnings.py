@@ -54,7 +54,7 @@ def test_topologies() -> None:
     expressions = [{"key": "a", "values": ["b"]}, {"key": ARCH, "values": ["b"]}]
     chosen = {"allowedTopologies": [{"matchLabelExpressions": expressions}]}
     assert list(warned.storage_class_warnings(chosen, None)) == [
-        f"allowedTopologies[0].matchLabelExpressions[1]: {OLD}"
+        f"allowedTopologies[0].matchLabelExpressions[1].key: {OLD}"
     ]
     capacity = {"nodeTopology": {"matchLabels": {ARCH: "x"}}}
     assert list(warned.storage_capacity_warnings(capacity, None)) == [

@@ -62,6 +62,7 @@ from celadon.kube.registry import (
     Surroundings,
     Target,
     create,
+    creation_warnings,
     delete,
     patch,
     repeated_owner_warnings,
@@ -290,7 +291,7 @@ class Writer:
         sent_name = metadata.name(incoming.draft.made)
         draft = await self._admission.mutate(call, Operation.CREATE, incoming.draft)
         if draft is not incoming.draft:
-            warnings += create.resume(draft, target)
+            call.notes.warnings += create.resume(draft, target)
         has_generated_name = not metadata.name(draft.made)
         kind = target.kind, "create"
         made, more_warnings = await self._pace.step(
@@ -323,7 +324,7 @@ class Writer:
         else:
             incoming = self._read(call, context)
             self._managers.created(call, incoming)
-        warnings = write_warnings(incoming.draft.made, target, STRATEGIES, creates=True)
+        warnings = write_warnings(incoming.draft.made, target, STRATEGIES)
         _warn_of_owners(call, incoming)
         create.prepare_create(incoming.draft, target)
         return incoming, warnings
@@ -333,6 +334,7 @@ class Writer:
     ) -> tuple[JsonDict, list[str]]:
         """Return what validating admission sees, and the warnings of that. Raises StatusError."""
         target = call.target
+        call.notes.warnings += creation_warnings(draft.made, target)
         made = create.finish_create(draft)
         self._admission.check_roles(call, made, None)
         validated = draft.validated(made)

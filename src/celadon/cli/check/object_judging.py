@@ -35,6 +35,7 @@ from celadon.cli.check.questions import Asked, Question, Refusal, ask, refusal, 
 from celadon.cli.reading.documents import Document, Problem, crash
 from celadon.kube import JsonObject, Status, StatusError, metadata
 from celadon.kube.registry import (
+    creation_warnings,
     patch_between,
     repeated_owner_warnings,
     request_bodies,
@@ -223,8 +224,9 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
         *version_remarks(asked),
         *lost_fields(asked),
         *repeated_owner_warnings(sent),
-        *write_warnings(sent, target, STRATEGIES, creates=creates),
+        *write_warnings(sent, target, STRATEGIES),
         *between,
+        *(creation_warnings(sent, target) if creates else ()),
         *asked.forgiven,
         *valid_warnings(request.object, old, target),
     ]

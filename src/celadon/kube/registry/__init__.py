@@ -38,6 +38,7 @@ from celadon.kube.registry.request_bodies import (
 from celadon.kube.registry.strategy import (
     Strategy,
     Surroundings,
+    creation_warnings,
     repeated_owner_warnings,
     strategy_of,
     valid_warnings,
@@ -57,6 +58,7 @@ __all__ = [
     "apply_json_patch",
     "apply_merge_patch",
     "create",
+    "creation_warnings",
     "delete",
     "draft_of",
     "drafted",

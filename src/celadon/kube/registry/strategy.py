@@ -301,17 +301,17 @@ def _refused(
 
 
 def write_warnings(
-    decoded: JsonObject,
-    target: Target,
-    special: Mapping[GroupKind, Strategy] = {},
-    *,
-    creates: bool = False,
+    decoded: JsonObject, target: Target, special: Mapping[GroupKind, Strategy] = {}
 ) -> list[str]:
     """The warnings about an object as it was sent: `decoded` as `Draft.form` shows it before
     anything was done with it."""
-    creating = creates and not target.subresource
-    warnings = warnings_before(target.group_kind, decoded) if creating else ()
-    return [*warnings, *strategy_of(target, special).warnings(decoded)]
+    return list(strategy_of(target, special).warnings(decoded))
+
+
+def creation_warnings(mutated: JsonObject, target: Target) -> list[str]:
+    """The warnings about what the server is going to change of a new object, as mutating admission
+    leaves it; also where the object is refused."""
+    return [] if target.subresource else warnings_before(target.group_kind, mutated)
 
 
 def valid_warnings(made: JsonObject, old: JsonObject | None, target: Target) -> list[str]:

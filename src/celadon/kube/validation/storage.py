@@ -82,6 +82,8 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
     yield from _old_class(obj, old)
     was, fixed = _compared(spec, before, bound=bound)
+    if _takes_class(obj, old):
+        del fixed["storageClassName"]
     if fixed != was:
         detail = (
             "spec is immutable after creation except resources.requests and "
@@ -131,11 +133,19 @@ def _requested(spec: JsonObject) -> str:
 def _old_class(obj: JsonObject, old: JsonObject) -> Errors:
     """The annotation that was there before the field stays what it is."""
     at = FieldPath("metadata", "annotations", STORAGE_CLASS)
-    new, was = (metadata.annotations(one).get(STORAGE_CLASS, "") for one in (obj, old))
-    named, before = ((one.get("spec") or {}).get("storageClassName") for one in (obj, old))
-    moved = before is None and was and named == was and new in ("", was)
+    new, was = (metadata.annotations(one).get(STORAGE_CLASS) for one in (obj, old))
+    moved = _takes_class(obj, old) and was is not None and new in (None, was)
     if not moved:
-        yield from immutable(at, new, was)
+        yield from immutable(at, new or "", was or "")
+
+
+def _takes_class(obj: JsonObject, old: JsonObject) -> bool:
+    """Return whether a claim without a class gets one: only that which its annotation names, if it
+    has one."""
+    # As `validateStorageClassUpgradeFromNil` of `pkg/apis/core/validation`.
+    named, before = ((one.get("spec") or {}).get("storageClassName") for one in (obj, old))
+    noted = metadata.annotations(old).get(STORAGE_CLASS, named)
+    return before is None and named is not None and named == noted
 
 
 def attributes_class_kept(spec: JsonObject, before: JsonObject, *, or_empty: bool) -> Errors:
@@ -154,8 +164,6 @@ def _compared(spec: JsonObject, before: JsonObject, *, bound: bool) -> tuple[Jso
     was, fixed = dict(before), dict(spec)
     if not was.get("volumeName"):
         _take(was, spec, "volumeName")
-    if was.get("storageClassName") is None:
-        _take(fixed, before, "storageClassName")
     requests = (spec.get("resources") or {}).get("requests")
     named = spec.get("volumeAttributesClassName") is not None or is_since("1.34")
     if (bound and named) or not is_since("1.31"):

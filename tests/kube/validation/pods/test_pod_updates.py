@@ -88,6 +88,14 @@ def test_what_waits_for_a_gate(change: dict[str, Any], part: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("chosen", "shown"), [({}, "{}"), (None, "null"), ({"c": "d"}, '{"c":"d"}')]
+)
+def test_no_selector_is_told_from_an_empty_one(chosen: Any, shown: str) -> None:
+    found = faults({**GATED, "nodeSelector": chosen}, {**GATED, "nodeSelector": {"a": "b"}})
+    assert found[0].startswith(f"spec.nodeSelector: Invalid value: {shown}: only additions")
+
+
+@pytest.mark.parametrize(
     ("terms", "part"),
     [
         ([MORE], ""),

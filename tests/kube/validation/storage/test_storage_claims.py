@@ -101,3 +101,21 @@ def test_the_release_decides_what_of_a_claim_may_change() -> None:
 def test_a_class_moves_from_the_annotation_to_the_field() -> None:
     new, old = claim(storageClassName="a"), claim(notes={OLD_CLASS: "a"})
     assert update_complaints(new, old) == []
+
+
+@pytest.mark.parametrize(
+    ("noted", "named", "takes"),
+    [(None, "a", True), ("a", "a", True), ("b", "a", False), ("", "", True), ("", "a", False)],
+)
+def test_a_claim_gets_only_the_class_that_its_annotation_names(
+    noted: str | None, named: str, takes: bool
+) -> None:
+    notes = {} if noted is None else {OLD_CLASS: noted}
+    found = update_complaints(claim(storageClassName=named, notes=notes), claim(notes=notes))
+    assert [text[:23] for text in found] == ([] if takes else ["spec: Forbidden: spec i"])
+
+
+def test_the_annotation_goes_only_with_a_class() -> None:
+    assert update_complaints(claim(), claim(notes={OLD_CLASS: "a"})) == [
+        f'metadata.annotations.{OLD_CLASS}: Invalid value: "": field is immutable'
+    ]

@@ -178,7 +178,8 @@ def _chosen_nodes(spec: JsonObject, before: JsonObject) -> Errors:
     chosen, was = spec.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if any(chosen.get(key) != value for key, value in was.items()):
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-        yield fieldpath.invalid(SPEC.child("nodeSelector"), dict(chosen), detail)
+        shown = GoValue(spec.get("nodeSelector"), "map[string]string")
+        yield fieldpath.invalid(SPEC.child("nodeSelector"), shown, detail)
     terms, old_terms = _required_terms(spec), _required_terms(before)
     at = SPEC.child("affinity", "nodeAffinity", REQUIRED_TERMS, "nodeSelectorTerms")
     if not old_terms:
