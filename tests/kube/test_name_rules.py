@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from celadon.kube import name_rules
+from celadon.kube.releases import answering_as
 
 LABEL = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
@@ -79,6 +80,12 @@ ROWS: list[tuple[Callable[[str], list[str]], str, list[str]]] = [
 @pytest.mark.parametrize(("check", "value", "want"), ROWS)
 def test_messages(check: Callable[[str], list[str]], value: str, want: list[str]) -> None:
     assert check(value) == want
+
+
+@pytest.mark.parametrize(("release", "unit"), [("1.34", "characters"), ("1.35", "bytes")])
+def test_names_of_declared_kinds(release: str, unit: str) -> None:
+    with answering_as(release):
+        assert name_rules.long_name("a" * 254) == [f"must be no more than 253 {unit}"]
 
 
 def test_condition_reason_message() -> None:

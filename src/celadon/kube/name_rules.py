@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from celadon.kube.releases import UNIT_OF_NAMES, wording
+from celadon.kube.releases import UNIT_OF_NAMES, is_since, wording
 from celadon.patterns import late_pattern
 
 DNS1123_LABEL_MAX_BYTES: Final = 63
@@ -112,6 +112,11 @@ def _subdomain(value: str, unit: str) -> list[str]:
 def dns1123_subdomain(value: str) -> list[str]:
     """Names of most objects."""
     return _subdomain(value, "characters")
+
+
+def long_name(value: str) -> list[str]:
+    """Names of the few kinds whose rules are declared with their types, since 1.35."""
+    return _subdomain(value, "bytes" if is_since("1.35") else "characters")
 
 
 def dns1123_label(value: str) -> list[str]:

@@ -86,8 +86,8 @@ def requirements(*rows: tuple[str, str, list[str]]) -> dict[str, Any]:
         (
             {"fieldSelector": {"rawSelector": "a"}, "labelSelector": {"rawSelector": "b c"}},
             ("None", "None"),
-            "[spec.resourceAttributes.fieldSelector ignored due to parse error, "
-            "spec.resourceAttributes.labelSelector ignored due to parse error]",
+            "spec.resourceAttributes.fieldSelector ignored due to parse error; "
+            "spec.resourceAttributes.labelSelector ignored due to parse error",
         ),
     ],
 )

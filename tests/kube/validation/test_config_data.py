@@ -54,7 +54,7 @@ M = "spec.metrics[0]"
 ROWS: list[tuple[dict[str, Any], list[str]]] = [
     (
         obj("v1", "ConfigMap", data={"a": "x" * (1024 * 1024 + 1)}),
-        [": Too long: may not be more than 1048576 bytes"],
+        ["[]: Too long: may not be more than 1048576 bytes"],
     ),
     (
         obj("v1", "ConfigMap", data={"..a": ""}),

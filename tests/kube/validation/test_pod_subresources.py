@@ -47,7 +47,7 @@ def test_containers_come_and_stay() -> None:
 def test_mirror_pods_get_none() -> None:
     old = debugged(notes={"kubernetes.io/config.mirror": "x"})
     assert list(map(str, ephemeral_containers(old, old))) == [
-        ": Forbidden: static pods do not support ephemeral containers"
+        "[]: Forbidden: static pods do not support ephemeral containers"
     ]
 
 
@@ -156,9 +156,9 @@ def test_containers_that_come_first() -> None:
     [
         (
             {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}},
-            ": Forbidden: static pods cannot be resized",
+            "[]: Forbidden: static pods cannot be resized",
         ),
-        ({"spec": {"os": {"name": "windows"}}}, ": Forbidden: windows pods cannot be resized"),
+        ({"spec": {"os": {"name": "windows"}}}, "[]: Forbidden: windows pods cannot be resized"),
     ],
 )
 def test_pods_that_stay_as_they_are(old: Json, expected: str) -> None:
@@ -185,12 +185,12 @@ def of_pod(cpu: str) -> Json:
 @pytest.mark.parametrize(
     ("release", "new", "old", "expected"),
     [
-        ("1.34", of_pod("2"), of_pod("1"), [f": Forbidden: {ON_POD}"]),
+        ("1.34", of_pod("2"), of_pod("1"), [f"[]: Forbidden: {ON_POD}"]),
         (
             "1.35",
             of_pod("2"),
             of_pod("1"),
-            [f": Forbidden: resize of pods with pod-level resources is forbidden when {GATE}"],
+            [f"[]: Forbidden: resize of pods with pod-level resources is forbidden when {GATE}"],
         ),
         ("1.36", of_pod("2"), of_pod("1"), []),
         (

@@ -282,7 +282,7 @@ def _access_status(answer: Answer, attributes: Attributes) -> JsonDict:
     if reason:
         shown["reason"] = reason
     if errors:
-        shown["evaluationError"] = aggregated(errors)
+        shown["evaluationError"] = "; ".join(errors)
     return shown
 
 

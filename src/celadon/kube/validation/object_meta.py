@@ -290,7 +290,7 @@ def nothing(_: JsonObject) -> Errors:
 
 
 SUBDOMAIN: Final = Naming()
-GENERATED: Final = Naming(unread_prefix_since="1.35")
+GENERATED: Final = Naming(name_rules.long_name, unread_prefix_since="1.35")
 ANY_FINALIZERS: Final = Naming(any_finalizers=True)
 LABEL: Final = Naming(name_rules.dns1123_label)
 SERVICE: Final = Naming(

@@ -87,6 +87,12 @@ def test_what_waits_for_a_gate(change: dict[str, Any], part: str) -> None:
     assert part in "".join(found)
 
 
+@pytest.mark.parametrize(("affinity", "shown"), [({}, "null"), (nodes()["affinity"], "[]")])
+def test_no_terms_are_told_from_an_empty_list(affinity: Any, shown: str) -> None:
+    found = faults({**GATED, "affinity": affinity}, {**GATED, **nodes(TERM)})
+    assert f"nodeSelectorTerms: Invalid value: {shown}: no additions" in "".join(found)
+
+
 @pytest.mark.parametrize(
     ("chosen", "shown"), [({}, "{}"), (None, "null"), ({"c": "d"}, '{"c":"d"}')]
 )

@@ -180,13 +180,15 @@ def _chosen_nodes(spec: JsonObject, before: JsonObject) -> Errors:
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
         shown = GoValue(spec.get("nodeSelector"), "map[string]string")
         yield fieldpath.invalid(SPEC.child("nodeSelector"), shown, detail)
-    terms, old_terms = _required_terms(spec), _required_terms(before)
+    given, old_terms = _required_terms(spec), _required_terms(before)
+    terms = given or []
     at = SPEC.child("affinity", "nodeAffinity", REQUIRED_TERMS, "nodeSelectorTerms")
     if not old_terms:
         return
     if len(terms) != len(old_terms):
-        shown = [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms]
-        yield fieldpath.invalid(at, GoValue(shown, "[]core.NodeSelectorTerm"), ADDED_TERMS)
+        inner = [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms]
+        shown = GoValue(None if given is None else inner, "[]core.NodeSelectorTerm")
+        yield fieldpath.invalid(at, shown, ADDED_TERMS)
         return
     for index, (term, old) in enumerate(zip(terms, old_terms, strict=True)):
         if not _only_adds(term, old):
@@ -195,9 +197,10 @@ def _chosen_nodes(spec: JsonObject, before: JsonObject) -> Errors:
             yield fieldpath.invalid(at.index(index), GoValue(one, "core.NodeSelectorTerm"), detail)
 
 
-def _required_terms(spec: JsonObject) -> list[JsonObject]:
+def _required_terms(spec: JsonObject) -> list[JsonObject] | None:
     nodes = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    return list((nodes.get(REQUIRED_TERMS) or {}).get("nodeSelectorTerms") or ())
+    terms: list[JsonObject] | None = (nodes.get(REQUIRED_TERMS) or {}).get("nodeSelectorTerms")
+    return terms
 
 
 def _only_adds(term: JsonObject, old: JsonObject) -> bool:
