@@ -317,3 +317,16 @@ def test_what_is_stored_of_a_new_object() -> None:
     empty = draft_of({"metadata": {"name": "r"}, "rules": []}, roles, CONTEXT)
     found = create.finish_create(create.begin_create(empty, roles))
     assert create.stored_new(empty, found, roles)["rules"] is None
+
+
+def test_what_is_stored_of_a_service_that_is_only_a_name() -> None:
+    services = target("v1/services", "s")
+    name = {"type": "ExternalName", "externalName": "a.b", "internalTrafficPolicy": "Cluster"}
+    draft = draft_of({"metadata": {"name": "s"}, "spec": name}, services, CONTEXT)
+    found = create.finish_create(create.begin_create(draft, services))
+    assert found["spec"]["internalTrafficPolicy"] == "Cluster"
+    assert "internalTrafficPolicy" not in create.stored_new(draft, found, services)["spec"]
+    old = create.stored_new(draft, found, services)
+    changed = draft_of({**old, "spec": name}, services, CONTEXT)
+    made = update.finish_update(update.begin_update(changed, services), old, services)
+    assert "internalTrafficPolicy" not in update.stored_update(changed, made, old, services)["spec"]

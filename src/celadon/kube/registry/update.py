@@ -29,7 +29,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue, parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh, same
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.registry.create import is_settled
+from celadon.kube.registry.create import as_read, is_settled
 from celadon.kube.registry.draft import (
     Draft,
     Target,
@@ -244,9 +244,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
         count_templates(meta, metadata.annotations(old), same=is_same or bool(subresource))
     counted = () if subresource == "status" else rules.get("bump", ())
     if meta is not None and (
-        is_counted
-        or _differ(made, old, draft.codec, counted)
-        or _came_empty(draft, counted)
+        is_counted or _differ(made, old, draft.codec, counted) or _came_empty(draft, counted)
     ):
         meta["generation"] = metadata.generation(old) + 1
     return made
@@ -475,7 +473,8 @@ def stored_update(draft: Draft, made: JsonDict, parent: JsonObject, target: Targ
         return scaled(parent, made, target.scale_paths)
     if target.schema is None and _stays_settled(draft, target.subresource):
         return made
-    return stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
+    kept = stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
+    return as_read(kept, target)
 
 
 def _stays_settled(draft: Draft, subresource: str) -> bool:

@@ -81,7 +81,7 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
     yield from _old_class(obj, old)
-    was, fixed = _compared(spec, before, bound=bound)
+    was, fixed = _compared(spec, before, metadata.annotations(old).get(STORAGE_CLASS), bound=bound)
     if fixed != was:
         detail = (
             "spec is immutable after creation except resources.requests and "
@@ -149,12 +149,15 @@ def attributes_class_kept(spec: JsonObject, before: JsonObject, *, or_empty: boo
         yield fieldpath.forbidden(at, "update from non-nil value to an empty string is forbidden")
 
 
-def _compared(spec: JsonObject, before: JsonObject, *, bound: bool) -> tuple[JsonDict, JsonDict]:
-    """The old and the new spec, the same where they may differ."""
+def _compared(
+    spec: JsonObject, before: JsonObject, noted: str | None, *, bound: bool
+) -> tuple[JsonDict, JsonDict]:
+    """The old and the new spec, the same where they may differ. A claim without a class may get
+    one, which is that of its annotation if it has been `noted` there."""
     was, fixed = dict(before), dict(spec)
     if not was.get("volumeName"):
         _take(was, spec, "volumeName")
-    if was.get("storageClassName") is None:
+    if was.get("storageClassName") is None and noted in (None, spec.get("storageClassName")):
         _take(fixed, before, "storageClassName")
     requests = (spec.get("resources") or {}).get("requests")
     named = spec.get("volumeAttributesClassName") is not None or is_since("1.34")

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.name_rules import dns1123_label
 from celadon.kube.releases import answering_as
-from celadon.kube.validation.field_checks import holding
+from celadon.kube.validation.field_checks import SPEC, holding
+from celadon.kube.validation.pods.volumes import claim_spec
 from celadon.kube.validation.storage import claim_update
 from tests.kube.validation.objects import admitted, obj, update_complaints
 
@@ -101,3 +103,19 @@ def test_the_release_decides_what_of_a_claim_may_change() -> None:
 def test_a_class_moves_from_the_annotation_to_the_field() -> None:
     new, old = claim(storageClassName="a"), claim(notes={OLD_CLASS: "a"})
     assert update_complaints(new, old) == []
+
+
+def test_a_claim_may_get_the_class_that_was_noted_alone() -> None:
+    new, old = claim(storageClassName="b", notes={OLD_CLASS: "a"}), claim(notes={OLD_CLASS: "a"})
+    (found,) = update_complaints(new, old)
+    assert found.startswith("spec: Forbidden: spec is immutable after creation except")
+    assert update_complaints(claim(storageClassName="b"), claim()) == []
+
+
+def test_a_source_in_another_namespace_stands_alone() -> None:
+    source = {"kind": "PersistentVolumeClaim", "name": "c"}
+    given = claim(dataSource=source, dataSourceRef={**source, "name": "d", "namespace": "N"})
+    assert list(map(str, claim_spec(SPEC, given["spec"]))) == [
+        f'spec.dataSourceRef.namespace: Invalid value: "N": {dns1123_label("N")[0]}',
+        "spec: Invalid value: {}: may not be specified when dataSourceRef.namespace is specified",
+    ]

@@ -22,10 +22,10 @@ from celadon.kube.validation.field_checks import (
     present,
     supported,
 )
-from celadon.kube.validation.object_meta import validate_annotations
+from celadon.kube.validation.object_meta import inherited_metadata
 from celadon.kube.validation.pods.env_vars import field_selector, no_backsteps, resource_selector
 from celadon.kube.validation.pods.resource_lists import positive_quantity, quantity_value
-from celadon.kube.validation.text_rules import labels, selector
+from celadon.kube.validation.text_rules import selector
 from celadon.patterns import late_pattern
 
 # --- Remote volumes ----------------------------------------------------------
@@ -300,7 +300,11 @@ def _data_sources(path: FieldPath, spec: JsonObject) -> Errors:
             yield from _data_source(path.child(field), given)
     if source is None or reference is None:
         return
-    if any(source.get(key) != reference.get(key) for key in ("apiGroup", "kind", "name")):
+    if reference.get("namespace"):
+        yield fieldpath.invalid(
+            path, {}, "may not be specified when dataSourceRef.namespace is specified"
+        )
+    elif any(source.get(key) != reference.get(key) for key in ("apiGroup", "kind", "name")):
         yield fieldpath.invalid(path, {}, "must match dataSourceRef")
 
 
@@ -315,6 +319,8 @@ def _data_source(path: FieldPath, given: JsonObject) -> Errors:
         yield fieldpath.invalid(path, given.get("kind") or "", detail)
     if group:
         yield from dns_subdomain(path.child("apiGroup"), group)
+    if given.get("namespace"):
+        yield from dns_label(path.child("namespace"), given["namespace"])
 
 
 VOLUME_FIELDS: Final = (
@@ -550,12 +556,7 @@ def _ephemeral(path: FieldPath, given: JsonObject) -> Errors:
     if template is None:
         yield fieldpath.required(at)
         return
-    meta, where = template.get("metadata") or {}, at.child("metadata")
-    yield from validate_annotations(where.child("annotations"), meta.get("annotations"))
-    yield from labels(where.child("labels"), meta.get("labels"))
-    for field, value in meta.items():
-        if value and field not in {"annotations", "labels"}:
-            yield fieldpath.forbidden(where.child(field), "cannot be set for an ephemeral volume")
+    yield from inherited_metadata(at.child("metadata"), template.get("metadata") or {})
     yield from claim_spec(at.child("spec"), template.get("spec") or {})
 
 
