@@ -163,7 +163,7 @@ def _compared(
     named = spec.get("volumeAttributesClassName") is not None or is_since("1.34")
     if (bound and named) or not is_since("1.31"):
         _take(fixed, before, "volumeAttributesClassName")
-    if bound and requests:
+    if bound and requests is not None:
         size = ((before.get("resources") or {}).get("requests") or {}).get("storage", "0")
         fixed["resources"] = {**spec["resources"], "requests": {**requests, "storage": size}}
     return was, fixed

@@ -119,3 +119,12 @@ def test_a_source_in_another_namespace_stands_alone() -> None:
         f'spec.dataSourceRef.namespace: Invalid value: "N": {dns1123_label("N")[0]}',
         "spec: Invalid value: {}: may not be specified when dataSourceRef.namespace is specified",
     ]
+
+
+def test_a_bound_claim_that_asks_for_nothing_any_more() -> None:
+    new, old = claim(has="2Gi"), claim(has="2Gi")
+    new["spec"]["resources"] = {"requests": {}}
+    assert [str(one) for one in holding(claim_update(new, old), None)] == [
+        "spec.resources[storage]: Required value",
+        "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity",
+    ]
