@@ -30,7 +30,10 @@ def request(**spec: Any) -> Json:
             "spec.limit: Invalid value: 0: must be greater than or equal to 1",
         ]),
         (request(driver="a_b", poolName="a//B", limit=1001), [
-            f'spec.driver: Invalid value: "a_b": {dns1123_subdomain("a_b")[0]}',
+            'spec.driver: Invalid value: "a_b": an RFC 1123 subdomain must consist of alphanumeric '
+            "characters, '-' or '.', and must start and end with an alphanumeric character (e.g. "
+            "'Example.com', regex used for validation is "
+            "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
             'spec.poolName: Invalid value: "a//B": segment 1: must not be empty',
             f'spec.poolName: Invalid value: "B": segment 2: {dns1123_subdomain("B")[0]}',
             "spec.limit: Invalid value: 1001: must be less than or equal to 1000",

@@ -25,7 +25,6 @@ from celadon.kube.validation import (
     text_rules,
     workloads,
 )
-from celadon.kube.validation.field_checks import by_rules
 from celadon.kube.validation.object_meta import (
     ANY_FINALIZERS,
     CLUSTER,
@@ -143,7 +142,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         status=small_groups.api_service_status,
     ),
     GroupKind("coordination.k8s.io", "Lease"): Validation(
-        by_rules("coordination.v1.Lease"), ANY_FINALIZERS, revisit=_CHANGED
+        small_groups.lease, ANY_FINALIZERS, revisit=_CHANGED
     ),
     GroupKind("coordination.k8s.io", "LeaseCandidate"): Validation(
         small_groups.lease_candidate,

@@ -32,7 +32,6 @@ from celadon.kube.validation.field_checks import (
     Errors,
     dns_subdomain,
     each,
-    entries,
     items,
 )
 from celadon.kube.validation.object_meta import ANNOTATIONS_BYTES
@@ -79,7 +78,8 @@ def certificate_request(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     signer = spec.get("signerName") or ""
     yield from signer_name(SPEC.child("signerName"), signer)
-    yield from _annotations(spec)
+    at = SPEC.child("unverifiedUserAnnotations")
+    yield from user_annotations(at, spec.get("unverifiedUserAnnotations"))
     for what in ("pod", "serviceAccount", "node"):
         yield from dns_subdomain(SPEC.child(f"{what}Name"), spec.get(f"{what}Name") or "")
         yield from _uid(SPEC.child(f"{what}UID"), spec.get(f"{what}UID") or "")
@@ -87,18 +87,22 @@ def certificate_request(obj: JsonObject) -> Errors:
     if seconds is None:
         yield fieldpath.required(at, "must be set")
         return
-    domain = signer.partition("/")[0]
-    own = f".{domain}".endswith(".kubernetes.io")
-    longest = LONGEST_OF_KUBERNETES if own else LONGEST
+    longest = LONGEST_OF_KUBERNETES if is_of_kubernetes(signer) else LONGEST
     if not SHORTEST <= seconds <= longest:
         why = f"must be in the range [{SHORTEST}, {longest}]"
         yield fieldpath.invalid(at, seconds, why)
     yield from _proof(spec)
 
 
-def _annotations(spec: JsonObject) -> Errors:
-    at = SPEC.child("unverifiedUserAnnotations")
-    given = entries(spec, "unverifiedUserAnnotations")
+def is_of_kubernetes(signer: str) -> bool:
+    """Return whether a signer is one of Kubernetes' own."""
+    return f".{signer.partition('/')[0]}".endswith(".kubernetes.io")
+
+
+def user_annotations(at: FieldPath, annotations: JsonObject | None) -> Errors:
+    """Yield what is wrong with what a pod says to its signer."""
+    # As `ValidateUserAnnotations` of `pkg/apis/core/validation`.
+    given = sorted((annotations or {}).items())
     for key, _ in given:
         name = key.lower()
         faults = name_rules.qualified_name(name) if name else ()

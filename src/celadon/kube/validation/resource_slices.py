@@ -645,7 +645,13 @@ def _pool(path: FieldPath, pool: JsonObject) -> Errors:
 
 
 def _any_case(name: str) -> list[str]:
-    return name_rules.dns1123_subdomain(name.lower())
+    """Of which the words say that capitals are fine."""
+    return [
+        why.replace("a lowercase RFC", "an RFC")
+        .replace("lower case alphanumeric", "alphanumeric")
+        .replace("'example.com'", "'Example.com'")
+        for why in name_rules.dns1123_subdomain(name.lower())
+    ]
 
 
 def _segments(path: FieldPath, name: str) -> Errors:

@@ -22,6 +22,7 @@ from celadon.kube.validation.field_checks import (
     NEGATIVE,
     SPEC,
     Errors,
+    broken_rules,
     changed_fields,
     dns_label,
     dns_subdomain,
@@ -55,6 +56,18 @@ def _strategy(path: FieldPath, strategy: str) -> Errors:
         yield from each(at, NamedText(strategy), qualified_name(strategy))
     else:
         yield from supported(at, strategy, [OLDEST])
+
+
+def lease(obj: JsonObject) -> Errors:
+    """Yield what is wrong with a Lease, besides its metadata."""
+    # As `ValidateLeaseSpec` of `pkg/apis/coordination/validation`.
+    spec = obj.get("spec") or {}
+    yield from broken_rules("coordination.v1.Lease", obj, FieldPath())
+    if spec.get("strategy") is not None:
+        yield from _strategy(SPEC.child("strategy"), spec["strategy"])
+    if spec.get("preferredHolder") and not spec.get("strategy"):
+        why = "may only be specified if `strategy` is defined"
+        yield fieldpath.forbidden(SPEC.child("preferredHolder"), why)
 
 
 def lease_candidate(obj: JsonObject) -> Errors:

@@ -77,8 +77,12 @@ def claim(obj: JsonObject) -> Errors:
 def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The size may grow; whatever else changes is told by its difference."""
     # As `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
-    yield from claim(obj)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    had_group = any(
+        (before.get(field) or {}).get("apiGroup") is not None
+        for field in ("dataSource", "dataSourceRef")
+    )
+    yield from claim_spec(SPEC, spec, any_group=had_group)
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
     yield from _old_class(obj, old)
     was, fixed = _compared(spec, before, metadata.annotations(old).get(STORAGE_CLASS), bound=bound)
@@ -590,7 +594,8 @@ def node_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _same_driver(driver: JsonObject, before: JsonObject) -> Errors:
     new, old = (internal_value(one, "storage.v1.CSINodeDriver") for one in (driver, before))
-    if new != old:
+    keys = "TopologyKeys"
+    if {**new, keys: new[keys] or None} != {**old, keys: old[keys] or None}:
         at = SPEC.child("drivers") if is_since("1.33") else FieldPath("CSINodeDriver")
         yield fieldpath.invalid(at, GoValue(new, "storage.CSINodeDriver"), IMMUTABLE)
 

@@ -128,3 +128,14 @@ def test_a_bound_claim_that_asks_for_nothing_any_more() -> None:
         "spec.resources[storage]: Required value",
         "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity",
     ]
+
+
+def test_the_group_of_a_source_is_looked_at_if_there_was_none() -> None:
+    def of_group(group: str | None) -> Json:
+        source = {"kind": "PersistentVolumeClaim", "name": "c"}
+        return claim(dataSource=source if group is None else {**source, "apiGroup": group})
+
+    first, *_ = map(str, claim_update(of_group("a_b"), of_group(None)))
+    assert first.startswith('spec.dataSource.apiGroup: Invalid value: "a_b"')
+    (only,) = map(str, claim_update(of_group("a_b"), of_group("a")))
+    assert only.startswith("spec: Forbidden: spec is immutable after creation")

@@ -329,6 +329,7 @@ def pod_spec(
         grace_period=grace_period or 0,
         restart_policy=spec.get("restartPolicy") or "",
         host_users=spec.get("hostUsers") is not False,
+        os=spec.get("os"),
         may_restart=any(restarts_for_good(one) for one in before.get("initContainers") or ()),
     )
     yield from containers(path, spec, around)
