@@ -570,7 +570,13 @@ def _exactly(request: JsonObject) -> JsonObject | None:
     if request.get("exactly") is not None:
         exactly: JsonObject = request["exactly"]
         return exactly
-    return {one: value for one, value in request.items() if value and one not in _OF_ALL} or None
+    given = {
+        one: value
+        for one, value in request.items()
+        # `false`, an empty list or an empty struct is something that is asked for.
+        if one not in _OF_ALL and (value or isinstance(value, bool | list | dict))
+    }
+    return given or None
 
 
 def _alternative(path: FieldPath, request: JsonObject, *, is_stored: bool) -> Errors:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
-from celadon.kube.fieldpath import FieldPath
+from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
@@ -33,6 +33,7 @@ from celadon.kube.validation.field_checks import (
     required_name,
 )
 from celadon.kube.validation.pods.internal_types import internal_value
+from celadon.kube.validation.pods.resource_lists import is_native
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.resource_claims import (
     IDENTIFIER_BYTES,
@@ -304,9 +305,33 @@ def _devices(spec: JsonObject, before: JsonObject) -> Errors:
         yield from _older_consumptions(path, given, shared)
         yield from _device_place(path, given, placed=placed)
         yield from binding_conditions(path, given)
+        yield from _node_resources(path, given)
 
     limit = MAX_SPECIAL_DEVICES if special else MAX_DEVICES
     yield from distinct(SPEC.child("devices"), devices, limit, device, name_of, "name")
+
+
+def _node_resources(path: FieldPath, device: JsonObject) -> Errors:
+    """Resources of a node that a device takes, which is told in multiples or as a capacity."""
+    # As `validateNodeAllocatableResourceMappings` of `pkg/apis/resource/validation`.
+    capacities = device.get("capacity") or {}
+    for name, mapping in entries(device, "nodeAllocatableResourceMappings"):
+        at = path.child("nodeAllocatableResourceMappings").key(name)
+        if not is_native(name):
+            why = "must be a node allocatable resource name"
+            yield fieldpath.invalid(at, NamedText(name), why)
+        times, key = mapping.get("allocationMultiplier"), mapping.get("capacityKey")
+        if times is None and key is None:
+            why = "at least one of allocationMultiplier or capacityKey must be set"
+            yield fieldpath.invalid(at, "", why)
+        if times is not None and parse_amounts(times).sign <= 0:
+            where = at.child("allocationMultiplier")
+            yield fieldpath.invalid(where, str(parse_amounts(times)), "must be positive")
+        if key == "":
+            why = "capacityKey must not be an empty string"
+            yield fieldpath.invalid(at.child("capacityKey"), "", why)
+        elif key is not None and key not in capacities:
+            yield fieldpath.not_found(at.child("capacityKey"), NamedText(key))
 
 
 def _older_device(path: FieldPath, device: JsonObject) -> Errors:
