@@ -22,6 +22,7 @@ from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
+    MUTABLE_AFFINITY,
     MUTABLE_ALLOCATABLE,
     NEGATIVE,
     RECOVERED_CLAIMS,
@@ -429,7 +430,8 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     if was is not None and affinity not in (was, _with_lasting_labels(was, affinity or {})):
         shown = None if affinity is None else internal_value(affinity, "core.v1.VolumeNodeAffinity")
         why = f"{IMMUTABLE}, except for updating from beta label to GA"
-        yield fieldpath.invalid(FieldPath("nodeAffinity"), shown, why)
+        fixed = fieldpath.invalid(FieldPath("nodeAffinity"), shown, why)
+        yield from only_with(f"!{MUTABLE_AFFINITY}", [fixed])
     yield from attributes_class_kept(spec, before, or_empty=False)
 
 
