@@ -42,7 +42,7 @@ def request_fault(text: bytes) -> str:
     if block is None or block.kind != "CERTIFICATE REQUEST":
         return "PEM block type must be CERTIFICATE REQUEST"
     try:
-        _check_signature(_read(block.content))
+        check_signature(read_request(block.content))
     except RequestFault as fault:
         return str(fault)
     return ""
@@ -275,17 +275,20 @@ class EdwardsKey(NamedTuple):
     go_type: str = "ed25519.PublicKey"
 
 
-_Key: TypeAlias = RsaKey | CurveKey | EdwardsKey | None
+Key: TypeAlias = RsaKey | CurveKey | EdwardsKey | None
 """None is a key of a kind that Go does not verify with."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
+class SignedRequest:
+    """What a key has signed, with it; `key_info` are all bytes about it."""
+
     signed: bytes
     signature: bytes
     algorithm: bytes
     parameters: bytes
-    key: _Key
+    key: Key
+    key_info: bytes
 
 
 def _algorithm(fields: _Fields) -> tuple[bytes, bytes]:
@@ -296,7 +299,8 @@ def _algorithm(fields: _Fields) -> tuple[bytes, bytes]:
     return kind, b"" if parameters is None else parameters.whole
 
 
-def _read(der: bytes) -> _Request:
+def read_request(der: bytes) -> SignedRequest:
+    """Raises RequestFault for what is no request."""
     whole = _Fields(der)
     outer = whole.fields("certificateRequest")
     to_be_signed = outer.value(_Kind("tbsCertificateRequest", _STRUCT, compound=True))
@@ -304,6 +308,7 @@ def _read(der: bytes) -> _Request:
     inner.integer()
     subject = inner.value(_ANY)
     key_fields = inner.fields("publicKeyInfo")
+    key_info = key_fields.data
     key_kind, key_parameters = _algorithm(key_fields)
     key_bits = key_fields.bits()
     attributes = _Fields(inner.value(_Kind("", 0, compound=True, of_class=2)).content).items()
@@ -318,10 +323,26 @@ def _read(der: bytes) -> _Request:
     except DerError as error:
         raise RequestFault(f"x509: {error}") from None
     _check_extensions(attributes)
-    return _Request(to_be_signed.whole, signature, algorithm, parameters, key)
+    return SignedRequest(to_be_signed.whole, signature, algorithm, parameters, key, key_info)
 
 
-def _rsa_key(parameters: bytes, bits: bytes) -> _Key:
+def public_key(der: bytes) -> tuple[Key, bytes]:
+    """Return a key that stands alone, and all bytes about it. Raises RequestFault for what is no
+    key."""
+    # As `ParsePKIXPublicKey` of Go's `crypto/x509`.
+    whole = _Fields(der)
+    fields = whole.fields("publicKeyInfo")
+    info = fields.data
+    kind, parameters = _algorithm(fields)
+    bits = fields.bits()
+    if whole.at < len(der):
+        raise RequestFault("x509: trailing data after ASN.1 of public-key")
+    if kind not in _KEYS:
+        raise RequestFault("x509: unknown public key algorithm")
+    return _KEYS[kind](parameters, bits), info
+
+
+def _rsa_key(parameters: bytes, bits: bytes) -> Key:
     if parameters != b"\x05\x00":
         raise RequestFault("x509: RSA key missing NULL parameters")
     try:
@@ -341,7 +362,7 @@ def _rsa_key(parameters: bytes, bits: bytes) -> _Key:
     return RsaKey(modulus, exponent)
 
 
-def _curve_key(parameters: bytes, bits: bytes) -> _Key:
+def _curve_key(parameters: bytes, bits: bytes) -> Key:
     try:
         named = DerReader(parameters).content(OBJECT_ID)
     except DerError:
@@ -361,7 +382,7 @@ def _curve_key(parameters: bytes, bits: bytes) -> _Key:
     return CurveKey(curve, (x, y))
 
 
-def _edwards_key(parameters: bytes, bits: bytes) -> _Key:
+def _edwards_key(parameters: bytes, bits: bytes) -> Key:
     if parameters:
         raise RequestFault("x509: Ed25519 key encoded with illegal parameters")
     if len(bits) != 32:
@@ -369,7 +390,7 @@ def _edwards_key(parameters: bytes, bits: bytes) -> _Key:
     return EdwardsKey(bits)
 
 
-_KEYS: Final[Mapping[bytes, Callable[[bytes, bytes], _Key]]] = {
+_KEYS: Final[Mapping[bytes, Callable[[bytes, bytes], Key]]] = {
     RSA: _rsa_key,
     ELLIPTIC: _curve_key,
     ED25519: _edwards_key,
@@ -471,7 +492,7 @@ _DIGEST_HEADS: Final = {
 _SMALLEST_MODULUS: Final = 1024
 
 
-def _check_signature(request: _Request) -> None:
+def check_signature(request: SignedRequest) -> None:
     """Raise RequestFault unless the key has signed the request."""
     if request.algorithm == _MD5:
         raise RequestFault("x509: cannot verify signature: insecure algorithm MD5-RSA")
@@ -503,7 +524,29 @@ def _check_signature(request: _Request) -> None:
         raise RequestFault(fault)
 
 
-def _rsa_fault(key: RsaKey, digest: str, hashed: bytes, signature: bytes, *, salted: bool) -> str:
+def has_signed(key: Key, message: bytes, signature: bytes) -> bool:
+    """Return whether the owner of a key has signed a message as pods do it: RSA with PSS and a salt
+    of any length, both that and ECDSA of the message's SHA-256."""
+    hashed = hashlib.sha256(message).digest()
+    match key:
+        case RsaKey():
+            return not _rsa_fault(key, "sha256", hashed, signature, salted=True, any_salt=True)
+        case CurveKey():
+            return _verifies_curve(key.curve, key.point, hashed, signature)
+        case EdwardsKey():
+            return ed25519_verifies(key.point, message, signature)
+    return False
+
+
+def _rsa_fault(
+    key: RsaKey,
+    digest: str,
+    hashed: bytes,
+    signature: bytes,
+    *,
+    salted: bool,
+    any_salt: bool = False,
+) -> str:
     """RFC 8017, 8.1.2 and 8.2.2."""
     bits = key.modulus.bit_length()
     if bits < _SMALLEST_MODULUS:
@@ -517,18 +560,19 @@ def _rsa_fault(key: RsaKey, digest: str, hashed: bytes, signature: bytes, *, sal
         return _NOT_VERIFIED
     opened = pow(number, key.exponent, key.modulus)
     if salted:
-        return "" if _is_salted(opened, bits - 1, digest, hashed) else _NOT_VERIFIED
+        is_good = _is_salted(opened, bits - 1, digest, hashed, any_salt=any_salt)
+        return "" if is_good else _NOT_VERIFIED
     tail = b"\0" + _DIGEST_HEADS[digest] + hashed
     padded = b"\0\1" + b"\xff" * (len(signature) - 2 - len(tail)) + tail
     return "" if opened.to_bytes(len(signature)) == padded else _NOT_VERIFIED
 
 
-def _is_salted(opened: int, bits: int, digest: str, hashed: bytes) -> bool:
-    """Return whether this is the encoding of a digest, with a salt as long as it (RFC 8017,
-    9.1.2)."""
+def _is_salted(opened: int, bits: int, digest: str, hashed: bytes, *, any_salt: bool) -> bool:
+    """Return whether this is the encoding of a digest, with a salt as long as it, unless `any_salt`
+    will do (RFC 8017, 9.1.2)."""
     size = len(hashed)
     length = (bits + 7) // 8
-    if opened >> bits or length < 2 * size + 2:
+    if opened >> bits or length < (1 if any_salt else 2) * size + 2:
         return False
     encoded = opened.to_bytes(length)
     masked, inner = encoded[: -size - 1], encoded[-size - 1 : -1]
@@ -538,10 +582,10 @@ def _is_salted(opened: int, bits: int, digest: str, hashed: bytes) -> bool:
     )
     plain = int.from_bytes(masked) ^ int.from_bytes(mask[: len(masked)])
     block = (plain & ((1 << (bits - 8 * (size + 1))) - 1)).to_bytes(len(masked))
-    salt = block[-size:]
-    is_padded = block[: -size - 1].strip(b"\0") == b"" and block[-size - 1] == 1
+    padding, mark, salt = block.partition(b"\1")
+    is_padded = mark and not padding.strip(b"\0") and (any_salt or len(salt) == size)
     again = hashlib.new(digest, bytes(8) + hashed + salt).digest()
-    return encoded[-1] == 0xBC and is_padded and again == inner
+    return encoded[-1] == 0xBC and bool(is_padded) and again == inner
 
 
 def _verifies_curve(curve: Curve, point: tuple[int, int], hashed: bytes, signature: bytes) -> bool:

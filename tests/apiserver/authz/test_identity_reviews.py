@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import datetime
+from typing import Any
+
+import pytest
 
 from celadon.apiserver.authn.authentication import Authenticator, TokenFile
 from celadon.apiserver.authn.token_requests import rfc3339, self_subject_review, token_review
@@ -25,6 +28,34 @@ def test_a_space_before_the_token_makes_it_nobodys() -> None:
     answer, warnings = token_review({"spec": {"token": " t"}}, authenticator, NOW)
     assert answer["status"]["user"]["username"] == "system:anonymous"
     assert len(warnings) == 1
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [
+        (
+            "t",
+            {
+                "authenticated": True,
+                "user": {"username": "alice", "groups": ["system:authenticated"]},
+                "audiences": ["api"],
+            },
+        ),
+        ("x", {"user": {"username": "u"}, "audiences": ["a"]}),
+    ],
+)
+def test_what_a_review_says_itself_stays_where_there_is_no_answer(
+    token: str, expected: dict[str, Any]
+) -> None:
+    authenticator = Authenticator(("api",), TokenFile({"t": User("alice")}))
+    said = {"authenticated": True, "user": {"username": "u"}, "audiences": ["a"], "error": "e"}
+    answer, _ = token_review({"spec": {"token": token}, "status": said}, authenticator, NOW)
+    shown = answer["status"]
+    assert ("error" in shown, {key: one for key, one in shown.items() if key != "error"}) == (
+        True,
+        expected,
+    )
+    assert (shown["error"] == "e") is (token == "t")
 
 
 def test_times_are_shown_in_utc() -> None:

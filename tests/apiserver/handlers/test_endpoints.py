@@ -266,3 +266,26 @@ def test_nothing_is_created_while_its_definition_goes(running: Running) -> None:
         ).code
         == 200
     )
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "code"),
+    [("", "default", 201), ("default", "default", 201), ("", "x", 422), ("x", "x", 400)],
+)
+def test_a_review_is_in_the_namespace_of_its_path(
+    running: Running, own: str, asked: str, code: int
+) -> None:
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "LocalSubjectAccessReview",
+        "metadata": {"namespace": own} if own else {},
+        "spec": {
+            "user": "u",
+            "resourceAttributes": {"namespace": asked, "verb": "get", "resource": "r"},
+        },
+    }
+    path = "/apis/authorization.k8s.io/v1/namespaces/default/localsubjectaccessreviews"
+    answer = ask(running, "POST", path, review)
+    assert answer.code == code
+    if code == 201:
+        assert read(answer)["metadata"]["namespace"] == "default"

@@ -52,7 +52,7 @@ STREAMS = [
         "1.36",
         {SPLIT_STREAMS: True},
         "stream=Stderr&tailLines=1",
-        ": Forbidden: `tailLines` and specific `stream` are mutually exclusive for now",
+        "[]: Forbidden: `tailLines` and specific `stream` are mutually exclusive for now",
     ),
 ]
 

@@ -281,6 +281,19 @@ def test_a_status_does_not_take_what_no_gate_lets_in() -> None:
     assert "nodeAllocatableResourceClaimStatuses" not in made["status"]
 
 
+@pytest.mark.parametrize("is_on", [False, True])
+def test_what_is_told_of_mounted_images_goes_with_its_gate(is_on: bool) -> None:
+    mounts = [{"name": "v", "mountPath": "/v", "volumeStatus": {"image": {"imageRef": "i"}}}]
+    lists = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
+    status = {one: [{"name": "c", "volumeMounts": mounts}] for one in lists}
+    context = DefaultingContext(gates={"ImageVolumeWithDigest": is_on})
+    kind = GroupVersionKind("", "v1", "Pod")
+    draft = drafted({"metadata": {"name": "a"}, "status": status}, kind, context)
+    made = prepare_for_update(draft, {"metadata": {"name": "a"}}, subresource="status")
+    told = ["volumeStatus" in made["status"][one][0]["volumeMounts"][0] for one in lists]
+    assert told == [is_on] * 3
+
+
 STATUSES: list[tuple[str, str, dict[str, Any]]] = [
     ("v1/Pod", "1.33", {"containerStatuses": [{"name": "c", "resources": {}}]}),
     ("v1/Pod", "1.34", {"observedGeneration": 1}),

@@ -7,6 +7,7 @@ from typing import Any
 from celadon.kube.defaulting.dropped_fields import (
     autoscaler,
     claim,
+    claim_status,
     endpoint_slice,
     node,
     node_status,
@@ -154,3 +155,22 @@ def test_the_status_that_v1_has_in_annotations_stays() -> None:
     bare: dict[str, Any] = {"metadata": {}}
     autoscaler(bare, {"metadata": {}}, NOW)
     assert bare == {"metadata": {}}
+
+
+def test_a_claim_says_nothing_of_devices_that_it_lost() -> None:
+    first, second, shared = (
+        {"driver": "d", "pool": "p", "device": name, **more}
+        for name, more in (("a", {}), ("b", {}), ("b", {"shareID": "s"}))
+    )
+    strange = {"driver": "d", "pool": "p", "device": "never"}
+
+    def status(*results: object, told: list[object]) -> dict[str, Any]:
+        return {"status": {"allocation": {"devices": {"results": [*results]}}, "devices": told}}
+
+    old = status(first, second, shared, told=[first, second, shared])
+    made = status(first, shared, told=[first, second, shared, strange])
+    claim_status(made, old, NOW)
+    assert made["status"]["devices"] == [first, shared, strange]
+    given_back: dict[str, Any] = {"status": {"devices": [first, second]}}
+    claim_status(given_back, old, NOW)
+    assert given_back == {"status": {}}

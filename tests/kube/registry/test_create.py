@@ -10,7 +10,7 @@ import pytest
 from celadon.kube.crd.custom_kinds import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry import create, shown_object, update, valid_warnings, write_warnings
+from celadon.kube.registry import create, creation_warnings, shown_object, update, valid_warnings
 from celadon.kube.registry.create import drop_version, generated_name
 from celadon.kube.registry.draft import Target
 from celadon.kube.registry.request_bodies import draft_of
@@ -232,9 +232,8 @@ def test_warnings_of_a_kind() -> None:
     pods = target("v1/pods")
     notes = {"container.apparmor.security.beta.kubernetes.io/c": "unconfined"}
     sent = {"metadata": {"annotations": notes}, "spec": {"containers": [{"name": "c"}]}}
-    assert len(write_warnings(sent, pods, creates=True)) == 1
-    assert write_warnings(sent, pods) == []
-    assert write_warnings(sent, replace(pods, subresource="status"), creates=True) == []
+    assert len(creation_warnings(sent, pods)) == 1
+    assert creation_warnings(sent, replace(pods, subresource="status")) == []
     spec = {"terminationGracePeriodSeconds": -1}
     (text,) = valid_warnings({"metadata": {"name": "p"}, "spec": spec}, None, pods)
     assert text.startswith("spec.terminationGracePeriodSeconds: must be >= 0")
@@ -317,3 +316,16 @@ def test_what_is_stored_of_a_new_object() -> None:
     empty = draft_of({"metadata": {"name": "r"}, "rules": []}, roles, CONTEXT)
     found = create.finish_create(create.begin_create(empty, roles))
     assert create.stored_new(empty, found, roles)["rules"] is None
+
+
+def test_what_is_stored_of_a_service_that_is_only_a_name() -> None:
+    services = target("v1/services", "s")
+    name = {"type": "ExternalName", "externalName": "a.b", "internalTrafficPolicy": "Cluster"}
+    draft = draft_of({"metadata": {"name": "s"}, "spec": name}, services, CONTEXT)
+    found = create.finish_create(create.begin_create(draft, services))
+    assert found["spec"]["internalTrafficPolicy"] == "Cluster"
+    assert "internalTrafficPolicy" not in create.stored_new(draft, found, services)["spec"]
+    old = create.stored_new(draft, found, services)
+    changed = draft_of({**old, "spec": name}, services, CONTEXT)
+    made = update.finish_update(update.begin_update(changed, services), old, services)
+    assert "internalTrafficPolicy" not in update.stored_update(changed, made, old, services)["spec"]

@@ -291,6 +291,22 @@ def test_field_validation() -> None:
         read_patched(found, CONFIG_MAPS, CONTEXT, "Strict")
 
 
+@pytest.mark.parametrize(
+    ("media_type", "found"), [(STRATEGIC_PATCH, -(1 << 31)), (MERGE_PATCH, None)]
+)
+def test_a_strategic_merge_cuts_numbers_that_are_too_large(
+    media_type: str, found: int | None
+) -> None:
+    old = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"priority": 0}}
+    made = patched(old, b'{"spec":{"priority":2147483648}}', media_type, PODS)
+    if found is None:
+        with pytest.raises(StatusError, match="cannot unmarshal number 2147483648"):
+            read_patched(made, PODS, CONTEXT)
+        return
+    read = read_patched(made, PODS, CONTEXT)
+    assert read.draft.made["spec"]["priority"] == found
+
+
 def test_a_removed_default_comes_back() -> None:
     old = {
         "apiVersion": "v1",

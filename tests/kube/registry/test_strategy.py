@@ -254,10 +254,9 @@ def test_custom_kinds_are_validated_by_their_schemas() -> None:
 # --- warnings ---
 
 
-def test_warnings_about_new_objects_and_of_strategies() -> None:
+def test_warnings_of_strategies() -> None:
     kinds = {BUDGETS.group_kind: SPECIAL}
     named = {"metadata": {"name": "a", "namespace": "n"}}
-    assert write_warnings(named, BUDGETS, kinds, creates=True) == ["special"]
     assert write_warnings(named, BUDGETS, kinds) == ["special"]
     assert write_warnings(named, BUDGETS) == []
 

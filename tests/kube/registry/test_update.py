@@ -161,6 +161,35 @@ def test_update_of_metadata(change: dict[str, Any], generation: int) -> None:
     assert prepare_for_update(drafted(new, DEPLOYMENT), old)["metadata"]["generation"] == generation
 
 
+@pytest.mark.parametrize(
+    ("kind", "content", "change"),
+    [
+        (
+            GroupVersionKind("resource.k8s.io", "v1", "ResourceSlice"),
+            {"spec": {"driver": "d", "pool": {"name": "p"}, "devices": [{"name": "a"}]}},
+            {"spec": {"driver": "d", "pool": {"name": "p"}, "devices": [
+                {"name": "a", "nodeAllocatableResourceMappings": {"cpu": {"capacityKey": "c"}}},
+            ]}},
+        ),
+        (
+            GroupVersionKind("discovery.k8s.io", "v1", "EndpointSlice"),
+            {"addressType": "IPv4", "endpoints": [{"addresses": ["1.1.1.1"]}]},
+            {"endpoints": [{"addresses": ["1.1.1.1"], "deprecatedTopology": {"a": "b"}}]},
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_lost_counts_where_it_is_counted_before(
+    kind: GroupVersionKind, content: dict[str, Any], change: dict[str, Any]
+) -> None:
+    sent = {"metadata": {"name": "a", "generation": 1}, **content}
+    old = stored_form(admit_form(sent, kind, CONTEXT), kind)
+    made = prepare_for_update(drafted({**old, **change}, kind), old)
+    assert made["metadata"]["generation"] == 2
+    without = {key: value for key, value in made.items() if key != "metadata"}
+    assert without == {key: value for key, value in old.items() if key != "metadata"}
+    assert prepare_for_update(drafted(old, kind), old)["metadata"]["generation"] == 1
+
+
 def test_update_of_the_status() -> None:
     old = stored_deployment(labels={"a": "b"})
     new = {

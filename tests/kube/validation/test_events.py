@@ -100,6 +100,14 @@ def test_complaints(value: Json, expected: list[str]) -> None:
             ],
         ),
         (
+            event(related={}),
+            event(),
+            [
+                'related: Invalid value: {"Kind":"","Namespace":"","Name":"","UID":"",'
+                '"APIVersion":"","ResourceVersion":"","FieldPath":""}: field is immutable',
+            ],
+        ),
+        (
             event(series={"count": 1, "lastObservedTime": TIME}, deprecatedSource={"host": "h"}),
             event(),
             [

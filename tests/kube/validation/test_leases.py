@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.validation.small_groups import lease as lease_errors
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]
@@ -84,3 +85,20 @@ def test_the_lease_stays() -> None:
     assert update_complaints(candidate(leaseName="m"), candidate()) == [
         'spec.leaseName: Invalid value: "m": field is immutable'
     ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"strategy": "example.com/a", "preferredHolder": "h"}, []),
+        ({"strategy": "x"}, [
+            'spec.strategy.strategy: Unsupported value: "x": supported values: '
+            '"OldestEmulationVersion"',
+        ]),
+        ({"preferredHolder": "h"}, [
+            "spec.preferredHolder: Forbidden: may only be specified if `strategy` is defined",
+        ]),
+    ],
+)  # fmt: skip
+def test_leaders_that_are_chosen(spec: Json, expected: list[str]) -> None:
+    assert list(map(str, lease_errors(lease(**spec)))) == expected

@@ -257,3 +257,19 @@ def test_changed_templates_are_judged_as_new_ones_too() -> None:
         'spec: Invalid value: {"labels":{"a":"b c"},"Spec":{"Devices":{"Requests":null,'
         '"Constraints":null,"Config":null}}}: field is immutable'
     )
+
+
+@pytest.mark.parametrize("more", [{"adminAccess": False}, {"capacity": {}}, {"tolerations": []}])
+def test_what_is_asked_for_may_be_nothing(more: Json) -> None:
+    request = {"name": "r", "firstAvailable": [{"name": "a", "deviceClassName": "c"}], **more}
+    spec = {"devices": {"requests": [request]}}
+    value = obj("resource.k8s.io/v1beta1", "ResourceClaim", spec=spec)
+    (found, *_) = complaints(value)
+    assert found.endswith("is required, but multiple fields are set")
+
+
+def test_a_template_is_shown_without_empty_metadata() -> None:
+    spec = {"metadata": {"labels": {}, "annotations": {"a": "b"}, "ownerReferences": []}}
+    old = obj(GROUP, "ResourceClaimTemplate", spec={"spec": {}})
+    (found,) = update_complaints({**old, "spec": {**spec, "spec": {}}}, old)
+    assert found.startswith('spec: Invalid value: {"annotations":{"a":"b"},"Spec":')

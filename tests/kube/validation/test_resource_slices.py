@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.releases import answering_as
+from celadon.kube.validation import resource_slices
 from celadon.kube.validation.resource_slices import resource_slice as resource_slice_rules
 from celadon.kube.validation.resource_slices import shortened, taint_rule_status
 from tests.kube.validation.objects import complaints, obj, update_complaints
@@ -254,4 +255,24 @@ def test_conditions_of_taint_rules() -> None:
     value = {"status": {"conditions": [{**condition, "type": f"T{one}"} for one in range(9)]}}
     assert list(map(str, taint_rule_status(value, value))) == [
         "status.conditions: Too many: 9: must have at most 8 items"
+    ]
+
+
+def test_what_a_device_takes_of_its_node() -> None:
+    mappings = {
+        "cpu": {"capacityKey": "memory", "allocationMultiplier": "1"},
+        "example.com/x": {},
+        "memory": {"capacityKey": "", "allocationMultiplier": "-1"},
+        "pods": {"capacityKey": "x"},
+    }
+    given = device(capacity={"memory": {"value": "1"}}, nodeAllocatableResourceMappings=mappings)
+    at = "spec.devices[0].nodeAllocatableResourceMappings"
+    assert list(map(str, resource_slices.resource_slice(resource_slice(given)))) == [
+        f'{at}[example.com/x]: Invalid value: "example.com/x": must be a node allocatable resource '
+        "name",
+        f'{at}[example.com/x]: Invalid value: "": at least one of allocationMultiplier or '
+        "capacityKey must be set",
+        f'{at}[memory].allocationMultiplier: Invalid value: "-1": must be positive',
+        f'{at}[memory].capacityKey: Invalid value: "": capacityKey must not be an empty string',
+        f'{at}[pods].capacityKey: Not found: "x"',
     ]

@@ -12,6 +12,7 @@ from celadon.kube.validation.small_groups import (
     migration_status,
     migration_update,
     storage_version_name,
+    storage_version_status,
 )
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
@@ -216,3 +217,63 @@ def test_what_is_moved_stays_in_every_release(release: str, found: list[str]) ->
 def test_names_of_stored_versions(name: str, expected: list[str] | int) -> None:
     found = storage_version_name(name)
     assert found == expected or len(found) == expected
+
+
+def server(**fields: Any) -> Json:
+    found = {"apiServerID": "s", "encodingVersion": "v1", "decodableVersions": ["v1"], **fields}
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def reported(*servers: Json, common: str | None = "v1", **fields: Any) -> Json:
+    shared = {} if common is None else {"commonEncodingVersion": common}
+    return {"status": {"storageVersions": list(servers), **shared, **fields}}
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({}, []),
+        (reported(server(servedVersions=["v1"])), []),
+        (reported(server(), server(apiServerID="t"), conditions=[condition("A")]), [
+            "status[0].message: Required value",
+        ]),
+        (reported(server(), server()), [
+            'status.storageVersions[1].apiServerID: Duplicate value: "s"',
+        ]),
+        (reported(server(encodingVersion="a/v1", decodableVersions=["a/v1", "A/v1", "/v1", ""]),
+                  common="a/v1"), [
+            'status.storageVersions[0].decodableVersions[1]: Invalid value: "A/v1": '
+            f'group part: {dns1123_subdomain("A")[0]}',
+            'status.storageVersions[0].decodableVersions[2]: Invalid value: "/v1": '
+            "group part: must be non-empty",
+            'status.storageVersions[0].decodableVersions[3]: Invalid value: "": '
+            "version part: must be non-empty",
+        ]),
+        (reported(server(decodableVersions=None, servedVersions=["v2"])), [
+            "status.storageVersions[0].decodableVersions: Invalid value: null: decodableVersions "
+            "must include encodingVersion v1",
+            'status.storageVersions[0].servedVersions[0]: Invalid value: "v2": individual served '
+            "version : v2 must be included in decodableVersions : []",
+        ]),
+        (reported(server(), common=None), [
+            "status.commonEncodingVersion: Invalid value: null: the common encoding version is v1",
+        ]),
+        (reported(server(), common="v2"), [
+            'status.commonEncodingVersion: Invalid value: "v2": the actual common encoding version '
+            "is v1",
+        ]),
+        (reported(), [
+            'status.commonEncodingVersion: Invalid value: "v1": should be nil if servers do not '
+            "agree on the same encoding version, or if there is no server reporting the supported "
+            "versions yet",
+        ]),
+        (reported(server(), conditions=[{**condition("A"), "message": "m", "reason": ""}] * 2), [
+            "status[0].reason: Required value",
+            'status[1].type: Invalid value: "A": the type of the condition is not unique, it also '
+            "appears in conditions[0]",
+            "status[1].reason: Required value",
+        ]),
+    ],
+)  # fmt: skip
+def test_versions_that_servers_report(value: Json, expected: list[str]) -> None:
+    assert list(map(str, storage_version_status(value, {}))) == expected

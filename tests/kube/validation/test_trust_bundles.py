@@ -1,4 +1,4 @@
-"""What is said against bundles of trust anchors, and requests of pods for certificates."""
+"""What is said against bundles of trust anchors."""
 
 from __future__ import annotations
 
@@ -33,16 +33,7 @@ def bundle(text: str = ANCHOR, name: str = "a", **spec: Any) -> Json:
     )
 
 
-def request(**spec: Any) -> Json:
-    found = {
-        "signerName": "a.b/c", "podName": "p", "podUID": "u", "serviceAccountName": "s",
-        "serviceAccountUID": "u", "nodeName": "n", "nodeUID": "u", "maxExpirationSeconds": 86400,
-        **spec,
-    }  # fmt: skip
-    return obj("certificates.k8s.io/v1beta1", "PodCertificateRequest", spec=found)
-
-
-GOOD = [bundle(ANCHOR + OTHER), bundle(name="a.b:c:x", signerName="a.b/c"), request()]
+GOOD = [bundle(ANCHOR + OTHER), bundle(name="a.b:c:x", signerName="a.b/c")]
 
 
 @pytest.mark.parametrize("value", GOOD)
@@ -87,22 +78,6 @@ def test_anchors(text: str, expected: list[str]) -> None:
                 "be named with prefix a.b:c:"
             ],
         ),
-        (
-            request(podUID="", nodeUID="x" * 129, maxExpirationSeconds=1),
-            [
-                "spec.podUID: Required value: must be set",
-                "spec.nodeUID: Too long: may not be more than 128 bytes",
-                "spec.maxExpirationSeconds: Invalid value: 1: must be in the range [3600, 7862400]",
-            ],
-        ),
-        (
-            request(signerName="kubernetes.io/kube-apiserver-client-pod",
-                    maxExpirationSeconds=90000),
-            [
-                "spec.maxExpirationSeconds: Invalid value: 90000: must be in the range "
-                "[3600, 86400]"
-            ],
-        ),
     ],
 )  # fmt: skip
 def test_complaints(value: Json, expected: list[str]) -> None:
@@ -117,6 +92,3 @@ def test_changes() -> None:
         "provided",
         'spec.signerName: Invalid value: "a.b/d": field is immutable',
     ]
-    (found,) = update_complaints(request(podName="q"), request())
-    assert found.startswith('spec: Invalid value: {"SignerName":"a.b/c","PodName":"q",')
-    assert found.endswith(": field is immutable")

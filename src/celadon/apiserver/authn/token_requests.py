@@ -69,9 +69,13 @@ def token_review(
         raise status.bad_request("token is required for TokenReview in authentication")
     audiences = spec.get("audiences") or None
     found = authenticator.authenticate(Credentials(f"Bearer {token}"), now, audiences)
-    shown: JsonDict = {"user": {}}
+    # What the client says of the answer stays where the answer says nothing.
+    given = {key: one for key, one in (review.get("status") or {}).items() if one}
+    shown: JsonDict = {"user": {}, **given}
+    shown.pop("authenticated", None)
     if found.user is not None:
-        shown = {"authenticated": True, "user": user_info(found.user)}
+        shown = {"authenticated": True, **shown, "user": user_info(found.user)}
+        shown.pop("audiences", None)
         if found.audiences:
             shown["audiences"] = list(found.audiences)
     if found.error:

@@ -66,7 +66,7 @@ from celadon.kube import (
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import json_text, quote
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
-from celadon.kube.registry import create, require_version, shown_object
+from celadon.kube.registry import create, require_namespace, require_version, shown_object
 from celadon.kube.resources import deprecation_of
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
 from celadon.records import dataclass, field
@@ -111,6 +111,8 @@ class Reviewer:
         draft = read.draft
         if call.target.subresource:
             create.prepare_create(draft, call.target)
+        else:
+            require_namespace(draft, call.target)  # all else that it says stays
         draft = await self.admission.mutate(call, Operation.CREATE, draft)
         review, now = await call.work.step(draft.form), self.now()
         if call.target.subresource:

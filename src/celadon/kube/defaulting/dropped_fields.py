@@ -329,6 +329,27 @@ def _conditions(request: JsonObject) -> list[JsonDict]:
     return (request.get("status") or {}).get("conditions") or []
 
 
+def claim_status(made: JsonDict, old: JsonObject, _: str) -> None:
+    """A claim says nothing of devices that it no longer has."""
+    # As `dropDeallocatedStatusDevices` of `pkg/registry/resource/resourceclaim`.
+    status = made.get("status") or {}
+    gone = _allocated(old.get("status") or {}) - _allocated(status)
+    told = status.get("devices")
+    if told and gone:
+        status["devices"] = [one for one in told if _device(one) not in gone]
+        if not status["devices"]:
+            del status["devices"]
+
+
+def _allocated(status: JsonObject) -> set[tuple[str, ...]]:
+    devices = (status.get("allocation") or {}).get("devices") or {}
+    return set(map(_device, devices.get("results") or ()))
+
+
+def _device(one: JsonObject) -> tuple[str, ...]:
+    return tuple(one.get(field) or "" for field in ("driver", "pool", "device", "shareID"))
+
+
 OF_STATUS: Final = tuple(f"{AUTOSCALING_PREFIX}{one}" for one in ("conditions", "current-metrics"))
 """The annotations in which autoscaling/v1 has what only newer versions know of a status."""
 
@@ -354,5 +375,6 @@ KIND_UPDATES: Final[Mapping[tuple[str, str, str], KindUpdate]] = {
     ("certificates.k8s.io", "CertificateSigningRequest", "approval"): signing_times,
     ("certificates.k8s.io", "CertificateSigningRequest", "status"): signing_status,
     ("discovery.k8s.io", "EndpointSlice", ""): endpoint_slice,
+    ("resource.k8s.io", "ResourceClaim", "status"): claim_status,
 }
 """By group, kind and subresource."""

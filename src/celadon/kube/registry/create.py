@@ -228,8 +228,22 @@ def stored_new(draft: Draft, made: dict[str, Json], target: Target) -> JsonDict:
     """Return what is kept and answered of the new object `made`, which `finish_create` made of the
     draft: `made` itself, where reading it back would give it again."""
     if target.schema is None and is_settled(draft):
-        return made
-    return stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
+        return as_read(made, target)
+    kept = stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
+    return as_read(kept, target)
+
+
+_SERVICE: Final = GroupKind("", "Service")
+
+
+def as_read(made: JsonDict, target: Target) -> JsonDict:
+    """The object without what a server stores and never shows: Services that are only a name have
+    no policy for traffic inside of the cluster."""
+    # As `defaultOnReadInternalTrafficPolicy` of `pkg/registry/core/service/storage`.
+    spec = made.get("spec") or {}
+    if target.group_kind == _SERVICE and spec.get("type") == "ExternalName":
+        spec.pop("internalTrafficPolicy", None)
+    return made
 
 
 def is_settled(draft: Draft) -> bool:

@@ -19,10 +19,10 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json
 from celadon.kube.go.go_text import json_text, plain_text
 from celadon.kube.go.go_types import go_type
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.names import GroupKind
 from celadon.kube.registry import request_bodies
-from celadon.kube.registry.draft import Target, undeterminable
+from celadon.kube.registry.draft import Draft, Target, undeterminable
 from celadon.kube.registry.patches import (
     JsonPatchError,
     apply_json_patch,
@@ -245,10 +245,7 @@ def read_patched(
         document = {**document, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
     elif found != target.kind and not result.is_strategic:
         raise result.refusal(_other_kind(document, target))
-    try:
-        draft = draft_of(document, target, context)
-    except DecodeError as error:
-        raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
+    draft, document = _drafted(result, document, target, context)
     if target.subresource == "scale" and (draft.made.get("spec") or {}).get("replicas") == NO_COUNT:
         where = "." + ".".join(target.scale_paths.wanted)
         raise status.bad_request(f'the spec replicas field "{where}" cannot be empty')
@@ -303,6 +300,40 @@ def _typed(result: Patched, target: Target) -> dict[str, object]:
             "Object 'apiVersion' is missing in 'object has no apiVersion field'"
         )
     return document
+
+
+def _drafted(
+    result: Patched, document: dict[str, object], target: Target, context: DefaultingContext
+) -> tuple[Draft, dict[str, object]]:
+    """Read what was patched; the document, too, has the numbers that were read. StatusError (422)
+    for values that do not fit."""
+    while True:
+        try:
+            return draft_of(document, target, context), document
+        except DecodeError as error:
+            cut = _cut(document, error) if result.is_strategic else None
+            if cut is None:
+                said = restore_error(error) if result.is_strategic else str(error)
+                raise result.refusal(said) from error
+            document = cut
+
+
+def _cut(document: dict[str, object], error: DecodeError) -> dict[str, object] | None:
+    """Return the document with a number of which its field has the lower half only, as Go converts
+    it; None if that is not what is wrong."""
+    mismatch = error.__cause__
+    if not isinstance(mismatch, Mismatch) or not isinstance(mismatch.value, int):
+        return None
+    kind = mismatch.node.get("type") if isinstance(mismatch.node, dict) else mismatch.node
+    if _GO_KINDS.get(str(kind)) != "int32" or isinstance(mismatch.value, bool):
+        return None
+    made: dict[str, object] = fresh(document)
+    parent: Any = made
+    *way, last = mismatch.path.steps
+    for step in way:
+        parent = parent[step]
+    parent[last] = (mismatch.value + (1 << 31)) % (1 << 32) - (1 << 31)
+    return made
 
 
 def _of_kind(document: dict[str, object], target: Target) -> dict[str, object]:

@@ -17,6 +17,7 @@ from celadon.kube import fieldpath, metadata
 from celadon.kube.authorization import Attributes, Ruling, User
 from celadon.kube.defaulting.defaulting_context import EMPTY, NOBODY
 from celadon.kube.fieldpath import FieldError, FieldPath
+from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.draft import Target, has_identity
@@ -157,7 +158,8 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
 
     def status(obj: JsonObject, old: JsonObject, surroundings: Surroundings) -> list[FieldError]:
         errors = access_given(group_kind, obj, old, surroundings.lookups)
-        return [*errors, *validate_status_update(obj, old, kind, surroundings.gates_on)]
+        errors += validate_status_update(obj, old, kind, surroundings.gates_on)
+        return errors or right_to_sign(group_kind, obj, old, surroundings)
 
     return Strategy(
         create,
@@ -252,6 +254,7 @@ ADMIN_ACCESS_LABEL: Final = wording(
 )
 CLAIM: Final = GroupKind("resource.k8s.io", "ResourceClaim")
 TEMPLATE: Final = GroupKind("resource.k8s.io", "ResourceClaimTemplate")
+POD_CERTIFICATE: Final = GroupKind("certificates.k8s.io", "PodCertificateRequest")
 _REQUESTS: Final = FieldPath("spec", "devices", "requests")
 _RESULTS: Final = FieldPath("status", "allocation", "devices", "results")
 
@@ -295,6 +298,35 @@ def _refused(
         return []
     why = f"admin access to devices requires the `{label}: true` label on the containing namespace"
     return [fieldpath.forbidden(path.index(first).child("adminAccess"), why)]
+
+
+# --- signers ---
+
+
+def right_to_sign(
+    kind: GroupKind, obj: JsonObject, old: JsonObject, surroundings: Surroundings
+) -> list[FieldError]:
+    """Return why a pod's request for a certificate may not be answered by this user: only those may
+    who sign for its signer, or for all of its domain."""
+    # As `StatusStrategy` of `pkg/registry/certificates/podcertificaterequest`.
+    authorize, user = surroundings.authorize, surroundings.user
+    if kind != POD_CERTIFICATE or authorize is None or obj.get("status") == old.get("status"):
+        return []
+    signer: str = (old.get("spec") or {}).get("signerName") or ""
+    for name in (signer, f"{signer.partition('/')[0]}/*"):
+        asked = Attributes(
+            user,
+            "sign",
+            resource_request=True,
+            group=kind.group,
+            version="*",
+            resource="signers",
+            name=name,
+        )
+        if authorize(asked)[0] is Ruling.ALLOW:
+            return []
+    why = f'User {quote(user.name)} is not permitted to "sign" for signer {quote(signer)}'
+    return [fieldpath.forbidden(FieldPath("spec", "signerName"), why)]
 
 
 # --- warnings ---

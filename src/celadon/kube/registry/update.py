@@ -29,7 +29,7 @@ from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue, parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh, same
 from celadon.kube.names import GroupKind, GroupVersionKind
-from celadon.kube.registry.create import is_settled
+from celadon.kube.registry.create import as_read, is_settled
 from celadon.kube.registry.draft import (
     Draft,
     Target,
@@ -204,13 +204,18 @@ EMPTY_IS_NOT_NONE: Final = frozenset(
 """Kinds that upstream compares by `reflect.DeepEqual`: an empty list makes a new generation, since
 stored objects have none."""
 
+COUNTED_AS_SENT: Final = frozenset(
+    {GroupKind("discovery.k8s.io", "EndpointSlice"), GroupKind("resource.k8s.io", "ResourceSlice")}
+)
+"""Kinds of which what an update loses makes a new generation, too: it is counted before."""
+
 _KEPT: Final = {"": "keep", "status": "statusKeep"}
 """By subresource: the rule of a kind that says what an update takes from the old object."""
 
 
 def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") -> JsonDict:
     """The object of a draft after `PrepareForUpdate` of a built-in kind; the draft is used up."""
-    made, rules = draft.made, update_rules(draft.gvk)
+    made, rules, is_counted = draft.made, update_rules(draft.gvk), False
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
     if parts.only is not None:
         made = only_parts(made, old, parts)
@@ -221,6 +226,9 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
         draft.run.empties = [empty for empty in draft.run.empties if not _is_below(empty, kept)]
         if not subresource and draft.gvk == SERVICE_KIND:
             service_update(made.setdefault("spec", {}), old.get("spec") or {}, draft.run)
+        if draft.gvk.group_kind in COUNTED_AS_SENT:
+            draft.complete(made)
+            is_counted = _differ(made, old, draft.codec, rules.get("bump", ()))
         kind_update = KIND_UPDATES.get((draft.gvk.group, draft.gvk.kind, subresource))
         if kind_update is not None:
             kind_update(made, old, draft.run.context.now)
@@ -236,7 +244,7 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
         count_templates(meta, metadata.annotations(old), same=is_same or bool(subresource))
     counted = () if subresource == "status" else rules.get("bump", ())
     if meta is not None and (
-        _differ(made, old, draft.codec, counted) or _came_empty(draft, counted)
+        is_counted or _differ(made, old, draft.codec, counted) or _came_empty(draft, counted)
     ):
         meta["generation"] = metadata.generation(old) + 1
     return made
@@ -465,7 +473,8 @@ def stored_update(draft: Draft, made: JsonDict, parent: JsonObject, target: Targ
         return scaled(parent, made, target.scale_paths)
     if target.schema is None and _stays_settled(draft, target.subresource):
         return made
-    return stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
+    kept = stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
+    return as_read(kept, target)
 
 
 def _stays_settled(draft: Draft, subresource: str) -> bool:

@@ -11,9 +11,11 @@ from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     NEGATIVE,
+    SCALED_TO_ZERO,
     SPEC,
     Errors,
     broken_rules,
+    by_gate,
     dns_label,
     items,
     required_name,
@@ -73,8 +75,7 @@ def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
     spec, lowest = obj.get("spec") or {}, tolerated.lowest
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < lowest:
-        detail = f"must be greater than or equal to {lowest}"
-        yield fieldpath.invalid(SPEC.child("minReplicas"), least, detail)
+        yield from by_gate(SCALED_TO_ZERO, _too_few(least, 0), _too_few(least, lowest))
     at = SPEC.child("maxReplicas")
     if most <= 0 and not is_since("1.36"):
         yield fieldpath.invalid(at, most, "must be greater than 0")
@@ -100,6 +101,12 @@ def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
     for direction in ("scaleUp", "scaleDown"):
         if behavior.get(direction) is not None:
             yield from _rules(SPEC.child("behavior", direction), behavior[direction])
+
+
+def _too_few(least: int, lowest: int) -> Errors:
+    if least < lowest:
+        detail = f"must be greater than or equal to {lowest}"
+        yield fieldpath.invalid(SPEC.child("minReplicas"), least, detail)
 
 
 def _version(path: FieldPath, reference: JsonObject, *, needs_group: bool) -> Errors:

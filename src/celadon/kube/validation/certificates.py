@@ -17,17 +17,15 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     HIDDEN_VALUE,
-    IMMUTABLE,
     SPEC,
     Errors,
     Messages,
     changed_fields,
-    dns_subdomain,
     items,
     required_choice,
 )
 from celadon.kube.validation.object_meta import Naming
-from celadon.kube.validation.pods.internal_types import internal_value, signing_conditions_diff
+from celadon.kube.validation.pods.internal_types import signing_conditions_diff
 from celadon.kube.well_known_values import CONDITION_STATUSES, SIGNING_DECISIONS
 from celadon.kube.x509 import Authority, authority_of, pem_blocks
 
@@ -218,18 +216,11 @@ def _first_bad(path: FieldPath, whole: str, labels: list[str], rule: Messages) -
 
 # --- Trust bundles -----------------------------------------------------------
 #
-# ClusterTrustBundles, and the certificates that pods ask for.
-#
 # As k8s.io/kubernetes `pkg/apis/certificates/validation`. Of a certificate it is read whether
-# it is one, and of an authority; whether a pod has the key it names is not looked at.
+# it is one, and of an authority.
 
 
 BUNDLE_BYTES: Final = 1024 * 1024
-UID_BYTES: Final = 128
-SHORTEST_BUNDLE: Final = 3600
-LONGEST: Final = 91 * 24 * 3600
-LONGEST_OF_KUBERNETES: Final = 24 * 3600
-"""How long a certificate may be asked for, in seconds."""
 _BUNDLE: Final = SPEC.child("trustBundle")
 _FAULTS: Final = {
     Authority.NO_CERTIFICATE: "does not parse as X.509",
@@ -305,41 +296,3 @@ def _anchors(text: str) -> Errors:
                 faults.append(f"duplicate trust anchor (indices [{listed}])")
     for fault in faults:
         yield fieldpath.invalid(_BUNDLE, HIDDEN_VALUE, fault)
-
-
-def certificate_request(obj: JsonObject) -> Errors:
-    """Yield what is wrong with a PodCertificateRequest, besides its metadata."""
-    # As `ValidatePodCertificateRequestCreate` of `pkg/apis/certificates/validation`.
-    spec = obj.get("spec") or {}
-    signer = spec.get("signerName") or ""
-    yield from signer_name(SPEC.child("signerName"), signer)
-    for what in ("pod", "serviceAccount", "node"):
-        yield from dns_subdomain(SPEC.child(f"{what}Name"), spec.get(f"{what}Name") or "")
-        yield from _uid(SPEC.child(f"{what}UID"), spec.get(f"{what}UID") or "")
-    seconds, at = spec.get("maxExpirationSeconds"), SPEC.child("maxExpirationSeconds")
-    if seconds is None:
-        yield fieldpath.required(at, "must be set")
-        return
-    domain = signer.partition("/")[0]
-    own = f".{domain}".endswith(".kubernetes.io")
-    longest = LONGEST_OF_KUBERNETES if own else LONGEST
-    if not SHORTEST_BUNDLE <= seconds <= longest:
-        why = f"must be in the range [{SHORTEST_BUNDLE}, {longest}]"
-        yield fieldpath.invalid(at, seconds, why)
-
-
-def _uid(path: FieldPath, uid: str) -> Errors:
-    if not uid:
-        yield fieldpath.required(path, "must be set")
-    if len(uid.encode()) > UID_BYTES:
-        yield fieldpath.too_long(path, UID_BYTES)
-
-
-def certificate_request_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Yield an error if what is asked for has changed."""
-    # As `ValidatePodCertificateRequestUpdate` of `pkg/apis/certificates/validation`.
-    if obj.get("spec") != old.get("spec"):
-        shown = internal_value(
-            obj.get("spec") or {}, "certificates.v1beta1.PodCertificateRequestSpec"
-        )
-        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)

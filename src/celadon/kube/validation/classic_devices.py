@@ -33,9 +33,9 @@ from celadon.kube.validation.field_checks import (
     present,
     supported,
 )
-from celadon.kube.validation.object_meta import CLUSTER, Validation
+from celadon.kube.validation.object_meta import CLUSTER, Validation, inherited_metadata
 from celadon.kube.validation.pods.scheduling import node_selector
-from celadon.kube.validation.resource_claims import distinct, template_metadata
+from celadon.kube.validation.resource_claims import distinct
 from celadon.kube.validation.resource_slices import NO_VERSION, is_semver
 from celadon.kube.validation.storage import BINDING_MODES
 
@@ -70,7 +70,7 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
 def claim_template(obj: JsonObject) -> Errors:
     """Yield what is wrong with a ResourceClaimTemplate, besides its metadata."""
     spec = obj.get("spec") or {}
-    yield from template_metadata(spec.get("metadata") or {})
+    yield from inherited_metadata(SPEC.child("metadata"), spec.get("metadata") or {})
     yield from _claim_spec(SPEC.child("spec"), spec.get("spec") or {})
 
 

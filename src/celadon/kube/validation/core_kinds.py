@@ -458,6 +458,8 @@ def event_update(obj: JsonObject, old: JsonObject) -> Errors:
     for field in LASTING:
         zero = ZEROS.get(field, "")
         new, was = (one.get(field) or zero for one in (inside, before))
+        if field == "related":  # the only pointer: an empty reference is one
+            new, was = inside.get(field), before.get(field)
         if new != was:
             shown = _printed_reference(new) if isinstance(new, dict) else new
             yield fieldpath.invalid(_ROOT.child(field), shown, IMMUTABLE)

@@ -177,6 +177,10 @@ MUTABLE_ALLOCATABLE: Final = "MutableCSINodeAllocatableCount"
 SELINUX_MOUNT: Final = "SELinuxMount"
 ENV_FILES: Final = "EnvFiles"
 MANAGED_JOBS: Final = "JobManagedBy"
+COMPARED_TAINTS: Final = "TaintTolerationComparisonOperators"
+HOST_NETWORK_OF_OWN_USERS: Final = "UserNamespacesHostNetworkSupport"
+MUTABLE_AFFINITY: Final = "MutablePVNodeAffinity"
+SCALED_TO_ZERO: Final = "HPAScaleToZero"
 MERGED_SPREADING: Final = "MatchLabelKeysInPodTopologySpreadSelectorMerge"
 NODES_STAY_NOMINATED: Final = "ClearingNominatedNodeNameAfterBinding"
 """While it is on, a pod that is bound to a node loses the one it was nominated for."""
@@ -194,6 +198,7 @@ GATES: Final = (
     STRICT_ADDRESSES,
     *(ENV_FILES, MERGED_SPREADING, RELAXED_SEARCHES, RELAXED_VARIABLES),
     *(MANAGED_JOBS, NODES_STAY_NOMINATED, RECOVERED_CLAIMS, RESTART_ALL, RESTART_RULES),
+    *(COMPARED_TAINTS, HOST_NETWORK_OF_OWN_USERS, MUTABLE_AFFINITY, SCALED_TO_ZERO),
     *(SAME_TRAFFIC, TOPOLOGY_OF_GROUPS, WORKLOAD_PREEMPTION, ZERO_SLEEP),
 )
 """All that validation asks for."""

@@ -17,6 +17,7 @@ from celadon.kube.validation import (
     core_kinds,
     flowcontrol,
     networking,
+    pod_certificates,
     resource_claims,
     resource_slices,
     small_groups,
@@ -24,7 +25,6 @@ from celadon.kube.validation import (
     text_rules,
     workloads,
 )
-from celadon.kube.validation.field_checks import by_rules
 from celadon.kube.validation.object_meta import (
     ANY_FINALIZERS,
     CLUSTER,
@@ -53,8 +53,9 @@ CERTIFICATES: Final[Mapping[str, Validation]] = {
         certificates.trust_bundle, certificates.bundle_naming, certificates.trust_bundle_update
     ),
     "PodCertificateRequest": Validation(
-        certificates.certificate_request,
-        update=certificates.certificate_request_update,
+        pod_certificates.certificate_request,
+        update=pod_certificates.certificate_request_update,
+        status=pod_certificates.certificate_request_status,
         revisit=_CHANGED,
     ),
 }
@@ -99,7 +100,8 @@ DEVICES: Final[Mapping[str, Validation]] = {
         resource_slices.pool_status_request,
         CLUSTER,
         resource_slices.pool_status_request_update,
-        revisit=_CHANGED,
+        resource_slices.pool_status,
+        _CHANGED,
     ),
     "ResourceSlice": Validation(
         resource_slices.resource_slice,
@@ -140,7 +142,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         status=small_groups.api_service_status,
     ),
     GroupKind("coordination.k8s.io", "Lease"): Validation(
-        by_rules("coordination.v1.Lease"), ANY_FINALIZERS, revisit=_CHANGED
+        small_groups.lease, ANY_FINALIZERS, revisit=_CHANGED
     ),
     GroupKind("coordination.k8s.io", "LeaseCandidate"): Validation(
         small_groups.lease_candidate,
@@ -157,7 +159,9 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
         core_kinds.event, None, core_kinds.event_update
     ),
     GroupKind("internal.apiserver.k8s.io", "StorageVersion"): Validation(
-        naming=STORAGE_VERSION, revisit=Revisit.NEVER
+        naming=STORAGE_VERSION,
+        status=small_groups.storage_version_status,
+        revisit=Revisit.NEVER,
     ),
     GroupKind("node.k8s.io", "RuntimeClass"): Validation(
         small_groups.runtime_class,

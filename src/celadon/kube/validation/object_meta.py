@@ -275,6 +275,26 @@ def standard_finalizer(path: FieldPath, finalizer: str) -> Errors:
         yield fieldpath.invalid(path, finalizer, detail)
 
 
+OF_NO_TEMPLATE: Final = (
+    *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation"),
+    *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
+    *("ownerReferences", "finalizers", "managedFields"),
+)
+"""Metadata that only an object can have, in upstream's order."""
+
+
+def inherited_metadata(path: FieldPath, meta: JsonObject) -> Errors:
+    """Yield what is wrong with the metadata that claims which are made from a template inherit."""
+    # As `ValidateTemplateObjectMeta` of `pkg/apis/core/validation`.
+    yield from validate_annotations(path.child("annotations"), meta.get("annotations"))
+    yield from labels(path.child("labels"), meta.get("labels"))
+    for field in OF_NO_TEMPLATE:
+        if meta.get(field) not in (None, "", 0):
+            # Upstream has the field's name from the struct and makes its first letter small.
+            shown = "uID" if field == "uid" else field
+            yield fieldpath.forbidden(path.child(shown), "cannot be set")
+
+
 # --- Rows of the table of kinds ----------------------------------------------
 #
 # What a kind is validated by: the names its objects may have, and its own rules for each write.

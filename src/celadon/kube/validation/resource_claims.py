@@ -37,7 +37,7 @@ from celadon.kube.validation.field_checks import (
     required_choice,
     supported,
 )
-from celadon.kube.validation.object_meta import validate_annotations
+from celadon.kube.validation.object_meta import inherited_metadata
 from celadon.kube.validation.pods.internal_types import internal_metadata, internal_value
 from celadon.kube.validation.pods.resource_lists import is_extended
 from celadon.kube.validation.pods.scheduling import node_selector
@@ -416,12 +416,6 @@ NO_REQUEST: Final = wording(
     "separated by '/'",
     v1_33="must be the name of a request in the claim",
 )
-OF_NO_TEMPLATE: Final = (
-    *("name", "generateName", "namespace", "selfLink", "uid", "resourceVersion", "generation"),
-    *("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"),
-    *("ownerReferences", "finalizers", "managedFields"),
-)
-"""Metadata that only an object can have, in upstream's order."""
 ONE_ATTRIBUTE: Final = (
     'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are '
     "set"
@@ -479,20 +473,8 @@ def claim_template(obj: JsonObject) -> Errors:
 
 def _claim_template(obj: JsonObject, *, is_stored: bool) -> Errors:
     spec = obj.get("spec") or {}
-    yield from template_metadata(spec.get("metadata") or {})
+    yield from inherited_metadata(SPEC.child("metadata"), spec.get("metadata") or {})
     yield from _claim_spec(SPEC.child("spec"), spec.get("spec") or {}, is_stored=is_stored)
-
-
-def template_metadata(meta: JsonObject) -> Errors:
-    """Yield what is wrong with the metadata that claims which are made from a template inherit."""
-    at = SPEC.child("metadata")
-    yield from validate_annotations(at.child("annotations"), meta.get("annotations"))
-    yield from text_rules.labels(at.child("labels"), meta.get("labels"))
-    for field in OF_NO_TEMPLATE:
-        if meta.get(field) not in (None, "", 0):
-            # Upstream has the field's name from the struct and makes its first letter small.
-            shown = "uID" if field == "uid" else field
-            yield fieldpath.forbidden(at.child(shown), "cannot be set")
 
 
 def request_names(spec: JsonObject) -> RequestNames:
@@ -588,7 +570,13 @@ def _exactly(request: JsonObject) -> JsonObject | None:
     if request.get("exactly") is not None:
         exactly: JsonObject = request["exactly"]
         return exactly
-    return {one: value for one, value in request.items() if value and one not in _OF_ALL} or None
+    given = {
+        one: value
+        for one, value in request.items()
+        # `false`, an empty list or an empty struct is something that is asked for.
+        if one not in _OF_ALL and (value or isinstance(value, bool | list | dict))
+    }
+    return given or None
 
 
 def _alternative(path: FieldPath, request: JsonObject, *, is_stored: bool) -> Errors:

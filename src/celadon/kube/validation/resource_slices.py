@@ -6,17 +6,18 @@ As k8s.io/kubernetes `pkg/apis/resource/validation`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from celadon.kube import fieldpath
-from celadon.kube.fieldpath import FieldPath
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
 from celadon.kube.releases import is_since, until, wording
 from celadon.kube.validation.field_checks import (
     DRIVER_NAME_MAX_BYTES,
+    IMMUTABLE,
     NO_ERRORS,
     SPEC,
     Errors,
@@ -27,12 +28,16 @@ from celadon.kube.validation.field_checks import (
     dns_subdomain,
     driver_name,
     entries,
-    immutable,
+    items,
+    not_negative,
+    required_name,
 )
 from celadon.kube.validation.pods.internal_types import internal_value
+from celadon.kube.validation.pods.resource_lists import is_native
 from celadon.kube.validation.pods.scheduling import node_selector
 from celadon.kube.validation.resource_claims import (
     IDENTIFIER_BYTES,
+    POOL_NAME_BYTES,
     UNLIMITED,
     Item,
     binding_conditions,
@@ -44,7 +49,7 @@ from celadon.kube.validation.resource_claims import (
     selectors,
     taint,
 )
-from celadon.kube.validation.statuses import conditions
+from celadon.kube.validation.statuses import conditions, printed_condition
 from celadon.patterns import late_pattern
 
 # --- Device capacities -------------------------------------------------------
@@ -300,9 +305,33 @@ def _devices(spec: JsonObject, before: JsonObject) -> Errors:
         yield from _older_consumptions(path, given, shared)
         yield from _device_place(path, given, placed=placed)
         yield from binding_conditions(path, given)
+        yield from _node_resources(path, given)
 
     limit = MAX_SPECIAL_DEVICES if special else MAX_DEVICES
     yield from distinct(SPEC.child("devices"), devices, limit, device, name_of, "name")
+
+
+def _node_resources(path: FieldPath, device: JsonObject) -> Errors:
+    """Resources of a node that a device takes, which is told in multiples or as a capacity."""
+    # As `validateNodeAllocatableResourceMappings` of `pkg/apis/resource/validation`.
+    capacities = device.get("capacity") or {}
+    for name, mapping in entries(device, "nodeAllocatableResourceMappings"):
+        at = path.child("nodeAllocatableResourceMappings").key(name)
+        if not is_native(name):
+            why = "must be a node allocatable resource name"
+            yield fieldpath.invalid(at, NamedText(name), why)
+        times, key = mapping.get("allocationMultiplier"), mapping.get("capacityKey")
+        if times is None and key is None:
+            why = "at least one of allocationMultiplier or capacityKey must be set"
+            yield fieldpath.invalid(at, "", why)
+        if times is not None and parse_amounts(times).sign <= 0:
+            where = at.child("allocationMultiplier")
+            yield fieldpath.invalid(where, str(parse_amounts(times)), "must be positive")
+        if key == "":
+            why = "capacityKey must not be an empty string"
+            yield fieldpath.invalid(at.child("capacityKey"), "", why)
+        elif key is not None and key not in capacities:
+            yield fieldpath.not_found(at.child("capacityKey"), NamedText(key))
 
 
 def _older_device(path: FieldPath, device: JsonObject) -> Errors:
@@ -518,12 +547,6 @@ def _device_place(path: FieldPath, device: JsonObject, *, placed: bool) -> Error
         yield fieldpath.invalid(path, f"{{{', '.join(places)}}}", ONE_PLACE_EACH)
 
 
-def pool_status_request_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Yield an error if what is asked for has changed."""
-    # As `ValidateResourcePoolStatusRequestUpdate` of `pkg/apis/resource/validation`.
-    return immutable(SPEC, obj.get("spec"), old.get("spec"))
-
-
 def taint_rule(obj: JsonObject) -> Errors:
     """Yield what is wrong with a new DeviceTaintRule, besides its metadata."""
     # As `ValidateDeviceTaintRule` of `pkg/apis/resource/validation`.
@@ -558,10 +581,143 @@ def taint_rule_status(obj: JsonObject, _: JsonObject) -> Errors:
     yield from at_most(_STATUS.child("conditions"), status.get("conditions"), MAX_RULE_CONDITIONS)
 
 
+# --- Status of pools ----------------------------------------------------------
+#
+# What is asked about the pools of a driver, and the answer, which is given once.
+#
+# Most is said by the declarative rules of `pkg/apis/resource/v1alpha3`, which look at what changed.
+
+
+POOL_BOUNDS: Final = {
+    "resourceSliceCount": 1,
+    "totalDevices": 0,
+    "allocatedDevices": 0,
+    "availableDevices": 0,
+    "unavailableDevices": 0,
+}
+"""The smallest numbers that may be told of a pool."""
+MAX_POOLS: Final = 1000
+MAX_POOL_CONDITIONS: Final = 10
+MAX_POOL_ERROR_BYTES: Final = 256
+
+
 def pool_status_request(obj: JsonObject) -> Errors:
     """Yield what is wrong with a ResourcePoolStatusRequest, besides its metadata."""
-    # As `ValidateResourcePoolStatusRequest` of `pkg/apis/resource/validation`.
     spec = obj.get("spec") or {}
-    yield from driver_name(SPEC.child("driver"), spec.get("driver") or "")
+    yield from required_name(SPEC.child("driver"), spec.get("driver") or "", _any_case)
     if spec.get("poolName") is not None:
-        yield from pool_name(SPEC.child("poolName"), spec["poolName"])
+        yield from _segments(SPEC.child("poolName"), spec["poolName"])
+    limit, at = spec.get("limit"), SPEC.child("limit")
+    if limit is not None and limit > MAX_POOLS:
+        yield fieldpath.invalid(at, limit, f"must be less than or equal to {MAX_POOLS}")
+    if limit is not None and limit < 1:
+        yield fieldpath.invalid(at, limit, "must be greater than or equal to 1")
+
+
+def pool_status_request_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield an error if what is asked for has changed."""
+    if obj.get("spec") != old.get("spec"):
+        yield fieldpath.invalid(SPEC, None, IMMUTABLE)
+
+
+def pool_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what is wrong with an answer, which stays as it is once it is there."""
+    # As `ValidateResourcePoolStatusRequestStatusUpdate` of `pkg/apis/resource/validation`.
+    status, before = obj.get("status"), old.get("status")
+    if status is not None and before is None:
+        yield from conditions(_STATUS, status)
+    elif status != before:
+        yield fieldpath.invalid(_STATUS, None if status is None else _shown(status), IMMUTABLE)
+    if status is not None:
+        yield from _answer(status, before or {})
+
+
+def _answer(status: JsonObject, before: JsonObject) -> Errors:
+    count, at = status.get("poolCount"), _STATUS.child("poolCount")
+    if count is None:
+        yield fieldpath.required(at)
+    elif count != before.get("poolCount"):
+        yield from not_negative(status, _STATUS, "poolCount")
+    for field, limit in (("pools", MAX_POOLS), ("conditions", MAX_POOL_CONDITIONS)):
+        told = status.get(field)
+        if not told or told == before.get(field):
+            continue
+        if len(told) > limit:
+            yield fieldpath.too_many(_STATUS.child(field), len(told), limit)
+        elif field == "pools":
+            for where, pool in items(status, field, _STATUS):
+                yield from _pool(where, pool)
+        else:
+            yield from _repeated(told)
+
+
+def _pool(path: FieldPath, pool: JsonObject) -> Errors:
+    yield from required_name(path.child("driver"), pool.get("driver") or "", _any_case)
+    name, at = pool.get("poolName") or "", path.child("poolName")
+    yield from _segments(at, name) if name else (fieldpath.required(at),)
+    generation, at = pool.get("generation") or 0, path.child("generation")
+    if not generation:
+        yield fieldpath.required(at)
+    yield from not_negative(pool, path, "generation")
+    for field, low in POOL_BOUNDS.items():
+        if pool.get(field) is not None and pool[field] < low:
+            why = f"must be greater than or equal to {low}"
+            yield fieldpath.invalid(path.child(field), pool[field], why)
+    if pool.get("nodeName") is not None:
+        yield from dns_subdomain(path.child("nodeName"), pool["nodeName"])
+    if len((pool.get("validationError") or "").encode()) > MAX_POOL_ERROR_BYTES:
+        yield fieldpath.too_long(path.child("validationError"), MAX_POOL_ERROR_BYTES)
+
+
+def _any_case(name: str) -> list[str]:
+    """Of which the words say that capitals are fine."""
+    return [
+        why.replace("a lowercase RFC", "an RFC")
+        .replace("lower case alphanumeric", "alphanumeric")
+        .replace("'example.com'", "'Example.com'")
+        for why in name_rules.dns1123_subdomain(name.lower())
+    ]
+
+
+def _segments(path: FieldPath, name: str) -> Errors:
+    # As `ResourcePoolName` of k8s.io/apimachinery `pkg/api/validate`.
+    if len(name.encode()) > POOL_NAME_BYTES:
+        yield fieldpath.too_long(path, POOL_NAME_BYTES)
+    for index, part in enumerate(name.split("/")):
+        whys = name_rules.dns1123_subdomain(part) if part else ["must not be empty"]
+        for why in whys:
+            yield fieldpath.invalid(path, part or name, f"segment {index}: {why}")
+
+
+def _repeated(told: Sequence[JsonObject]) -> Errors:
+    """Each condition of a type that was there before, as a whole."""
+    seen: set[str] = set()
+    for index, condition in enumerate(told):
+        kind = condition.get("type") or ""
+        if kind in seen:
+            yield fieldpath.duplicate(
+                _STATUS.child("conditions").index(index), printed_condition(condition)
+            )
+        seen.add(kind)
+
+
+def _shown(status: JsonObject) -> JsonObject:
+    """As it is inside of a server."""
+    pools = status.get("pools") and [
+        {
+            "Driver": one.get("driver") or "",
+            "PoolName": one.get("poolName") or "",
+            "Generation": one.get("generation") or 0,
+            **{
+                name[0].upper() + name[1:]: one.get(name)
+                for name in (*POOL_BOUNDS, "nodeName", "validationError")
+            },
+        }
+        for one in status["pools"]
+    ]
+    conditions_shown = list(map(printed_condition, status.get("conditions") or ())) or None
+    return {
+        "PoolCount": status.get("poolCount"),
+        "Pools": pools or None,
+        "Conditions": conditions_shown,
+    }

@@ -22,6 +22,7 @@ from celadon.kube.validation.field_checks import (
     NEGATIVE,
     SPEC,
     Errors,
+    broken_rules,
     changed_fields,
     dns_label,
     dns_subdomain,
@@ -29,6 +30,7 @@ from celadon.kube.validation.field_checks import (
     immutable,
     items,
     not_negative,
+    present,
     required_name,
     supported,
 )
@@ -36,7 +38,7 @@ from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import requirements
 from celadon.kube.validation.pods.scheduling import tolerations
-from celadon.kube.validation.statuses import condition_is_true, conditions
+from celadon.kube.validation.statuses import condition_is_true, conditions, printed_condition
 from celadon.kube.validation.text_rules import labels, selector, understood
 from celadon.kube.well_known_values import RBAC_GROUP
 
@@ -54,6 +56,18 @@ def _strategy(path: FieldPath, strategy: str) -> Errors:
         yield from each(at, NamedText(strategy), qualified_name(strategy))
     else:
         yield from supported(at, strategy, [OLDEST])
+
+
+def lease(obj: JsonObject) -> Errors:
+    """Yield what is wrong with a Lease, besides its metadata."""
+    # As `ValidateLeaseSpec` of `pkg/apis/coordination/validation`.
+    spec = obj.get("spec") or {}
+    yield from broken_rules("coordination.v1.Lease", obj, FieldPath())
+    if spec.get("strategy") is not None:
+        yield from _strategy(SPEC.child("strategy"), spec["strategy"])
+    if spec.get("preferredHolder") and not spec.get("strategy"):
+        why = "may only be specified if `strategy` is defined"
+        yield fieldpath.forbidden(SPEC.child("preferredHolder"), why)
 
 
 def lease_candidate(obj: JsonObject) -> Errors:
@@ -274,6 +288,101 @@ def storage_version_name(name: str) -> list[str]:
     ]
 
 
+def storage_version_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """Yield what is wrong with what servers report of the versions they store."""
+    # As `ValidateStorageVersionStatusUpdate` of `pkg/apis/apiserverinternal/validation`.
+    status = obj.get("status") or {}
+    seen: set[str] = set()
+    for at, server in items(status, "storageVersions", _STATUS):
+        identity = server.get("apiServerID") or ""
+        if identity in seen:
+            yield fieldpath.duplicate(at.child("apiServerID"), identity)
+        seen.add(identity)
+        yield from _server_version(at, server)
+    yield from _common_version(status)
+    types: dict[str, int] = {}
+    for index, condition in enumerate(status.get("conditions") or ()):
+        yield from _version_condition(_STATUS.index(index), index, condition, types)
+
+
+def _server_version(path: FieldPath, server: JsonObject) -> Errors:
+    # As `validateServerStorageVersion` of `pkg/apis/apiserverinternal/validation`.
+    yield from dns_subdomain(path.child("apiServerID"), server.get("apiServerID") or "")
+    encoding = server.get("encodingVersion") or ""
+    yield from _joined(path.child("encodingVersion"), encoding, _version_faults(encoding))
+    decodable = server.get("decodableVersions")
+    for at, version in items(server, "decodableVersions", path):
+        yield from _joined(at, version, _version_faults(version))
+    if encoding not in (decodable or ()):
+        why = f"decodableVersions must include encodingVersion {encoding}"
+        yield fieldpath.invalid(path.child("decodableVersions"), decodable, why)
+    for at, version in items(server, "servedVersions", path):
+        yield from _joined(at, version, _version_faults(version))
+        if version not in (decodable or ()):
+            why = (
+                f"individual served version : {version} must be included in decodableVersions : "
+                f"[{' '.join(decodable or ())}]"
+            )
+            yield fieldpath.invalid(at, version, why)
+
+
+def _version_faults(version: str) -> list[str]:
+    """Return what is wrong with `version` or `group/version`."""
+    # As `isValidAPIVersion` of `pkg/apis/apiserverinternal/validation`.
+    parts = version.split("/")
+    if len(parts) > 2:
+        return [_NO_API_VERSION]
+    rules = [name_rules.dns1123_subdomain, name_rules.dns1035_label][-len(parts) :]
+    return [
+        f"{what} part: {why}"
+        for what, part, rule in zip(("group", "version")[-len(parts) :], parts, rules, strict=True)
+        for why in (rule(part) if part else ["must be non-empty"])
+    ]
+
+
+_NO_API_VERSION: Final = (
+    "an apiVersion is a DNS-1035 label, which must consist of lower case alphanumeric characters "
+    "or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. "
+    "'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?') with an "
+    "optional DNS subdomain prefix and '/' (e.g. 'example.com/MyVersion')"
+)
+
+
+def _common_version(status: JsonObject) -> Errors:
+    # As `validateCommonVersion` of `pkg/apis/apiserverinternal/validation`.
+    used = {one.get("encodingVersion") or "" for one in status.get("storageVersions") or ()}
+    told = status.get("commonEncodingVersion")
+    common = next(iter(used)) if len(used) == 1 else None
+    why = ""
+    if common is None and told is not None:
+        why = (
+            "should be nil if servers do not agree on the same encoding version, or if there is "
+            "no server reporting the supported versions yet"
+        )
+    elif common != told:
+        actual = "actual common" if told is not None else "common"
+        why = f"the {actual} encoding version is {common}"
+    if why:
+        yield fieldpath.invalid(_STATUS.child("commonEncodingVersion"), told, why)
+
+
+def _version_condition(
+    path: FieldPath, index: int, condition: JsonObject, types: dict[str, int]
+) -> Errors:
+    # As `validateStorageVersionCondition`, which leaves `conditions` out of its paths.
+    kind = condition.get("type") or ""
+    if kind in types:
+        why = (
+            f"the type of the condition is not unique, it also appears in conditions[{types[kind]}]"
+        )
+        yield fieldpath.invalid(path.child("type"), kind, why)
+    types[kind] = index
+    yield from each(path.child("type"), kind, qualified_name(kind))
+    state = condition.get("status") or ""
+    yield from each(path.child("status"), state, qualified_name(state))
+    yield from present(condition, path, "reason", "message")
+
+
 def controller_revision(obj: JsonObject) -> Errors:
     """Yield what is wrong with a ControllerRevision, besides its metadata."""
     # As `ValidateControllerRevisionCreate` of `pkg/apis/apps/validation`.
@@ -393,10 +502,7 @@ def _printed(status: JsonObject) -> list[JsonDict]:
             {name[0].upper() + name[1:]: one.get(name) or "" for name in names}
             for one in status.get("conditions") or ()
         ]
-    order = ("type", "status", "observedGeneration", "lastTransitionTime", "reason", "message")
-    return [
-        {key: one[key] for key in order if key in one} for one in status.get("conditions") or ()
-    ]
+    return list(map(printed_condition, status.get("conditions") or ()))
 
 
 def _stored_versions_version(text: str) -> Errors:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since, since, wording
 from celadon.kube.validation import text_rules
@@ -80,6 +80,12 @@ def _condition(path: FieldPath, condition: JsonObject) -> Errors:
 def _short(path: FieldPath, text: str, limit: int) -> Errors:
     if len(text.encode("utf-8", "surrogatepass")) > limit:
         yield fieldpath.too_long(path, limit)
+
+
+def printed_condition(condition: JsonObject) -> JsonDict:
+    """A condition of the usual type, with its members in Go's order."""
+    order = ("type", "status", "observedGeneration", "lastTransitionTime", "reason", "message")
+    return {key: condition[key] for key in order if key in condition}
 
 
 def condition_is_true(status: JsonObject, kind: str) -> bool:
@@ -526,8 +532,8 @@ def _not_more(status: JsonObject, part: str, whole: str, name: str) -> Errors:
 def _not_fewer_collisions(status: JsonObject, before: JsonObject) -> Errors:
     number, was = status.get(_COLLISIONS), before.get(_COLLISIONS)
     if was is not None and (number is None or number < was):
-        shown = -1 if number is None else number
-        yield fieldpath.invalid(_STATUS.child(_COLLISIONS), shown, "cannot be decremented")
+        why = "cannot be decremented"
+        yield fieldpath.invalid(_STATUS.child(_COLLISIONS), number or 0, why)
 
 
 deployment_status: Final = _counting(

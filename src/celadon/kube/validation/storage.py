@@ -22,6 +22,7 @@ from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
+    MUTABLE_AFFINITY,
     MUTABLE_ALLOCATABLE,
     NEGATIVE,
     RECOVERED_CLAIMS,
@@ -77,8 +78,12 @@ def claim(obj: JsonObject) -> Errors:
 def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The size may grow; whatever else changes is told by its difference."""
     # As `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
-    yield from claim(obj)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    had_group = any(
+        (before.get(field) or {}).get("apiGroup") is not None
+        for field in ("dataSource", "dataSourceRef")
+    )
+    yield from claim_spec(SPEC, spec, any_group=had_group)
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
     yield from _old_class(obj, old)
     was, fixed = _compared(spec, before, bound=bound)
@@ -168,7 +173,7 @@ def _compared(spec: JsonObject, before: JsonObject, *, bound: bool) -> tuple[Jso
     named = spec.get("volumeAttributesClassName") is not None or is_since("1.34")
     if (bound and named) or not is_since("1.31"):
         _take(fixed, before, "volumeAttributesClassName")
-    if bound and requests:
+    if bound and requests is not None:
         size = ((before.get("resources") or {}).get("requests") or {}).get("storage", "0")
         fixed["resources"] = {**spec["resources"], "requests": {**requests, "storage": size}}
     return was, fixed
@@ -430,7 +435,8 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     if was is not None and affinity not in (was, _with_lasting_labels(was, affinity or {})):
         shown = None if affinity is None else internal_value(affinity, "core.v1.VolumeNodeAffinity")
         why = f"{IMMUTABLE}, except for updating from beta label to GA"
-        yield fieldpath.invalid(FieldPath("nodeAffinity"), shown, why)
+        fixed = fieldpath.invalid(FieldPath("nodeAffinity"), shown, why)
+        yield from only_with(f"!{MUTABLE_AFFINITY}", [fixed])
     yield from attributes_class_kept(spec, before, or_empty=False)
 
 
@@ -595,7 +601,8 @@ def node_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _same_driver(driver: JsonObject, before: JsonObject) -> Errors:
     new, old = (internal_value(one, "storage.v1.CSINodeDriver") for one in (driver, before))
-    if new != old:
+    keys = "TopologyKeys"
+    if {**new, keys: new[keys] or None} != {**old, keys: old[keys] or None}:
         at = SPEC.child("drivers") if is_since("1.33") else FieldPath("CSINodeDriver")
         yield fieldpath.invalid(at, GoValue(new, "storage.CSINodeDriver"), IMMUTABLE)
 

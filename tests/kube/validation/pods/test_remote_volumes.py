@@ -104,7 +104,7 @@ def test_claims_of_ephemeral_volumes() -> None:
     meta = {"name": "x", "labels": {"a": "b"}, "creationTimestamp": None}
     at = "spec.volumes[0].ephemeral.volumeClaimTemplate"
     assert found_in("ephemeral", {"volumeClaimTemplate": {"metadata": meta, "spec": {}}}) == [
-        f"{at}.metadata.name: Forbidden: cannot be set for an ephemeral volume",
+        f"{at}.metadata.name: Forbidden: cannot be set",
         f"{at}.spec.accessModes: Required value: at least 1 access mode is required",
         f"{at}.spec.resources[storage]: Required value",
     ]

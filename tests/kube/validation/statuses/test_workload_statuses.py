@@ -31,7 +31,7 @@ FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
                 "status.availableReplicas: Invalid value: 3: cannot be greater than "
                 "status.replicas",
                 "status.availableReplicas: Invalid value: 3: cannot be greater than readyReplicas",
-                "status.collisionCount: Invalid value: -1: cannot be decremented",
+                "status.collisionCount: Invalid value: 0: cannot be decremented",
             ],
         ),
         (

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.name_rules import dns1123_label
 from celadon.kube.releases import answering_as
-from celadon.kube.validation.field_checks import holding
+from celadon.kube.validation.field_checks import SPEC, holding
+from celadon.kube.validation.pods.volumes import claim_spec
 from celadon.kube.validation.storage import claim_update
 from tests.kube.validation.objects import admitted, obj, update_complaints
 
@@ -119,3 +121,32 @@ def test_the_annotation_goes_only_with_a_class() -> None:
     assert update_complaints(claim(), claim(notes={OLD_CLASS: "a"})) == [
         f'metadata.annotations.{OLD_CLASS}: Invalid value: "": field is immutable'
     ]
+
+
+def test_a_source_in_another_namespace_stands_alone() -> None:
+    source = {"kind": "PersistentVolumeClaim", "name": "c"}
+    given = claim(dataSource=source, dataSourceRef={**source, "name": "d", "namespace": "N"})
+    assert list(map(str, claim_spec(SPEC, given["spec"]))) == [
+        f'spec.dataSourceRef.namespace: Invalid value: "N": {dns1123_label("N")[0]}',
+        "spec: Invalid value: {}: may not be specified when dataSourceRef.namespace is specified",
+    ]
+
+
+def test_a_bound_claim_that_asks_for_nothing_any_more() -> None:
+    new, old = claim(has="2Gi"), claim(has="2Gi")
+    new["spec"]["resources"] = {"requests": {}}
+    assert [str(one) for one in holding(claim_update(new, old), None)] == [
+        "spec.resources[storage]: Required value",
+        "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity",
+    ]
+
+
+def test_the_group_of_a_source_is_looked_at_if_there_was_none() -> None:
+    def of_group(group: str | None) -> Json:
+        source = {"kind": "PersistentVolumeClaim", "name": "c"}
+        return claim(dataSource=source if group is None else {**source, "apiGroup": group})
+
+    first, *_ = map(str, claim_update(of_group("a_b"), of_group(None)))
+    assert first.startswith('spec.dataSource.apiGroup: Invalid value: "a_b"')
+    (only,) = map(str, claim_update(of_group("a_b"), of_group("a")))
+    assert only.startswith("spec: Forbidden: spec is immutable after creation")

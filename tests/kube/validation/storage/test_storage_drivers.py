@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import name_rules
+from celadon.kube.validation.storage import node_update
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]
@@ -197,3 +198,10 @@ def test_complaints(value: Json, expected: list[str]) -> None:
 )
 def test_changes(value: Json, old: Json, expected: list[str]) -> None:
     assert update_complaints(value, old) == expected
+
+
+def test_no_keys_of_a_topology_are_as_good_as_none() -> None:
+    empty = on_node(topologyKeys=[])
+    absent = {key: value for key, value in empty.items() if key != "topologyKeys"}
+    for new, old in ((empty, absent), (absent, empty)):
+        assert list(map(str, node_update(node(new), node(old)))) == []

@@ -27,10 +27,10 @@ from celadon.kube.validation.field_checks import (
     required_name,
     supported,
 )
-from celadon.kube.validation.pods.env_vars import environment
+from celadon.kube.validation.pods.env_vars import descending_path, environment
 from celadon.kube.validation.pods.resource_lists import requirements
 from celadon.kube.validation.pods.security_contexts import container_security_context
-from celadon.kube.validation.pods.volumes import PULL_POLICIES, descending_path
+from celadon.kube.validation.pods.volumes import PULL_POLICIES
 from celadon.kube.well_known_values import PROBE_HANDLERS, PROBES
 from celadon.records import dataclass
 
@@ -53,15 +53,47 @@ def port_or_name(path: FieldPath, value: int | str) -> Errors:
     return each(path, value, name_rules.port_number(value))
 
 
-def lifecycle_and_probes(path: FieldPath, container: JsonObject, grace_period: int) -> Errors:
+def lifecycle_and_probes(path: FieldPath, container: JsonObject, around: Surroundings) -> Errors:
     lifecycle = container.get("lifecycle") or {}
     for event in ("postStart", "preStop"):
         if lifecycle.get(event) is not None:
             at = path.child("lifecycle", event)
-            yield from _handler(at, lifecycle[event], LIFECYCLE_HANDLERS, grace_period)
+            yield from _handler(at, lifecycle[event], LIFECYCLE_HANDLERS, around.grace_period)
+    if lifecycle.get("stopSignal") is not None:
+        at = path.child("lifecycle", "stopSignal")
+        yield from _stop_signal(at, lifecycle["stopSignal"], around.os)
     for name in PROBES:
         if container.get(name) is not None:
             yield from _probe(path.child(name), container[name], name)
+
+
+_LAST: Final = "SIGRTMAX"
+STOP_SIGNALS: Final[Mapping[str, tuple[str, ...]]] = {
+    "linux": tuple(
+        sorted(
+            (
+                *("SIGABRT", "SIGALRM", "SIGBUS", "SIGCHLD", "SIGCLD", "SIGCONT", "SIGFPE"),
+                *("SIGHUP", "SIGILL", "SIGINT", "SIGIO", "SIGIOT", "SIGKILL", "SIGPIPE"),
+                *("SIGPOLL", "SIGPROF", "SIGPWR", "SIGQUIT", "SIGSEGV", "SIGSTKFLT", "SIGSTOP"),
+                *("SIGSYS", "SIGTERM", "SIGTRAP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG"),
+                *("SIGUSR1", "SIGUSR2", "SIGVTALRM", "SIGWINCH", "SIGXCPU", "SIGXFSZ"),
+                *("SIGRTMIN", *(f"SIGRTMIN+{number}" for number in range(1, 16))),
+                *(_LAST, *(f"{_LAST}-{number}" for number in range(1, 15))),
+            )
+        )
+    ),
+    "windows": ("SIGKILL", "SIGTERM"),
+}
+"""What containers can be stopped with, by operating system."""
+
+
+def _stop_signal(path: FieldPath, signal: str, os: JsonObject | None) -> Errors:
+    # As `validateStopSignal` of `pkg/apis/core/validation`.
+    if os is None:
+        why = "may not be set for containers with empty `spec.os.name`"
+        yield fieldpath.forbidden(path, why)
+    elif os.get("name") in STOP_SIGNALS:
+        yield from supported(path, signal, STOP_SIGNALS[os["name"]])
 
 
 def _probe(path: FieldPath, probe: JsonObject, name: str) -> Errors:
@@ -303,6 +335,7 @@ class Surroundings:
     grace_period: int
     restart_policy: str
     host_users: bool
+    os: JsonObject | None = None
     may_restart: bool = False
     """Whether a resize may restart an init container that has ended: an older pod may say so."""
 
@@ -328,7 +361,7 @@ def _regular(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
         if name in names:
             yield fieldpath.duplicate(at.child("name"), name)
         names.add(name)
-        yield from lifecycle_and_probes(at, container, around.grace_period)
+        yield from lifecycle_and_probes(at, container, around)
         if "restartPolicy" in container or "restartPolicyRules" in container:
             yield from _gated_restart_policy(at, container)
     yield from _host_ports(path.child("containers"), spec["containers"])
@@ -413,7 +446,7 @@ def _init(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
             names.add(name)
         yield from _host_ports(path.child("initContainers"), [container])
         if container.get("restartPolicy") == "Always":
-            yield from lifecycle_and_probes(at, container, around.grace_period)
+            yield from lifecycle_and_probes(at, container, around)
         else:
             for field in ("lifecycle", *PROBES):
                 if container.get(field) is not None:

@@ -160,6 +160,22 @@ def no_backsteps(path: FieldPath, value: str) -> Errors:
         yield fieldpath.invalid(path, value, "must not contain '..'")
 
 
+def descending_path(path: FieldPath, value: str) -> Errors:
+    """Relative, and never upwards."""
+    # As `validateLocalDescendingPath` of `pkg/apis/core/validation`.
+    if value.startswith("/"):
+        yield fieldpath.invalid(path, value, "must be a relative path")
+    yield from no_backsteps(path, value)
+
+
+def local_path(path: FieldPath, value: str) -> Errors:
+    """Descending, with a first part that is not reserved."""
+    # As `ValidateLocalNonReservedPath` of `pkg/apis/core/validation`.
+    yield from descending_path(path, value)
+    if value.startswith("..") and not value.startswith("../"):
+        yield fieldpath.invalid(path, value, "must not start with '..'")
+
+
 def _reads_files(container: JsonObject) -> bool:
     return any(
         one["valueFrom"].get("fileKeyRef") is not None

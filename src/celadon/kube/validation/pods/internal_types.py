@@ -86,7 +86,7 @@ def internal_metadata(obj: JsonObject) -> JsonDict:
     for field in ("labels", "annotations"):
         if field in meta:
             meta[field] = dict(sorted(meta[field].items()))
-    return meta
+    return {field: value for field, value in meta.items() if value not in ([], {})}
 
 
 def internal_value(obj: JsonObject, type_: str) -> JsonDict:

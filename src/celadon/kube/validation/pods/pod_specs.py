@@ -12,6 +12,7 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
+    HOST_NETWORK_OF_OWN_USERS,
     METADATA,
     RELAXED_SEARCHES,
     SPEC,
@@ -329,6 +330,7 @@ def pod_spec(
         grace_period=grace_period or 0,
         restart_policy=spec.get("restartPolicy") or "",
         host_users=spec.get("hostUsers") is not False,
+        os=spec.get("os"),
         may_restart=any(restarts_for_good(one) for one in before.get("initContainers") or ()),
     )
     yield from containers(path, spec, around)
@@ -491,7 +493,11 @@ def _host_users(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors
         return
     for field, shown in HOST_NAMESPACES:
         if spec.get(field):
-            yield fieldpath.forbidden(path.child(shown), NO_HOST_USERS.text)
+            refused = [fieldpath.forbidden(path.child(shown), NO_HOST_USERS.text)]
+            is_network = field == "hostNetwork"
+            yield from (
+                only_with(f"!{HOST_NETWORK_OF_OWN_USERS}", refused) if is_network else refused
+            )
     if not is_since("1.34"):
         return
     had_devices = any(one.get("volumeDevices") for _, one in containers_of(path, before))

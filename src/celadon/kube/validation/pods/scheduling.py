@@ -7,10 +7,11 @@ from typing import Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_text import GoValue
+from celadon.kube.go.go_text import GoValue, parse_int
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation.field_checks import (
+    COMPARED_TAINTS,
     MERGED_SPREADING,
     NOT_POSITIVE,
     Errors,
@@ -23,6 +24,7 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.text_rules import label_name, selector
 from celadon.kube.well_known_values import PREFERRED_TERMS, REQUIRED_TERMS
+from celadon.patterns import late_pattern
 
 EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 SCHEDULE_ACTIONS: Final = ("DoNotSchedule", "ScheduleAnyway")
@@ -210,9 +212,27 @@ def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
         # Upstream names the others to those who know them; they wait for a feature gate.
         compares = operator in COMPARING_OPERATORS and is_since("1.35")
         known = (*TOLERATION_OPERATORS, *(COMPARING_OPERATORS if compares else ()))
-        yield fieldpath.not_supported(at, NamedText(operator), known)
+        unknown = [fieldpath.not_supported(at, NamedText(operator), known)]
+        if compares:
+            yield from by_gate(COMPARED_TAINTS, _whole_number(path.child("value"), value), unknown)
+        else:
+            yield from unknown
     if effect:
         yield from supported(path.child("effect"), effect, EFFECTS)
+
+
+def _whole_number(path: FieldPath, text: str) -> Errors:
+    if not text:
+        yield fieldpath.invalid(path, text, "must be non-empty")
+    elif not _DECIMAL.fullmatch(text):
+        yield fieldpath.invalid(path, text, "must be a valid decimal integer in canonical form")
+    try:
+        parse_int(text)
+    except ValueError as error:
+        yield fieldpath.invalid(path, text, str(error))
+
+
+_DECIMAL: Final = late_pattern(r"0|-?[1-9][0-9]*")
 
 
 def spread_constraints(path: FieldPath, spec: JsonObject) -> Errors:

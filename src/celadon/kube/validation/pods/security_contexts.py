@@ -22,7 +22,7 @@ from celadon.kube.validation.field_checks import (
     only_with,
     supported,
 )
-from celadon.kube.validation.pods.volumes import descending_path
+from celadon.kube.validation.pods.env_vars import descending_path
 from celadon.kube.well_known_values import CONTAINER_LISTS
 from celadon.patterns import late_pattern
 

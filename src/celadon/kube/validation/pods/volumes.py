@@ -22,10 +22,16 @@ from celadon.kube.validation.field_checks import (
     present,
     supported,
 )
-from celadon.kube.validation.object_meta import validate_annotations
-from celadon.kube.validation.pods.env_vars import field_selector, no_backsteps, resource_selector
+from celadon.kube.validation.object_meta import inherited_metadata
+from celadon.kube.validation.pods.env_vars import (
+    descending_path,
+    field_selector,
+    local_path,
+    no_backsteps,
+    resource_selector,
+)
 from celadon.kube.validation.pods.resource_lists import positive_quantity, quantity_value
-from celadon.kube.validation.text_rules import labels, selector
+from celadon.kube.validation.text_rules import selector
 from celadon.patterns import late_pattern
 
 # --- Remote volumes ----------------------------------------------------------
@@ -257,8 +263,9 @@ VOLUME_MODES: Final = ("Block", "Filesystem")
 NOT_ALONE: Final = "may not use ReadWriteOncePod with other access modes"
 
 
-def claim_spec(path: FieldPath, spec: JsonObject) -> Errors:
-    """Also of the template of an ephemeral volume."""
+def claim_spec(path: FieldPath, spec: JsonObject, *, any_group: bool = False) -> Errors:
+    """Also of the template of an ephemeral volume. Sources may be of `any_group`, if they were of
+    one before."""
     # As `ValidatePersistentVolumeClaimSpec` of `pkg/apis/core/validation`.
     if not spec.get("accessModes"):
         detail = "at least 1 access mode is required"
@@ -277,7 +284,7 @@ def claim_spec(path: FieldPath, spec: JsonObject) -> Errors:
         yield from dns_subdomain(path.child("storageClassName"), spec["storageClassName"])
     if spec.get("volumeMode") is not None:
         yield from supported(path.child("volumeMode"), spec["volumeMode"], VOLUME_MODES)
-    yield from _data_sources(path, spec)
+    yield from _data_sources(path, spec, any_group=any_group)
     name = spec.get("volumeAttributesClassName")
     if name:
         yield from dns_subdomain(path.child("volumeAttributesClassName"), name)
@@ -293,18 +300,22 @@ def access_modes(path: FieldPath, spec: JsonObject) -> Errors:
         yield fieldpath.forbidden(at, NOT_ALONE)
 
 
-def _data_sources(path: FieldPath, spec: JsonObject) -> Errors:
+def _data_sources(path: FieldPath, spec: JsonObject, *, any_group: bool) -> Errors:
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
     for field, given in (("dataSource", source), ("dataSourceRef", reference)):
         if given is not None:
-            yield from _data_source(path.child(field), given)
+            yield from _data_source(path.child(field), given, any_group=any_group)
     if source is None or reference is None:
         return
-    if any(source.get(key) != reference.get(key) for key in ("apiGroup", "kind", "name")):
+    if reference.get("namespace"):
+        yield fieldpath.invalid(
+            path, {}, "may not be specified when dataSourceRef.namespace is specified"
+        )
+    elif any(source.get(key) != reference.get(key) for key in ("apiGroup", "kind", "name")):
         yield fieldpath.invalid(path, {}, "must match dataSourceRef")
 
 
-def _data_source(path: FieldPath, given: JsonObject) -> Errors:
+def _data_source(path: FieldPath, given: JsonObject, *, any_group: bool) -> Errors:
     # As `validateDataSource` of `pkg/apis/core/validation`.
     for field in ("name", "kind"):
         if not given.get(field):
@@ -313,8 +324,10 @@ def _data_source(path: FieldPath, given: JsonObject) -> Errors:
     if not group and given.get("kind") != "PersistentVolumeClaim":
         detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
         yield fieldpath.invalid(path, given.get("kind") or "", detail)
-    if group:
+    if group and not any_group:
         yield from dns_subdomain(path.child("apiGroup"), group)
+    if given.get("namespace"):
+        yield from dns_label(path.child("namespace"), given["namespace"])
 
 
 VOLUME_FIELDS: Final = (
@@ -392,22 +405,6 @@ def _volume(path: FieldPath, volume: JsonObject, pod_name: str, *, in_pod: bool)
         yield from dns_label(path.child("name"), name)
     else:
         yield fieldpath.required(path.child("name"))
-
-
-def descending_path(path: FieldPath, value: str) -> Errors:
-    """Relative, and never upwards."""
-    # As `validateLocalDescendingPath` of `pkg/apis/core/validation`.
-    if value.startswith("/"):
-        yield fieldpath.invalid(path, value, "must be a relative path")
-    yield from no_backsteps(path, value)
-
-
-def local_path(path: FieldPath, value: str) -> Errors:
-    """Descending, with a first part that is not reserved."""
-    # As `ValidateLocalNonReservedPath` of `pkg/apis/core/validation`.
-    yield from descending_path(path, value)
-    if value.startswith("..") and not value.startswith("../"):
-        yield fieldpath.invalid(path, value, "must not start with '..'")
 
 
 def _mode(path: FieldPath, given: JsonObject, field: str) -> Errors:
@@ -494,9 +491,27 @@ def _projected(path: FieldPath, given: JsonObject) -> Errors:
             yield from _free_path(path, file, file.get("path"), taken)
         if source.get("serviceAccountToken") is not None:
             yield from _token(at.child("serviceAccountToken"), path, source["serviceAccountToken"])
+        if _OF_CERTIFICATES & source.keys():
+            yield from _of_certificates(at, path, source, taken)
         kinds = [kind for kind in source if source[kind] is not None]
         if len(kinds) > 1:
             yield fieldpath.forbidden(at, f"{ONE_TYPE}{_PER_SOURCE.text}")
+
+
+_OF_CERTIFICATES: Final = frozenset({"clusterTrustBundle", "podCertificate"})
+
+
+def _of_certificates(at: FieldPath, path: FieldPath, source: JsonObject, taken: set[str]) -> Errors:
+    # late: few pods have any, and they need all that is known of certificates.
+    from celadon.kube.validation.pods import trust_projections
+
+    bundle, own = source.get("clusterTrustBundle"), source.get("podCertificate")
+    if bundle is not None:
+        where = at.child("clusterTrustBundle")
+        yield from trust_projections.trust_bundle(where, path, bundle, taken)
+    if own is not None:
+        where = at.child("podCertificate")
+        yield from trust_projections.own_certificate(where, path, own, taken)
 
 
 def _projected_keys(
@@ -550,12 +565,7 @@ def _ephemeral(path: FieldPath, given: JsonObject) -> Errors:
     if template is None:
         yield fieldpath.required(at)
         return
-    meta, where = template.get("metadata") or {}, at.child("metadata")
-    yield from validate_annotations(where.child("annotations"), meta.get("annotations"))
-    yield from labels(where.child("labels"), meta.get("labels"))
-    for field, value in meta.items():
-        if value and field not in {"annotations", "labels"}:
-            yield fieldpath.forbidden(where.child(field), "cannot be set for an ephemeral volume")
+    yield from inherited_metadata(at.child("metadata"), template.get("metadata") or {})
     yield from claim_spec(at.child("spec"), template.get("spec") or {})
 
 
