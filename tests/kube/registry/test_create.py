@@ -10,7 +10,7 @@ import pytest
 from celadon.kube.crd.custom_kinds import custom_kinds
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.registry import create, creation_warnings, shown_object, update, valid_warnings
+from celadon.kube.registry import create, shown_object, update, valid_warnings
 from celadon.kube.registry.create import drop_version, generated_name
 from celadon.kube.registry.draft import Target
 from celadon.kube.registry.request_bodies import draft_of
@@ -232,8 +232,8 @@ def test_warnings_of_a_kind() -> None:
     pods = target("v1/pods")
     notes = {"container.apparmor.security.beta.kubernetes.io/c": "unconfined"}
     sent = {"metadata": {"annotations": notes}, "spec": {"containers": [{"name": "c"}]}}
-    assert len(creation_warnings(sent, pods)) == 1
-    assert creation_warnings(sent, replace(pods, subresource="status")) == []
+    assert len(create.conversion_warnings(sent, pods)) == 1
+    assert create.conversion_warnings(sent, replace(pods, subresource="status")) == []
     spec = {"terminationGracePeriodSeconds": -1}
     (text,) = valid_warnings({"metadata": {"name": "p"}, "spec": spec}, None, pods)
     assert text.startswith("spec.terminationGracePeriodSeconds: must be >= 0")

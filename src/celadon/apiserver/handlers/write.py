@@ -62,7 +62,6 @@ from celadon.kube.registry import (
     Surroundings,
     Target,
     create,
-    creation_warnings,
     delete,
     patch,
     repeated_owner_warnings,
@@ -334,7 +333,7 @@ class Writer:
     ) -> tuple[JsonDict, list[str]]:
         """Return what validating admission sees, and the warnings of that. Raises StatusError."""
         target = call.target
-        call.notes.warnings += creation_warnings(draft.made, target)
+        call.notes.warnings += create.conversion_warnings(draft.made, target)
         made = create.finish_create(draft)
         self._admission.check_roles(call, made, None)
         validated = draft.validated(made)

@@ -35,7 +35,7 @@ from celadon.cli.check.questions import Asked, Question, Refusal, ask, refusal, 
 from celadon.cli.reading.documents import Document, Problem, crash
 from celadon.kube import JsonObject, Status, StatusError, metadata
 from celadon.kube.registry import (
-    creation_warnings,
+    create,
     patch_between,
     repeated_owner_warnings,
     request_bodies,
@@ -226,7 +226,7 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
         *repeated_owner_warnings(sent),
         *write_warnings(sent, target, STRATEGIES),
         *between,
-        *(creation_warnings(sent, target) if creates else ()),
+        *(create.conversion_warnings(sent, target) if creates else ()),
         *asked.forgiven,
         *valid_warnings(request.object, old, target),
     ]

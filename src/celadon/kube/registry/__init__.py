@@ -39,7 +39,6 @@ from celadon.kube.registry.request_bodies import (
 from celadon.kube.registry.strategy import (
     Strategy,
     Surroundings,
-    creation_warnings,
     repeated_owner_warnings,
     strategy_of,
     valid_warnings,
@@ -59,7 +58,6 @@ __all__ = [
     "apply_json_patch",
     "apply_merge_patch",
     "create",
-    "creation_warnings",
     "delete",
     "draft_of",
     "drafted",

@@ -40,6 +40,7 @@ from celadon.kube.registry.draft import (
 from celadon.kube.registry.request_bodies import draft_of
 from celadon.kube.registry.strategy import repeated_owner_warnings, without_repeated_owners
 from celadon.kube.schemas.typed_objects import codec_for
+from celadon.kube.warnings import warnings_before
 
 PLUGINS: Final = "plugins"
 """The phase of mutating admission plugins."""
@@ -171,6 +172,12 @@ def resume(draft: Draft, target: Target) -> list[str]:
 
 
 # --- before validating admission ---
+
+
+def conversion_warnings(mutated: JsonObject, target: Target) -> list[str]:
+    """Return the warnings about what `finish_create` is going to convert of a new object; also
+    where the object is refused."""
+    return [] if target.subresource else warnings_before(target.group_kind, mutated)
 
 
 def finish_create(draft: Draft) -> JsonDict:

@@ -37,7 +37,7 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
 )
-from celadon.kube.warnings import kind_warnings, warnings_before
+from celadon.kube.warnings import kind_warnings
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.records import dataclass, field
 
@@ -338,12 +338,6 @@ def write_warnings(
     """The warnings about an object as it was sent: `decoded` as `Draft.form` shows it before
     anything was done with it."""
     return list(strategy_of(target, special).warnings(decoded))
-
-
-def creation_warnings(mutated: JsonObject, target: Target) -> list[str]:
-    """The warnings about what the server is going to change of a new object, as mutating admission
-    leaves it; also where the object is refused."""
-    return [] if target.subresource else warnings_before(target.group_kind, mutated)
 
 
 def valid_warnings(made: JsonObject, old: JsonObject | None, target: Target) -> list[str]:
