@@ -110,3 +110,76 @@ def test_metadata_of_resources_is_not_pruned(more: dict[str, Any], found: bool) 
     inner = {"type": "object", "properties": {"metadata": labels}, **more}
     assert has_unpruned_defaults({"type": "object", "properties": {"spec": inner}}) is found
     assert not has_unpruned_defaults({"type": "object", "properties": {"metadata": labels}})
+
+
+EMBEDDED = {"type": "object", "x-kubernetes-embedded-resource": True}
+POD = {"apiVersion": "v1", "kind": "Pod"}
+
+
+@pytest.mark.parametrize(
+    ("resource", "errors"),
+    [
+        ({"default": {**POD, "metadata": {"name": "a"}}}, []),
+        ({"default": {"kind": "Pod"}}, ["default.apiVersion: Required value"]),
+        (
+            {"default": {**POD, "metadata": {"labels": {"a": 1}}}},
+            [
+                'default.metadata: Invalid value: {"labels":{"a":1}}: json: cannot unmarshal '
+                "number into Go struct field ObjectMeta.labels of type string"
+            ],
+        ),
+        (
+            {"default": {**POD, "metadata": {"name": "a", "z": 1}, "z": 1}},
+            [
+                'default: Invalid value: {"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},'
+                '"z":1}: must not have unknown fields'
+            ],
+        ),
+        ({"properties": {"kind": {"type": "string", "default": "Pod"}}}, []),
+        (
+            {"properties": {"kind": {"type": "string", "default": 1}}},
+            [
+                "properties[kind].default: Invalid value: 1: must result in valid metadata: "
+                "kind: Invalid value: 1: must be a string"
+            ],
+        ),
+        (
+            {
+                "properties": {
+                    "metadata": {"type": "object", "properties": {"name": {"default": "a/b"}}}
+                }
+            },
+            [
+                'properties[metadata].properties[name].default: Invalid value: "a/b": must result '
+                "in valid metadata: metadata.name: Invalid value: \"a/b\": may not contain '/'"
+            ],
+        ),
+        (
+            {
+                "properties": {
+                    "metadata": {
+                        "type": "object",
+                        "properties": {"finalizers": {"type": "array", "items": {"default": 1}}},
+                    }
+                }
+            },
+            [
+                "properties[metadata].properties[finalizers].items.default: Invalid value: 1: must "
+                'result in valid metadata: metadata: Invalid value: {"finalizers":[1]}: json: '
+                "cannot unmarshal number into Go struct field ObjectMeta.finalizers of type string"
+            ],
+        ),
+    ],
+)
+def test_defaults_of_resources_inside(resource: dict[str, Any], errors: list[str]) -> None:
+    given = {"type": "object", "properties": {"a": {**EMBEDDED, **resource}}}
+    found = default_errors(GivenSchema(FieldPath("s"), decode_schema(given), given))
+    assert [str(one).removeprefix("s.properties[a].") for one in found] == errors
+
+
+def test_defaults_of_what_a_custom_resource_is() -> None:
+    given = {"type": "object", "properties": {"kind": {"type": "string", "default": "a b"}}}
+    (found,) = default_errors(GivenSchema(FieldPath("s"), decode_schema(given), given))
+    assert str(found).startswith(
+        's.properties[kind].default: Invalid value: "a b": must result in valid metadata: kind: '
+    )

@@ -17,11 +17,16 @@ from typing import Any, Final, NamedTuple
 from celadon.cel import Environment
 from celadon.cel.extend import re2
 from celadon.kube import fieldpath
+from celadon.kube.crd.embedded_resources import (
+    drop_unknown_metadata,
+    embedded_resource_errors,
+    unreadable_resource,
+)
 from celadon.kube.crd.openapi_validation import value_errors
 from celadon.kube.crd.rule_validation import rule_validator
 from celadon.kube.crd.typed_data import Unknown
 from celadon.kube.fieldpath import FieldError, FieldPath
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonObject, fresh
 from celadon.kube.library.environments import environment
 from celadon.kube.releases import current_release
 from celadon.kube.schemas.definition_schemas import decode_schema
@@ -339,8 +344,8 @@ class GivenSchema:
 
 # --- Schema defaults ---------------------------------------------------------
 #
-# Defaults in the schemas of a CRD: they have no unknown fields, are valid themselves, and keep
-# to the rules beside them and below.
+# Defaults in the schemas of a CRD: they have no unknown fields, are valid themselves, keep to the
+# rules beside them and below, and give resources inside no metadata that is wrong.
 #
 # As k8s.io/apiextensions-apiserver `pkg/apiserver/schema/defaulting/validation.go`. A default
 # is judged twice by its rules: as an object that stays what it is, and as a new one. Rules of
@@ -354,7 +359,7 @@ def default_errors(one: GivenSchema, *, pruned: bool = True) -> list[FieldError]
     """Return what is wrong with the defaults of a whole schema. Without `pruned` unknown fields are
     let pass."""
     check = _Check(environment(current_release()), pruned)
-    check.visit(one.schema, one.path, is_root=True)
+    check.visit(replace(one.schema, embedded_resource=True), one.path)
     return check.found
 
 
@@ -363,8 +368,25 @@ def has_unpruned_defaults(given: JsonObject) -> bool:
     if not any(node.get("default") is not None for node in every_schema(given)):
         return False
     check = _Check(None, pruned=True)
-    check.visit(decode_schema(given), FieldPath(), is_root=True)
+    check.visit(replace(decode_schema(given), embedded_resource=True), FieldPath())
     return any(error.detail == _UNKNOWN_FIELDS for error in check.found)
+
+
+class _Around(NamedTuple):
+    """The resource that a default belongs to, and the way from there: names, and 0 for an item."""
+
+    schema: Schema
+    steps: tuple[str | int, ...] = ()
+
+    def below(self, step: str | int) -> _Around:
+        return self._replace(steps=(*self.steps, step))
+
+    def object(self, value: Json) -> JsonObject:
+        """Return a resource that has nothing but the value."""
+        for step in reversed(self.steps):
+            value = [value] if step == 0 else {str(step): value}
+        assert isinstance(value, dict), "what is inside of metadata is below a resource"
+        return {"apiVersion": "validation/v1", "kind": "Validation", **value}
 
 
 @dataclass(slots=True)
@@ -378,36 +400,51 @@ class _Check:
     spent: int = 0
 
     def visit(
-        self, schema: Schema, at: FieldPath, *, is_root: bool = False, in_metadata: bool = False
+        self,
+        schema: Schema,
+        at: FieldPath,
+        around: _Around | None = None,
+        *,
+        in_metadata: bool = False,
     ) -> None:
-        is_resource = is_root or schema.embedded_resource
-        in_metadata = in_metadata and not is_resource
+        """Look at the defaults of a schema and below; `in_metadata`: it stands in the types or the
+        metadata of the resource `around`."""
+        if schema.embedded_resource or around is None:
+            around, in_metadata = _Around(schema), False
         if not isinstance(schema.default, Absent):
-            place = at.child("default")
-            self._default(schema, place, is_resource=is_resource, in_metadata=in_metadata)
+            self._default(schema, at.child("default"), around if in_metadata else None)
         if schema.items is not None:
-            self.visit(schema.items, at.child("items"), in_metadata=in_metadata)
+            below = around.below(0)
+            self.visit(schema.items, at.child("items"), below, in_metadata=in_metadata)
         for name, member in sorted(schema.properties.items()):
-            below = at.child("properties").key(name)
-            is_meta = in_metadata or (is_resource and name in OBJECT_FIELDS)
-            self.visit(member, below, in_metadata=is_meta)
+            place = at.child("properties").key(name)
+            is_meta = in_metadata or (schema.embedded_resource and name in OBJECT_FIELDS)
+            self.visit(member, place, around.below(name), in_metadata=is_meta)
 
-    def _default(
-        self, schema: Schema, at: FieldPath, *, is_resource: bool, in_metadata: bool
-    ) -> None:
-        value: Any = schema.default
-        if self.pruned and not in_metadata and pruned_part(value, schema) != value:
+    def _default(self, schema: Schema, at: FieldPath, around: _Around | None) -> None:
+        """`around` is what the default is a part of the types or the metadata of."""
+        value: Any = fresh(schema.default)
+        if self.pruned and around is None and pruned_part(value, schema) != value:
+            drop_unknown_metadata(value, schema)
             self.found.append(fieldpath.invalid(at, _by_key(value), _UNKNOWN_FIELDS))
         if self.rules_of is None:
             return
-        errors = value_errors(value, schema, Unknown()) or self._rules(
-            schema, value, is_resource=is_resource
+        if around is not None:
+            why = _metadata_errors(around.object(value), around.schema)
+            if why:
+                detail = f"must result in valid metadata: {fieldpath.aggregate(why)}"
+                self.found.append(fieldpath.invalid(at, _by_key(value), detail))
+                return
+        errors = (
+            (_metadata_errors(value, schema) if around is None else [])
+            or value_errors(value, schema, Unknown())
+            or self._rules(schema, value)
         )
         self.found += [_placed(at, error) for error in errors]
 
-    def _rules(self, schema: Schema, value: Any, *, is_resource: bool) -> list[FieldError]:
+    def _rules(self, schema: Schema, value: Any) -> list[FieldError]:
         assert self.rules_of is not None, "the caller has looked"
-        rules = rule_validator(schema, self.rules_of, is_root=is_resource)
+        rules = rule_validator(schema, self.rules_of, is_root=schema.embedded_resource)
         if rules is None:
             return []
         outcome = rules.errors(value, value, spent=self.spent, ratchets=False)
@@ -415,6 +452,12 @@ class _Check:
             outcome = rules.errors(value, Unknown(), spent=self.spent, ratchets=False)
         self.spent = outcome.cost
         return outcome.errors
+
+
+def _metadata_errors(value: Any, schema: Schema) -> list[FieldError]:
+    """Return what is wrong with the types and the metadata of the resources in a value."""
+    trouble = unreadable_resource(value, schema)
+    return list(embedded_resource_errors(value, schema)) if trouble is None else [trouble]
 
 
 def _placed(at: FieldPath, error: FieldError) -> FieldError:
