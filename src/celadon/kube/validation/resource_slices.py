@@ -248,10 +248,10 @@ def _older_place(spec: JsonObject) -> Errors:
 
 def _chosen_nodes(path: FieldPath, selector: JsonObject) -> Errors:
     yield from node_selector(path, selector)
-    terms = selector.get("nodeSelectorTerms") or []
+    given = selector.get("nodeSelectorTerms")
+    terms = [internal_value(one, "core.v1.NodeSelectorTerm") for one in given or ()]
     if len(terms) != 1:
-        shown = [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms] or None
-        of_go = GoValue(shown, "[]core.NodeSelectorTerm")
+        of_go = GoValue(None if given is None else terms, "[]core.NodeSelectorTerm")
         yield fieldpath.invalid(path.child("nodeSelectorTerms"), of_go, _ONE_TERM.text)
 
 
