@@ -617,10 +617,9 @@ def capacity(obj: JsonObject) -> Errors:
         yield fieldpath.invalid(FieldPath("capacity"), str(parse_amounts(text)), NEGATIVE)
 
 
-def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
+def capacity_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error if the question that a driver answered has changed."""
     # As `ValidateCSIStorageCapacityUpdate` of `pkg/apis/storage/validation`.
-    yield from capacity(obj)
     yield from same_selector(_TOPOLOGY, obj.get("nodeTopology"), old.get("nodeTopology"))
     yield from changed_fields("storage.v1.CSIStorageCapacity", obj, old, FieldPath())
 
@@ -762,10 +761,9 @@ def _topologies(obj: JsonObject) -> Errors:
         known[selection] += 1
 
 
-def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+def storage_class_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Nothing of what volumes were made of may change."""
     # As `ValidateStorageClassUpdate` of `pkg/apis/storage/validation`.
-    yield from storage_class(obj)
     for error in changed_fields("storage.v1.StorageClass", obj, old, FieldPath()):
         if is_since("1.36") or error.field == "volumeBindingMode":
             yield error
