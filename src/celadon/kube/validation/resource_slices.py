@@ -703,21 +703,18 @@ def _repeated(told: Sequence[JsonObject]) -> Errors:
 
 def _shown(status: JsonObject) -> JsonObject:
     """As it is inside of a server."""
-    pools = status.get("pools") and [
-        {
-            "Driver": one.get("driver") or "",
-            "PoolName": one.get("poolName") or "",
-            "Generation": one.get("generation") or 0,
-            **{
-                name[0].upper() + name[1:]: one.get(name)
-                for name in (*POOL_BOUNDS, "nodeName", "validationError")
-            },
-        }
-        for one in status["pools"]
-    ]
-    conditions_shown = list(map(printed_condition, status.get("conditions") or ())) or None
+    pools, told = status.get("pools"), status.get("conditions")
     return {
         "PoolCount": status.get("poolCount"),
-        "Pools": pools or None,
-        "Conditions": conditions_shown,
+        "Pools": None if pools is None else list(map(_shown_pool, pools)),
+        "Conditions": None if told is None else list(map(printed_condition, told)),
+    }
+
+
+def _shown_pool(pool: JsonObject) -> JsonObject:
+    texts = {field: pool.get(field) or "" for field in ("driver", "poolName")}
+    generation = {"generation": pool.get("generation") or 0}
+    more = {field: pool.get(field) for field in (*POOL_BOUNDS, "nodeName", "validationError")}
+    return {
+        name[0].upper() + name[1:]: value for name, value in {**texts, **generation, **more}.items()
     }
