@@ -79,10 +79,8 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The size may grow; whatever else changes is told by its difference."""
     # As `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    had_group = any(
-        (before.get(field) or {}).get("apiGroup") is not None
-        for field in ("dataSource", "dataSourceRef")
-    )
+    sources = (before.get(field) or {} for field in ("dataSource", "dataSourceRef"))
+    had_group = any(one.get("apiGroup") is not None for one in sources)
     yield from claim_spec(SPEC, spec, any_group=had_group)
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
     yield from _old_class(obj, old)
@@ -157,8 +155,7 @@ def attributes_class_kept(spec: JsonObject, before: JsonObject, *, or_empty: boo
 def _compared(
     spec: JsonObject, before: JsonObject, noted: str | None, *, bound: bool
 ) -> tuple[JsonDict, JsonDict]:
-    """The old and the new spec, the same where they may differ. A claim without a class may get
-    one, which is that of its annotation if it has been `noted` there."""
+    """The two, alike where they may differ: a class may come, the `noted` one if there is one."""
     was, fixed = dict(before), dict(spec)
     if not was.get("volumeName"):
         _take(was, spec, "volumeName")
@@ -413,8 +410,7 @@ LASTING_LABELS: Final[Mapping[str, str]] = {
 
 
 def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Yield what is wrong with a changed volume: its source stays; a secret for growing may still
-    come, and where it can be used."""
+    """The source of a volume stays; a secret for growing may come, and where it can be used."""
     # As `ValidatePersistentVolumeUpdate` of `pkg/apis/core/validation`, which looks at all of it
     # once more: causes come twice.
     yield from persistent_volume(obj, old)
