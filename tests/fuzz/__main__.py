@@ -5,6 +5,7 @@
     python -m tests.fuzz policies schemas --server https://127.0.0.1:6443 \\
         --ca-file ca.crt --token "$TOKEN"               a real API server decides
     python -m tests.fuzz writes --server ...            creates and updates, beside a real server
+    python -m tests.fuzz kinds --server ...             the same of every kind, with all its fields
     python -m tests.fuzz applies --server ...           applies and patches by several managers
     python -m tests.fuzz policy-decisions --server ...  so are policy-writes, policy-values, types
 
@@ -37,6 +38,7 @@ from tests.fuzz.servers import InProcess, OverHttps, Server, release_of
 CAMPAIGNS = ("expressions", "policies", "schemas")
 BESIDE: Mapping[str, writes.Campaign] = {
     "applies": applies.campaign,
+    "kinds": writes.of_every_kind,
     "writes": writes.campaign,
     "policy-writes": policy_writes.campaign,
     "policy-decisions": policy_decisions.campaign,

@@ -213,6 +213,7 @@ def test_two_servers_that_answer_alike_do_not_differ() -> None:
 @pytest.mark.parametrize(
     ("campaign", "count"),
     [
+        pytest.param(writes.of_every_kind, 8, id="kinds"),
         pytest.param(policy_writes.campaign, 8, id="writes"),
         pytest.param(applies.campaign, 8, id="applies"),
         pytest.param(policy_decisions.campaign, 2, id="decisions"),

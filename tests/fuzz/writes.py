@@ -1,6 +1,7 @@
 """Random writes: creates, updates and statuses of built-in kinds, to our server and to a real one.
 
-A seed is an object that a recorded server took. It is stored in both, one or two of its fields are
+A seed is an object that a recorded server took, or (`of_every_kind`) one of `kinds.json`, which are
+written by hand. It is stored in both, one or two of its fields are
 changed, and both are asked for a dry run of that. What is a server's own (times, uids, versions,
 addresses) is masked, and causes have no order.
 """
@@ -13,6 +14,7 @@ import random
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from celadon.kube import metadata
@@ -21,7 +23,7 @@ from tests.fuzz.servers import Reply, Server
 from tests.recorded.scenarios import scenarios
 
 Json = Any
-Path = tuple[str | int, ...]
+Way = tuple[str | int, ...]
 
 TEXTS: Final = (
     *("", "a", "A_b", "-x", "x" * 64, "x" * 254, "a.b", "a/b", "a b", "a:b", "é", "*", "../x"),
@@ -30,6 +32,10 @@ TEXTS: Final = (
 )
 NUMBERS: Final = (0, -1, 1, 2, 80, 101, 65535, 65536, 1 << 31, -(1 << 31) - 1, 10**18, 86400)
 KEYS: Final = ("a", "a b", "", "x" * 64, "a/b/c", "-a", "cpu", "memory", "example.com/foo")
+_LATER: Final = re.compile(r" is deprecated in v1\.(3[7-9]|[4-9]\d)\+")
+"""What a server warns of that was built without its version."""
+_MERGED: Final = {"content-type": "application/merge-patch+json"}
+_KINDS: Final = Path(__file__).with_name("kinds.json")
 _SERVERS_OWN: Final = frozenset(
     {"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
 )
@@ -49,7 +55,7 @@ _MASKS: Final = (
 class Change:
     """What stands at a path afterwards; a field that is `gone` does not."""
 
-    path: Path
+    path: Way
     value: Json
     gone: bool = False
 
@@ -104,6 +110,12 @@ def seeds() -> dict[str, list[Json]]:
     return {name: list(objects.values()) for name, objects in sorted(found.items())}
 
 
+def of_every_kind(ours: Server, real: Server, seed: int, count: int) -> Iterator[Difference | None]:
+    """Of so many writes of objects that fill nearly every field of their kinds, one by one."""
+    given = json.loads(_KINDS.read_text())
+    yield from campaign(ours, real, seed, count, given)
+
+
 def campaign(
     ours: Server,
     real: Server,
@@ -141,12 +153,17 @@ def _writes(
         return
     name = obj["metadata"]["name"]
     path = f"{collection}/{name}"
+    if obj.get("status"):
+        for server in (ours, real):
+            kept = server.call("GET", path).body
+            server.call("PUT", f"{path}/status", {**kept, "status": obj["status"]})
     kept = [server.call("GET", path).body for server in (ours, real)]
     for part in ("", "", "", "/status"):
         changes = _changes(kept[1], chance, "status" if part else "")
         yield _compared(ours, real, "PUT", path + part, kept, changes, chance)
     for server in (ours, real):
-        server.call("DELETE", f"{path}?gracePeriodSeconds=0")
+        server.call("DELETE", f"{path}?gracePeriodSeconds=0&propagationPolicy=Background")
+        server.call("PATCH", path, {"metadata": {"finalizers": None}}, _MERGED)
 
 
 def _compared(
@@ -200,7 +217,8 @@ def plain(reply: Reply, *, exact: bool = False) -> str:
                 causes, key=lambda one: sorted(map(str, one.items()))
             )
             body["message"] = "" if len(causes) > 1 else body["message"]
-    return json.dumps([reply.code, body, sorted(reply.warnings)], sort_keys=True)
+    warnings = sorted(one for one in reply.warnings if not _LATER.search(one))
+    return json.dumps([reply.code, body, warnings], sort_keys=True)
 
 
 def masked(text: str) -> str:
@@ -227,7 +245,7 @@ def _changes(obj: Json, chance: random.Random, below: str = "") -> tuple[Change,
     return tuple(made)
 
 
-def _places(value: Json, node: Any, path: Path = ()) -> Iterator[tuple[Path, Json, Any]]:
+def _places(value: Json, node: Any, path: Way = ()) -> Iterator[tuple[Way, Json, Any]]:
     """Each value below, with its path and its type; and each field that is not there, with None."""
     if path:
         yield path, value, node
@@ -261,7 +279,7 @@ def _codec(node: Any) -> StructCodec | None:
         return None
 
 
-def _change(path: Path, value: Json, node: Any, chance: random.Random) -> Change:
+def _change(path: Way, value: Json, node: Any, chance: random.Random) -> Change:
     draw = chance.random()
     if value is not None and draw < 0.25:
         return Change(path, None, gone=True)

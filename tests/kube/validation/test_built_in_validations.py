@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from celadon.kube import metadata
 from celadon.kube.names import GroupKind
 from celadon.kube.resources.api_resources import known_resources
-from celadon.kube.validation.built_in_validations import validation_of
+from celadon.kube.validation.built_in_validations import validate_update, validation_of
+from tests.kube.validation.objects import admitted, obj
 
 ELSEWHERE = {
     "admissionregistration.k8s.io": "admission.registration",
@@ -28,3 +32,40 @@ WITHOUT_RULES = {GroupKind("", "Binding"), GroupKind("", "ComponentStatus")}
 def test_served_kinds_have_rules(kind: GroupKind) -> None:
     excused = kind in WITHOUT_RULES or kind.group in ELSEWHERE
     assert (validation_of(kind) is not None) != excused
+
+
+ROLE = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "r"}
+JUDGED_FIRST: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
+    (
+        obj("rbac.authorization.k8s.io/v1", "RoleBinding", roleRef=ROLE),
+        {"roleRef": {**ROLE, "kind": "X"}},
+        ["roleRef.kind", "metadata.uid", "roleRef"],
+    ),
+    (
+        obj("storage.k8s.io/v1", "StorageClass", provisioner="p", reclaimPolicy="Delete"),
+        {"reclaimPolicy": "X"},
+        ["reclaimPolicy", "metadata.uid", "reclaimPolicy"],
+    ),
+    (
+        obj("node.k8s.io/v1", "RuntimeClass", handler="h"),
+        {"handler": "H"},
+        ["handler", "metadata.uid", "handler"],
+    ),
+    (
+        obj("networking.k8s.io/v1", "IPAddress", meta={"name": "10.0.0.1"},
+            spec={"parentRef": {"resource": "services", "name": "s"}}),
+        {"spec": {"parentRef": {"resource": "services"}}},
+        ["spec.parentRef.name", "metadata.uid", "spec.parentRef"],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "change", "expected"), JUDGED_FIRST)
+def test_kinds_that_are_judged_before_they_are_compared(
+    value: dict[str, Any], change: dict[str, Any], expected: list[str]
+) -> None:
+    old = admitted(value)
+    old["metadata"]["uid"] = "a"
+    new = {**old, **change, "metadata": {**old["metadata"], "uid": "b"}}
+    found = [one.field for one in validate_update(new, old, metadata.gvk(old))]
+    assert found == ["metadata.uid", *expected]

@@ -82,6 +82,9 @@ def answer(*pools: Json, **fields: Any) -> Json:
             '"ValidationError":null}],"Conditions":null}: field is immutable',
             "status.poolCount: Invalid value: -1: must be greater than or equal to 0",
         ]),
+        (answer(poolCount=2, conditions=[]), answer(), [
+            'status: Invalid value: {"PoolCount":2,"Pools":[],"Conditions":[]}: field is immutable',
+        ]),
         ({"status": {}}, {}, ["status.poolCount: Required value"]),
         (answer(pool(driver="", poolName="", generation=0)), {}, [
             "status.pools[0].driver: Required value",

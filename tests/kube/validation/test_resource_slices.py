@@ -80,7 +80,7 @@ def test_good_objects(value: Json) -> None:
             [
                 "spec.nodeSelector.nodeSelectorTerms: Required value: must have at least one node "
                 "selector term",
-                "spec.nodeSelector.nodeSelectorTerms: Invalid value: null: must have exactly one "
+                "spec.nodeSelector.nodeSelectorTerms: Invalid value: []: must have exactly one "
                 "node selector term",
                 'spec: Invalid value: "{`nodeName`, `nodeSelector`, `allNodes`}": exactly one of '
                 "`nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required, but "

@@ -43,6 +43,7 @@ from celadon.kube.validation.object_meta import (
     Update,
     Validation,
     new_object_meta,
+    no_changes,
     standard_finalizers,
     validate_meta_of_update,
     validate_object_meta,
@@ -67,8 +68,14 @@ CORE: Final[Mapping[str, Validation]] = {
         cluster_rules.namespace,
         CLUSTER_LABEL,
         status=statuses.namespace_status,
+        changes=no_changes,
     ),
-    "Node": Validation(core_kinds.node, CLUSTER, core_kinds.node_update, core_kinds.node_changes),
+    "Node": Validation(
+        core_kinds.node,
+        CLUSTER,
+        status=core_kinds.node_changes,
+        changes=core_kinds.node_changes,
+    ),
     "PersistentVolume": Validation(
         storage.persistent_volume,
         CLUSTER,
@@ -143,7 +150,9 @@ APPS: Final[Mapping[str, Validation]] = {
     ),
 }
 NETWORKING: Final[Mapping[str, Validation]] = {
-    "IPAddress": Validation(service_ranges.ip_address, ADDRESS, service_ranges.ip_address_update),
+    "IPAddress": Validation(
+        service_ranges.ip_address, ADDRESS, changes=service_ranges.ip_address_changes
+    ),
     "Ingress": Validation(
         networking.ingress,
         update=networking.ingress_update,
@@ -166,19 +175,24 @@ NETWORKING: Final[Mapping[str, Validation]] = {
 }
 RBAC: Final[Mapping[str, Validation]] = {
     "ClusterRole": Validation(
-        small_groups.cluster_role, CLUSTER_SEGMENT, repeated_until=_ROLES_REPEATED
+        small_groups.cluster_role,
+        CLUSTER_SEGMENT,
+        changes=no_changes,
+        repeated_until=_ROLES_REPEATED,
     ),
     "ClusterRoleBinding": Validation(
         small_groups.cluster_role_binding,
         CLUSTER_SEGMENT,
-        small_groups.cluster_role_binding_update,
+        changes=small_groups.same_role,
         repeated_until=_ROLES_REPEATED,
     ),
-    "Role": Validation(small_groups.role, ANY_SEGMENT, repeated_until=_ROLES_REPEATED),
+    "Role": Validation(
+        small_groups.role, ANY_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED
+    ),
     "RoleBinding": Validation(
         small_groups.role_binding,
         ANY_SEGMENT,
-        small_groups.role_binding_update,
+        changes=small_groups.same_role,
         repeated_until=_ROLES_REPEATED,
     ),
 }
@@ -316,6 +330,15 @@ def _changed(obj: JsonObject, old: JsonObject, validation: Validation) -> Errors
         if naming is not None:
             yield from new_object_meta(meta, naming)
         yield from validation.create(obj)
+    if validation.changes is not None and naming is not None:
+        yield from (validate_place if is_sound else validate_object_meta)(meta, naming)
+        yield from standard_finalizers(meta, naming)
+        yield from validation.create(obj)
+        if not is_sound:
+            yield from validate_object_meta_update(meta, before)
+        yield from standard_finalizers(meta, naming)
+        yield from validation.changes(obj, old)
+        return
     if naming is not None:
         revisit = validation.revisits
         if Revisit.AS_CHANGED in revisit:

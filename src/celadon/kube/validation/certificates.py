@@ -9,7 +9,7 @@ import base64
 from collections import defaultdict
 from typing import Final
 
-from celadon.kube import fieldpath, name_rules
+from celadon.kube import fieldpath
 from celadon.kube.certificate_requests import request_fault
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
@@ -19,13 +19,13 @@ from celadon.kube.validation.field_checks import (
     HIDDEN_VALUE,
     SPEC,
     Errors,
-    Messages,
     changed_fields,
     items,
     required_choice,
 )
 from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods.internal_types import signing_conditions_diff
+from celadon.kube.validation.signers import bundle_name, signer_name
 from celadon.kube.well_known_values import CONDITION_STATUSES, SIGNING_DECISIONS
 from celadon.kube.x509 import Authority, authority_of, pem_blocks
 
@@ -40,9 +40,6 @@ USAGES: Final = (
 LEGACY_SIGNER: Final = "kubernetes.io/legacy-unknown"
 SHORTEST: Final = 600
 """The shortest time that may be asked for, in seconds."""
-LONGEST_DOMAIN: Final = 253
-LONGEST_SIGNER: Final = LONGEST_DOMAIN + 1 + (253 + 63 + 1)
-"""A domain, a slash, and a label and a subdomain with a dot between them."""
 
 FINAL_CONDITIONS: Final = (*SIGNING_DECISIONS, "Failed")
 """Conditions that hold, and do not go away."""
@@ -180,40 +177,6 @@ def _usages(spec: JsonObject) -> Errors:
         seen.add(usage)
 
 
-def signer_name(path: FieldPath, name: str) -> Errors:
-    """A domain and a path: `example.com/signer`."""
-    # As `ValidateSignerName` of `pkg/apis/core/validation`.
-    if not name:
-        yield fieldpath.required(path)
-        return
-    segments = name.split("/")
-    if len(segments) != 2:
-        why = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
-        yield fieldpath.invalid(path, name, why)
-        return
-    domain, rest = segments
-    if len(domain.encode()) > LONGEST_DOMAIN:
-        yield fieldpath.too_long(path, LONGEST_DOMAIN)
-    labels = domain.split(".")
-    yield from _first_bad(path, domain, labels, name_rules.dns1123_label)
-    if len(labels) < 2:
-        why = "should be a domain with at least two segments separated by dots"
-        yield fieldpath.invalid(path, domain, why)
-    yield from _first_bad(path, rest, rest.split("."), name_rules.dns1123_subdomain)
-    if len(name.encode()) > LONGEST_SIGNER:
-        yield fieldpath.too_long(path, LONGEST_SIGNER)
-
-
-def _first_bad(path: FieldPath, whole: str, labels: list[str], rule: Messages) -> Errors:
-    """Yield what is wrong with the first bad label."""
-    for label in labels:
-        complaints = rule(label)
-        for why in complaints:
-            yield fieldpath.invalid(path, whole, f"validating label {quote(label)}: {why}")
-        if complaints:
-            return
-
-
 # --- Trust bundles -----------------------------------------------------------
 #
 # As k8s.io/kubernetes `pkg/apis/certificates/validation`. Of a certificate it is read whether
@@ -232,20 +195,6 @@ def bundle_naming(obj: JsonObject) -> Naming:
     """Return the rule for the name of a ClusterTrustBundle, which begins with its signer."""
     signer = (obj.get("spec") or {}).get("signerName") or ""
     return Naming(lambda name: bundle_name(name, signer), namespaced=False)
-
-
-def bundle_name(name: str, signer: str) -> list[str]:
-    """Return what is wrong with the name of a ClusterTrustBundle; an empty `signer` means that it
-    is of none in particular."""
-    # As `ValidateClusterTrustBundleName` of `pkg/apis/core/validation`.
-    if not signer:
-        if ":" in name:
-            return ['ClusterTrustBundle without signer name must not have ":" in its name']
-        return name_rules.dns1123_subdomain(name)
-    prefix = f"{signer.replace('/', ':')}:"
-    if not name.startswith(prefix):
-        return [f"ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}"]
-    return name_rules.dns1123_subdomain(name.removeprefix(prefix))
 
 
 def trust_bundle(obj: JsonObject) -> Errors:

@@ -67,12 +67,6 @@ def node(obj: JsonObject) -> Errors:
     yield from _ranges(spec.get("podCIDRs") or [])
 
 
-def node_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """All that is wrong with a changed Node."""
-    yield from node(obj)
-    yield from node_changes(obj, old)
-
-
 def node_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield the changes of a Node that are not allowed, also by way of the status."""
     # As `ValidateNodeUpdate` of `pkg/apis/core/validation`.

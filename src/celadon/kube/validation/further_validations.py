@@ -119,8 +119,10 @@ STORAGE: Final[Mapping[str, Validation]] = {
         revisit=Revisit.AS_NEW,
         repeated_until="1.36",
     ),
-    "CSIStorageCapacity": Validation(storage.capacity, update=storage.capacity_update),
-    "StorageClass": Validation(storage.storage_class, CLUSTER, storage.storage_class_update),
+    "CSIStorageCapacity": Validation(storage.capacity, changes=storage.capacity_changes),
+    "StorageClass": Validation(
+        storage.storage_class, CLUSTER, changes=storage.storage_class_changes
+    ),
     "VolumeAttachment": Validation(
         storage.attachment,
         CLUSTER,
@@ -166,7 +168,7 @@ OTHERS: Final[Mapping[GroupKind, Validation]] = {
     GroupKind("node.k8s.io", "RuntimeClass"): Validation(
         small_groups.runtime_class,
         replace(CLUSTER, any_finalizers=True),
-        small_groups.runtime_class_update,
+        changes=small_groups.runtime_class_changes,
     ),
     GroupKind("scheduling.k8s.io", "PriorityClass"): Validation(
         cluster_rules.priority_class,

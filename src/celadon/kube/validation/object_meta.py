@@ -309,6 +309,11 @@ def nothing(_: JsonObject) -> Errors:
     return iter(())
 
 
+def no_changes(_: JsonObject, __: JsonObject) -> Errors:
+    """Yield nothing: whatever is right may change."""
+    return iter(())
+
+
 SUBDOMAIN: Final = Naming()
 GENERATED: Final = Naming(name_rules.long_name, unread_prefix_since="1.35")
 ANY_FINALIZERS: Final = Naming(any_finalizers=True)
@@ -340,6 +345,8 @@ class Validation:
 
     Without `update`, a changed object must be what a new one must be. `status` is about an update
     of the status; where it is the rule for updates itself, it looks at metadata as that does.
+    `changes` instead of `update`: a changed object is judged as a new one, its metadata first, and
+    then compared, its metadata first.
     `naming` is made for an object where its names depend on what is in it; None: the kind's own
     rules say nothing about metadata. Before the release `repeated_until`, a changed object was also
     looked at as a new one, so that what was wrong was said twice.
@@ -350,6 +357,7 @@ class Validation:
     update: Update | None = None
     status: Update | None = None
     revisit: Revisit = Revisit.BOTH
+    changes: Update | None = None
     named_once_since: str = ""
     """The release since which the metadata of a changed object are not looked at as new ones."""
     repeated_until: str = ""

@@ -9,7 +9,7 @@ import base64
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from celadon.kube import fieldpath, name_rules
+from celadon.kube import fieldpath
 from celadon.kube.certificate_requests import (
     CurveKey,
     Key,
@@ -25,17 +25,22 @@ from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
-from celadon.kube.validation.certificates import signer_name
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     SPEC,
     Errors,
     dns_subdomain,
-    each,
     items,
 )
-from celadon.kube.validation.object_meta import ANNOTATIONS_BYTES
 from celadon.kube.validation.pods.internal_types import internal_value
+from celadon.kube.validation.signers import (
+    LONGEST,
+    LONGEST_OF_KUBERNETES,
+    SHORTEST,
+    is_of_kubernetes,
+    signer_name,
+    user_annotations,
+)
 from celadon.kube.validation.statuses import condition_is_true, conditions
 from celadon.kube.x509 import (
     CERTIFICATE,
@@ -48,10 +53,6 @@ from celadon.kube.x509 import (
 )
 
 UID_BYTES: Final = 128
-SHORTEST: Final = 3600
-LONGEST: Final = 91 * 24 * 3600
-LONGEST_OF_KUBERNETES: Final = 24 * 3600
-"""How long a certificate may be asked for, in seconds."""
 KEY_BYTES: Final = 10 * 1024
 """Of a key, its proof or a request."""
 CHAIN_BYTES: Final = 100 * 1024
@@ -92,29 +93,6 @@ def certificate_request(obj: JsonObject) -> Errors:
         why = f"must be in the range [{SHORTEST}, {longest}]"
         yield fieldpath.invalid(at, seconds, why)
     yield from _proof(spec)
-
-
-def is_of_kubernetes(signer: str) -> bool:
-    """Return whether a signer is one of Kubernetes' own."""
-    return f".{signer.partition('/')[0]}".endswith(".kubernetes.io")
-
-
-def user_annotations(at: FieldPath, annotations: JsonObject | None) -> Errors:
-    """Yield what is wrong with what a pod says to its signer."""
-    # As `ValidateUserAnnotations` of `pkg/apis/core/validation`.
-    given = sorted((annotations or {}).items())
-    for key, _ in given:
-        name = key.lower()
-        faults = name_rules.qualified_name(name) if name else ()
-        if not name:
-            yield fieldpath.required(at)
-        elif faults:
-            yield from each(at, name, faults)
-        elif "/" not in name:
-            why = 'must be a domain-prefixed key (such as "acme.io/foo")'
-            yield fieldpath.invalid(at, name, why)
-    if sum(len(text.encode()) for pair in given for text in pair) > ANNOTATIONS_BYTES:
-        yield fieldpath.too_long(at, ANNOTATIONS_BYTES)
 
 
 def _uid(path: FieldPath, uid: str) -> Errors:

@@ -248,10 +248,10 @@ def _older_place(spec: JsonObject) -> Errors:
 
 def _chosen_nodes(path: FieldPath, selector: JsonObject) -> Errors:
     yield from node_selector(path, selector)
-    terms = selector.get("nodeSelectorTerms") or []
+    given = selector.get("nodeSelectorTerms")
+    terms = [internal_value(one, "core.v1.NodeSelectorTerm") for one in given or ()]
     if len(terms) != 1:
-        shown = [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms] or None
-        of_go = GoValue(shown, "[]core.NodeSelectorTerm")
+        of_go = GoValue(None if given is None else terms, "[]core.NodeSelectorTerm")
         yield fieldpath.invalid(path.child("nodeSelectorTerms"), of_go, _ONE_TERM.text)
 
 
@@ -703,21 +703,18 @@ def _repeated(told: Sequence[JsonObject]) -> Errors:
 
 def _shown(status: JsonObject) -> JsonObject:
     """As it is inside of a server."""
-    pools = status.get("pools") and [
-        {
-            "Driver": one.get("driver") or "",
-            "PoolName": one.get("poolName") or "",
-            "Generation": one.get("generation") or 0,
-            **{
-                name[0].upper() + name[1:]: one.get(name)
-                for name in (*POOL_BOUNDS, "nodeName", "validationError")
-            },
-        }
-        for one in status["pools"]
-    ]
-    conditions_shown = list(map(printed_condition, status.get("conditions") or ())) or None
+    pools, told = status.get("pools"), status.get("conditions")
     return {
         "PoolCount": status.get("poolCount"),
-        "Pools": pools or None,
-        "Conditions": conditions_shown,
+        "Pools": None if pools is None else list(map(_shown_pool, pools)),
+        "Conditions": None if told is None else list(map(printed_condition, told)),
+    }
+
+
+def _shown_pool(pool: JsonObject) -> JsonObject:
+    texts = {field: pool.get(field) or "" for field in ("driver", "poolName")}
+    generation = {"generation": pool.get("generation") or 0}
+    more = {field: pool.get(field) for field in (*POOL_BOUNDS, "nodeName", "validationError")}
+    return {
+        name[0].upper() + name[1:]: value for name, value in {**texts, **generation, **more}.items()
     }

@@ -442,10 +442,9 @@ def ip_address(obj: JsonObject) -> Errors:
         yield from each(_PARENT.child("namespace"), namespace, messages)
 
 
-def ip_address_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Yield an error if an IPAddress has got another owner, who is judged as a new one, too."""
+def ip_address_changes(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield an error if an IPAddress has got another owner."""
     # As `ValidateIPAddressUpdate` of `pkg/apis/networking/validation`.
-    yield from ip_address(obj)
     new, before = ((one.get("spec") or {}).get("parentRef") for one in (obj, old))
     if new != before:
         yield fieldpath.invalid(_PARENT, _printed_parent(new), IMMUTABLE)

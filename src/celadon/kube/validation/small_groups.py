@@ -174,10 +174,9 @@ def _distinct(scheduling: JsonObject) -> Errors:
         seen.add(key)
 
 
-def runtime_class_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The handler stays; the rest must be what that of a new one must be."""
+def runtime_class_changes(obj: JsonObject, old: JsonObject) -> Errors:
+    """The handler stays."""
     # As `ValidateRuntimeClassUpdate` of `pkg/apis/node/validation`.
-    yield from runtime_class(obj)
     yield from changed_fields("node.v1.RuntimeClass", obj, old, FieldPath())
 
 
@@ -594,21 +593,9 @@ def cluster_role_binding(obj: JsonObject) -> Errors:
     return _binding(obj, ("ClusterRole",), namespaced=False)
 
 
-def role_binding_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The role may not change."""
+def same_role(obj: JsonObject, old: JsonObject) -> Errors:
+    """The role of a binding may not change."""
     # As `ValidateRoleBindingUpdate` of `pkg/apis/rbac/validation`.
-    yield from role_binding(obj)
-    yield from _same_role(obj, old)
-
-
-def cluster_role_binding_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The role may not change."""
-    # As `ValidateClusterRoleBindingUpdate` of `pkg/apis/rbac/validation`.
-    yield from cluster_role_binding(obj)
-    yield from _same_role(obj, old)
-
-
-def _same_role(obj: JsonObject, old: JsonObject) -> Errors:
     new, before = (_printed_role(one.get("roleRef") or {}) for one in (obj, old))
     if new != before:
         yield fieldpath.invalid(_ROLE_REF, GoValue(new, "rbac.RoleRef"), "cannot change roleRef")

@@ -79,10 +79,8 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The size may grow; whatever else changes is told by its difference."""
     # As `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    had_group = any(
-        (before.get(field) or {}).get("apiGroup") is not None
-        for field in ("dataSource", "dataSourceRef")
-    )
+    sources = (before.get(field) or {} for field in ("dataSource", "dataSourceRef"))
+    had_group = any(one.get("apiGroup") is not None for one in sources)
     yield from claim_spec(SPEC, spec, any_group=had_group)
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
     yield from _old_class(obj, old)
@@ -418,8 +416,7 @@ LASTING_LABELS: Final[Mapping[str, str]] = {
 
 
 def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Yield what is wrong with a changed volume: its source stays; a secret for growing may still
-    come, and where it can be used."""
+    """The source of a volume stays; a secret for growing may come, and where it can be used."""
     # As `ValidatePersistentVolumeUpdate` of `pkg/apis/core/validation`, which looks at all of it
     # once more: causes come twice.
     yield from persistent_volume(obj, old)
@@ -622,10 +619,9 @@ def capacity(obj: JsonObject) -> Errors:
         yield fieldpath.invalid(FieldPath("capacity"), str(parse_amounts(text)), NEGATIVE)
 
 
-def capacity_update(obj: JsonObject, old: JsonObject) -> Errors:
+def capacity_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error if the question that a driver answered has changed."""
     # As `ValidateCSIStorageCapacityUpdate` of `pkg/apis/storage/validation`.
-    yield from capacity(obj)
     yield from same_selector(_TOPOLOGY, obj.get("nodeTopology"), old.get("nodeTopology"))
     yield from changed_fields("storage.v1.CSIStorageCapacity", obj, old, FieldPath())
 
@@ -767,10 +763,9 @@ def _topologies(obj: JsonObject) -> Errors:
         known[selection] += 1
 
 
-def storage_class_update(obj: JsonObject, old: JsonObject) -> Errors:
+def storage_class_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Nothing of what volumes were made of may change."""
     # As `ValidateStorageClassUpdate` of `pkg/apis/storage/validation`.
-    yield from storage_class(obj)
     for error in changed_fields("storage.v1.StorageClass", obj, old, FieldPath()):
         if is_since("1.36") or error.field == "volumeBindingMode":
             yield error

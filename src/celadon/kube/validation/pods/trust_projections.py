@@ -11,17 +11,18 @@ from typing import Final
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.json_types import JsonObject
-from celadon.kube.validation.certificates import bundle_name, signer_name
 from celadon.kube.validation.field_checks import Errors
-from celadon.kube.validation.pod_certificates import (
+from celadon.kube.validation.pods.env_vars import local_path
+from celadon.kube.validation.pods.internal_types import internal_value
+from celadon.kube.validation.signers import (
     LONGEST,
     LONGEST_OF_KUBERNETES,
     SHORTEST,
+    bundle_name,
     is_of_kubernetes,
+    signer_name,
     user_annotations,
 )
-from celadon.kube.validation.pods.env_vars import local_path
-from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.text_rules import printed_selector, selector
 
 KEY_TYPES: Final = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
