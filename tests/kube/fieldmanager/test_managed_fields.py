@@ -204,12 +204,14 @@ def test_a_manager_without_a_name_is_unknown() -> None:
     [
         ({}, True),
         ({"data": {"a": "2"}}, False),
+        ({"spec": {"a": 1.0}}, False),
+        ({"spec": {"a": True}}, False),
         ({"metadata": {"labels": {"a": "b"}}}, False),
         ({"metadata": {"managedFields": [_entry("other", time="2026-01-01T00:00:00Z")]}}, False),
     ],
 )
 def test_a_write_of_the_same_keeps_its_times(change: dict[str, Any], keeps_time: bool) -> None:
-    old = {"data": {"a": "1"}, "metadata": {"managedFields": [_entry()]}}
+    old = {"data": {"a": "1"}, "spec": {"a": 1}, "metadata": {"managedFields": [_entry()]}}
     later = _entry(time="2026-01-01T00:00:00Z")
     meta = {"managedFields": [later], **change.pop("metadata", {})}
     new = {**old, **change, "metadata": meta}
