@@ -22,10 +22,14 @@ from collections.abc import Iterator, Mapping
 
 from tests.fuzz import (
     applies,
+    bodies,
     decisions,
+    deletions,
+    operations,
     policy_decisions,
     policy_values,
     policy_writes,
+    reads,
     scenarios,
     type_checks,
     variants,
@@ -36,6 +40,10 @@ from tests.fuzz.servers import InProcess, OverHttps, Server
 CAMPAIGNS = ("expressions", "policies", "schemas")
 BESIDE: Mapping[str, writes.Campaign] = {
     "applies": applies.campaign,
+    "bodies": bodies.campaign,
+    "deletions": deletions.campaign,
+    "operations": operations.campaign,
+    "reads": reads.campaign,
     "writes": writes.campaign,
     "policy-writes": policy_writes.campaign,
     "policy-decisions": policy_decisions.campaign,

@@ -36,6 +36,10 @@ def test_options_come_from_the_body_or_else_from_the_query() -> None:
     query = {"propagationPolicy": ["Orphan"], "gracePeriodSeconds": ["-5"], "dryRun": ["All"]}
     assert delete_options(None, query) == DeleteOptions(("All",), "Orphan", grace=1)
     assert delete_options({}, query) == DeleteOptions()
+    named = {"uid": ["u", "v"], "resourceVersion": ["7"], "preconditions": ["x"]}
+    preconditions = {"uid": "u", "resourceVersion": "7"}
+    assert delete_options(None, named) == DeleteOptions(preconditions=preconditions)
+    assert delete_options(None, {"uid": [""], "resourceVersion": []}) == DeleteOptions()
     body = {"orphanDependents": False, "preconditions": {"uid": "u"}, "gracePeriodSeconds": 3}
     wanted = DeleteOptions(orphan=False, grace=3, preconditions={"uid": "u"})
     assert delete_options(body, query) == wanted

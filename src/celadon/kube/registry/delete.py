@@ -146,7 +146,9 @@ def _members_of(query: Mapping[str, Sequence[str]]) -> JsonObject:
     for name, convert in _PARAMETERS.items():
         if query.get(name):
             found[name] = convert(query[name][0])
-    return found
+    given = ((name, next(iter(query.get(name) or ()), "")) for name in _PRECONDITIONS)
+    preconditions = {name: value for name, value in given if value}
+    return {**found, "preconditions": preconditions}
 
 
 def _seconds(text: str) -> int:
@@ -161,6 +163,9 @@ _PARAMETERS: Final[Mapping[str, Callable[[str], object]]] = {
     "orphanDependents": flag,
     "propagationPolicy": str,
 }
+_PRECONDITIONS: Final = ("uid", "resourceVersion")
+"""Without a body these are preconditions, also where a collection is deleted, whose list options
+have a `resourceVersion`, too."""
 
 
 # --- before the store ---
