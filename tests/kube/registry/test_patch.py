@@ -377,6 +377,37 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+FIRST_FAULTS: list[tuple[dict[str, Any], str]] = [
+    ({"metadata": {"finalizers": "x", "labels": []}}, "cannot restore map from slice"),
+    ({"spec": {"tolerations": "x", "nodeSelector": []}}, "cannot restore map from slice"),
+    ({"spec": {"priority": 1.5, "containers": 5}}, "cannot restore slice from int64"),
+    ({"spec": {"priority": 1.5, "overhead": []}}, "cannot convert float64 to int32"),
+    ({"spec": {"priority": "x", "nodeName": {}}}, "unrecognized type: string"),
+    ({"status": 5, "metadata": {"creationTimestamp": 5}}, "json: cannot unmarshal number into"),
+    ({"metadata": {"creationTimestamp": 5, "name": 5}}, "cannot convert int64 to string"),
+    ({"kind": 5, "spec": 5}, "cannot convert int64 to string"),
+]
+
+
+@pytest.mark.parametrize(("patch", "why"), FIRST_FAULTS)
+def test_of_several_misfits_the_first_in_the_order_of_fields_is_told(
+    patch: dict[str, Any], why: str
+) -> None:
+    old = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {}}
+    with pytest.raises(StatusError) as caught:
+        read_patched(patched(old, json.dumps(patch).encode(), STRATEGIC_PATCH, PODS), PODS, CONTEXT)
+    assert f": {why}" in str(caught.value)
+
+
+@pytest.mark.parametrize(("given", "wanted"), [(2.0, 2), (2**32 + 5, 5), (1e3, 1000)])
+def test_a_strategic_merge_gives_integers_as_go_converts_them(given: float, wanted: int) -> None:
+    where = target("apps/v1/deployments", "a")
+    old = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}}
+    body = json.dumps({"spec": {"replicas": given}}).encode()
+    read = read_patched(patched(old, body, STRATEGIC_PATCH, where), where, CONTEXT)
+    assert read.draft.made["spec"]["replicas"] == wanted
+
+
 @pytest.mark.parametrize(("resource", "patch", "why"), MISFITS)
 def test_types_are_named_as_in_go(resource: str, patch: dict[str, Any], why: str) -> None:
     where = target(resource, "a")

@@ -22,7 +22,7 @@ from celadon.kube.crd.custom_kinds import CustomKind, invalid_version
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldmanager import managed_fields
 from celadon.kube.fieldmanager.field_ownership import ConflictError, KindVersion, Ownership
-from celadon.kube.fieldmanager.field_sets import FieldSet, path_text, with_go_numbers
+from celadon.kube.fieldmanager.field_sets import FieldSet, path_text
 from celadon.kube.fieldmanager.merge_types import (
     ItemError,
     MergeType,
@@ -38,6 +38,7 @@ from celadon.kube.registry.create import SERVER_OWNED
 from celadon.kube.registry.draft import Draft, Target, shown_object
 from celadon.kube.registry.request_bodies import Incoming, draft_of
 from celadon.kube.releases import per_release
+from celadon.kube.schemas.converted_values import with_go_numbers
 from celadon.kube.schemas.typed_objects import codec_for
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError

@@ -18,11 +18,11 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json
 from celadon.kube.go.go_text import json_text, plain_text
-from celadon.kube.go.go_types import go_type
 from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind
+from celadon.kube.protobuf.message_table import in_message_order
 from celadon.kube.registry import request_bodies
-from celadon.kube.registry.draft import Target, undeterminable
+from celadon.kube.registry.draft import Draft, Target, undeterminable
 from celadon.kube.registry.patches import (
     JsonPatchError,
     apply_json_patch,
@@ -40,9 +40,10 @@ from celadon.kube.registry.request_bodies import (
 )
 from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
+from celadon.kube.schemas.converted_values import converted, restore_error
 from celadon.kube.schemas.schema_packs import schema_for
 from celadon.kube.schemas.typed_objects import repeated_fields
-from celadon.kube.schemas.typed_values import DecodeError, Mismatch, ReadMismatch, json_kind
+from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
 from celadon.records import dataclass
@@ -246,7 +247,7 @@ def read_patched(
     elif found != target.kind and not result.is_strategic:
         raise result.refusal(_other_kind(document, target))
     try:
-        draft = draft_of(document, target, context)
+        draft = _draft(document, target, context, is_converted=result.is_strategic)
     except DecodeError as error:
         raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
     if target.subresource == "scale" and (draft.made.get("spec") or {}).get("replicas") == NO_COUNT:
@@ -259,6 +260,19 @@ def read_patched(
     if complaints and field_validation == STRICT:
         raise result.refusal(request_bodies.strict_decoding_error(list(complaints)))
     return Incoming(found, draft, document, complaints)
+
+
+def _draft(
+    document: dict[str, object], target: Target, context: DefaultingContext, *, is_converted: bool
+) -> Draft:
+    """Raises DecodeError; of what was converted without having been text the first fault in the
+    order of fields."""
+    try:
+        return draft_of(document, target, context)
+    except DecodeError:
+        if not is_converted:
+            raise
+        return draft_of(converted(in_message_order(document), target.kind), target, context)
 
 
 def require_kind(read: Incoming, target: Target) -> None:
@@ -338,45 +352,3 @@ def _other_kind(document: object, target: Target) -> str:
 
 def _is_known(kind: Any) -> bool:
     return schema_for(kind) is not None
-
-
-# --- values that do not fit ---
-
-_GO_KINDS: Final = {
-    "s": "string",
-    "i": "int32",
-    "l": "int64",
-    "b": "bool",
-    "d": "float64",
-    "byte": "uint8",
-}
-_INTEGERS: Final = frozenset({"int32", "int64"})
-
-
-def restore_error(error: DecodeError) -> str:
-    """Return what is said when a strategic merge makes an object whose values do not fit its kind.
-    Such a result never was text: it is put into its Go struct value by value, with words of their
-    own, as k8s.io/apimachinery `pkg/runtime/converter.go`. Of a value that has a reader of its own
-    (quantities, times) it is the text of that."""
-    mismatch = error.__cause__
-    if not isinstance(mismatch, Mismatch):
-        return error.alone
-    if isinstance(mismatch, ReadMismatch):
-        return mismatch.message_alone()
-    found, wanted = _go_kind(mismatch.value), mismatch.node
-    if wanted == "y" or (isinstance(wanted, dict) and "items" in wanted):
-        return f"cannot restore slice from {found}"
-    if isinstance(wanted, dict) and "values" in wanted:
-        return f"cannot restore map from {found}"
-    if isinstance(wanted, dict) and "ref" in wanted:
-        return f"cannot restore struct from: {found}"
-    kind = _GO_KINDS.get(wanted.get("type", "") if isinstance(wanted, dict) else str(wanted), "")
-    if (found, kind) != ("int64", "string") and not (found == "float64" and kind in _INTEGERS):
-        return f"unrecognized type: {kind}"
-    named = go_type(wanted, mismatch.owner, mismatch.field).removeprefix("*")
-    return f"cannot convert {found} to {named}"
-
-
-def _go_kind(value: object) -> str:
-    kinds = {str: "string", bool: "bool", int: "int64", dict: "map", list: "slice"}
-    return kinds.get(value.__class__, "float64")
