@@ -93,7 +93,7 @@ def _campaign(name: str, options: argparse.Namespace) -> Iterator[str]:
         return
     server = _server(options)
     if name in BESIDE:
-        ours = InProcess()
+        ours = InProcess(options.disable_admission_plugins.split(","))
         try:
             for wrong in BESIDE[name](ours, server, options.seed, options.count):
                 yield str(wrong or "")
@@ -144,6 +144,7 @@ def _parser() -> argparse.ArgumentParser:
     real.add_argument("--client-key", default="", metavar="FILE")
     real.add_argument("--ca-file", default="", metavar="FILE")
     real.add_argument("--audit-log", default="", metavar="FILE", help="that it writes")
+    real.add_argument("--disable-admission-plugins", default="", metavar="NAMES", help="not there")
     real.add_argument(
         "--patience", type=float, default=2.0, metavar="S", help="until policies are in effect"
     )

@@ -214,7 +214,7 @@ def _behind(data: bytes, chance: Random) -> bytes:
 
 def _before(data: bytes, chance: Random) -> bytes:
     return chance.choice(
-        (b"\xef\xbb\xbf", b" ", b"\n", b"---\n", b"# c\n", b"%YAML 1.1\n---\n", b"\t", b"k8s\0", b"[")
+        (b"\xef\xbb\xbf", b" ", b"\n", b"---\n", b"# c\n", b"%YAML 1.1\n---\n", b"\t", b"[")
     ) + data  # fmt: skip
 
 

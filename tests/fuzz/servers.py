@@ -10,14 +10,14 @@ import http.client
 import json
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
-from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.api_settings import DEFAULT_PLUGINS, Settings
 from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
 from celadon.apiserver.http_messages import HttpRequest
 from tests.apiserver.in_process import Running
@@ -75,9 +75,15 @@ class InProcess:
     """Our server, without a network; it serves each version. As beside it a kube-apiserver has no
     controllers, nothing is deleted that was not asked for."""
 
-    def __init__(self) -> None:
-        alone = ON_BY_DEFAULT - _ELSEWHERE
-        self._running = Running(Settings(all_versions=True, controller_names=alone))
+    def __init__(self, without: Collection[str] = ()) -> None:
+        """`without` are admission plugins that the other server does not have."""
+        self._running = Running(
+            Settings(
+                all_versions=True,
+                controller_names=ON_BY_DEFAULT - _ELSEWHERE,
+                plugins=DEFAULT_PLUGINS.difference(without),
+            )
+        )
 
     def call(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON

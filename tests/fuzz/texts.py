@@ -12,6 +12,7 @@ from tests.fuzz.servers import Sent
 from tests.fuzz.writes import masked
 
 _MASKS: Final = (
+    (re.compile(r'scheme (\\*")[\w./]+/(pkg/api/legacyscheme)'), r"scheme \1\2"),
     (re.compile(r'("?resourceVersion"?: *"?)\d+'), r"\1N"),
     (re.compile(r'("?continue"?: *"?)[\w=-]+'), r"\1TOKEN"),
     (re.compile(r'"(\d+[smhdy]){1,2}"'), '"AGE"'),

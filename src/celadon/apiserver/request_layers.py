@@ -48,11 +48,10 @@ from celadon.apiserver.handlers.endpoints import (
 from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, note_deprecation
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, compressed, plain_text
 from celadon.apiserver.negotiation import (
-    BUILT_IN_TYPES,
     NO_SNIFF,
     NOT_FOUND,
     Accepted,
-    accepted,
+    accepted_of_error,
     object_answer,
     status_answer,
 )
@@ -638,7 +637,7 @@ class RequestLayers:
         """Errors are written in the form that was asked for, as far as there is one."""
         aside = request.has_long_head
         try:
-            return await self._stranger(request).step(_form_of_errors, request, aside=aside)
+            return await self._stranger(request).step(accepted_of_error, request, aside=aside)
         except (StatusError, TooMuchWork):
             return Accepted()
 
@@ -662,14 +661,6 @@ def _must_be_current(info: RequestInfo, request: HttpRequest) -> bool:
     if not info.is_resource:
         return False
     return info.verb not in READING_VERBS or not any(request.query.get("resourceVersion", ()))
-
-
-def _form_of_errors(request: HttpRequest) -> Accepted:
-    try:
-        wanted = accepted(request, BUILT_IN_TYPES)
-    except StatusError:
-        return Accepted()
-    return Accepted(wanted.media_type, pretty=wanted.pretty)
 
 
 # --- Answers of forks --------------------------------------------------------

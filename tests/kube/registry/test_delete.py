@@ -229,6 +229,21 @@ def test_namespaces_wait_for_what_is_in_them() -> None:
     assert made is not None
     assert made["status"] == {"phase": "Terminating"}
     assert made["metadata"] == {"name": "n", "deletionTimestamp": NOW}
+    assert marked(made, DeleteOptions(propagation="Orphan"), "2027-01-01T00:00:00Z") == made
+    waiting = marked(space, DeleteOptions(orphan=False), NOW)
+    assert waiting is not None
+    assert waiting["metadata"]["finalizers"] == ["foregroundDeletion"]
+
+
+def test_a_namespace_without_finalizers_is_only_marked_at_first() -> None:
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}, "spec": {}}
+    made = marked(space, DeleteOptions(), NOW)
+    assert made is not None
+    assert (made["metadata"]["deletionTimestamp"], made["status"]) == (
+        NOW,
+        {"phase": "Terminating"},
+    )
+    assert marked(made, DeleteOptions(), NOW) is None
 
 
 @pytest.mark.parametrize("kind", ["Namespace", "CustomResourceDefinition", "Box"])

@@ -261,8 +261,7 @@ class Verbs:
         forms.check()
         if forms.is_plain:
             return HttpAnswer(200, JSON, forms.plain_list(meta, objects, self.texts))
-        custom = forms.call.endpoint.resource.custom
-        return object_answer(200, forms.list(meta, objects), forms.wanted, sort=custom)
+        return object_answer(200, forms.list(meta, objects), forms.wanted, sort=forms.sorts)
 
     async def _stream(
         self, events: AsyncGenerator[WatchEvent, None], forms: Forms, outlet: Outlet | None
@@ -351,6 +350,7 @@ def _wanted(call: Call) -> Accepted:
         routed=not endpoint.resource.custom,
         collection=endpoint.is_collection,
         tables=endpoint.has_tables and not _begins_with_a_list(call),
+        whole=endpoint.body_types,
     )
 
 
@@ -368,11 +368,11 @@ async def _answered(written: Written, forms: Forms) -> HttpAnswer:
 
 
 def _shown(written: Written, forms: Forms) -> HttpAnswer:
-    obj, untyped = written.object, forms.call.endpoint.is_untyped
+    obj = written.object
     forms.check()
     if status.is_status(obj):
         return object_answer(written.code, obj, forms.wanted)
-    return object_answer(written.code, forms.object(obj), forms.wanted, sort=untyped)
+    return object_answer(written.code, forms.object(obj), forms.wanted, sort=forms.sorts)
 
 
 class LatestLines:

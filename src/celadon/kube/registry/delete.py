@@ -238,12 +238,16 @@ def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
 def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | None:
     """The object as it waits for its finalizers; None when nothing keeps it. An object that is
     marked already only changes its finalizers."""
-    if metadata.is_definition(old) and not metadata.deletion_timestamp(old):
-        return _marked_definition(old, now)
+    if not metadata.deletion_timestamp(old):
+        if metadata.is_definition(old):
+            return _marked_definition(old, now)
+        if metadata.gvk(old) == _NAMESPACE:
+            return _marked_namespace(old, options, now)
+    elif _namespace_finalizers(old):
+        return old
     finalizers = remaining_finalizers(old, options)
     is_pod = metadata.gvk(old) == POD
-    waits = finalizers or _namespace_finalizers(old)
-    if not waits and not is_pod:
+    if not finalizers and not is_pod:
         return None
     made: JsonDict = fresh(old)
     meta = made["metadata"]
@@ -256,9 +260,22 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
         meta.update(deletionTimestamp=_later(now, grace), deletionGracePeriodSeconds=grace)
         if metadata.generation(old):
             meta["generation"] = metadata.generation(old) + 1
-        if metadata.gvk(made) == _NAMESPACE:
-            meta.pop("deletionGracePeriodSeconds")
-            made["status"] = {**(made.get("status") or {}), "phase": "Terminating"}
+    return made
+
+
+def _marked_namespace(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject:
+    """The first deletion only marks it, whatever it has of finalizers, as k8s.io/kubernetes
+    `pkg/registry/core/namespace/storage/storage.go`. Dependents that are no orphans are waited
+    for."""
+    if options.orphan is False:
+        options = replace(options, orphan=None, propagation="Foreground")
+    made: JsonDict = fresh(old)
+    made["metadata"]["deletionTimestamp"] = now
+    finalizers = remaining_finalizers(old, options)
+    made["metadata"]["finalizers"] = finalizers
+    if not finalizers:
+        del made["metadata"]["finalizers"]
+    made["status"] = {**(made.get("status") or {}), "phase": "Terminating"}
     return made
 
 
