@@ -197,11 +197,6 @@ def not_acceptable(media_types: Sequence[str]) -> StatusError:
     return _failure("NotAcceptable", message)
 
 
-def wrong_form(message: str) -> StatusError:
-    """406 for an object that cannot be shown in the form that was asked for."""
-    return _failure("NotAcceptable", message)
-
-
 def already_exists(
     resource: GroupResource, name: str, *, being_deleted: bool = False, generates: bool = False
 ) -> StatusError:

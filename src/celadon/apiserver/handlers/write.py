@@ -259,13 +259,15 @@ class Writer:
     async def _create_once(self, call: Call) -> Written:
         """Raises LostRace when somebody else has what was claimed for the object, _NameTaken."""
         new = await self._admitted_new(call)
-        target, name = call.target, metadata.name(new.object)
+        target = call.target
+        # Where the path names the object, it is kept there, whatever mutators have called it.
+        name = target.name or metadata.name(new.object)
         for_good = self._stored(call, name) is None and not call.dry_run
         async with self._admission.charged(call, Operation.CREATE, new.object, for_good=for_good):
             kept = await call.work.step(self._reader.stored, new.object, target.resource)
             if call.dry_run:
                 if self._stored(call, name) is not None:
-                    raise self._already_exists(call, new.object)
+                    raise self._already_exists(call, new.object, name)
                 return Written(201, await self._shown(call, kept))
             created = await self._objects.create(
                 target.resource, target.namespace, name, kept, new.claims, call.work
@@ -273,7 +275,7 @@ class Writer:
             if created is None:
                 if new.claims and self._stored(call, name) is None:
                     raise LostRace
-                refusal = self._already_exists(call, new.object)
+                refusal = self._already_exists(call, new.object, name)
                 raise _NameTaken(refusal, is_generated=new.has_generated_name)
         self._reader.written(created.object, target.resource)
         return Written(201, await self._shown(call, created.object))
@@ -339,8 +341,7 @@ class Writer:
         raise_refusal(writing.refusal(target, validated, None, surroundings))
         return made, valid_warnings(made, None, target)
 
-    def _already_exists(self, call: Call, new: JsonObject) -> StatusError:
-        name = metadata.name(new)
+    def _already_exists(self, call: Call, new: JsonObject, name: str) -> StatusError:
         stored = self._stored(call, name)
         return status.already_exists(
             call.target.group_resource,
