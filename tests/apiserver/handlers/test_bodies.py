@@ -10,8 +10,8 @@ import pytest
 from celadon.apiserver.handlers.calls import LIMIT, MAX_DEPTH, _content, _from_yaml, _json_value
 from celadon.deep_calls import deep_calls
 from celadon.kube.go import Document, JsonSyntaxError, read_json
-from tests.apiserver.asking import ask, read, said, warnings
-from tests.apiserver.handlers.test_endpoints import definition
+from tests.apiserver.asking import ask, make, read, said, warnings
+from tests.apiserver.handlers.test_endpoints import DEFINITIONS, definition
 from tests.apiserver.in_process import Running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -135,6 +135,19 @@ def test_bodies_of_deletions(
     found = said(ask(running, "DELETE", f"{MAPS}/none", body, content_type=content_type))
     assert found[0] == code
     assert why in found[1]
+    assert "the object provided is unrecognized" not in found[1]
+
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+
+
+def test_options_of_deletions_come_in_any_type(running: Running) -> None:
+    make(running, DEFINITIONS, definition("gone.example.com"))
+    running.settle()
+    for path in (f"{MAPS}/none", "/apis/gone.example.com/v1/namespaces/default/widgets/none"):
+        found = said(ask(running, "DELETE", path, b"{}", content_type=PROTOBUF))
+        assert found[0] == 400
+        assert found[1].startswith("provided data does not appear to be a protobuf message")
 
 
 METADATA = [

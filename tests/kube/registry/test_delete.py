@@ -337,6 +337,7 @@ REFUSED = [
         'no kind "Pod" is registered for version "v1" in scheme '
         '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"',
     ),
+    ('{"kind":"Pod"}', 'no kind "Pod" is registered for version "meta.k8s.io/v1" in scheme'),
     (
         '{"gracePeriodSeconds":"x"}',
         "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of "

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,7 +22,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import Document, parse_media_type
 from celadon.kube.json_types import JsonDict
 from celadon.kube.protobuf import ProtobufError, decode
-from celadon.kube.registry import Incoming, Target, WriteOptions, patch, request_bodies
+from celadon.kube.registry import Incoming, Target, WriteOptions, delete, patch, request_bodies
 from celadon.kube.schemas import json_kind
 from celadon.records import dataclass as record
 from celadon.remembering import remembered
@@ -203,9 +203,9 @@ def checked_body(call: Call) -> bytes:
     return body
 
 
-def require_body_type(call: Call) -> None:
-    """Raises StatusError 415 for a type in which no object is sent."""
-    if call.content_type not in call.endpoint.body_types:
+def require_body_type(call: Call, types: Sequence[str] = ()) -> None:
+    """Raises StatusError 415 for a type in which no object is sent, or none of these."""
+    if call.content_type not in (types or call.endpoint.body_types):
         raise status.unsupported_media_type(BUILT_IN_TYPES)
 
 
@@ -228,13 +228,28 @@ def read_body(call: Call, field_validation: str) -> SentBody:
     is too large, 415 for one of an unknown type, 400 for one that cannot be read."""
     body = checked_body(call)
     require_body_type(call)
-    media_type = call.content_type
-    if media_type == JSON:
-        return SentBody(body, body)
     try:
-        return _from_yaml(body, field_validation) if media_type == YAML else _from_protobuf(body)
+        return _read(body, call.content_type, field_validation)
     except _Unreadable as error:
         raise request_bodies.unrecognized(call.target.kind.kind, str(error), body) from None
+
+
+def read_delete_body(call: Call) -> bytes | Document:
+    """The options of a deletion, in any type whatever is deleted. Raises StatusError: as
+    `read_body`, in words of its own."""
+    body = checked_body(call)
+    require_body_type(call, BUILT_IN_TYPES)
+    try:
+        return _read(body, call.content_type, request_bodies.IGNORE).content
+    except _Unreadable as error:
+        raise delete.unreadable(str(error)) from None
+
+
+def _read(body: bytes, media_type: str, field_validation: str) -> SentBody:
+    """Raises _Unreadable."""
+    if media_type == JSON:
+        return SentBody(body, body)
+    return _from_yaml(body, field_validation) if media_type == YAML else _from_protobuf(body)
 
 
 class _Unreadable(Exception):

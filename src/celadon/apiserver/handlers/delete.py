@@ -14,13 +14,13 @@ from typing import TypeAlias
 
 from celadon.admission import Operation, World, writing
 from celadon.apiserver.handlers.admission_chain import Admission
-from celadon.apiserver.handlers.calls import Call, LostRace, read_body
+from celadon.apiserver.handlers.calls import Call, LostRace, read_delete_body
 from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.write import Written, in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import list_options
 from celadon.kube import JsonObject, StatusError, metadata
-from celadon.kube.registry import Target, delete, request_bodies
+from celadon.kube.registry import Target, delete
 
 _DeleteOptions: TypeAlias = delete.DeleteOptions
 
@@ -159,5 +159,5 @@ def _options(call: Call) -> _DeleteOptions:
     """From the body, or from the query if there is none."""
     given = None
     if call.request.body:
-        given = delete.read_delete_options(read_body(call, request_bodies.IGNORE).content)
+        given = delete.read_delete_options(read_delete_body(call))
     return delete.delete_options(given, call.request.query)

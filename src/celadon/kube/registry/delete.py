@@ -41,7 +41,7 @@ DEFINITION_CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer of a CustomResourceDefinition until the last of its objects is gone."""
 _WANTED: Final = {"Orphan": ORPHAN, "Foreground": FOREGROUND}
 
-_EXPECTED: Final = GroupVersionKind("", "v1", "DeleteOptions")
+_EXPECTED: Final = GroupVersionKind("meta.k8s.io", "v1", "DeleteOptions")
 _COMPONENT: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
 _SCHEME: Final = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 
@@ -100,21 +100,22 @@ def read_delete_options(body: bytes | Document) -> JsonObject:
     try:
         found, document = request_bodies.interpreted(body, _EXPECTED)
     except request_bodies.Uninterpretable as error:
-        raise _unreadable(str(error)) from None
+        raise unreadable(str(error)) from None
     if found.kind != _EXPECTED.kind:
         raise _not_registered(found)
     try:
         return decode(struct_codec(_COMPONENT), document.value)
     except DecodeError as error:
-        raise _unreadable(str(error)) from error
+        raise unreadable(str(error)) from error
 
 
-def _unreadable(why: str) -> StatusError:
+def unreadable(why: str) -> StatusError:
+    """400 for a body that cannot be read, or 500 before 1.35."""
     return status.bad_request(why) if is_since("1.35") else status.plain_error(why)
 
 
 def _not_registered(found: GroupVersionKind) -> StatusError:
-    return _unreadable(
+    return unreadable(
         f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
         f'"{_SCHEME}"'
     )
