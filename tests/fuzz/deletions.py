@@ -33,6 +33,7 @@ KINDS: Final[Mapping[str, Json]] = {
     "/api/v1/namespaces/{}/serviceaccounts": {},
     "/api/v1/namespaces/{}/persistentvolumeclaims": {
         "spec": {
+            "storageClassName": "c",
             "accessModes": ["ReadWriteOnce"],
             "resources": {"requests": {"storage": "1Gi"}},
         }

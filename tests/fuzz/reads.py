@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, Final
 from urllib.parse import quote
 
+from tests.fuzz.applies import DEFINITION
 from tests.fuzz.servers import Server
 from tests.fuzz.texts import told
 from tests.fuzz.writes import Difference, seeds
@@ -21,6 +22,8 @@ from tests.fuzz.writes import Difference, seeds
 Json = Any
 
 LABEL: Final = "fuzz-reads"
+THINGS: Final = "/apis/fuzz.example.com/v1/namespaces/{}/things"
+THING: Final = {"apiVersion": "fuzz.example.com/v1", "kind": "Thing", "metadata": {}}
 SELECTORS: Final = (
     *("a", "!a", "a=b", "a==b", "a!=b", "a in (b,c)", "a notin (b)", "a in ()", "a,b", ",", "a="),
     *("=b", "a in (b", "a>1", "n>1", "n<2", "n>x", "a in b", "!a=b", "a,,b", " a = b ", "a b", "é"),
@@ -100,8 +103,11 @@ class _Reads:
             server.call("POST", "/api/v1/namespaces", {"metadata": {"name": self.namespace}})
             account = {"metadata": {"name": "default"}}
             server.call("POST", f"/api/v1/namespaces/{self.namespace}/serviceaccounts", account)
+            definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+            server.call("POST", definitions, DEFINITION)
             server.settle()
-        for collection, objects in seeds().items():
+        given = {**seeds(), THINGS: [{**THING, "spec": {"replicas": one}} for one in (1, None)]}
+        for collection, objects in sorted(given.items()):
             path = collection.format(self.namespace)
             kept = self.names.setdefault(path, [])
             for number, obj in enumerate(objects[:6]):
@@ -122,19 +128,25 @@ class _Reads:
             made["spec"] = {**obj["spec"], "automountServiceAccountToken": False}
         self.last = meta["name"]
         codes = [server.call("POST", path, made).code for server in self.servers]
-        return codes == [201, 201]
+        if codes == [201, 201]:
+            return True
+        for server, code in zip(self.servers, codes, strict=True):
+            if code == 201:
+                server.call("DELETE", f"{path}/{meta['name']}?gracePeriodSeconds=0")
+        return False
 
     def asked(self) -> Difference | None:
         """What the two say of one read, if that differs."""
         chance = self.chance
         path = chance.choice(sorted(self.names))
         is_one = chance.random() < 0.25
+        names = self.names[path]
+        if not is_one and chance.random() < 0.1:
+            path = path.replace(f"/namespaces/{self.namespace}", "")
         pairs = self._options(path, is_one=is_one)
         if is_one:
-            path = f"{path}/{chance.choice([*self.names[path], 'absent', 'A_b'])}"
+            path = f"{path}/{chance.choice([*names, 'absent', 'A_b'])}"
             path += chance.choice(("", "", "", "/status", "/scale", "/x"))
-        elif chance.random() < 0.1:
-            path = path.replace(f"/namespaces/{self.namespace}", "")
         headers = self._headers()
         targets = [
             path + "?" + "&".join(f"{key}={quote(pair[at], safe='')}" for key, pair in pairs)

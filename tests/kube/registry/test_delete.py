@@ -81,6 +81,8 @@ def test_finalizers(have: list[str], options: DeleteOptions, left: list[str]) ->
 @pytest.mark.parametrize(
     ("version", "kind", "have", "options", "left"),
     [
+        ("v1", "Event", ["a/b", "orphan"], DeleteOptions(), ["a/b"]),
+        ("events.k8s.io/v1", "Event", [], DeleteOptions(propagation="Foreground"), []),
         ("batch/v1", "Job", [], DeleteOptions(), ["orphan"]),
         ("batch/v1", "Job", ["foregroundDeletion"], DeleteOptions(), ["foregroundDeletion"]),
         ("batch/v1", "Job", [], DeleteOptions(propagation="Background"), []),

@@ -23,7 +23,7 @@ from celadon.kube import metadata, status
 from celadon.kube.go.go_json import Document
 from celadon.kube.go.go_text import parse_int
 from celadon.kube.json_types import JsonDict, JsonObject, fresh
-from celadon.kube.names import GroupResource, GroupVersionKind
+from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.draft import Target
 from celadon.kube.registry.request_bodies import flag
@@ -73,6 +73,9 @@ _JOB: Final = GroupVersionKind("batch", "v1", "Job")
 _NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
 _PRESERVING: Final = frozenset({_JOB, GroupVersionKind("", "v1", "ReplicationController")})
 """Kinds whose dependents stay unless a deletion says otherwise."""
+_UNCOLLECTED: Final = frozenset({GroupKind("", "Event"), GroupKind("events.k8s.io", "Event")})
+"""Kinds that the garbage collector does not look at: no finalizer waits for it."""
+
 _PRESERVED: Final = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
     "to remove them or set propagationPolicy=Orphan to suppress this warning"
@@ -204,6 +207,8 @@ def remaining_finalizers(old: JsonObject, options: DeleteOptions) -> list[str]:
     """Return who still has to agree: those of the object, with what the options choose for
     dependents."""
     finalizers = list(metadata.finalizers(old))
+    if metadata.gvk(old).group_kind in _UNCOLLECTED:
+        return [one for one in finalizers if one not in _WANTED.values()]
     wanted = ORPHAN if options.orphan else _WANTED.get(options.propagation or "", "")
     decided = is_decided(options)
     if not decided and metadata.gvk(old) in _PRESERVING and not {*finalizers} & {*_WANTED.values()}:
