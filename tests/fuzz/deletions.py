@@ -30,7 +30,7 @@ OWN_VERSION: Final = "OWN-VERSION"
 KINDS: Final[Mapping[str, Json]] = {
     "/api/v1/namespaces/{}/configmaps": {"data": {"a": "b"}},
     "/api/v1/namespaces/{}/services": {"spec": {"ports": [{"port": 80}]}},
-    "/api/v1/namespaces/{}/serviceaccounts": {},
+    "/api/v1/namespaces/{}/podtemplates": {"template": TEMPLATE},
     "/api/v1/namespaces/{}/persistentvolumeclaims": {
         "spec": {
             "storageClassName": "c",

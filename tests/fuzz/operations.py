@@ -121,8 +121,6 @@ ASKED: Final[tuple[tuple[str, str, str, Json], ...]] = (
      _review("SelfSubjectAccessReview", resourceAttributes=RESOURCE)),
     ("POST", f"{ACCESS_PATH}{_SPACE}/localsubjectaccessreviews", JSON,
      _review("LocalSubjectAccessReview", resourceAttributes=RESOURCE, **WHO)),
-    ("POST", f"{ACCESS_PATH}/selfsubjectrulesreviews", JSON,
-     _review("SelfSubjectRulesReview", namespace=SPACE)),
     ("POST", "/apis/authentication.k8s.io/v1/tokenreviews", JSON,
      {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview",
       "spec": {"token": "admin-token", "audiences": ["a"]}}),

@@ -21,6 +21,7 @@ _MASKS: Final = (
     (re.compile(r"(remainingItemCount\"?: *)\d+"), r"\1N"),
     (re.compile(r"(current resource version|current): ?\d+"), r"\1: N"),
     (re.compile(r"\b([eg]-)[bcdfghjklmnpqrstvwxz2456789]{5}\b"), r"\1NAME"),
+    (re.compile(r"(in\s+(?:record|the\s+precondition))\s+\(\d+\)"), r"\1 (N)"),
     (re.compile(r'"uid":"admin-uid"'), '"uid":"admin"'),
     (re.compile(r"\b10\.\d+\.\d+\.\d+\b"), "ADDRESS"),
     (re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]+"), "TOKEN"),

@@ -264,27 +264,8 @@ WRITABLE: list[Row] = [
     # Resource, subresource, fields that a writer gets, fields that he does not.
     ("apps/v1/deployments", "", [("f:spec",), ("f:metadata", "f:labels")], [STATUS]),
     ("apps/v1/deployments", "status", [STATUS], [("f:spec",), ("f:spec", "f:replicas")]),
-    (
-        *("v1/pods", "resize"),
-        [
-            ("f:spec", "f:resources", "f:limits"),
-            ("f:spec", "f:containers", 'k:{"name":"c"}', "f:resources"),
-            ("f:spec", "f:containers", 'k:{"name":"c"}', "f:resources", "f:limits"),
-            ("f:spec", "f:initContainers", 'k:{"name":"c"}', "f:resizePolicy"),
-        ],
-        [
-            STATUS,
-            ("f:spec", "f:containers"),
-            ("f:spec", "f:containers", 'k:{"name":"c"}'),
-            ("f:spec", "f:containers", 'k:{"name":"c"}', "f:image"),
-            ("f:spec", "f:ephemeralContainers", 'k:{"name":"c"}', "f:resources"),
-        ],
-    ),
-    (
-        *("v1/pods", "ephemeralcontainers"),
-        [("f:spec", "f:ephemeralContainers", 'k:{"name":"c"}', "f:image")],
-        [("f:spec", "f:containers", 'k:{"name":"c"}', "f:image"), ("f:metadata", "f:labels")],
-    ),
+    ("v1/pods", "resize", [("f:spec", "f:containers"), STATUS, LABELS], []),
+    ("v1/pods", "ephemeralcontainers", [("f:spec", "f:containers"), STATUS, LABELS], []),
     (
         "v1/pods",
         "status",

@@ -15,6 +15,7 @@ from celadon.kube.registry.delete import (
     gone_answer,
     is_released,
     marked,
+    nothing,
     read_delete_options,
     remaining_finalizers,
     require_deletable,
@@ -174,6 +175,22 @@ def test_how_long_a_pod_has(
     }
     assert goes_at_once(made) is (given == 0)
     assert settled(options, made) == options
+
+
+def test_a_pod_loses_the_finalizers_that_the_options_do_not_choose() -> None:
+    meta = {"name": "p", "finalizers": ["foregroundDeletion"]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta}
+    kept = marked(pod, DeleteOptions(orphan=False, grace=0), NOW)
+    assert kept is not None
+    assert "finalizers" not in kept["metadata"]
+    assert goes_at_once(kept)
+
+
+def test_what_a_dry_run_shows_of_an_object_that_loses_its_finalizers() -> None:
+    empty = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {}}
+    assert nothing(target("v1/configmaps", "a")) == empty
+    event = nothing(target("v1/events", "a"))
+    assert (event["involvedObject"], event["firstTimestamp"]) == ({}, None)
 
 
 def test_only_pods_without_finalizers_go_at_once() -> None:
@@ -339,6 +356,12 @@ REFUSED = [
         'no kind "Pod" is registered for version "v1" in scheme '
         '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"',
     ),
+    (
+        '{"kind":"Status","apiVersion":"apps/v1"}',
+        "converting (v1.Status) to (v1.DeleteOptions): unknown conversion",
+    ),
+    ('{"kind":"ListOptions"}', "converting (v1.ListOptions) to (v1.DeleteOptions)"),
+    ('{"kind":"ListOptions","apiVersion":"v1"}', 'no kind "ListOptions" is registered'),
     ('{"kind":"Pod"}', 'no kind "Pod" is registered for version "meta.k8s.io/v1" in scheme'),
     (
         '{"gracePeriodSeconds":"x"}',

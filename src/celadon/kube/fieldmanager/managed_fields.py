@@ -455,10 +455,8 @@ def _built_in(gvk: GroupVersionKind, subresource: str) -> Writable:
             return Writable(_resets(former))
         whole = ("metadata",) if _WIPED_METADATA in kept else ()
         return Writable(_resets((*kept, *whole)))
-    parts = PARTS.get((gvk.kind, subresource), EVERYTHING)
-    if parts.only is not None:
-        return Writable(only=tuple(_split(path) for path in parts.only))
-    return Writable(_resets(parts.kept))
+    # Where only parts can be written, upstream's strategies say so, and nobody asks them.
+    return Writable(_resets(PARTS.get((gvk.kind, subresource), EVERYTHING).kept))
 
 
 def _resets(paths: Iterable[str]) -> field_sets.FieldSet:

@@ -28,7 +28,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.registry.draft import Target
 from celadon.kube.registry.request_bodies import flag
 from celadon.kube.releases import is_since
-from celadon.kube.schemas.typed_objects import decode, struct_codec
+from celadon.kube.schemas.typed_objects import codec_for, decode, struct_codec
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
@@ -117,7 +117,27 @@ def unreadable(why: str) -> StatusError:
     return status.bad_request(why) if is_since("1.35") else status.plain_error(why)
 
 
+_ANYWHERE: Final = frozenset(
+    {
+        *("Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList"),
+        *("CreateOptions", "UpdateOptions"),
+    }
+)
+"""Kinds that any group version has."""
+_IN_META: Final[Mapping[str, frozenset[str]]] = {
+    "meta.k8s.io/v1": frozenset(
+        {
+            *("ListOptions", "GetOptions", "PatchOptions", "WatchEvent", "Table", "TableOptions"),
+            *("PartialObjectMetadata", "PartialObjectMetadataList"),
+        }
+    ),
+    "meta.k8s.io/v1beta1": frozenset({"Table", "TableOptions", "PartialObjectMetadata"}),
+}
+
+
 def _not_registered(found: GroupVersionKind) -> StatusError:
+    if found.kind in _ANYWHERE or found.kind in _IN_META.get(found.api_version, ()):
+        return unreadable(f"converting (v1.{found.kind}) to (v1.DeleteOptions): unknown conversion")
     return unreadable(
         f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
         f'"{_SCHEME}"'
@@ -257,8 +277,9 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
         return None
     made: JsonDict = fresh(old)
     meta = made["metadata"]
-    if finalizers:
-        meta["finalizers"] = finalizers
+    meta["finalizers"] = finalizers
+    if not finalizers:
+        del meta["finalizers"]
     if is_pod and metadata.deletion_timestamp(old):
         _shorten(meta, options.grace, now)
     if not metadata.deletion_timestamp(old):
@@ -355,6 +376,18 @@ def is_released(made: JsonObject, old: JsonObject) -> bool:
     grace = metadata.metadata(old).get("deletionGracePeriodSeconds") or 0
     held = metadata.finalizers(made) or _namespace_finalizers(made)
     return bool(metadata.deletion_timestamp(old)) and not grace and not held
+
+
+def nothing(target: Target) -> JsonDict:
+    """Return what a client gets whose dry run would take the last finalizers away: upstream shows
+    an object that nothing was read into."""
+    kind = target.resource.gvk
+    made: JsonDict = {"kind": kind.kind, "apiVersion": kind.api_version}
+    codec = codec_for(kind)
+    if codec is not None:
+        made |= codec.empty()
+        codec.complete(made)
+    return made
 
 
 def gone_answer(old: JsonObject, target: Target) -> JsonObject:
