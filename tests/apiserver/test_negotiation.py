@@ -7,10 +7,12 @@ import pytest
 from celadon.apiserver.http_messages import JSON, HttpRequest
 from celadon.apiserver.negotiation import (
     BUILT_IN_TYPES,
+    RAW,
     YAML,
     Accepted,
     Form,
     accepted,
+    accepted_of_error,
     require_route,
     require_stream,
 )
@@ -135,11 +137,9 @@ def test_some_types_show_no_whole_objects() -> None:
     assert accepted(part, BUILT_IN_TYPES, whole=(JSON, YAML)).media_type == protobuf
 
 
-@pytest.mark.parametrize("accept", ["*", "APPLICATION/JSON", "*/json", "application/json,"])
+@pytest.mark.parametrize("accept", ["*", "APPLICATION/JSON", "*/json", "application"])
 def test_the_router_takes_types_to_the_letter(accept: str) -> None:
-    if accept.endswith(","):
-        require_route(asked(accept), (JSON,))
-        return
+    require_route(asked(f"{accept},application/json;q=0"), (JSON,))
     with pytest.raises(StatusError, match="Not Acceptable"):
         require_route(asked(accept), (JSON,))
 
@@ -162,3 +162,11 @@ def test_a_router_knows_the_types_of_its_path(accept: str) -> None:
 @pytest.mark.parametrize("accept", ["", "*/*", "text/html, application/json;as=Nope"])
 def test_what_a_router_lets_through(accept: str) -> None:
     require_route(asked(accept), (JSON,))
+
+
+@pytest.mark.parametrize(
+    ("accept", "wanted"),
+    [("", Accepted()), ("application", RAW), (TABLE, RAW), (f"{TABLE},*/*", Accepted())],
+)
+def test_how_refusals_are_written(accept: str, wanted: Accepted) -> None:
+    assert accepted_of_error(asked(accept)) == wanted

@@ -116,6 +116,8 @@ def accept_header(request: HttpRequest) -> str:
 def media_clauses(header: str) -> list[MediaClause]:
     """The best first, each once, in the order that Go's parser (goautoneg) gives them. Unreadable
     ones are left out."""
+    if not header:
+        return [ANYTHING]
     found = [clause for part in dict.fromkeys(header.split(",")) for clause in _clause(part)]
     if len(found) > FEW:
         return sorted(found, key=lambda clause: -clause.quality)
@@ -197,7 +199,7 @@ def accepted(
 
 def accepted_of_error(request: HttpRequest) -> Accepted:
     """Return how to write a refusal: whole, or indented where nothing else is accepted."""
-    for clause in media_clauses(accept_header(request)) or [ANYTHING]:
+    for clause in media_clauses(accept_header(request)):
         for media_type in BUILT_IN_TYPES:
             if clause.fits(media_type) and clause.is_plain_in(media_type) and not clause.version:
                 return Accepted(media_type, pretty=clause.is_pretty or is_pretty(request))
@@ -217,7 +219,7 @@ def _negotiated(
     if routed:
         shown = (*types, *map(_streamed, STREAM_TYPES)) if collection else types
         _require_route(header, types, shown)
-    for clause in media_clauses(header) if header else [ANYTHING]:
+    for clause in media_clauses(header):
         for media_type in types:
             found = _accepted(clause, media_type) if clause.fits(media_type) else None
             if found is None or (found.form is Form.TABLE and not tables):
@@ -257,7 +259,7 @@ def _streamed(media_type: str) -> str:
 def _unroutable(types: Sequence[str]) -> StatusError:
     message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(types)}"
     details = StatusDetails()
-    return StatusError(
+    return status.Unroutable(
         status.Status(message=message, reason="NotAcceptable", details=details, code=406)
     )
 

@@ -45,7 +45,7 @@ from celadon.apiserver.handlers.endpoints import (
     find_endpoint,
     require_lasting,
 )
-from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, note_deprecation
+from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, forget_deprecation, note_deprecation
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, compressed, plain_text
 from celadon.apiserver.negotiation import (
     NO_SNIFF,
@@ -478,6 +478,9 @@ class RequestLayers:
             if len(answer.body) > request_work.LARGE_ANSWER:
                 return await work.step(compressed, answer, request, aside=True)
             return compressed(answer, request)
+        except status.Unroutable:
+            forget_deprecation(notes)
+            raise
         finally:
             # Whether the next request like this one gets a fork is decided by what this one took.
             self._note_seconds((user.name, info.verb, info.group, info.resource), work.spent)

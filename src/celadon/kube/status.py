@@ -235,6 +235,10 @@ def request_entity_too_large(why: str) -> StatusError:
     return _failure("RequestEntityTooLarge", f"Request entity too large: {why}")
 
 
+class Unroutable(StatusError):
+    """A refusal of the router, which comes before anything is known of the resource."""
+
+
 def unsupported_media_type(media_types: Sequence[str]) -> StatusError:
     """415; `media_types` are those that can be read."""
     message = (

@@ -425,7 +425,7 @@ def _written(document: JsonObject, accepted: negotiation.Accepted) -> HttpAnswer
 def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> negotiation.Accepted | str:
     """A version where its aggregated form is wanted. Raises StatusError 406."""
     given = negotiation.accept_header(request)
-    for clause in negotiation.media_clauses(given) or [negotiation.ANYTHING]:
+    for clause in negotiation.media_clauses(given):
         for media_type in negotiation.BUILT_IN_TYPES:
             if not clause.fits(media_type) or clause.version:
                 continue

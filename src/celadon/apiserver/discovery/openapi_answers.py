@@ -30,7 +30,6 @@ from celadon.apiserver.http_messages import (
     compressed,
 )
 from celadon.apiserver.negotiation import (
-    ANYTHING,
     NOT_KEPT,
     PROTOBUF,
     YAML,
@@ -485,5 +484,5 @@ def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
 def _taken(request: HttpRequest, types: Sequence[str]) -> str | None:
     """Return which of the types the client wants most; a client that takes none has to do
     without."""
-    clauses = media_clauses(accept_header(request)) or [ANYTHING]
+    clauses = media_clauses(accept_header(request))
     return next((type_ for clause in clauses for type_ in types if clause.fits(type_)), None)

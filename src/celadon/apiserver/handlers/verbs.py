@@ -406,6 +406,13 @@ DEPRECATED_NOTE: Final = "k8s.io/deprecated"
 REMOVED_NOTE: Final = "k8s.io/removed-release"
 
 
+def forget_deprecation(notes: Notes) -> None:
+    """The router refuses before anybody knows the resource."""
+    notes.warnings.clear()
+    for name in (DEPRECATED_NOTE, REMOVED_NOTE):
+        notes.audit.pop(name, None)
+
+
 def note_deprecation(notes: Notes, gvk: GroupVersionKind, definition: JsonObject | None) -> None:
     """`definition` is that of a custom resource. Subresources count as their resource."""
     if definition is not None:

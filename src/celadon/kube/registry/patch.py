@@ -44,7 +44,7 @@ from celadon.kube.schemas.converted_values import converted, restore_error
 from celadon.kube.schemas.schema_packs import schema_for
 from celadon.kube.schemas.typed_objects import repeated_fields
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
-from celadon.kube.status import Status, StatusDetails, StatusError
+from celadon.kube.status import Status, StatusDetails, StatusError, Unroutable
 from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
 from celadon.records import dataclass
 
@@ -93,7 +93,7 @@ def patch_type(content_type: str, target: Target) -> str:
     failed = Status(
         message=message, reason="UnsupportedMediaType", details=StatusDetails(), code=415
     )
-    raise StatusError(failed)
+    raise Unroutable(failed)
 
 
 def patched(
@@ -338,16 +338,12 @@ def _complaints(result: Patched, target: Target) -> list[str]:
 
 def _other_kind(document: object, target: Target) -> str:
     found = metadata.gvk(document)
-    if structure_of(found) != found or _is_known(found):
-        package = target.kind.group.partition(".")[0] or "core"
-        return (
-            f"converting ({found.version}.{found.kind}) to ({package}.{target.kind.kind}): "
-            "unknown conversion"
-        )
-    return (
-        f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
-        f'"{request_bodies.SCHEME}"'
-    )
+    known = request_bodies.internal_kind(found, target.kind.group)
+    if known is None and (structure_of(found) != found or _is_known(found)):
+        known = found
+    if known is None:
+        return request_bodies.unregistered(found, target.kind.group)
+    return request_bodies.unknown_conversion(known, target.kind)
 
 
 def _is_known(kind: Any) -> bool:
