@@ -10,6 +10,7 @@ import pytest
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.registry.patch import (
     STRATEGIC_PATCH,
+    Unversioned,
     patch_type,
     patched,
     read_patched,
@@ -375,6 +376,19 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
         "unrecognized type: float64",
     ),
 ]
+
+
+def test_without_a_version_no_field_is_known() -> None:
+    made = result({"apiVersion": None}, MERGE_PATCH)
+    with pytest.raises(Unversioned, match="was undeterminable") as warned:
+        read_patched(made, CONFIG_MAPS, CONTEXT)
+    assert warned.value.warnings == ('unknown field "data"', 'unknown field "metadata"')
+    with pytest.raises(StatusError, match='unknown field "data"') as refused:
+        read_patched(made, CONFIG_MAPS, CONTEXT, "Strict")
+    assert refused.value.code == 422
+    with pytest.raises(StatusError, match="was undeterminable") as ignored:
+        read_patched(made, CONFIG_MAPS, CONTEXT, "Ignore")
+    assert not isinstance(ignored.value, Unversioned)
 
 
 FIRST_FAULTS: list[tuple[dict[str, Any], str]] = [

@@ -49,6 +49,7 @@ from celadon.kube.fieldmanager import (
     Versions,
     applied,
     read_applied,
+    scale_managers,
     track_create,
     track_update,
     with_old_times,
@@ -107,6 +108,11 @@ class FieldManagers:
         if not call.options.apply:
             writer = self._writer(call, read.draft.run.context)
             track_update(read.draft, read.sent, live, call.target, writer)
+
+    def of_scale(self, call: Call, live: JsonObject, context: DefaultingContext) -> JsonDict:
+        """What the metadata of a scale has beside what is shown of it, when it is patched."""
+        entries = scale_managers(live, call.target, self._writer(call, context))
+        return {"managedFields": entries} if entries else {}
 
     def applied(self, call: Call, live: JsonObject | None, context: DefaultingContext) -> Incoming:
         """Return what follows from the configuration in the body. Raises StatusError."""
@@ -466,11 +472,17 @@ class Writer:
             incoming = self._managers.applied(call, old, context)
         else:
             current = shown_object(old, call.target, no_count=patch.NO_COUNT)
+            if call.target.subresource == SCALE:
+                current["metadata"] |= self._managers.of_scale(call, old, context)
             body = checked_body(call)
             result = patch.patched(
                 current, body, call.patch_type, call.target, call.field_validation
             )
-            incoming = patch.read_patched(result, call.target, context, call.field_validation)
+            try:
+                incoming = patch.read_patched(result, call.target, context, call.field_validation)
+            except patch.Unversioned as error:
+                call.notes.warnings += error.warnings
+                raise
             call.notes.warnings += incoming.warnings
         update.begin_update(incoming.draft, call.target)
         return incoming

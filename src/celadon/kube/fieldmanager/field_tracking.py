@@ -296,6 +296,16 @@ def track_update(
     _write(draft, endpoint.of_parent(parent, found))
 
 
+def scale_managers(live: JsonObject, target: Target, writer: FieldWriter) -> list[JsonDict]:
+    """The entries of `managedFields` that the scale of a stored object has."""
+    try:
+        parent = managed_fields.managers_of(live)
+    except managed_fields.EntryError:
+        return []
+    endpoint = _Endpoint(target, writer)
+    return managed_fields.encoded(managed_fields.managers_of_scale(parent, endpoint.count_path))
+
+
 def _without_managers(obj: JsonObject) -> dict[str, Json]:
     meta = metadata.metadata(obj)
     return {key: value for key, value in meta.items() if key != "managedFields"}

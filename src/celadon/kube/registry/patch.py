@@ -45,7 +45,7 @@ from celadon.kube.schemas.schema_packs import schema_for
 from celadon.kube.schemas.typed_objects import repeated_fields
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import Status, StatusDetails, StatusError, Unroutable
-from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
+from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS
 from celadon.records import dataclass
 
 STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
@@ -240,7 +240,7 @@ def read_patched(
 ) -> Incoming:
     """The patched object. StatusError: 422 when it is not one of the endpoint's kind, which of
     custom resources `require_kind` says, 400 for a scale without a count."""
-    document = _typed(result, target)
+    document = _typed(result, target, field_validation)
     found = metadata.gvk(document)
     if target.schema is not None:
         document = {**document, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
@@ -292,7 +292,28 @@ def require_kind(read: Incoming, target: Target) -> None:
     raise status.invalid(found.group_kind, target.name, errors)
 
 
-def _typed(result: Patched, target: Target) -> dict[str, object]:
+class Unversioned(StatusError):
+    """The patched object has lost its version; what is warned of beside."""
+
+    def __init__(self, error: StatusError, warnings: tuple[str, ...]) -> None:
+        super().__init__(error.status)
+        self.warnings = warnings
+
+
+def _unversioned(
+    result: Patched, document: JsonObject, target: Target, field_validation: str
+) -> StatusError:
+    """Go's decoder knows no field of an object without a version, and so no name."""
+    if field_validation == IGNORE:
+        return undeterminable(target)
+    strays = (f'unknown field "{key}"' for key in document if key not in TYPE_FIELDS)
+    complaints = (*result.complaints, *strays)
+    if complaints and field_validation == STRICT:
+        return result.refusal(request_bodies.strict_decoding_error(list(complaints)))
+    return Unversioned(undeterminable(target), complaints)
+
+
+def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, object]:
     """The patched object with its kind, which it may have lost. StatusError: 422 for what is no
     object, 400 for one without a version, of which Go's decoder reads nothing."""
     if result.is_strategic:
@@ -307,8 +328,10 @@ def _typed(result: Patched, target: Target) -> dict[str, object]:
             raise result.refusal(f"Object 'Kind' is missing in '{result.show()}'")
         document = {**document, "kind": target.kind.kind}
     if not document.get("apiVersion"):
+        if target.is_scale_of_custom:
+            return {**document, "apiVersion": target.kind.api_version}
         if target.schema is None:
-            raise undeterminable(target)
+            raise _unversioned(result, document, target, field_validation)
         if "apiVersion" in document and document["apiVersion"] is None:
             raise result.refusal(
                 ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
