@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, Final
 from urllib.parse import quote
@@ -89,10 +89,16 @@ META: Final[dict[str, tuple[Json, ...]]] = {
 }
 
 
-def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Difference | None]:
-    """Of so many bodies, one by one."""
+def campaign(
+    ours: Server,
+    real: Server,
+    seed: int,
+    count: int,
+    recorded: Mapping[str, Sequence[Json]] | None = None,
+) -> Iterator[Difference | None]:
+    """Of so many bodies, made of what was recorded, one by one."""
     chance, namespace = Random(seed), f"bodies-{seed}"
-    given = {**seeds()}
+    given = {**(seeds() if recorded is None else recorded)}
     thing = {"apiVersion": "fuzz.example.com/v1", "kind": "Thing", "metadata": {"name": "t"}}
     given[THINGS] = [{**thing, "spec": {"replicas": 1, "open": {"a": [1, 1.5, None]}}}]
     for server in (ours, real):

@@ -78,10 +78,16 @@ TYPES: Final = (
 AGENTS: Final = ("curl/8", "Mozilla/5.0 x", "Wget", "kubectl/v1.36", "x", "")
 
 
-def campaign(ours: Server, real: Server, seed: int, count: int) -> Iterator[Difference | None]:
-    """Of so many reads, one by one."""
+def campaign(
+    ours: Server,
+    real: Server,
+    seed: int,
+    count: int,
+    given: Mapping[str, Sequence[Json]] | None = None,
+) -> Iterator[Difference | None]:
+    """Of so many reads of what was recorded, or `given`, one by one."""
     reads = _Reads(ours, real, f"reads-{seed}", Random(seed))
-    reads.prepare()
+    reads.prepare(seeds() if given is None else given)
     for _ in range(count):
         yield reads.asked()
 
@@ -97,7 +103,7 @@ class _Reads:
         self.tokens: list[tuple[str, str]] = []
         self.versions: dict[str, tuple[str, str]] = {}
 
-    def prepare(self) -> None:
+    def prepare(self, recorded: Mapping[str, Sequence[Json]]) -> None:
         """Store up to three objects of each kind that both take."""
         for server in self.servers:
             server.call("POST", "/api/v1/namespaces", {"metadata": {"name": self.namespace}})
@@ -106,7 +112,7 @@ class _Reads:
             definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
             server.call("POST", definitions, DEFINITION)
             server.settle()
-        given = {**seeds(), THINGS: [{**THING, "spec": {"replicas": one}} for one in (1, None)]}
+        given = {**recorded, THINGS: [{**THING, "spec": {"replicas": one}} for one in (1, None)]}
         for collection, objects in sorted(given.items()):
             path = collection.format(self.namespace)
             kept = self.names.setdefault(path, [])
