@@ -473,7 +473,8 @@ class Writer:
         else:
             current = shown_object(old, call.target, no_count=patch.NO_COUNT)
             if call.target.subresource == SCALE:
-                current["metadata"] |= self._managers.of_scale(call, old, context)
+                managers = self._managers.of_scale(call, old, context)
+                current["metadata"] = {**metadata.metadata(current), **managers}
             body = checked_body(call)
             result = patch.patched(
                 current, body, call.patch_type, call.target, call.field_validation
