@@ -285,7 +285,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     (
         "protobuf",
         calls,
-        "_from_protobuf",
+        "_of_message",
         review("application/vnd.kubernetes.protobuf", b"k8s\0" + b"\x0a\0" * 20_000),
     ),
     ("defaulting", create, "prepare_create", large),
@@ -301,7 +301,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
     (
         "what is accepted",
         request_layers,
-        "_form_of_errors",
+        "accepted_of_error",
         lambda running: ask(running, "GET", MAPS, token="", accept="a/b," * 20_000),
     ),
     (

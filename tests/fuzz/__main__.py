@@ -24,10 +24,14 @@ from collections.abc import Iterator, Mapping
 
 from tests.fuzz import (
     applies,
+    bodies,
     decisions,
+    deletions,
+    operations,
     policy_decisions,
     policy_values,
     policy_writes,
+    reads,
     scenarios,
     type_checks,
     variants,
@@ -38,7 +42,11 @@ from tests.fuzz.servers import InProcess, OverHttps, Server, release_of
 CAMPAIGNS = ("expressions", "policies", "schemas")
 BESIDE: Mapping[str, writes.Campaign] = {
     "applies": applies.campaign,
+    "bodies": bodies.campaign,
+    "deletions": deletions.campaign,
     "kinds": writes.of_every_kind,
+    "operations": operations.campaign,
+    "reads": reads.campaign,
     "writes": writes.campaign,
     "policy-writes": policy_writes.campaign,
     "policy-decisions": policy_decisions.campaign,
@@ -88,7 +96,8 @@ def _campaign(name: str, options: argparse.Namespace) -> Iterator[str]:
         return
     server = _server(options)
     if name in BESIDE:
-        ours = InProcess(release_of(server))
+        without = options.disable_admission_plugins.split(",")
+        ours = InProcess(release_of(server), without=without)
         try:
             for wrong in BESIDE[name](ours, server, options.seed, options.count):
                 yield str(wrong or "")
@@ -139,6 +148,7 @@ def _parser() -> argparse.ArgumentParser:
     real.add_argument("--client-key", default="", metavar="FILE")
     real.add_argument("--ca-file", default="", metavar="FILE")
     real.add_argument("--audit-log", default="", metavar="FILE", help="that it writes")
+    real.add_argument("--disable-admission-plugins", default="", metavar="NAMES", help="not there")
     real.add_argument(
         "--patience", type=float, default=2.0, metavar="S", help="until policies are in effect"
     )

@@ -11,7 +11,7 @@ import json
 import re
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -19,10 +19,15 @@ from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.kube.releases import DEFAULT
+from celadon.kube.resources import DEFAULT_PLUGINS
 from tests.apiserver.in_process import Running
 
+_ELSEWHERE: Final = frozenset(
+    {"garbage-collector-controller", "namespace-controller", "resourcequota-controller"}
+)
 WARNING_PREFIX = '299 - "'
 SENT_JSON: Final[Mapping[str, str]] = MappingProxyType({"content-type": "application/json"})
 
@@ -37,8 +42,25 @@ class Reply:
     audit: dict[str, str] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """An answer as it was sent. The names of headers have lower case."""
+
+    code: int
+    headers: Mapping[str, str]
+    data: bytes
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def type(self) -> str:
+        return self.headers.get("content-type", "")
+
+
 class Server(Protocol):
     """An API server that can be asked."""
+
+    def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
+        """Whatever is sent; a stream is read to its end."""
 
     def call(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON
@@ -53,10 +75,19 @@ class Server(Protocol):
 
 
 class InProcess:
-    """Our server, without a network; it serves each version of what a release knows."""
+    """Our server, without a network; it serves each version of what a release knows. As beside it a
+    kube-apiserver has no controllers, nothing is deleted that was not asked for."""
 
-    def __init__(self, release: str = DEFAULT) -> None:
-        self._running = Running(Settings(version=release, all_versions=True))
+    def __init__(self, release: str = DEFAULT, *, without: Collection[str] = ()) -> None:
+        """`without` are admission plugins that the other server does not have."""
+        self._running = Running(
+            Settings(
+                version=release,
+                all_versions=True,
+                controller_names=ON_BY_DEFAULT - _ELSEWHERE,
+                plugins=DEFAULT_PLUGINS.difference(without),
+            )
+        )
 
     def call(
         self, method: str, path: str, body: Any = None, headers: Mapping[str, str] = SENT_JSON
@@ -73,6 +104,19 @@ class InProcess:
         found = [text for name, text in answer.headers if name == "Warning"]
         content = json.loads(answer.body) if answer.body else None
         return Reply(answer.code, content, tuple(map(_warning, found)), dict(answer.audit))
+
+    def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
+        known = [("authorization", "Bearer admin-token"), *headers.items()]
+        answer = self._running.answer(HttpRequest(method, target, known, data))
+        content = answer.body
+        if answer.stream is not None:
+            lines = self._running.lines(answer.stream)
+            content = b"".join(iter(lines.readline, b""))
+        found = {name.lower(): text for name, text in answer.headers if name != "Warning"}
+        if answer.content_type:
+            found["content-type"] = answer.content_type
+        warnings = (text for name, text in answer.headers if name == "Warning")
+        return Sent(answer.code, found, content, tuple(map(_warning, warnings)))
 
     def settle(self) -> None:
         self._running.settle()
@@ -119,6 +163,21 @@ class OverHttps:
         audit = self._audited(answer.headers["Audit-Id"]) if self.audit_log else None
         body = json.loads(content) if content else None
         return Reply(answer.status, body, tuple(map(_warning, warnings)), audit)
+
+    def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
+        sent = {**headers, "authorization": f"Bearer {self.token}"} if self.token else {**headers}
+        try:
+            self._connection.request(method, target, data or None, sent)
+            answer = self._connection.getresponse()
+            content = answer.read()
+        except http.client.HTTPException:
+            self._connection.close()
+            return Sent(500, {}, b"no answer")
+        warnings = [
+            text.encode("latin-1").decode() for text in answer.headers.get_all("Warning") or ()
+        ]
+        found = {name.lower(): text for name, text in answer.headers.items() if name != "Warning"}
+        return Sent(answer.status, found, content, tuple(map(_warning, warnings)))
 
     def _audited(self, audit_id: str) -> dict[str, str]:
         """The annotations of the last event of a request, which is written a little later."""

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import pytest
 
 from tests.fuzz import (
     applies,
+    bodies,
+    deletions,
+    operations,
     policy_decisions,
     policy_values,
     policy_writes,
+    reads,
     scenarios,
     type_checks,
     writes,
@@ -219,6 +224,10 @@ def test_two_servers_that_answer_alike_do_not_differ() -> None:
         pytest.param(policy_decisions.campaign, 2, id="decisions"),
         pytest.param(policy_values.campaign, 20, id="values"),
         pytest.param(type_checks.campaign, 4, id="types"),
+        pytest.param(deletions.campaign, 6, id="deletions"),
+        pytest.param(operations.campaign, 4, id="operations"),
+        pytest.param(partial(reads.campaign, given=WRITTEN), 30, id="reads"),
+        pytest.param(partial(bodies.campaign, recorded=WRITTEN), 40, id="bodies"),
     ],
 )
 def test_campaigns_find_nothing_between_two_alike(campaign: writes.Campaign, count: int) -> None:

@@ -147,7 +147,7 @@ def campaign(
 def _writes(
     ours: Server, real: Server, collection: str, obj: Json, chance: random.Random
 ) -> Iterator[Difference | None]:
-    yield _compared(ours, real, "POST", collection, [obj, obj], _changes(obj, chance), chance)
+    yield _compared(ours, real, "POST", collection, [obj, obj], random_changes(obj, chance), chance)
     stored = [server.call("POST", collection, obj) for server in (ours, real)]
     if not all(reply.code == 201 for reply in stored):
         return
@@ -159,7 +159,7 @@ def _writes(
             server.call("PUT", f"{path}/status", {**kept, "status": obj["status"]})
     kept = [server.call("GET", path).body for server in (ours, real)]
     for part in ("", "", "", "/status"):
-        changes = _changes(kept[1], chance, "status" if part else "")
+        changes = random_changes(kept[1], chance, "status" if part else "")
         yield _compared(ours, real, "PUT", path + part, kept, changes, chance)
     for server in (ours, real):
         server.call("DELETE", f"{path}?gracePeriodSeconds=0&propagationPolicy=Background")
@@ -230,7 +230,8 @@ def masked(text: str) -> str:
 # --- What is changed ---------------------------------------------------------
 
 
-def _changes(obj: Json, chance: random.Random, below: str = "") -> tuple[Change, ...]:
+def random_changes(obj: Json, chance: random.Random, below: str = "") -> tuple[Change, ...]:
+    """One or two changes of an object whose kind has a schema, or of what is below one field."""
     changed, codec = copy.deepcopy(obj), codec_for(metadata.gvk(obj))
     made: list[Change] = []
     for _ in range(chance.choice((1, 1, 1, 2))):

@@ -73,29 +73,99 @@ class MediaClause:
 
     def fits(self, media_type: str) -> bool:
         kind, _, subtype = media_type.partition("/")
-        return self.type in (kind, "*") and self.subtype in (subtype, "*")
+        if self.type == "*":
+            return self.subtype == "*"
+        return self.type == kind and self.subtype in (subtype, "*")
+
+    @property
+    def converts(self) -> bool:
+        """Whether something else than the object is wanted, whatever that may be."""
+        return not _CONVERTING.isdisjoint(self.parameters)
+
+    @property
+    def is_pretty(self) -> bool:
+        return self.parameters.get("pretty") == "1"
+
+    @property
+    def version(self) -> str:
+        """That of the server's own group, in which something is wanted; empty for any."""
+        return self.parameters.get("sv", "")
+
+    def is_streamable_in(self, media_type: str) -> bool:
+        """Whether there is the stream that is wanted, if one is."""
+        stream = self.parameters.get("stream", "")
+        return not stream or (stream == "watch" and media_type in STREAM_TYPES)
+
+    def is_plain_in(self, media_type: str) -> bool:
+        """Whether the object itself is wanted, and may be written so."""
+        return not self.converts and self.is_streamable_in(media_type)
+
+
+_CONVERTING: Final = frozenset({"as", "g", "v"})
+ANY_TYPE: Final = "*/*"
+ANYTHING: Final = MediaClause("*", "*")
+RAW: Final = Accepted(pretty=True)
+"""Of refusals whose client accepts nothing that they can be written in."""
+
+
+def accept_header(request: HttpRequest) -> str:
+    """Of several headers the first counts."""
+    return request.header("accept")
 
 
 def media_clauses(header: str) -> list[MediaClause]:
-    """The best first, each once; of equal quality, in the order given. Unreadable ones are left
-    out."""
+    """The best first, each once, in the order that Go's parser (goautoneg) gives them. Unreadable
+    ones are left out."""
+    if not header:
+        return [ANYTHING]
     found = [clause for part in dict.fromkeys(header.split(",")) for clause in _clause(part)]
-    return sorted(found, key=lambda clause: -clause.quality)
+    if len(found) > FEW:
+        return sorted(found, key=lambda clause: -clause.quality)
+    for end in range(1, len(found)):
+        at = end
+        while at and _is_better(found[at], found[at - 1]):
+            found[at - 1], found[at] = found[at], found[at - 1]
+            at -= 1
+    return found
+
+
+FEW: Final = 12
+"""So many clauses Go sorts by insertion. That shows, since its order is none: a wildcard of the
+best quality is behind a type that stands behind it."""
+
+
+def _is_better(one: MediaClause, other: MediaClause) -> bool:
+    return (
+        one.quality > other.quality
+        or (one.type != "*" and other.type == "*")
+        or (one.subtype != "*" and other.subtype == "*")
+    )
 
 
 def _clause(text: str) -> Iterator[MediaClause]:
-    media_type, *rest = (part.strip() for part in text.split(";"))
-    kind, slash, subtype = media_type.partition("/")
-    if media_type == "*":
-        kind, slash, subtype = "*", "/", "*"
-    if not slash or not kind or not subtype or (kind == "*" and subtype != "*"):
+    media_type, *rest = text.strip(" ").split(";")
+    kind, _, subtype = (part.strip(" ") for part in media_type.partition("/"))
+    if kind == "*" and not subtype:
+        subtype = "*"
+    if not subtype or "/" in subtype:
         return
-    parameters = dict(part.partition("=")[::2] for part in rest if part)
+    parameters, quality = {}, 1.0
+    for part in rest:
+        name, value, *more = *part.split("=", 2), ""
+        if not value or any(more[:-1]):
+            continue
+        if name.strip(" ") == "q":
+            quality = _quality(value)
+        else:
+            parameters[name.strip(" ")] = value.strip(" ")
+    yield MediaClause(kind, subtype, quality, parameters)
+
+
+def _quality(text: str) -> float:
     try:
-        quality = float(parameters.pop("q", "1"))
+        return float(text)
     except ValueError:
-        quality = 1.0
-    yield MediaClause(kind, subtype, quality, {k.strip(): v.strip() for k, v in parameters.items()})
+        return 0.0
 
 
 def accepted(
@@ -105,34 +175,57 @@ def accepted(
     routed: bool = True,
     collection: bool = False,
     tables: bool = True,
+    whole: Sequence[str] = (),
 ) -> Accepted:
     """Return how to write the answer of a resource path. Raises StatusError 406.
 
     `types` are in the order in which texts name them. `routed` says whether a router stands before
     the path, as for built-in resources; `collection` whether the path offers watches, too, which
-    shows in a text of the router; `tables` whether there are tables of what the path has.
+    shows in a text of the router; `tables` whether there are tables of what the path has; `whole`
+    are the types that objects are shown in as they are, if not all.
     """
-    header = ", ".join(request.header_values("accept"))
+    header = accept_header(request)
     negotiated = _remembered if len(header) <= LONGEST else _negotiated
     wanted, pretty = negotiated(
-        header, tuple(types), routed=routed, collection=collection, tables=tables
+        header,
+        tuple(types),
+        routed=routed,
+        collection=collection,
+        tables=tables,
+        whole=tuple(whole or types),
     )
-    return replace(wanted, pretty=True) if is_pretty(request, pretty) else wanted
+    return replace(wanted, pretty=True) if pretty or is_pretty(request) else wanted
+
+
+def accepted_of_error(request: HttpRequest) -> Accepted:
+    """Return how to write a refusal: whole, or indented where nothing else is accepted."""
+    for clause in media_clauses(accept_header(request)):
+        for media_type in BUILT_IN_TYPES:
+            if clause.fits(media_type) and clause.is_plain_in(media_type) and not clause.version:
+                return Accepted(media_type, pretty=clause.is_pretty or is_pretty(request))
+    return RAW
 
 
 def _negotiated(
-    header: str, types: tuple[str, ...], *, routed: bool, collection: bool, tables: bool
-) -> tuple[Accepted, str]:
-    """Return what was found, and its parameter `pretty`."""
-    clauses = media_clauses(header) if header else [MediaClause("*", "*")]
+    header: str,
+    types: tuple[str, ...],
+    *,
+    routed: bool,
+    collection: bool,
+    tables: bool,
+    whole: tuple[str, ...],
+) -> tuple[Accepted, bool]:
+    """Return what was found, and whether it is to be pretty."""
     if routed:
         shown = (*types, *map(_streamed, STREAM_TYPES)) if collection else types
-        _require_route(clauses, types, shown)
-    for clause in clauses:
+        _require_route(header, types, shown)
+    for clause in media_clauses(header):
         for media_type in types:
             found = _accepted(clause, media_type) if clause.fits(media_type) else None
-            if found is not None and (tables or found.form is not Form.TABLE):
-                return found, clause.parameters.get("pretty", "")
+            if found is None or (found.form is Form.TABLE and not tables):
+                continue
+            if found.form is not Form.OBJECT or media_type in whole:
+                return found, clause.is_pretty
     raise status.not_acceptable(types)
 
 
@@ -149,23 +242,14 @@ def require_stream(found: Accepted, types: Sequence[str]) -> None:
 
 def require_route(request: HttpRequest, types: Sequence[str]) -> None:
     """Refuse what the router in front of a path refuses. Raises StatusError 406."""
-    header = ", ".join(request.header_values("accept"))
-    if header:
-        _require_route(media_clauses(header), types, types)
+    _require_route(accept_header(request), types, types)
 
 
-def _require_route(
-    clauses: Sequence[MediaClause], types: Sequence[str], shown: Sequence[str]
-) -> None:
-    if not any(_routed(clause, types) for clause in clauses):
+def _require_route(header: str, types: Sequence[str], shown: Sequence[str]) -> None:
+    """The router knows whole types and `*/*`, to the letter."""
+    given = {part.partition(";")[0].strip(" ") for part in header.split(",")}
+    if header and given.isdisjoint((ANY_TYPE, *types)):
         raise _unroutable(shown)
-
-
-def _routed(clause: MediaClause, types: Sequence[str]) -> bool:
-    """Return whether the router lets the clause through: it knows `*/*`, but no half wildcards."""
-    if clause.type == "*":
-        return True
-    return clause.subtype != "*" and any(clause.fits(type_) for type_ in types)
 
 
 def _streamed(media_type: str) -> str:
@@ -175,7 +259,7 @@ def _streamed(media_type: str) -> str:
 def _unroutable(types: Sequence[str]) -> StatusError:
     message = f"406: Not Acceptable\n\nAvailable representations: {', '.join(types)}"
     details = StatusDetails()
-    return StatusError(
+    return status.Unroutable(
         status.Status(message=message, reason="NotAcceptable", details=details, code=406)
     )
 
@@ -184,12 +268,11 @@ def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
     """Return what a clause accepts of a media type; None where its parameters ask for what there is
     not."""
     parameters = clause.parameters
-    if parameters.get("stream", "watch") != "watch":
+    if clause.version not in ("", "v1") or not clause.is_streamable_in(media_type):
         return None
-    wanted = parameters.get("as", "")
-    if not wanted:
+    if not clause.converts:
         return Accepted(media_type)
-    version = parameters.get("v", "")
+    wanted, version = parameters.get("as", ""), parameters.get("v", "")
     if parameters.get("g") != META_GROUP or version not in ("v1", "v1beta1"):
         return None
     if wanted not in {form.value for form in Form if form is not Form.OBJECT}:
@@ -200,13 +283,12 @@ def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
     return Accepted(media_type, form, version)
 
 
-def is_pretty(request: HttpRequest, parameter: str = "") -> bool:
-    """Tell whether JSON is indented: by the query, else by a parameter of the media type, else by
-    who asks."""
-    if "pretty" in request.query:
-        return parse_bool(request.first("pretty")) is True
-    if parameter == "1":
-        return True
+def is_pretty(request: HttpRequest) -> bool:
+    """Tell whether JSON is indented whatever its media type says: by the query, else by who
+    asks."""
+    asked = request.first("pretty")
+    if asked:
+        return parse_bool(asked) is True
     return request.header("user-agent").startswith(PRETTY_AGENTS)
 
 

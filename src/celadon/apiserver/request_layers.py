@@ -45,14 +45,13 @@ from celadon.apiserver.handlers.endpoints import (
     find_endpoint,
     require_lasting,
 )
-from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, note_deprecation
+from celadon.apiserver.handlers.verbs import BODY_VERBS, Verbs, forget_deprecation, note_deprecation
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, compressed, plain_text
 from celadon.apiserver.negotiation import (
-    BUILT_IN_TYPES,
     NO_SNIFF,
     NOT_FOUND,
     Accepted,
-    accepted,
+    accepted_of_error,
     object_answer,
     status_answer,
 )
@@ -479,6 +478,9 @@ class RequestLayers:
             if len(answer.body) > request_work.LARGE_ANSWER:
                 return await work.step(compressed, answer, request, aside=True)
             return compressed(answer, request)
+        except status.Unroutable:
+            forget_deprecation(notes)
+            raise
         finally:
             # Whether the next request like this one gets a fork is decided by what this one took.
             self._note_seconds((user.name, info.verb, info.group, info.resource), work.spent)
@@ -638,7 +640,7 @@ class RequestLayers:
         """Errors are written in the form that was asked for, as far as there is one."""
         aside = request.has_long_head
         try:
-            return await self._stranger(request).step(_form_of_errors, request, aside=aside)
+            return await self._stranger(request).step(accepted_of_error, request, aside=aside)
         except (StatusError, TooMuchWork):
             return Accepted()
 
@@ -662,14 +664,6 @@ def _must_be_current(info: RequestInfo, request: HttpRequest) -> bool:
     if not info.is_resource:
         return False
     return info.verb not in READING_VERBS or not any(request.query.get("resourceVersion", ()))
-
-
-def _form_of_errors(request: HttpRequest) -> Accepted:
-    try:
-        wanted = accepted(request, BUILT_IN_TYPES)
-    except StatusError:
-        return Accepted()
-    return Accepted(wanted.media_type, pretty=wanted.pretty)
 
 
 # --- Answers of forks --------------------------------------------------------

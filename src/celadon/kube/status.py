@@ -197,11 +197,6 @@ def not_acceptable(media_types: Sequence[str]) -> StatusError:
     return _failure("NotAcceptable", message)
 
 
-def wrong_form(message: str) -> StatusError:
-    """406 for an object that cannot be shown in the form that was asked for."""
-    return _failure("NotAcceptable", message)
-
-
 def already_exists(
     resource: GroupResource, name: str, *, being_deleted: bool = False, generates: bool = False
 ) -> StatusError:
@@ -238,6 +233,10 @@ def expired(message: str) -> StatusError:
 def request_entity_too_large(why: str) -> StatusError:
     """413; `why` names the limit."""
     return _failure("RequestEntityTooLarge", f"Request entity too large: {why}")
+
+
+class Unroutable(StatusError):
+    """A refusal of the router, which comes before anything is known of the resource."""
 
 
 def unsupported_media_type(media_types: Sequence[str]) -> StatusError:

@@ -136,7 +136,15 @@ def test_the_subject() -> None:
 
 def test_a_local_review_of_another_namespace() -> None:
     review = {"metadata": {"namespace": "a"}, "spec": {**resource(namespace="a"), "user": "u"}}
-    with pytest.raises(StatusError, match="must match namespace: b"):
+    with pytest.raises(StatusError, match="does not match the namespace sent on the request"):
+        local_subject_access_review(review, "b", Says((Ruling.ALLOW, "", None)))
+
+
+def test_a_local_review_is_of_the_namespace_of_its_path() -> None:
+    review = {"spec": {**resource(namespace="a"), "user": "u"}}
+    answer = local_subject_access_review(review, "a", Says((Ruling.ALLOW, "", None)))
+    assert answer["metadata"] == {"namespace": "a"}
+    with pytest.raises(StatusError, match=r'"a": must match metadata\.namespace'):
         local_subject_access_review(review, "b", Says((Ruling.ALLOW, "", None)))
 
 

@@ -10,8 +10,8 @@ import pytest
 from celadon.apiserver.handlers.calls import LIMIT, MAX_DEPTH, _content, _from_yaml, _json_value
 from celadon.deep_calls import deep_calls
 from celadon.kube.go import Document, JsonSyntaxError, read_json
-from tests.apiserver.asking import ask, read, said, warnings
-from tests.apiserver.handlers.test_endpoints import definition
+from tests.apiserver.asking import ask, make, read, said, warnings
+from tests.apiserver.handlers.test_endpoints import DEFINITIONS, definition
 from tests.apiserver.in_process import Running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
@@ -135,6 +135,65 @@ def test_bodies_of_deletions(
     found = said(ask(running, "DELETE", f"{MAPS}/none", body, content_type=content_type))
     assert found[0] == code
     assert why in found[1]
+    assert "the object provided is unrecognized" not in found[1]
+
+
+PROTOBUF = "application/vnd.kubernetes.protobuf"
+
+
+MESSAGES = [
+    (b"k8s\0\n\0", 422, "metadata.name: Required value"),
+    (b"k8s\0\n\x04\n\x02v1", 422, "metadata.name: Required value"),
+    (b"k8s\0\n\x08\n\x02v1\x12\x02Fo", 400, 'Fo in version "v1" cannot be handled as a ConfigMap'),
+    (
+        b"k8s\0\n\x0b\x12\x09ConfigMap\x12\x02\x0e\x0e",
+        400,
+        "cannot be handled as a ConfigMap: proto",
+    ),
+    (b"k8s\0\n\xff", 400, "the object provided is unrecognized (must be of type ConfigMap)"),
+]
+
+
+@pytest.mark.parametrize(("body", "code", "why"), MESSAGES)
+def test_messages_that_are_refused(running: Running, body: bytes, code: int, why: str) -> None:
+    found = said(ask(running, "POST", MAPS, body, content_type=PROTOBUF))
+    assert found[0] == code
+    assert why in found[1]
+
+
+NO_KIND = 'is registered for version "v1" in scheme'
+KINDS = [
+    (MAPS, "foo/v1", "Status", "converting (v1.Status) to (core.ConfigMap): unknown conversion"),
+    (MAPS, "v1", "List", "converting (v1.List) to (core.ConfigMap): unknown conversion"),
+    (MAPS, "apps/v1", "GetOptions", "converting (v1.GetOptions) to (core.ConfigMap)"),
+    (MAPS, "foo/v1", "GetOptions", 'no kind "GetOptions" is registered for version "foo/v1"'),
+    (MAPS, "v1/", "ConfigMap", "Object 'apiVersion' is missing in '{\"apiVersion\":"),
+    (DEFINITIONS, "v1", "Pod", f'no kind "Pod" {NO_KIND} "k8s.io/apiextensions-apiserver/pkg/'),
+    (DEFINITIONS, "v1", "Status", "converting (v1.Status) to (apiextensions.CustomResource"),
+    (
+        "/apis/apiregistration.k8s.io/v1/apiservices",
+        *("v1", "Foo", f'{NO_KIND} "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28"'),
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "version", "kind", "why"), KINDS)
+def test_bodies_of_other_kinds(
+    running: Running, path: str, version: str, kind: str, why: str
+) -> None:
+    body = {"apiVersion": version, "kind": kind, "metadata": {"name": "x"}}
+    code, message = said(ask(running, "POST", path, body))
+    assert code == 400
+    assert why in message
+
+
+def test_options_of_deletions_come_in_any_type(running: Running) -> None:
+    make(running, DEFINITIONS, definition("gone.example.com"))
+    running.settle()
+    for path in (f"{MAPS}/none", "/apis/gone.example.com/v1/namespaces/default/widgets/none"):
+        found = said(ask(running, "DELETE", path, b"{}", content_type=PROTOBUF))
+        assert found[0] == 400
+        assert found[1].startswith("provided data does not appear to be a protobuf message")
 
 
 METADATA = [

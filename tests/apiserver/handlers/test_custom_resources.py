@@ -197,3 +197,14 @@ def test_the_owner_of_a_status_in_another_version_loses_what_a_body_lacks(
     assert owners("v2", "/status", status={"b": 1}) == [spec, status]
     assert owners("v1", "/status", status={"b": 1}, spec=None) == [spec, status]
     assert owners("v1", "", status=None) == [spec]
+
+
+@pytest.mark.parametrize("path", [f"{HERE}/a", f"{EVERYWHERE}/a"])
+def test_a_patch_sees_the_managers_of_a_scale(customs: Running, path: str) -> None:
+    ask(customs, "PATCH", f"{path}/scale", {"spec": {"replicas": 3}}, content_type=MERGE)
+    wrong = {"spec": {"replicas": "x"}}
+    code, message = said(ask(customs, "PATCH", f"{path}/scale", wrong, content_type=MERGE))
+    assert code == 422
+    assert '\\"operation\\":\\"Update\\",\\"apiVersion\\":\\"autoscaling/v1\\"' in message
+    answer = ask(customs, "PATCH", f"{path}/scale", {"apiVersion": None}, content_type=MERGE)
+    assert (answer.code, "managedFields" in read(answer)["metadata"]) == (200, False)

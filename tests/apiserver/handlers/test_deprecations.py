@@ -230,3 +230,12 @@ def test_old_watch_paths_name_one_object(running: Running) -> None:
     answer, body = ask(running, "GET", path)
     assert answer.code == 400
     assert body["message"] == "fieldSelector metadata.name doesn't match requested name"
+
+
+def test_the_router_says_nothing_of_deprecations(running: Running) -> None:
+    path = "/api/v1/namespaces/default/endpoints"
+    for accept, count in (("text/html", 0), ("application/json;sv=v9", 1)):
+        answer, _ = ask(running, "GET", path, accept=accept)
+        assert answer.code == 406
+        assert [name for name, _ in answer.headers].count("Warning") == count
+        assert ("k8s.io/deprecated" in answer.audit) is bool(count)

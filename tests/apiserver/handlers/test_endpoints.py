@@ -210,14 +210,60 @@ PROTOBUF = "application/vnd.kubernetes.protobuf"
 
 
 def test_custom_resources_have_no_form_in_protobuf(widgets: Running) -> None:
-    for path, kind in ((f"{HERE}/w", "Unstructured"), (HERE, "UnstructuredList")):
+    for path in (f"{HERE}/w", HERE, f"{HERE}/w/scale", f"{HERE}?watch=true&timeoutSeconds=1"):
         answer = ask(widgets, "GET", path, accept=f"{PROTOBUF}, application/json")
+        assert (answer.code, answer.content_type) == (200, "application/json")
+        answer = ask(widgets, "GET", path, accept=PROTOBUF)
         assert (answer.code, answer.content_type) == (406, PROTOBUF)
-        assert f"object *unstructured.{kind} does not implement".encode() in answer.body
-    for path in (f"{HERE}/w;as=PartialObjectMetadata;g=meta.k8s.io;v=v1", f"{HERE}/w/scale"):
-        path, _, form = path.partition(";")
-        answer = ask(widgets, "GET", path, accept=f"{PROTOBUF};{form}".rstrip(";"))
-        assert (answer.code, answer.content_type) == (200, PROTOBUF)
+        assert b"only the following media types are accepted" in answer.body
+    as_metadata = f"{PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+    answer = ask(widgets, "GET", f"{HERE}/w", accept=as_metadata)
+    assert (answer.code, answer.content_type) == (200, PROTOBUF)
+
+
+TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
+
+
+def test_forms_of_custom_resources_have_the_order_of_their_structs(widgets: Running) -> None:
+    table = ask(widgets, "GET", f"{HERE}/w?includeObject=Object", accept=TABLE).body
+    assert table.startswith(b'{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":')
+    assert b'"object":{"apiVersion":' in table
+    part = ask(widgets, "GET", f"{HERE}/w", accept=TABLE.replace("Table", "PartialObjectMetadata"))
+    assert part.body.startswith(
+        b'{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"w",'
+    )
+
+
+def test_tables_of_scales_of_custom_resources_have_columns_of_their_own(widgets: Running) -> None:
+    columns = ask(widgets, "GET", f"{HERE}/w/scale", accept=TABLE).body
+    assert b'"name":"Desired","type":"integer","format":"","description":"Number of' in columns
+    answer = ask(widgets, "GET", f"{HERE}/w/scale", accept=TABLE.replace("Table", METADATA_LIST))
+    assert b"the requested object is not a list (*v1.Scale)" in answer.body
+
+
+METADATA_LIST = "PartialObjectMetadataList"
+
+
+@pytest.mark.parametrize(
+    ("accept", "is_raw"),
+    [
+        (TABLE, True),
+        (f"{TABLE}, application/json", False),
+        ("text/html", True),
+        ("application/json;sv=v1", True),
+        ("application/yaml;stream=watch", True),
+        ("*", False),
+        ("", False),
+    ],
+)
+def test_refusals_are_indented_where_nothing_else_is_accepted(
+    widgets: Running, accept: str, is_raw: bool
+) -> None:
+    for path in (f"{HERE}/absent", "/api/v1/namespaces/default/configmaps/absent"):
+        answer = ask(widgets, "GET", path, accept=accept)
+        assert answer.content_type == "application/json"
+        assert answer.body.startswith(b'{\n  "kind": "Status"') is is_raw
+        assert answer.body.endswith(b"\n") is not is_raw
 
 
 GOING = "create not allowed while custom resource definition is terminating"

@@ -33,6 +33,9 @@ def running() -> Iterator[Running]:
             "name": name,
             "served": True,
             "storage": name == "v1",
+            "subresources": {
+                "scale": {"specReplicasPath": ".spec.x", "statusReplicasPath": ".status.x"}
+            },
             "schema": {"openAPIV3Schema": schema},
         }
         for name in ("v1", "v2")
@@ -64,9 +67,10 @@ def running() -> Iterator[Running]:
     started.close()
 
 
-def mutate(running: Running, *patches: str) -> None:
+def mutate(running: Running, *patches: str, group: str = "a.io", resource: str = "*") -> None:
     """Let these be the patches of the one mutating policy, of one operation each."""
-    rule = {"apiGroups": ["a.io"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}
+    rule = {"apiGroups": [group], "apiVersions": ["*"], "operations": ["*"]}
+    rule["resources"] = [resource]
     expressions = [{"expression": f"[JSONPatch{{{patch}}}]"} for patch in patches]
     spec = {
         "matchConstraints": {"resourceRules": [{**rule, "operations": ["CREATE", "UPDATE"]}]},
@@ -146,3 +150,44 @@ def test_who_has_no_name_is_refused_under_the_one_that_a_mutator_gave(running: R
     body = {**thing(""), "metadata": {"generateName": "gen-"}}
     code, answer = ask(running, "POST", THINGS, body)
     assert (code, answer["details"]["name"]) == (403, "other")
+
+
+MAPS = "/api/v1/namespaces/default/configmaps"
+
+
+def test_a_link_to_itself_is_not_shown() -> None:
+    started = Running()
+    try:
+        mutate(started, "op: 'add', path: '/metadata/selfLink', value: 'x'", group="")
+        body = {"metadata": {"name": "linked"}}
+        for dry in ("?dryRun=All", ""):
+            assert "selfLink" not in ask(started, "POST", MAPS + dry, body)[1]["metadata"]
+        assert "selfLink" not in ask(started, "PUT", f"{MAPS}/linked", body)[1]["metadata"]
+    finally:
+        started.close()
+
+
+def test_an_object_is_kept_where_the_path_says(running: Running) -> None:
+    mutate(running, "op: 'replace', path: '/metadata/name', value: 'other'")
+    header = ("content-type", "application/apply-patch+yaml")
+    path = f"{THINGS}/applied"
+    sent = [("authorization", "Bearer admin-token"), header]
+    data = json.dumps(thing("applied")).encode()
+    made = running.answer(HttpRequest("PATCH", f"{path}?fieldManager=m", sent, data))
+    assert (made.code, json.loads(made.body)["metadata"]["name"]) == (201, "other")
+    assert ask(running, "GET", path)[1]["metadata"]["name"] == "other"
+    assert ask(running, "GET", f"{THINGS}/other")[0] == 404
+    assert ask(running, "DELETE", path)[0] == 200
+
+
+def test_scales_of_custom_resources_are_not_patched(running: Running) -> None:
+    mutate(running, "op: 'add', path: '/metadata/name', value: 'scaled'")
+    assert ask(running, "POST", THINGS, thing("scaled"))[0] == 201
+    scale = ask(running, "GET", f"{THINGS}/scaled/scale")[1]
+    mutate(running, "op: 'replace', path: '/spec/replicas', value: 5", resource="things/scale")
+    code, answer = ask(running, "PUT", f"{THINGS}/scaled/scale", scale)
+    assert (code, answer["message"]) == (
+        403,
+        "policy 'm' with binding 'm' denied request: "
+        "request to convert CR to an invalid group/version: autoscaling/v1",
+    )

@@ -12,6 +12,7 @@ from celadon.apiserver.printers.table_forms import (
     TableForm,
     built_in_shape,
     event_table,
+    go_type,
     included_object,
     list_table,
     not_a_list,
@@ -127,7 +128,7 @@ def test_refusals(kind: GroupVersionKind, custom: bool, name: str) -> None:
         406,
         f"you requested PartialObjectMetadata, but the requested object is a list (*{name}List)",
     )
-    one = not_a_list(kind, custom=custom)
+    one = not_a_list(go_type(kind), custom=custom)
     assert (one.code, one.status.message) == (
         (500, "content is not a list")
         if custom

@@ -610,3 +610,26 @@ def test_what_is_wrong_with_metadata_of_a_custom_resource_is_said_twice() -> Non
     assert [str(one) for one in errors] == [
         'metadata.uid: Invalid value: "x": field is immutable'
     ] * 2
+
+
+POLICIES = target("networking.k8s.io/v1/networkpolicies", "n")
+
+
+@pytest.mark.parametrize(
+    ("ingress", "owner"),
+    [([{"from": []}], "two"), ([{}], "one"), ([], "nobody"), ([{"ports": [{"port": 1}]}], "two")],
+)
+def test_what_is_empty_in_a_list_that_is_owned_as_a_whole_counts(ingress: Any, owner: str) -> None:
+    policy: Object = {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": "n"},
+        "spec": {"podSelector": {}, "ingress": [{"from": []}]},
+    }
+    clock = Clock()
+    live = _created(policy, POLICIES, clock.writer("one"))
+    changed = {**policy, "spec": {**policy["spec"], "ingress": ingress}}
+    made = _updated(changed, live, POLICIES, clock.writer("two"))
+    owners = _owners(made).items()
+    owns = [name.split()[0] for name, fields in owners if "f:ingress" in fields.get("f:spec", {})]
+    assert owns == ([] if owner == "nobody" else [owner])

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from celadon.kube import GroupVersionKind
 from celadon.kube.fieldmanager import MutatedKinds, MutationRefused
-from celadon.kube.fieldmanager.field_sets import with_go_numbers
 from celadon.kube.fieldmanager.merge_types import type_of
 from celadon.kube.fieldmanager.structured_merge import merged
 from celadon.kube.registry.draft import drafted
 from celadon.kube.schemas import DecodeError
+from celadon.kube.schemas.converted_values import with_go_numbers
 from tests.kube.fieldmanager.random_configurations import LIVE, POD, Json, configurations
 
 

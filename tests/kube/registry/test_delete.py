@@ -15,6 +15,7 @@ from celadon.kube.registry.delete import (
     gone_answer,
     is_released,
     marked,
+    nothing,
     read_delete_options,
     remaining_finalizers,
     require_deletable,
@@ -36,6 +37,10 @@ def test_options_come_from_the_body_or_else_from_the_query() -> None:
     query = {"propagationPolicy": ["Orphan"], "gracePeriodSeconds": ["-5"], "dryRun": ["All"]}
     assert delete_options(None, query) == DeleteOptions(("All",), "Orphan", grace=1)
     assert delete_options({}, query) == DeleteOptions()
+    named = {"uid": ["u", "v"], "resourceVersion": ["7"], "preconditions": ["x"]}
+    preconditions = {"uid": "u", "resourceVersion": "7"}
+    assert delete_options(None, named) == DeleteOptions(preconditions=preconditions)
+    assert delete_options(None, {"uid": [""], "resourceVersion": []}) == DeleteOptions()
     body = {"orphanDependents": False, "preconditions": {"uid": "u"}, "gracePeriodSeconds": 3}
     wanted = DeleteOptions(orphan=False, grace=3, preconditions={"uid": "u"})
     assert delete_options(body, query) == wanted
@@ -77,6 +82,8 @@ def test_finalizers(have: list[str], options: DeleteOptions, left: list[str]) ->
 @pytest.mark.parametrize(
     ("version", "kind", "have", "options", "left"),
     [
+        ("v1", "Event", ["a/b", "orphan"], DeleteOptions(), ["a/b"]),
+        ("events.k8s.io/v1", "Event", [], DeleteOptions(propagation="Foreground"), []),
         ("batch/v1", "Job", [], DeleteOptions(), ["orphan"]),
         ("batch/v1", "Job", ["foregroundDeletion"], DeleteOptions(), ["foregroundDeletion"]),
         ("batch/v1", "Job", [], DeleteOptions(propagation="Background"), []),
@@ -170,6 +177,22 @@ def test_how_long_a_pod_has(
     assert settled(options, made) == options
 
 
+def test_a_pod_loses_the_finalizers_that_the_options_do_not_choose() -> None:
+    meta = {"name": "p", "finalizers": ["foregroundDeletion"]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": meta}
+    kept = marked(pod, DeleteOptions(orphan=False, grace=0), NOW)
+    assert kept is not None
+    assert "finalizers" not in kept["metadata"]
+    assert goes_at_once(kept)
+
+
+def test_what_a_dry_run_shows_of_an_object_that_loses_its_finalizers() -> None:
+    empty = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {}}
+    assert nothing(target("v1/configmaps", "a")) == empty
+    event = nothing(target("v1/events", "a"))
+    assert (event["involvedObject"], event["firstTimestamp"]) == ({}, None)
+
+
 def test_only_pods_without_finalizers_go_at_once() -> None:
     assert settled(DeleteOptions(), obj()) == DeleteOptions()
     over: dict[str, Any] = {"deletionTimestamp": NOW, "deletionGracePeriodSeconds": 0}
@@ -225,6 +248,21 @@ def test_namespaces_wait_for_what_is_in_them() -> None:
     assert made is not None
     assert made["status"] == {"phase": "Terminating"}
     assert made["metadata"] == {"name": "n", "deletionTimestamp": NOW}
+    assert marked(made, DeleteOptions(propagation="Orphan"), "2027-01-01T00:00:00Z") == made
+    waiting = marked(space, DeleteOptions(orphan=False), NOW)
+    assert waiting is not None
+    assert waiting["metadata"]["finalizers"] == ["foregroundDeletion"]
+
+
+def test_a_namespace_without_finalizers_is_only_marked_at_first() -> None:
+    space = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}, "spec": {}}
+    made = marked(space, DeleteOptions(), NOW)
+    assert made is not None
+    assert (made["metadata"]["deletionTimestamp"], made["status"]) == (
+        NOW,
+        {"phase": "Terminating"},
+    )
+    assert marked(made, DeleteOptions(), NOW) is None
 
 
 @pytest.mark.parametrize("kind", ["Namespace", "CustomResourceDefinition", "Box"])
@@ -318,6 +356,13 @@ REFUSED = [
         'no kind "Pod" is registered for version "v1" in scheme '
         '"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"',
     ),
+    (
+        '{"kind":"Status","apiVersion":"apps/v1"}',
+        "converting (v1.Status) to (v1.DeleteOptions): unknown conversion",
+    ),
+    ('{"kind":"ListOptions"}', "converting (v1.ListOptions) to (v1.DeleteOptions)"),
+    ('{"kind":"ListOptions","apiVersion":"v1"}', 'no kind "ListOptions" is registered'),
+    ('{"kind":"Pod"}', 'no kind "Pod" is registered for version "meta.k8s.io/v1" in scheme'),
     (
         '{"gracePeriodSeconds":"x"}',
         "json: cannot unmarshal string into Go struct field DeleteOptions.gracePeriodSeconds of "

@@ -10,6 +10,7 @@ import pytest
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.registry.patch import (
     STRATEGIC_PATCH,
+    Unversioned,
     patch_type,
     patched,
     read_patched,
@@ -391,6 +392,50 @@ MISFITS: list[tuple[str, dict[str, Any], str]] = [
         "unrecognized type: float64",
     ),
 ]
+
+
+def test_without_a_version_no_field_is_known() -> None:
+    made = result({"apiVersion": None}, MERGE_PATCH)
+    with pytest.raises(Unversioned, match="was undeterminable") as warned:
+        read_patched(made, CONFIG_MAPS, CONTEXT)
+    assert warned.value.warnings == ('unknown field "data"', 'unknown field "metadata"')
+    with pytest.raises(StatusError, match='unknown field "data"') as refused:
+        read_patched(made, CONFIG_MAPS, CONTEXT, "Strict")
+    assert refused.value.code == 422
+    with pytest.raises(StatusError, match="was undeterminable") as ignored:
+        read_patched(made, CONFIG_MAPS, CONTEXT, "Ignore")
+    assert not isinstance(ignored.value, Unversioned)
+
+
+FIRST_FAULTS: list[tuple[dict[str, Any], str]] = [
+    ({"metadata": {"finalizers": "x", "labels": []}}, "cannot restore map from slice"),
+    ({"spec": {"tolerations": "x", "nodeSelector": []}}, "cannot restore map from slice"),
+    ({"spec": {"priority": 1.5, "containers": 5}}, "cannot restore slice from int64"),
+    ({"spec": {"priority": 1.5, "overhead": []}}, "cannot convert float64 to int32"),
+    ({"spec": {"priority": "x", "nodeName": {}}}, "unrecognized type: string"),
+    ({"status": 5, "metadata": {"creationTimestamp": 5}}, "json: cannot unmarshal number into"),
+    ({"metadata": {"creationTimestamp": 5, "name": 5}}, "cannot convert int64 to string"),
+    ({"kind": 5, "spec": 5}, "cannot convert int64 to string"),
+]
+
+
+@pytest.mark.parametrize(("patch", "why"), FIRST_FAULTS)
+def test_of_several_misfits_the_first_in_the_order_of_fields_is_told(
+    patch: dict[str, Any], why: str
+) -> None:
+    old = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {}}
+    with pytest.raises(StatusError) as caught:
+        read_patched(patched(old, json.dumps(patch).encode(), STRATEGIC_PATCH, PODS), PODS, CONTEXT)
+    assert f": {why}" in str(caught.value)
+
+
+@pytest.mark.parametrize(("given", "wanted"), [(2.0, 2), (2**32 + 5, 5), (1e3, 1000)])
+def test_a_strategic_merge_gives_integers_as_go_converts_them(given: float, wanted: int) -> None:
+    where = target("apps/v1/deployments", "a")
+    old = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}}
+    body = json.dumps({"spec": {"replicas": given}}).encode()
+    read = read_patched(patched(old, body, STRATEGIC_PATCH, where), where, CONTEXT)
+    assert read.draft.made["spec"]["replicas"] == wanted
 
 
 @pytest.mark.parametrize(("resource", "patch", "why"), MISFITS)

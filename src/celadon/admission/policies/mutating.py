@@ -65,6 +65,7 @@ from celadon.admission.request import Operation, Reinvocation, Request
 from celadon.admission.verdict import Note, Outcome
 from celadon.admission.world import World
 from celadon.kube import GroupVersionKind, JsonObject, StatusError
+from celadon.kube.crd import invalid_version
 from celadon.kube.fieldmanager import MergePlanner, MutatedKinds, MutationRefused, Patched
 from celadon.kube.releases import current_release
 from celadon.records import replace
@@ -211,7 +212,17 @@ class MutationCase:
             raise _Failed(failure)
         apply = apply_patch if mutation.is_patch else apply_configuration
         data = DataValues(activation[name] for name in _DATA)
-        return apply(value, live, data, kinds, kind, wanted)
+        made = apply(value, live, data, kinds, kind, wanted)
+        if self._context.request.subresource == "scale" and self._is_of_custom_resource():
+            raise MutationRefused(invalid_version("to", wanted.api_version))
+        return made
+
+    def _is_of_custom_resource(self) -> bool:
+        """Return whether the request is about one, whose scale upstream converts as if it were
+        one."""
+        context = self._context
+        resource = context.world.catalog.by_gvr(context.request.resource)
+        return resource is not None and resource.custom
 
     def _phases(self, live: JsonObject | None) -> Phases:
         """Return whether an object is small enough for an expression need not be asked: to count

@@ -185,12 +185,14 @@ def local_subject_access_review(
 ) -> JsonDict:
     """Answer whether the subject of the review may, in the namespace of the path. Raises
     StatusError (400, 422)."""
-    errors = validate_local_review(review)
-    if not errors and metadata.namespace(review) != namespace:
+    own = metadata.namespace(review)
+    if own and own != namespace:
         raise status.bad_request(
-            f"spec.resourceAttributes.namespace must match namespace: {namespace}"
+            "the namespace of the provided object does not match the namespace sent on the request"
         )
-    return _reviewed(review, _subject(review.get("spec") or {}), errors, authorizer)
+    named = {**review, "metadata": {**metadata.metadata(review), "namespace": namespace}}
+    errors = validate_local_review(named)
+    return _reviewed(named, _subject(review.get("spec") or {}), errors, authorizer)
 
 
 def _subject(spec: JsonObject) -> User:

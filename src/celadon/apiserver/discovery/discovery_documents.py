@@ -367,7 +367,7 @@ def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) ->
     try:
         accepted = _accepted(request, allow_aggregated=request.path != "/apis/")
     except StatusError as error:
-        return negotiation.status_answer(error, negotiation.Accepted())
+        return negotiation.status_answer(error, negotiation.RAW)
     if isinstance(accepted, str):
         return _aggregated_answer(request, apis, root, accepted)
     document = api_versions(address) if root == "api" else api_group_list(apis)
@@ -411,7 +411,7 @@ def _document(request: HttpRequest, document: JsonObject) -> HttpAnswer:
     try:
         accepted = _accepted(request, allow_aggregated=False)
     except StatusError as error:
-        return negotiation.status_answer(error, negotiation.Accepted())
+        return negotiation.status_answer(error, negotiation.RAW)
     assert not isinstance(accepted, str)
     return _written(document, accepted)
 
@@ -424,13 +424,13 @@ def _written(document: JsonObject, accepted: negotiation.Accepted) -> HttpAnswer
 
 def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> negotiation.Accepted | str:
     """A version where its aggregated form is wanted. Raises StatusError 406."""
-    given = ", ".join(request.header_values("accept"))
-    for clause in negotiation.media_clauses(given) or [negotiation.MediaClause("*", "*")]:
+    given = negotiation.accept_header(request)
+    for clause in negotiation.media_clauses(given):
         for media_type in negotiation.BUILT_IN_TYPES:
-            if not clause.fits(media_type):
+            if not clause.fits(media_type) or clause.version:
                 continue
-            if "as" not in clause.parameters:
-                pretty = negotiation.is_pretty(request, clause.parameters.get("pretty", ""))
+            if clause.is_plain_in(media_type):
+                pretty = clause.is_pretty or negotiation.is_pretty(request)
                 return negotiation.Accepted(media_type, pretty=pretty)
             if allow_aggregated and media_type == JSON and _wants_aggregated(clause):
                 return clause.parameters["v"]

@@ -29,7 +29,13 @@ from celadon.apiserver.http_messages import (
     HttpRequest,
     compressed,
 )
-from celadon.apiserver.negotiation import NOT_KEPT, PROTOBUF, YAML, MediaClause, media_clauses
+from celadon.apiserver.negotiation import (
+    NOT_KEPT,
+    PROTOBUF,
+    YAML,
+    accept_header,
+    media_clauses,
+)
 from celadon.kube import JsonObject
 from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict
@@ -478,6 +484,5 @@ def _swagger_answer(request: HttpRequest, openapi: OpenApi) -> HttpAnswer:
 def _taken(request: HttpRequest, types: Sequence[str]) -> str | None:
     """Return which of the types the client wants most; a client that takes none has to do
     without."""
-    given = ", ".join(request.header_values("accept"))
-    clauses = media_clauses(given) or [MediaClause("*", "*")]
+    clauses = media_clauses(accept_header(request))
     return next((type_ for clause in clauses for type_ in types if clause.fits(type_)), None)

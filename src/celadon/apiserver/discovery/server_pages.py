@@ -281,7 +281,7 @@ def page_answer(
 
 def _wanted(request: HttpRequest, kind: str) -> tuple[str, negotiation.Accepted] | None:
     """The version of the kind and how to write it; None for text."""
-    given = ", ".join(request.header_values("accept"))
+    given = negotiation.accept_header(request)
     if not given.strip():
         return None
     for clause in negotiation.media_clauses(given):
@@ -293,7 +293,7 @@ def _wanted(request: HttpRequest, kind: str) -> tuple[str, negotiation.Accepted]
             if media_type == TEXT and not any((*named, version)):
                 return None
             if media_type != TEXT and named == (GROUP, kind) and version in VERSIONS:
-                pretty = negotiation.is_pretty(request, clause.parameters.get("pretty", ""))
+                pretty = clause.is_pretty or negotiation.is_pretty(request)
                 return version, negotiation.Accepted(media_type, pretty=pretty)
     raise status.not_acceptable(TYPES)
 

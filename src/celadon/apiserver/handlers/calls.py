@@ -6,23 +6,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.http_messages import JSON, Header, HttpRequest
-from celadon.apiserver.negotiation import BUILT_IN_TYPES, YAML
+from celadon.apiserver.negotiation import BUILT_IN_TYPES, PROTOBUF, YAML
 from celadon.apiserver.request_info import RequestInfo, is_true
 from celadon.apiserver.request_work import RequestWork
 from celadon.cel.value_functions import parse_duration
-from celadon.kube import StatusError, User, status
+from celadon.kube import GroupVersionKind, StatusError, User, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import Document, parse_media_type
 from celadon.kube.json_types import JsonDict
-from celadon.kube.protobuf import ProtobufError, decode
-from celadon.kube.registry import Incoming, Target, WriteOptions, patch, request_bodies
+from celadon.kube.protobuf import (
+    ProtobufError,
+    decode,
+    has_message,
+    open_envelope,
+    read_message,
+)
+from celadon.kube.registry import Incoming, Target, WriteOptions, delete, patch, request_bodies
 from celadon.kube.schemas import json_kind
 from celadon.records import dataclass as record
 from celadon.remembering import remembered
@@ -203,9 +209,9 @@ def checked_body(call: Call) -> bytes:
     return body
 
 
-def require_body_type(call: Call) -> None:
-    """Raises StatusError 415 for a type in which no object is sent."""
-    if call.content_type not in call.endpoint.body_types:
+def require_body_type(call: Call, types: Sequence[str] = ()) -> None:
+    """Raises StatusError 415 for a type in which no object is sent, or none of these."""
+    if call.content_type not in (types or call.endpoint.body_types):
         raise status.unsupported_media_type(BUILT_IN_TYPES)
 
 
@@ -228,13 +234,30 @@ def read_body(call: Call, field_validation: str) -> SentBody:
     is too large, 415 for one of an unknown type, 400 for one that cannot be read."""
     body = checked_body(call)
     require_body_type(call)
-    media_type = call.content_type
-    if media_type == JSON:
-        return SentBody(body, body)
     try:
-        return _from_yaml(body, field_validation) if media_type == YAML else _from_protobuf(body)
+        if call.content_type == PROTOBUF:
+            return _of_message(body, call.target.kind)
+        return _read(body, call.content_type, field_validation)
     except _Unreadable as error:
         raise request_bodies.unrecognized(call.target.kind.kind, str(error), body) from None
+
+
+def read_delete_body(call: Call) -> bytes | Document:
+    """The options of a deletion, in any type whatever is deleted. Raises StatusError: as
+    `read_body`, in words of its own."""
+    body = checked_body(call)
+    require_body_type(call, BUILT_IN_TYPES)
+    try:
+        return _read(body, call.content_type, request_bodies.IGNORE).content
+    except _Unreadable as error:
+        raise delete.unreadable(str(error)) from None
+
+
+def _read(body: bytes, media_type: str, field_validation: str) -> SentBody:
+    """Raises _Unreadable."""
+    if media_type == JSON:
+        return SentBody(body, body)
+    return _from_yaml(body, field_validation) if media_type == YAML else _from_protobuf(body)
 
 
 class _Unreadable(Exception):
@@ -257,6 +280,21 @@ def _from_yaml(body: bytes, field_validation: str) -> SentBody:
         noticed = (document.strict_error(),)
     # upstream makes JSON of YAML by way of Go's maps, which are written with sorted members
     return SentBody(_content(document.value, is_sorted=True), body, noticed)
+
+
+def _of_message(body: bytes, kind: GroupVersionKind) -> SentBody:
+    """An object for an endpoint of a kind, which counts where none is said. Raises _Unreadable, and
+    StatusError for a message that cannot be read."""
+    try:
+        envelope = open_envelope(body, kind)
+    except ProtobufError as error:
+        raise _Unreadable(str(error)) from None
+    if not has_message(envelope.gvk):
+        raise request_bodies.not_registered(envelope.gvk, kind)
+    try:
+        return SentBody(_content(read_message(envelope), is_sorted=False), body)
+    except ProtobufError as error:
+        raise request_bodies.undecodable(envelope.gvk, kind.kind, str(error)) from None
 
 
 def _from_protobuf(body: bytes) -> SentBody:

@@ -14,13 +14,13 @@ from typing import TypeAlias
 
 from celadon.admission import Operation, World, writing
 from celadon.apiserver.handlers.admission_chain import Admission
-from celadon.apiserver.handlers.calls import Call, LostRace, read_body
+from celadon.apiserver.handlers.calls import Call, LostRace, read_delete_body
 from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.write import Written, in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject
-from celadon.apiserver.request_info import list_options
+from celadon.apiserver.request_info import EXACT, list_options
 from celadon.kube import JsonObject, StatusError, metadata
-from celadon.kube.registry import Target, delete, request_bodies
+from celadon.kube.registry import Target, delete
 
 _DeleteOptions: TypeAlias = delete.DeleteOptions
 
@@ -54,6 +54,8 @@ class Deleter:
         options = await call.work.step(_options, call)
         call.notes.warnings += delete.delete_warnings(options, call.target.resource.gvk)
         is_large = call.work.is_large
+        if not selected.match and selected.resource_version not in ("", "0"):
+            selected = replace(selected, match=EXACT)  # upstream reads page by page
         listed = await self._reader.collection(call.endpoint, selected, call.work)
         is_long = call.work.is_large
         for obj in listed.objects:
@@ -122,10 +124,11 @@ class Deleter:
         dry_run = bool(options.dry_run)
         space, revision = target.namespace, stored.revision
         if kept is not None:
-            code = 202 if options.orphan is False else 200
+            at_once = delete.goes_at_once(kept)
+            code = 202 if options.orphan is False and not at_once else 200
+            kept = await call.work.step(in_order, kept)
             if dry_run or kept == old:
                 return Written(code, kept)
-            kept = await call.work.step(in_order, kept)
             stored_form = await call.work.step(self._reader.stored, kept, resource)
             changed = await self._objects.update(
                 resource, space, target.name, stored_form, revision, work=call.work
@@ -134,9 +137,11 @@ class Deleter:
                 raise LostRace
             self._reader.written(changed.object, resource)
             old = await call.work.step(self._reader.shown, changed.object, resource)
-            if not delete.goes_at_once(kept):
+            if not at_once:
                 return Written(code, old)
             await self._remove_marked(target, old)
+        elif dry_run and metadata.finalizers(old):
+            return Written(200, delete.nothing(target))
         elif not dry_run:
             removed = await self._objects.delete(resource, space, target.name, revision)
             if removed is None:
@@ -159,5 +164,5 @@ def _options(call: Call) -> _DeleteOptions:
     """From the body, or from the query if there is none."""
     given = None
     if call.request.body:
-        given = delete.read_delete_options(read_body(call, request_bodies.IGNORE).content)
+        given = delete.read_delete_options(read_delete_body(call))
     return delete.delete_options(given, call.request.query)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.handlers.calls import Call
+from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.handlers.watch import BOOKMARK, ERROR, INITIAL_EVENTS_END, WatchEvent
 from celadon.apiserver.http_messages import JSON, json_bytes, sorted_json_bytes
 from celadon.apiserver.negotiation import PROTOBUF, Accepted, Form
@@ -16,8 +17,10 @@ from celadon.apiserver.printers.table_forms import (
     TableForm,
     TableShape,
     built_in_shape,
+    custom_scale_shape,
     custom_shape,
     event_table,
+    go_type,
     included_object,
     list_table,
     not_a_list,
@@ -69,12 +72,16 @@ class Forms:
         tell ages, and what their reader includes."""
         return self.wanted.form in (Form.OBJECT, Form.METADATA) and self._can_be_written()
 
+    @property
+    def sorts(self) -> bool:
+        """Return whether members are sorted: of objects that have no Go type, shown as they are."""
+        return self.wanted.form is Form.OBJECT and self.call.endpoint.is_untyped
+
     def object(self, obj: JsonObject) -> JsonObject:
         """Raises StatusError: 400, or 406 for a list form."""
-        resource = self.call.endpoint.resource
+        endpoint = self.call.endpoint
         match self.wanted.form:
             case Form.OBJECT:
-                self._check_written("Unstructured")
                 self.require_no_list(obj)
                 return obj
             case Form.TABLE:
@@ -82,7 +89,7 @@ class Forms:
             case Form.METADATA:
                 return partial_object(obj, self.wanted.version)
         # Go's conversion fails here with the type of what it has, so that the text has to name it.
-        raise not_a_list(resource.gvk, custom=resource.custom)
+        raise not_a_list(_go_type(endpoint), custom=endpoint.is_untyped)
 
     # `ensureNonNilItems` of k8s.io/apiserver `pkg/endpoints/handlers/response.go`.
     def require_no_list(self, obj: JsonObject) -> None:
@@ -96,7 +103,6 @@ class Forms:
         resource = self.call.endpoint.resource
         match self.wanted.form:
             case Form.OBJECT:
-                self._check_written("UnstructuredList")
                 return self._whole_list(meta, objects)
             case Form.TABLE:
                 return list_table(self._shape(), meta, objects, self._table(), self.now())
@@ -168,22 +174,14 @@ class Forms:
         none."""
         return self.wanted.media_type != PROTOBUF or not self.call.endpoint.is_untyped
 
-    def _check_written(self, go_type: str) -> None:
-        """Refuse what is no message, as k8s.io/apimachinery `pkg/runtime/serializer/protobuf`
-        does."""
-        if not self._can_be_written():
-            raise status.wrong_form(
-                f"object *unstructured.{go_type} does not implement the protobuf marshalling "
-                "interface and cannot be encoded to a protobuf message"
-            )
-
     def _table(self) -> TableForm:
-        return TableForm(self.wanted.version, included_object(self.call.request))
+        included = included_object(self.call.request)
+        return TableForm(self.wanted.version, included, sorts=self.call.endpoint.is_untyped)
 
     def _shape(self) -> TableShape:
         endpoint = self.call.endpoint
         if endpoint.subresource is not None and endpoint.subresource.name == "scale":
-            return scale_shape()
+            return custom_scale_shape() if endpoint.resource.custom else scale_shape()
         definition = self.served.definition_of(endpoint.resource)
         if definition is None:
             return built_in_shape(endpoint.resource.gvr)
@@ -194,6 +192,15 @@ class Forms:
         no table can include."""
         if self.wanted.form is Form.TABLE:
             included_object(self.call.request)
+
+
+def _go_type(endpoint: Endpoint) -> str:
+    """The type of one object that the endpoint shows: of scales, whatever they scale, one of their
+    own, which those of custom resources have in their version."""
+    is_scale = endpoint.subresource is not None and endpoint.subresource.name == "scale"
+    if is_scale and endpoint.resource.custom:
+        return f"{endpoint.kind.version}.{endpoint.kind.kind}"
+    return go_type(endpoint.kind if is_scale else endpoint.resource.gvk)
 
 
 def _untyped(obj: JsonObject) -> JsonDict:

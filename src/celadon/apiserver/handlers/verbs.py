@@ -263,8 +263,7 @@ class Verbs:
         forms.check()
         if forms.is_plain:
             return HttpAnswer(200, JSON, forms.plain_list(meta, objects, self.texts))
-        custom = forms.call.endpoint.resource.custom
-        return object_answer(200, forms.list(meta, objects), forms.wanted, sort=custom)
+        return object_answer(200, forms.list(meta, objects), forms.wanted, sort=forms.sorts)
 
     async def _stream(
         self, events: AsyncGenerator[WatchEvent, None], forms: Forms, outlet: Outlet | None
@@ -353,6 +352,7 @@ def _wanted(call: Call) -> Accepted:
         routed=not endpoint.resource.custom,
         collection=endpoint.is_collection,
         tables=endpoint.has_tables and not _begins_with_a_list(call),
+        whole=endpoint.body_types,
     )
 
 
@@ -370,11 +370,11 @@ async def _answered(written: Written, forms: Forms) -> HttpAnswer:
 
 
 def _shown(written: Written, forms: Forms) -> HttpAnswer:
-    obj, untyped = written.object, forms.call.endpoint.is_untyped
+    obj = written.object
     forms.check()
     if status.is_status(obj):
         return object_answer(written.code, obj, forms.wanted)
-    return object_answer(written.code, forms.object(obj), forms.wanted, sort=untyped)
+    return object_answer(written.code, forms.object(obj), forms.wanted, sort=forms.sorts)
 
 
 class LatestLines:
@@ -406,6 +406,13 @@ def _written(kind: str, obj: JsonObject, forms: Forms) -> bytes:
 
 DEPRECATED_NOTE: Final = "k8s.io/deprecated"
 REMOVED_NOTE: Final = "k8s.io/removed-release"
+
+
+def forget_deprecation(notes: Notes) -> None:
+    """The router refuses before anybody knows the resource."""
+    notes.warnings.clear()
+    for name in (DEPRECATED_NOTE, REMOVED_NOTE):
+        notes.audit.pop(name, None)
 
 
 def note_deprecation(notes: Notes, gvk: GroupVersionKind, definition: JsonObject | None) -> None:

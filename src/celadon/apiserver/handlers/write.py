@@ -49,6 +49,7 @@ from celadon.kube.fieldmanager import (
     Versions,
     applied,
     read_applied,
+    scale_managers,
     track_create,
     track_update,
     with_old_times,
@@ -107,6 +108,11 @@ class FieldManagers:
         if not call.options.apply:
             writer = self._writer(call, read.draft.run.context)
             track_update(read.draft, read.sent, live, call.target, writer)
+
+    def of_scale(self, call: Call, live: JsonObject, context: DefaultingContext) -> JsonDict:
+        """What the metadata of a scale has beside what is shown of it, when it is patched."""
+        entries = scale_managers(live, call.target, self._writer(call, context))
+        return {"managedFields": entries} if entries else {}
 
     def applied(self, call: Call, live: JsonObject | None, context: DefaultingContext) -> Incoming:
         """Return what follows from the configuration in the body. Raises StatusError."""
@@ -259,13 +265,15 @@ class Writer:
     async def _create_once(self, call: Call) -> Written:
         """Raises LostRace when somebody else has what was claimed for the object, _NameTaken."""
         new = await self._admitted_new(call)
-        target, name = call.target, metadata.name(new.object)
+        target = call.target
+        # Where the path names the object, it is kept there, whatever mutators have called it.
+        name = target.name or metadata.name(new.object)
         for_good = self._stored(call, name) is None and not call.dry_run
         async with self._admission.charged(call, Operation.CREATE, new.object, for_good=for_good):
             kept = await call.work.step(self._reader.stored, new.object, target.resource)
             if call.dry_run:
                 if self._stored(call, name) is not None:
-                    raise self._already_exists(call, new.object)
+                    raise self._already_exists(call, new.object, name)
                 return Written(201, await self._shown(call, kept))
             created = await self._objects.create(
                 target.resource, target.namespace, name, kept, new.claims, call.work
@@ -273,7 +281,7 @@ class Writer:
             if created is None:
                 if new.claims and self._stored(call, name) is None:
                     raise LostRace
-                refusal = self._already_exists(call, new.object)
+                refusal = self._already_exists(call, new.object, name)
                 raise _NameTaken(refusal, is_generated=new.has_generated_name)
         self._reader.written(created.object, target.resource)
         return Written(201, await self._shown(call, created.object))
@@ -340,8 +348,7 @@ class Writer:
         raise_refusal(writing.refusal(target, validated, None, surroundings))
         return made, valid_warnings(made, None, target)
 
-    def _already_exists(self, call: Call, new: JsonObject) -> StatusError:
-        name = metadata.name(new)
+    def _already_exists(self, call: Call, new: JsonObject, name: str) -> StatusError:
         stored = self._stored(call, name)
         return status.already_exists(
             call.target.group_resource,
@@ -466,11 +473,18 @@ class Writer:
             incoming = self._managers.applied(call, old, context)
         else:
             current = shown_object(old, call.target, no_count=patch.NO_COUNT)
+            if call.target.subresource == SCALE:
+                managers = self._managers.of_scale(call, old, context)
+                current["metadata"] = {**metadata.metadata(current), **managers}
             body = checked_body(call)
             result = patch.patched(
                 current, body, call.patch_type, call.target, call.field_validation
             )
-            incoming = patch.read_patched(result, call.target, context, call.field_validation)
+            try:
+                incoming = patch.read_patched(result, call.target, context, call.field_validation)
+            except patch.Unversioned as error:
+                call.notes.warnings += error.warnings
+                raise
             call.notes.warnings += incoming.warnings
         update.begin_update(incoming.draft, call.target)
         return incoming

@@ -23,9 +23,10 @@ from celadon.kube import (
     metadata,
     status,
 )
-from celadon.kube.go import TimeError, canonical_time, quote
+from celadon.kube.go import TimeError, canonical_time, quote, sorted_members
 from celadon.kube.json_types import JsonDict
 from celadon.kube.jsonpath import parse_jsonpath, printed, selected
+from celadon.kube.protobuf import ordered_message
 from celadon.kube.releases import per_release
 from celadon.kube.resources import Column, Resource, columns_of, every_description, scale_columns
 from celadon.kube.status import Status, plain_error
@@ -73,13 +74,12 @@ _INT64: Final = 2**63
 def custom_headers(columns: Sequence[JsonObject]) -> tuple[Header, ...]:
     """Return the heads of the `additionalPrinterColumns` of a version."""
     name = described(Column("Name", format="name", description=every_description("Name")))
-    if not columns:
-        age = Column("Age", type="date", description=every_description("Age"))
-        return name, described(age)
-    return name, *(_header(column) for column in columns)
+    return name, *(_header(column) for column in columns or (AGE,))
 
 
 def _header(entry: JsonObject) -> Header:
+    if entry is AGE:
+        return described(Column("Age", type="date", description=every_description("Age")))
     path = f"Custom resource definition column (in JSONPath format): {entry['jsonPath']}"
     column = Column(
         entry["name"],
@@ -222,6 +222,28 @@ def custom_shape(resource: Resource, definition: JsonObject) -> TableShape:
     return TableShape(custom_headers(columns), custom_cells(columns))
 
 
+def custom_scale_shape() -> TableShape:
+    """Return the shape of the scale of a custom resource."""
+    return TableShape(custom_headers(_SCALE_COLUMNS), custom_cells(_SCALE_COLUMNS))
+
+
+_SCALE_COLUMNS: Final[Sequence[JsonObject]] = (
+    {
+        "name": "Desired",
+        "type": "integer",
+        "description": "Number of desired replicas",
+        "jsonPath": ".spec.replicas",
+    },
+    {
+        "name": "Available",
+        "type": "integer",
+        "description": "Number of actual replicas",
+        "jsonPath": ".status.replicas",
+    },
+    AGE,
+)
+
+
 def _printer_columns(resource: Resource, definition: JsonObject) -> Sequence[JsonObject]:
     for version in at(definition, "spec", "versions") or ():
         if version["name"] == resource.gvr.version:
@@ -261,10 +283,12 @@ class IncludedObject(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class TableForm:
-    """Says which table was asked for: `version` is that of `meta.k8s.io`."""
+    """Says which table was asked for: `version` is that of `meta.k8s.io`. Members of whole objects
+    are sorted, if they have no order of their own."""
 
     version: str = "v1"
     included: IncludedObject = IncludedObject.METADATA
+    sorts: bool = False
 
     @property
     def api_version(self) -> str:
@@ -316,8 +340,9 @@ def partial_object(obj: JsonObject, version: str) -> JsonDict:
 
 
 def _own_metadata(obj: JsonObject) -> JsonObject:
-    """Return the metadata without the annotations that are fields elsewhere."""
-    meta = metadata.metadata(obj)
+    """Return the metadata without the annotations that are fields elsewhere, its members in the
+    order of their struct: those of custom resources have none of their own."""
+    meta = ordered_message(metadata.metadata(obj), "meta.v1.ObjectMeta")
     notes = metadata.annotations(obj)
     if not notes or FIELDS_IN_ANNOTATIONS.isdisjoint(notes):
         return meta
@@ -340,17 +365,17 @@ def partial_list(meta: JsonObject, objects: Iterable[JsonObject], version: str) 
 
 def not_an_object(kind: GroupVersionKind, *, custom: bool) -> StatusError:
     """406: a list of this kind was asked for as the metadata of one object."""
-    name = "unstructured.UnstructuredList" if custom else f"{_go_type(kind)}List"
+    name = "unstructured.UnstructuredList" if custom else f"{go_type(kind)}List"
     return _refused(f"you requested {PARTIAL}, but the requested object is a list (*{name})")
 
 
-def not_a_list(kind: GroupVersionKind, *, custom: bool) -> StatusError:
-    """One object of this kind was asked for as a list of metadata: 406. Upstream's custom resources
-    can be lists, so that only their items are missed: 500."""
+def not_a_list(type_: str, *, custom: bool) -> StatusError:
+    """One object of this Go type was asked for as a list of metadata: 406. Upstream's custom
+    resources can be lists, so that only their items are missed: 500."""
     if custom:
         return plain_error("content is not a list")
     return _refused(
-        f"you requested {PARTIAL}List, but the requested object is not a list (*{_go_type(kind)})"
+        f"you requested {PARTIAL}List, but the requested object is not a list (*{type_})"
     )
 
 
@@ -358,7 +383,7 @@ def _refused(message: str) -> StatusError:
     return StatusError(Status(message=message, reason="NotAcceptable", code=406))
 
 
-def _go_type(kind: GroupVersionKind) -> str:
+def go_type(kind: GroupVersionKind) -> str:
     """The type inside the server, where all versions of a kind are one."""
     package = _PACKAGES.get(kind.group, kind.group.split(".")[0])
     return f"{package}.{kind.kind}"
@@ -393,6 +418,6 @@ def _included(obj: JsonObject, form: TableForm) -> JsonObject | None:
         case IncludedObject.NONE:
             return None
         case IncludedObject.OBJECT:
-            return obj
+            return sorted_members(obj) if form.sorts else obj
         case IncludedObject.METADATA:
             return partial_object(obj, form.version)

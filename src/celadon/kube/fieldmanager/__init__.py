@@ -17,6 +17,7 @@ from celadon.kube.fieldmanager.field_tracking import (
     applied_configuration,
     configured,
     read_applied,
+    scale_managers,
     track_create,
     track_update,
 )
@@ -57,6 +58,7 @@ __all__ = [
     "merge_type",
     "read_applied",
     "renews",
+    "scale_managers",
     "to_fields_v1",
     "track_create",
     "track_update",

@@ -14,7 +14,7 @@ writer's time is that of the server's clock. As k8s.io/apimachinery
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from celadon.kube import metadata, status
@@ -22,7 +22,7 @@ from celadon.kube.crd.custom_kinds import CustomKind, invalid_version
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldmanager import managed_fields
 from celadon.kube.fieldmanager.field_ownership import ConflictError, KindVersion, Ownership
-from celadon.kube.fieldmanager.field_sets import FieldSet, path_text, with_go_numbers
+from celadon.kube.fieldmanager.field_sets import FieldSet, path_text
 from celadon.kube.fieldmanager.merge_types import (
     ItemError,
     MergeType,
@@ -38,7 +38,8 @@ from celadon.kube.registry.create import SERVER_OWNED
 from celadon.kube.registry.draft import Draft, Target, shown_object
 from celadon.kube.registry.request_bodies import Incoming, draft_of
 from celadon.kube.releases import per_release
-from celadon.kube.schemas.typed_objects import codec_for
+from celadon.kube.schemas.converted_values import with_go_numbers
+from celadon.kube.schemas.typed_objects import codec_for, with_empty_values
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.status import Status, StatusCause, StatusDetails, StatusError
 from celadon.records import dataclass
@@ -281,7 +282,7 @@ def track_update(
     meta.pop("managedFields", None)
     endpoint = _Endpoint(target, writer)
     draft.complete()
-    shown = draft.made
+    shown = _with_empties(draft, endpoint.type)
     if target.custom is not None and not metadata.metadata(sent).get("managedFields"):
         # the metadata of a custom resource is read on the way, which loses an empty list: it says
         # nothing, where that of a built-in kind takes all managers away.
@@ -293,6 +294,36 @@ def track_update(
     managers = managed_fields.managers_of_scale(parent, endpoint.count_path)
     found = endpoint.updated(endpoint.shown(live), shown, managers)
     _write(draft, endpoint.of_parent(parent, found))
+
+
+def _with_empties(draft: Draft, type_: MergeType) -> JsonDict:
+    """The new object with what came empty inside of lists that are owned as a whole: upstream
+    compares these as Go's structs, which tell empty from absent."""
+    inside = [one for one in draft.run.empties if _is_in_atomic_list(one.path, type_)]
+    return with_empty_values(draft.made, inside) if inside else draft.made
+
+
+def _is_in_atomic_list(path: Sequence[str | int], type_: MergeType | None) -> bool:
+    for step in path:
+        if type_ is None:
+            return False
+        if isinstance(step, str):
+            type_ = None if type_.map is None else type_.map.child(step)
+        elif type_.list is None or type_.list.atomic:
+            return type_.list is not None
+        else:
+            type_ = type_.list.item
+    return False
+
+
+def scale_managers(live: JsonObject, target: Target, writer: FieldWriter) -> list[JsonDict]:
+    """The entries of `managedFields` that the scale of a stored object has."""
+    try:
+        parent = managed_fields.managers_of(live)
+    except managed_fields.EntryError:
+        return []
+    endpoint = _Endpoint(target, writer)
+    return managed_fields.encoded(managed_fields.managers_of_scale(parent, endpoint.count_path))
 
 
 def _without_managers(obj: JsonObject) -> dict[str, Json]:

@@ -15,7 +15,7 @@ from celadon.kube.fieldmanager import field_sets
 from celadon.kube.fieldmanager.structured_merge import Comparison
 from celadon.kube.go.go_text import json_text, quote
 from celadon.kube.go.go_time import TimeError, canonical_time
-from celadon.kube.json_types import Json, JsonDict, JsonObject
+from celadon.kube.json_types import Json, JsonDict, JsonObject, same
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.registry.draft import Target
 from celadon.kube.registry.update import EVERYTHING, PARTS
@@ -236,15 +236,17 @@ def renews(new: JsonObject, old: JsonObject) -> bool:
     """Return whether a write of the new object makes an entry, or gives one another time."""
     mine, theirs = metadata.metadata(new), metadata.metadata(old)
     entries, before = mine.get("managedFields") or (), theirs.get("managedFields") or ()
-    return _timeless(entries) != _timeless(before) or _rest(new, mine) != _rest(old, theirs)
+    return not (
+        same(_timeless(entries), _timeless(before)) and same(_rest(new, mine), _rest(old, theirs))
+    )
 
 
 def _timeless(entries: Sequence[JsonObject]) -> list[dict[str, Json]]:
     return [_without(entry, ("time",)) for entry in entries]
 
 
-def _rest(obj: JsonObject, meta: JsonObject) -> tuple[dict[str, Json], dict[str, Json]]:
-    return _without(obj, ("metadata",)), _without(meta, ("managedFields",))
+def _rest(obj: JsonObject, meta: JsonObject) -> list[dict[str, Json]]:
+    return [_without(obj, ("metadata",)), _without(meta, ("managedFields",))]
 
 
 def _without(members: JsonObject, keys: Iterable[str]) -> dict[str, Json]:
@@ -453,10 +455,8 @@ def _built_in(gvk: GroupVersionKind, subresource: str) -> Writable:
             return Writable(_resets(former))
         whole = ("metadata",) if _WIPED_METADATA in kept else ()
         return Writable(_resets((*kept, *whole)))
-    parts = PARTS.get((gvk.kind, subresource), EVERYTHING)
-    if parts.only is not None:
-        return Writable(only=tuple(_split(path) for path in parts.only))
-    return Writable(_resets(parts.kept))
+    # Where only parts can be written, upstream's strategies say so, and nobody asks them.
+    return Writable(_resets(PARTS.get((gvk.kind, subresource), EVERYTHING).kept))
 
 
 def _resets(paths: Iterable[str]) -> field_sets.FieldSet:

@@ -19,7 +19,6 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.defaulting.defaulting_rules import NO_TRIGGERS, Triggers
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldmanager.compiled_merge import EveryItem, Plan, merge_plan
-from celadon.kube.fieldmanager.field_sets import with_go_numbers
 from celadon.kube.fieldmanager.merge_types import (
     BOOLEAN,
     NUMERIC,
@@ -46,6 +45,7 @@ from celadon.kube.registry.request_bodies import (
 )
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import known_resources
+from celadon.kube.schemas.converted_values import with_go_numbers
 from celadon.kube.schemas.typed_objects import codec_for, decode, strict_field_errors, struct_codec
 from celadon.kube.schemas.typed_values import DROPPED, DecodeError, Mismatch
 from celadon.kube.status import StatusError

@@ -16,6 +16,7 @@ from celadon.kube.protobuf.message_table import (
     kinds,
     message_fields,
     message_of,
+    ordered_message,
 )
 from celadon.kube.protobuf.messages import (
     MAGIC,
@@ -48,6 +49,7 @@ __all__ = [
     "message_fields",
     "message_of",
     "open_envelope",
+    "ordered_message",
     "read_message",
     "sized",
     "tag",

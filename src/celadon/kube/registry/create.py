@@ -36,6 +36,7 @@ from celadon.kube.registry.draft import (
     has_identity,
     require_namespace,
     stored_object,
+    without_link,
 )
 from celadon.kube.registry.request_bodies import draft_of
 from celadon.kube.registry.strategy import repeated_owner_warnings, without_repeated_owners
@@ -235,7 +236,7 @@ def stored_new(draft: Draft, made: dict[str, Json], target: Target) -> JsonDict:
     """Return what is kept and answered of the new object `made`, which `finish_create` made of the
     draft: `made` itself, where reading it back would give it again."""
     if target.schema is None and is_settled(draft):
-        return as_read(made, target)
+        return as_read(without_link(made) if draft.is_mutated else made, target)
     kept = stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
     return as_read(kept, target)
 

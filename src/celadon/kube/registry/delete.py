@@ -23,12 +23,12 @@ from celadon.kube import metadata, status
 from celadon.kube.go.go_json import Document
 from celadon.kube.go.go_text import parse_int
 from celadon.kube.json_types import JsonDict, JsonObject, fresh
-from celadon.kube.names import GroupResource, GroupVersionKind
+from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.draft import Target
 from celadon.kube.registry.request_bodies import flag
 from celadon.kube.releases import is_since
-from celadon.kube.schemas.typed_objects import decode, struct_codec
+from celadon.kube.schemas.typed_objects import codec_for, decode, struct_codec
 from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import FOREGROUND, ORPHAN
@@ -41,7 +41,7 @@ DEFINITION_CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
 """The finalizer of a CustomResourceDefinition until the last of its objects is gone."""
 _WANTED: Final = {"Orphan": ORPHAN, "Foreground": FOREGROUND}
 
-_EXPECTED: Final = GroupVersionKind("", "v1", "DeleteOptions")
+_EXPECTED: Final = GroupVersionKind("meta.k8s.io", "v1", "DeleteOptions")
 _COMPONENT: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions"
 _SCHEME: Final = "k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27"
 
@@ -73,6 +73,9 @@ _JOB: Final = GroupVersionKind("batch", "v1", "Job")
 _NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
 _PRESERVING: Final = frozenset({_JOB, GroupVersionKind("", "v1", "ReplicationController")})
 """Kinds whose dependents stay unless a deletion says otherwise."""
+_UNCOLLECTED: Final = frozenset({GroupKind("", "Event"), GroupKind("events.k8s.io", "Event")})
+"""Kinds that the garbage collector does not look at: no finalizer waits for it."""
+
 _PRESERVED: Final = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background "
     "to remove them or set propagationPolicy=Orphan to suppress this warning"
@@ -100,21 +103,42 @@ def read_delete_options(body: bytes | Document) -> JsonObject:
     try:
         found, document = request_bodies.interpreted(body, _EXPECTED)
     except request_bodies.Uninterpretable as error:
-        raise _unreadable(str(error)) from None
+        raise unreadable(str(error)) from None
     if found.kind != _EXPECTED.kind:
         raise _not_registered(found)
     try:
         return decode(struct_codec(_COMPONENT), document.value)
     except DecodeError as error:
-        raise _unreadable(str(error)) from error
+        raise unreadable(str(error)) from error
 
 
-def _unreadable(why: str) -> StatusError:
+def unreadable(why: str) -> StatusError:
+    """400 for a body that cannot be read, or 500 before 1.35."""
     return status.bad_request(why) if is_since("1.35") else status.plain_error(why)
 
 
+_ANYWHERE: Final = frozenset(
+    {
+        *("Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList"),
+        *("CreateOptions", "UpdateOptions"),
+    }
+)
+"""Kinds that any group version has."""
+_IN_META: Final[Mapping[str, frozenset[str]]] = {
+    "meta.k8s.io/v1": frozenset(
+        {
+            *("ListOptions", "GetOptions", "PatchOptions", "WatchEvent", "Table", "TableOptions"),
+            *("PartialObjectMetadata", "PartialObjectMetadataList"),
+        }
+    ),
+    "meta.k8s.io/v1beta1": frozenset({"Table", "TableOptions", "PartialObjectMetadata"}),
+}
+
+
 def _not_registered(found: GroupVersionKind) -> StatusError:
-    return _unreadable(
+    if found.kind in _ANYWHERE or found.kind in _IN_META.get(found.api_version, ()):
+        return unreadable(f"converting (v1.{found.kind}) to (v1.DeleteOptions): unknown conversion")
+    return unreadable(
         f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
         f'"{_SCHEME}"'
     )
@@ -146,7 +170,9 @@ def _members_of(query: Mapping[str, Sequence[str]]) -> JsonObject:
     for name, convert in _PARAMETERS.items():
         if query.get(name):
             found[name] = convert(query[name][0])
-    return found
+    given = ((name, next(iter(query.get(name) or ()), "")) for name in _PRECONDITIONS)
+    preconditions = {name: value for name, value in given if value}
+    return {**found, "preconditions": preconditions}
 
 
 def _seconds(text: str) -> int:
@@ -161,6 +187,9 @@ _PARAMETERS: Final[Mapping[str, Callable[[str], object]]] = {
     "orphanDependents": flag,
     "propagationPolicy": str,
 }
+_PRECONDITIONS: Final = ("uid", "resourceVersion")
+"""Without a body these are preconditions, also where a collection is deleted, whose list options
+have a `resourceVersion`, too."""
 
 
 # --- before the store ---
@@ -198,6 +227,8 @@ def remaining_finalizers(old: JsonObject, options: DeleteOptions) -> list[str]:
     """Return who still has to agree: those of the object, with what the options choose for
     dependents."""
     finalizers = list(metadata.finalizers(old))
+    if metadata.gvk(old).group_kind in _UNCOLLECTED:
+        return [one for one in finalizers if one not in _WANTED.values()]
     wanted = ORPHAN if options.orphan else _WANTED.get(options.propagation or "", "")
     decided = is_decided(options)
     if not decided and metadata.gvk(old) in _PRESERVING and not {*finalizers} & {*_WANTED.values()}:
@@ -233,17 +264,22 @@ def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
 def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | None:
     """The object as it waits for its finalizers; None when nothing keeps it. An object that is
     marked already only changes its finalizers."""
-    if metadata.is_definition(old) and not metadata.deletion_timestamp(old):
-        return _marked_definition(old, now)
+    if not metadata.deletion_timestamp(old):
+        if metadata.is_definition(old):
+            return _marked_definition(old, now)
+        if metadata.gvk(old) == _NAMESPACE:
+            return _marked_namespace(old, options, now)
+    elif _namespace_finalizers(old):
+        return old
     finalizers = remaining_finalizers(old, options)
     is_pod = metadata.gvk(old) == POD
-    waits = finalizers or _namespace_finalizers(old)
-    if not waits and not is_pod:
+    if not finalizers and not is_pod:
         return None
     made: JsonDict = fresh(old)
     meta = made["metadata"]
-    if finalizers:
-        meta["finalizers"] = finalizers
+    meta["finalizers"] = finalizers
+    if not finalizers:
+        del meta["finalizers"]
     if is_pod and metadata.deletion_timestamp(old):
         _shorten(meta, options.grace, now)
     if not metadata.deletion_timestamp(old):
@@ -251,9 +287,22 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
         meta.update(deletionTimestamp=_later(now, grace), deletionGracePeriodSeconds=grace)
         if metadata.generation(old):
             meta["generation"] = metadata.generation(old) + 1
-        if metadata.gvk(made) == _NAMESPACE:
-            meta.pop("deletionGracePeriodSeconds")
-            made["status"] = {**(made.get("status") or {}), "phase": "Terminating"}
+    return made
+
+
+def _marked_namespace(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject:
+    """The first deletion only marks it, whatever it has of finalizers, as k8s.io/kubernetes
+    `pkg/registry/core/namespace/storage/storage.go`. Dependents that are no orphans are waited
+    for."""
+    if options.orphan is False:
+        options = replace(options, orphan=None, propagation="Foreground")
+    made: JsonDict = fresh(old)
+    made["metadata"]["deletionTimestamp"] = now
+    finalizers = remaining_finalizers(old, options)
+    made["metadata"]["finalizers"] = finalizers
+    if not finalizers:
+        del made["metadata"]["finalizers"]
+    made["status"] = {**(made.get("status") or {}), "phase": "Terminating"}
     return made
 
 
@@ -327,6 +376,18 @@ def is_released(made: JsonObject, old: JsonObject) -> bool:
     grace = metadata.metadata(old).get("deletionGracePeriodSeconds") or 0
     held = metadata.finalizers(made) or _namespace_finalizers(made)
     return bool(metadata.deletion_timestamp(old)) and not grace and not held
+
+
+def nothing(target: Target) -> JsonDict:
+    """Return what a client gets whose dry run would take the last finalizers away: upstream shows
+    an object that nothing was read into."""
+    kind = target.resource.gvk
+    made: JsonDict = {"kind": kind.kind, "apiVersion": kind.api_version}
+    codec = codec_for(kind)
+    if codec is not None:
+        made |= codec.empty()
+        codec.complete(made)
+    return made
 
 
 def gone_answer(old: JsonObject, target: Target) -> JsonObject:

@@ -385,10 +385,17 @@ def stored_object(
     kept = stored_form(made, kind, context)
     if target.schema is not None:
         kept = target.schema.read_back(kept, is_mutated=is_mutated)
-    if is_mutated and "selfLink" in (kept.get("metadata") or {}):
-        meta = metadata.metadata(kept)
-        kept["metadata"] = {key: meta[key] for key in meta if key != "selfLink"}
+    if is_mutated:
+        kept = without_link(kept)
     return {**kept, "apiVersion": kind.api_version, "kind": kind.kind}
+
+
+def without_link(obj: JsonDict) -> JsonDict:
+    """The object, or one like it, without a link to itself, which a mutator may have given it."""
+    meta = metadata.metadata(obj)
+    if "selfLink" not in meta:
+        return obj
+    return {**obj, "metadata": {key: meta[key] for key in meta if key != "selfLink"}}
 
 
 def shown_object(

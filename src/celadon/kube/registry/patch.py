@@ -18,9 +18,9 @@ from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json
 from celadon.kube.go.go_text import json_text, plain_text
-from celadon.kube.go.go_types import go_type
-from celadon.kube.json_types import Json, JsonObject, fresh
+from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind
+from celadon.kube.protobuf.message_table import in_message_order
 from celadon.kube.registry import request_bodies
 from celadon.kube.registry.draft import Draft, Target, undeterminable
 from celadon.kube.registry.patches import (
@@ -40,11 +40,12 @@ from celadon.kube.registry.request_bodies import (
 )
 from celadon.kube.registry.strategic_merge import MergeError, merge_into
 from celadon.kube.registry.three_way_merge import ThreeWays
+from celadon.kube.schemas.converted_values import converted, restore_error
 from celadon.kube.schemas.schema_packs import schema_for
 from celadon.kube.schemas.typed_objects import repeated_fields
-from celadon.kube.schemas.typed_values import DecodeError, Mismatch, ReadMismatch, json_kind
-from celadon.kube.status import Status, StatusDetails, StatusError
-from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH
+from celadon.kube.schemas.typed_values import DecodeError, json_kind
+from celadon.kube.status import Status, StatusDetails, StatusError, Unroutable
+from celadon.kube.well_known_values import JSON_PATCH, MERGE_PATCH, TYPE_FIELDS
 from celadon.records import dataclass
 
 STRATEGIC_PATCH: Final = "application/strategic-merge-patch+json"
@@ -92,7 +93,7 @@ def patch_type(content_type: str, target: Target) -> str:
     failed = Status(
         message=message, reason="UnsupportedMediaType", details=StatusDetails(), code=415
     )
-    raise StatusError(failed)
+    raise Unroutable(failed)
 
 
 def patched(
@@ -239,13 +240,16 @@ def read_patched(
 ) -> Incoming:
     """The patched object. StatusError: 422 when it is not one of the endpoint's kind, which of
     custom resources `require_kind` says, 400 for a scale without a count."""
-    document = _typed(result, target)
+    document = _typed(result, target, field_validation)
     found = metadata.gvk(document)
     if target.schema is not None:
         document = {**document, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
     elif found != target.kind and not result.is_strategic:
         raise result.refusal(_other_kind(document, target))
-    draft, document = _drafted(result, document, target, context)
+    try:
+        draft = _draft(document, target, context, is_converted=result.is_strategic)
+    except DecodeError as error:
+        raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
     if target.subresource == "scale" and (draft.made.get("spec") or {}).get("replicas") == NO_COUNT:
         where = "." + ".".join(target.scale_paths.wanted)
         raise status.bad_request(f'the spec replicas field "{where}" cannot be empty')
@@ -256,6 +260,19 @@ def read_patched(
     if complaints and field_validation == STRICT:
         raise result.refusal(request_bodies.strict_decoding_error(list(complaints)))
     return Incoming(found, draft, document, complaints)
+
+
+def _draft(
+    document: dict[str, object], target: Target, context: DefaultingContext, *, is_converted: bool
+) -> Draft:
+    """Raises DecodeError; of what was converted without having been text the first fault in the
+    order of fields."""
+    try:
+        return draft_of(document, target, context)
+    except DecodeError:
+        if not is_converted:
+            raise
+        return draft_of(converted(in_message_order(document), target.kind), target, context)
 
 
 def require_kind(read: Incoming, target: Target) -> None:
@@ -275,7 +292,28 @@ def require_kind(read: Incoming, target: Target) -> None:
     raise status.invalid(found.group_kind, target.name, errors)
 
 
-def _typed(result: Patched, target: Target) -> dict[str, object]:
+class Unversioned(StatusError):
+    """The patched object has lost its version; what is warned of beside."""
+
+    def __init__(self, error: StatusError, warnings: tuple[str, ...]) -> None:
+        super().__init__(error.status)
+        self.warnings = warnings
+
+
+def _unversioned(
+    result: Patched, document: JsonObject, target: Target, field_validation: str
+) -> StatusError:
+    """Go's decoder knows no field of an object without a version, and so no name."""
+    if field_validation == IGNORE:
+        return undeterminable(target)
+    strays = (f'unknown field "{key}"' for key in document if key not in TYPE_FIELDS)
+    complaints = (*result.complaints, *strays)
+    if complaints and field_validation == STRICT:
+        return result.refusal(request_bodies.strict_decoding_error(list(complaints)))
+    return Unversioned(undeterminable(target), complaints)
+
+
+def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, object]:
     """The patched object with its kind, which it may have lost. StatusError: 422 for what is no
     object, 400 for one without a version, of which Go's decoder reads nothing."""
     if result.is_strategic:
@@ -290,8 +328,10 @@ def _typed(result: Patched, target: Target) -> dict[str, object]:
             raise result.refusal(f"Object 'Kind' is missing in '{result.show()}'")
         document = {**document, "kind": target.kind.kind}
     if not document.get("apiVersion"):
+        if target.is_scale_of_custom:
+            return {**document, "apiVersion": target.kind.api_version}
         if target.schema is None:
-            raise undeterminable(target)
+            raise _unversioned(result, document, target, field_validation)
         if "apiVersion" in document and document["apiVersion"] is None:
             raise result.refusal(
                 ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
@@ -300,40 +340,6 @@ def _typed(result: Patched, target: Target) -> dict[str, object]:
             "Object 'apiVersion' is missing in 'object has no apiVersion field'"
         )
     return document
-
-
-def _drafted(
-    result: Patched, document: dict[str, object], target: Target, context: DefaultingContext
-) -> tuple[Draft, dict[str, object]]:
-    """Read what was patched; the document, too, has the numbers that were read. StatusError (422)
-    for values that do not fit."""
-    while True:
-        try:
-            return draft_of(document, target, context), document
-        except DecodeError as error:
-            cut = _cut(document, error) if result.is_strategic else None
-            if cut is None:
-                said = restore_error(error) if result.is_strategic else str(error)
-                raise result.refusal(said) from error
-            document = cut
-
-
-def _cut(document: dict[str, object], error: DecodeError) -> dict[str, object] | None:
-    """Return the document with a number of which its field has the lower half only, as Go converts
-    it; None if that is not what is wrong."""
-    mismatch = error.__cause__
-    if not isinstance(mismatch, Mismatch) or not isinstance(mismatch.value, int):
-        return None
-    kind = mismatch.node.get("type") if isinstance(mismatch.node, dict) else mismatch.node
-    if _GO_KINDS.get(str(kind)) != "int32" or isinstance(mismatch.value, bool):
-        return None
-    made: dict[str, object] = fresh(document)
-    parent: Any = made
-    *way, last = mismatch.path.steps
-    for step in way:
-        parent = parent[step]
-    parent[last] = (mismatch.value + (1 << 31)) % (1 << 32) - (1 << 31)
-    return made
 
 
 def _of_kind(document: dict[str, object], target: Target) -> dict[str, object]:
@@ -355,59 +361,13 @@ def _complaints(result: Patched, target: Target) -> list[str]:
 
 def _other_kind(document: object, target: Target) -> str:
     found = metadata.gvk(document)
-    if structure_of(found) != found or _is_known(found):
-        package = target.kind.group.partition(".")[0] or "core"
-        return (
-            f"converting ({found.version}.{found.kind}) to ({package}.{target.kind.kind}): "
-            "unknown conversion"
-        )
-    return (
-        f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
-        f'"{request_bodies.SCHEME}"'
-    )
+    known = request_bodies.internal_kind(found, target.kind.group)
+    if known is None and (structure_of(found) != found or _is_known(found)):
+        known = found
+    if known is None:
+        return request_bodies.unregistered(found, target.kind.group)
+    return request_bodies.unknown_conversion(known, target.kind)
 
 
 def _is_known(kind: Any) -> bool:
     return schema_for(kind) is not None
-
-
-# --- values that do not fit ---
-
-_GO_KINDS: Final = {
-    "s": "string",
-    "i": "int32",
-    "l": "int64",
-    "b": "bool",
-    "d": "float64",
-    "byte": "uint8",
-}
-_INTEGERS: Final = frozenset({"int32", "int64"})
-
-
-def restore_error(error: DecodeError) -> str:
-    """Return what is said when a strategic merge makes an object whose values do not fit its kind.
-    Such a result never was text: it is put into its Go struct value by value, with words of their
-    own, as k8s.io/apimachinery `pkg/runtime/converter.go`. Of a value that has a reader of its own
-    (quantities, times) it is the text of that."""
-    mismatch = error.__cause__
-    if not isinstance(mismatch, Mismatch):
-        return error.alone
-    if isinstance(mismatch, ReadMismatch):
-        return mismatch.message_alone()
-    found, wanted = _go_kind(mismatch.value), mismatch.node
-    if wanted == "y" or (isinstance(wanted, dict) and "items" in wanted):
-        return f"cannot restore slice from {found}"
-    if isinstance(wanted, dict) and "values" in wanted:
-        return f"cannot restore map from {found}"
-    if isinstance(wanted, dict) and "ref" in wanted:
-        return f"cannot restore struct from: {found}"
-    kind = _GO_KINDS.get(wanted.get("type", "") if isinstance(wanted, dict) else str(wanted), "")
-    if (found, kind) != ("int64", "string") and not (found == "float64" and kind in _INTEGERS):
-        return f"unrecognized type: {kind}"
-    named = go_type(wanted, mismatch.owner, mismatch.field).removeprefix("*")
-    return f"cannot convert {found} to {named}"
-
-
-def _go_kind(value: object) -> str:
-    kinds = {str: "string", bool: "bool", int: "int64", dict: "map", list: "slice"}
-    return kinds.get(value.__class__, "float64")

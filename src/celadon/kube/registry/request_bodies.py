@@ -22,6 +22,7 @@ from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupKind, GroupVersionKind, parse_api_version
 from celadon.kube.registry.draft import Draft, Target, drafted
 from celadon.kube.releases import wording
+from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import typed_objects
 from celadon.kube.schemas.schema_packs import OBJECT_META
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
@@ -38,6 +39,31 @@ SUMMARY_BYTES: Final = 30
 """Of a body that cannot be read, an answer shows this much."""
 
 SCHEME: Final = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
+_SCHEMES: Final[Mapping[str, str]] = {
+    "apiextensions.k8s.io": "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55",
+    "apiregistration.k8s.io": "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28",
+}
+"""Where the kinds of groups are registered that servers of their own have."""
+
+UNVERSIONED: Final = frozenset(
+    {"Status", "APIVersions", "APIGroup", "APIGroupList", "APIResourceList"}
+)
+"""Kinds that any version of any group has, as if they were of `v1`."""
+_OF_VERSIONS: Final = frozenset(
+    {
+        *("WatchEvent", "ListOptions", "GetOptions", "DeleteOptions", "CreateOptions"),
+        *("UpdateOptions", "PatchOptions"),
+    }
+)
+"""Kinds that every version of a group has in which there is any."""
+_OF_CORE: Final = frozenset(
+    {
+        *("List", "SerializedReference", "RangeAllocation", "PodStatusResult", "NodeProxyOptions"),
+        *("PodLogOptions", "PodExecOptions", "PodAttachOptions", "PodPortForwardOptions"),
+        *("PodProxyOptions", "ServiceProxyOptions"),
+    }
+)
+"""Further kinds of `v1` that no endpoint shows."""
 _PIECE: Final = 1 << 16
 _UNREADABLE: Final = "couldn't get version/kind; json parse error: "
 _TYPE_META: Final = (
@@ -80,7 +106,7 @@ def interpreted(
         group, version = parse_api_version(api_version)
     except ApiVersionError as error:
         raise Uninterpretable(str(error)) from None
-    if not api_version:
+    if not version and group in ("", expected.group):
         group, version = expected.group, expected.version
     return GroupVersionKind(group, version, kind or expected.kind), document
 
@@ -142,13 +168,16 @@ def undecodable(found: GroupVersionKind, kind: str, why: str) -> StatusError:
     return status.bad_request(message)
 
 
-def not_registered(found: GroupVersionKind, kind: str) -> StatusError:
+def not_registered(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
     """No such kind in the version that the body names."""
-    why = (
-        f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
-        f'"{SCHEME}"'
-    )
-    return undecodable(found, kind, why)
+    return undecodable(found, expected.kind, unregistered(found, expected.group))
+
+
+def unregistered(found: GroupVersionKind, group: str = "") -> str:
+    """That there is no such kind among those of the server that has this group."""
+    scheme = _SCHEMES.get(group, SCHEME)
+    version = found.api_version
+    return f'no kind "{found.kind}" is registered for version "{version}" in scheme "{scheme}"'
 
 
 _SCHEME_OF_CUSTOM: Final = wording(
@@ -412,11 +441,39 @@ def read_object(
     found, document = interpret(body, target.kind, sent)
     if target.schema is not None:
         _require_custom_kind(document, found, target, sent)
-    elif not _is_registered(found):
-        raise not_registered(found, target.kind.kind)
+    elif not found.version:
+        why = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"
+        raise undecodable(found, target.kind.kind, why)
+    elif (other := internal_kind(found, target.kind.group)) is not None:
+        raise other_kind(other, target.kind)
+    elif not _is_registered(found) or _is_elsewhere(found, target.kind.group):
+        raise not_registered(found, target.kind)
     elif found.group_kind != target.group_kind:
         raise _other_kind(document, found, target.kind)
     return read_document(document, found, target, context, field_validation, noticed)
+
+
+def internal_kind(found: GroupVersionKind, group: str) -> GroupVersionKind | None:
+    """Return what upstream takes the kind for, if it is one that all versions have, or one that
+    only the server itself uses which has the group."""
+    if found.kind in UNVERSIONED:
+        return found._replace(version="v1")
+    if _is_elsewhere(found, group):
+        is_known = found.kind in _OF_VERSIONS and found.api_version == "v1"
+        return found if is_known else None
+    if found.kind in _OF_VERSIONS and _has_kinds(found):
+        return found._replace(version="v1")
+    return found if found.kind in _OF_CORE and found.api_version == "v1" else None
+
+
+def _is_elsewhere(found: GroupVersionKind, group: str) -> bool:
+    """Return whether the group has a server of its own, which knows no kinds of this one."""
+    return group in _SCHEMES and found.group != group
+
+
+def _has_kinds(found: GroupVersionKind) -> bool:
+    resources = known_resources(all_versions=True)
+    return any(one.gvr.group_version == found.group_version for one in resources)
 
 
 def require_version(incoming: Incoming, target: Target) -> None:

@@ -37,6 +37,7 @@ from celadon.kube.registry.draft import (
     require_namespace,
     scaled,
     stored_object,
+    without_link,
 )
 from celadon.kube.registry.request_bodies import draft_of
 from celadon.kube.registry.strategy import (
@@ -472,7 +473,7 @@ def stored_update(draft: Draft, made: JsonDict, parent: JsonObject, target: Targ
     if target.subresource == "scale":
         return scaled(parent, made, target.scale_paths)
     if target.schema is None and _stays_settled(draft, target.subresource):
-        return made
+        return without_link(made) if draft.is_mutated else made
     kept = stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
     return as_read(kept, target)
 

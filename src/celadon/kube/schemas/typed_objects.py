@@ -433,6 +433,16 @@ def decode(codec: StructCodec, obj: object) -> JsonDict:
         raise
 
 
+def first_fault(codec: StructCodec, obj: object) -> DecodeError | None:
+    """Return what is wrong with the first value, in the order of the object, that does not fit;
+    unlike `decode`, whatever type it has."""
+    try:
+        _complained(codec.decode, obj)
+    except DecodeError as error:
+        return error
+    return None
+
+
 def _read_specials(codec: StructCodec, value: object) -> None:
     """Reads the values below that have an encoding of their own. Raises what is wrong with the
     first of them: Go's decoder ends there, and forgets the values of wrong types before it, of
