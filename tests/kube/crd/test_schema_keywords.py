@@ -156,7 +156,10 @@ def test_null_is_no_type() -> None:
         ({"$schema": "x"}, "OpenAPIV3Schema 'schema' is not supported"),
         ({"definitions": {"x": TEXT}}, "OpenAPIV3Schema 'definitions' is not supported"),
         ({"dependencies": {"x": []}}, "OpenAPIV3Schema 'dependencies' is not supported"),
-        ({"patternProperties": {"x": TEXT}}, "OpenAPIV3Schema 'patternProperties' is not supported"),
+        (
+            {"patternProperties": {"x": TEXT}},
+            "OpenAPIV3Schema 'patternProperties' is not supported",
+        ),
         ({"additionalItems": False}, "OpenAPIV3Schema 'additionalItems' is not supported"),
         ({"items": [TEXT]}, "OpenAPIV3Schema 'items' must be a schema, but is an array"),
         ({"anyOf": [{"id": "x"}], "$ref": ""}, "OpenAPIV3Schema 'id' is not supported"),
