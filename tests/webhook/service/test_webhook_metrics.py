@@ -63,14 +63,15 @@ def test_reviews_are_counted_by_what_came_out() -> None:
 
 def test_findings_are_counted_by_policy() -> None:
     given = metrics()
-    for rules in (rulebook(), rulebook(validations=[{"expression": "1/0 == 1"}])):
+    failing = rulebook(validations=[{"expression": "1/0 == 1"}])
+    for rules in (rulebook(), failing, failing):
         decider = Decider(request(), rules)
         decider.verdict()
         given.found(decider.findings)
     lines = shown(given)
-    counted = 'celadon_webhook_policy_decisions_total{policy="p",binding="b",action="deny"} 2'
+    counted = 'celadon_webhook_policy_decisions_total{policy="p",binding="b",action="deny"} 3'
     assert counted in lines
-    assert 'celadon_webhook_policy_errors_total{policy="p"} 1' in lines
+    assert 'celadon_webhook_policy_errors_total{policy="p"} 2' in lines
 
 
 def test_mutations_are_counted_by_what_became_of_them() -> None:
