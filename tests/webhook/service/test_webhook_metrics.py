@@ -38,7 +38,8 @@ def test_the_state_of_the_source() -> None:
         "celadon_webhook_in_flight_reviews 3",
     ]
     without = shown(WebhookMetrics(FixedSource(None), lambda: 0, None))
-    assert 'celadon_webhook_policies{kind="policy"} 0' in without
+    for kind in ("policy", "binding"):
+        assert f'celadon_webhook_policies{{kind="{kind}"}} 0' in without
     assert not [one for one in without if "certificate" in one]
 
 
