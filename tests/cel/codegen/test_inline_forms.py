@@ -109,3 +109,33 @@ def test_a_conversion_asks_for_the_class_of_what_has_no_type(
     assert program.evaluate(inputs) == value
     assert program.evaluate_metered(inputs)[0] == value
     assert (".__class__ is int" in program.source) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("call", "value", "is_inline"),
+    [
+        ("split(',')", ["a", "b"], True),
+        (f"split('{'x' * 1000}')", ["a,b"], True),
+        (f"split('{'x' * 1001}')", ["a,b"], False),
+        ("split('')", ["a", ",", "b"], False),
+        ("split(any)", ["a", "b"], False),
+        ("replace(',', '')", "ab", True),
+        ("replace('', '-')", "-a-,-b-", False),
+        (f"replace(',', '{'x' * 1000}')", f"a{'x' * 1000}b", True),
+        (f"replace(',', '{'x' * 1001}')", f"a{'x' * 1001}b", False),
+        (f"replace('{'x' * 1001}', '')", "a,b", False),
+        ("replace(any, '')", "ab", False),
+    ],
+)
+def test_methods_of_python_take_short_texts_that_are_known(
+    call: str, value: object, is_inline: bool
+) -> None:
+    """Python splits at no empty text; long texts are for functions that watch sizes."""
+    env = Environment({"text": types.STRING, "any": types.STRING}, libraries=(strings.library(),))
+    program = env.program(env.compile(f"text.{call}").checked())
+    inputs = {"text": "a,b", "any": ","}
+    assert program.evaluate(inputs) == value
+    assert program.evaluate_metered(inputs)[0] == value
+    name = call.partition("(")[0]
+    sources = program.source, program.metered_source
+    assert [f".{name}(" in source for source in sources] == [is_inline] * 2
