@@ -45,15 +45,15 @@ def contexts() -> Iterator[Json]:
             yield {name: value}
         yield {"windowsOptions": {"hostProcess": value}}
     yield from ({"runAsUser": number} for number in (0, 1))
-    yield from ({"procMount": value} for value in ("Default", "Unmasked", ""))
+    yield from ({"procMount": mount} for mount in ("Default", "Unmasked", ""))
     for name in ("appArmorProfile", "seccompProfile"):
         for kind in ("RuntimeDefault", "Localhost", "Unconfined", ""):
             yield {name: {"type": kind}}
-    yield from ({"seLinuxOptions": {"type": value}} for value in SELINUX)
+    yield from ({"seLinuxOptions": {"type": label}} for label in SELINUX)
     yield from ({"seLinuxOptions": {name: "x"}} for name in ("user", "role", "level"))
-    for value in CAPABILITIES:
-        yield {"capabilities": {"drop": [value]}}
-        yield {"capabilities": {"add": [value], "drop": ["ALL"]}}
+    for capability in CAPABILITIES:
+        yield {"capabilities": {"drop": [capability]}}
+        yield {"capabilities": {"add": [capability], "drop": ["ALL"]}}
 
 
 def specs() -> Iterator[Json]:
@@ -127,7 +127,7 @@ def test_a_pod_that_stands_elsewhere() -> None:
     root = "object.spec.template"
     for check in checks_of("restricted", NEWEST, root).values():
         text = check.expression.replace(CONTAINERS, f"({all_containers(root)})")
-        template = {"spec": {"containers": []}}
+        template: Json = {"spec": {"containers": []}}
         assert evaluate(text, object={"spec": {"template": template}}) is True
 
 
