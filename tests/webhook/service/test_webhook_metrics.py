@@ -10,6 +10,7 @@ from celadon.webhook.deciding import Decider, SourceState
 from celadon.webhook.service.webhook_metrics import TIMED_EVERY, WebhookMetrics
 from tests.admission.building import request
 from tests.admission.policies.mutating.altering import label, policy, rounds
+from tests.paths import ROOT
 from tests.webhook.service.running import FixedSource, rulebook
 
 
@@ -41,6 +42,16 @@ def test_the_state_of_the_source() -> None:
     for kind in ("policy", "binding"):
         assert f'celadon_webhook_policies{{kind="{kind}"}} 0' in without
     assert not [one for one in without if "certificate" in one]
+
+
+def test_what_is_said_of_each_metric(request: pytest.FixtureRequest) -> None:
+    """`tests/cases/webhook_metrics.txt`, rewritten by `pytest --update-golden`."""
+    lines = exposition(metrics().families()).splitlines()
+    found = "".join(f"{line}\n" for line in lines if line.startswith("# "))
+    path = ROOT / "tests" / "cases" / "webhook_metrics.txt"
+    if request.config.getoption("--update-golden"):
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
 
 
 def test_reviews_are_counted_by_what_came_out() -> None:
