@@ -162,7 +162,7 @@ def test_what_a_failure_is_for_the_client_and_for_the_operator(
 
     running = Running()
     try:
-        running.server._layers._routed = failing  # type: ignore[assignment, method-assign]
+        running.server._layers._routed = failing
         caplog.clear()
         answer = ask(running, "GET", MAPS)
     finally:
@@ -192,7 +192,7 @@ def test_what_becomes_of_a_request_whose_fork_fails(error: Exception, code: int 
     running = Running()
     try:
         layers = running.server._layers
-        layers._forked = failing  # type: ignore[assignment, method-assign]
+        layers._forked = failing
         request = HttpRequest("GET", MAPS, [], b"")
         answer = running.wait_for(layers._forked_whole(request, Notes()))
     finally:

@@ -40,4 +40,4 @@ def test_a_group_is_added_once_and_last() -> None:
 
 def test_the_administrator_of_a_fresh_server_is_that_of_kubeadm() -> None:
     """Policies and audit logs see these names."""
-    assert ADMINISTRATOR == User("kubernetes-admin", ("system:masters",))
+    assert User("kubernetes-admin", ("system:masters",)) == ADMINISTRATOR

@@ -20,8 +20,8 @@ def test_unless_told_otherwise_everybody_may_ask_and_denials_deny() -> None:
     settings = WebhookSettings(Address("127.0.0.1", 0), None)
     assert not settings.audit_only
     assert not settings.known_callers
-    assert settings.denied is settings.decision_log is settings.expires is None
-    assert settings.beside == settings.waits_for == settings.remarks == settings.families == ()
+    assert (settings.denied, settings.decision_log, settings.expires) == (None, None, None)
+    assert (settings.beside, settings.waits_for, settings.remarks) == ((), (), ())
 
 
 @pytest.mark.thorough
