@@ -237,6 +237,7 @@ def test_a_failure_is_not_repeated(caplog: pytest.LogCaptureFixture) -> None:
     assert "\nceladon_webhook_dropped_events_total 2\n" in exposition(events.families())
     assert cluster.events == []
     assert [one.message for one in caplog.records] == ["events cannot be written"]
+    assert [vars(one)["celadon_fields"] for one in caplog.records] == [{"err": "gone"}]
 
 
 def test_that_events_can_be_written_again_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
