@@ -170,7 +170,9 @@ ALL_WELL = [201, 201, 200, 200, 200, 201, 200, 200, 200, 200, 200, 200]
 
 
 @pytest.mark.parametrize(("opened", "closed"), [MAPS, LISTS])
-@pytest.mark.parametrize("levels", [100, 450, min(2_000, LEVELS)])
+@pytest.mark.parametrize(
+    "levels", [100, 450, pytest.param(min(2_000, LEVELS), marks=pytest.mark.thorough)]
+)
 def test_objects_of_any_depth_come_and_go(
     api: KubeApi, levels: int, opened: str, closed: str
 ) -> None:

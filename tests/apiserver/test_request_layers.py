@@ -9,7 +9,13 @@ import json
 import pytest
 
 from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.handlers.calls import Notes
+from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.object_store import Undecodable
 from celadon.apiserver.operation.request_limits import RequestLimits
+from celadon.apiserver.workers import TooMuchWork
+from celadon.kube import status
+from celadon.storage import FileError, ServiceError, StoreClosed
 from tests.apiserver.asking import ask, read
 from tests.apiserver.in_process import Running
 
@@ -132,3 +138,63 @@ def test_who_must_see_what_others_have_written(
     apart = Apart(running, monkeypatch)
     ask(running, method, path)
     assert apart.waits == waits
+
+
+FULL = FileError("data", "it is full")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message", "logged"),
+    [
+        (status.bad_request("no"), 400, "no", []),
+        (FULL, 500, "it is full", ["the data cannot be written"]),
+        (ServiceError("gone"), 500, "gone", ["the data cannot be reached"]),
+        (Undecodable("/a", "no JSON"), 500, "no JSON", ["an object cannot be decoded"]),
+        (RecursionError(), 400, "exceeded max depth", ["an object is nested too deeply"]),
+        (StoreClosed("x"), 503, "the server is shutting down", []),
+    ],
+)
+def test_what_a_failure_is_for_the_client_and_for_the_operator(
+    error: Exception, code: int, message: str, logged: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    async def failing(*_: object) -> None:
+        raise error
+
+    running = Running()
+    try:
+        running.server._layers._routed = failing
+        caplog.clear()
+        answer = ask(running, "GET", MAPS)
+    finally:
+        running.close()
+    assert (answer.code, read(answer)["code"]) == (code, code)
+    assert message in read(answer)["message"]
+    assert caplog.messages == logged
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (TimeoutError(), 504),
+        (TooMuchWork(), 429),
+        (status.bad_request("no"), 400),
+        (FULL, None),
+        (ServiceError("gone"), None),
+        (StoreClosed("x"), None),
+    ],
+)
+def test_what_becomes_of_a_request_whose_fork_fails(error: Exception, code: int | None) -> None:
+    """None where it is done without one."""
+
+    async def failing(*_: object) -> None:
+        raise error
+
+    running = Running()
+    try:
+        layers = running.server._layers
+        layers._forked = failing
+        request = HttpRequest("GET", MAPS, [], b"")
+        answer = running.wait_for(layers._forked_whole(request, Notes()))
+    finally:
+        running.close()
+    assert (None if answer is None else answer.code) == code

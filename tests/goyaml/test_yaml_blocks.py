@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
 from celadon.goyaml.yaml_events import read_yaml
 from celadon.goyaml.yaml_scalars import UnreadableError
+from tests.examples import examples
 
 DEPLOYMENT = """\
 # the shop's front end
@@ -219,13 +220,13 @@ _line = st.tuples(
 ).map(lambda part: " " * part[0] + "".join(part[1:]))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(st.lists(_line, max_size=8).map("\n".join), st.sampled_from(["", "\n"]))
 def test_random_lines(text: str, end: str) -> None:
     agree(text + end)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     st.integers(0, len(DEPLOYMENT) - 1),
     st.integers(0, 12),
@@ -248,7 +249,7 @@ _json = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.dictionaries(st.text("abcdef./", min_size=1), _json, min_size=1, max_size=5))
 def test_dumped_values(value: dict[str, Any]) -> None:
     agree(yaml.safe_dump(value, default_flow_style=False, allow_unicode=True))

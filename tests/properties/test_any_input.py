@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.cli.main import main
+from tests.examples import examples
 from tests.paths import ROOT
 
 pytestmark = pytest.mark.thorough
@@ -49,19 +50,19 @@ def mutated(draw: st.DrawFn, text: bytes) -> bytes:
     return text
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.binary(max_size=60))
 def test_any_bytes(content: bytes) -> None:
     assert judge(POLICY, content) in (0, 1, 2, 3)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(mutated(MANIFEST) | mutated(JSON))
 def test_nearly_a_manifest(content: bytes) -> None:
     assert judge(POLICY, content) in (0, 1, 2, 3)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(mutated(POLICY))
 def test_nearly_a_policy(content: bytes) -> None:
     assert judge(content, MANIFEST) in (0, 1, 2, 3)

@@ -37,6 +37,7 @@ from celadon.cel.libraries import (
     strings,
 )
 from celadon.kube.library import environment
+from tests.examples import examples
 from tests.properties.typed_calls import Calls
 
 pytestmark = pytest.mark.thorough
@@ -210,7 +211,7 @@ def test_of_every_example(name: str, id: str, source: str) -> None:
     ("name", "function", "id"),
     [(name, function, o.id) for name, calls in CALLS.items() for function, o in calls.overloads()],
 )
-@settings(max_examples=6)
+@settings(max_examples=examples(6))
 @given(activation=activations, seed=st.integers(0, 1 << 32))
 def test_of_calls_of_every_overload(
     name: str, function: str, id: str, activation: dict[str, Any], seed: int
@@ -221,7 +222,7 @@ def test_of_calls_of_every_overload(
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     activation=activations,
     result=st.sampled_from(RESULTS),

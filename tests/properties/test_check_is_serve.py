@@ -24,6 +24,7 @@ from celadon.kube import metadata
 from celadon.kube.resources import known_resources
 from tests.apiserver.asking import ask, make, read, warnings
 from tests.apiserver.in_process import Running
+from tests.examples import examples
 
 pytestmark = pytest.mark.thorough
 
@@ -292,7 +293,7 @@ def checked(world: list[Json], given: list[Json]) -> list[Json]:
 
 
 @settings(
-    max_examples=25,
+    max_examples=examples(25),
     suppress_health_check=[HealthCheck.too_slow],
     deadline=None,
 )

@@ -19,6 +19,7 @@ from celadon.cel import (
 from celadon.cel.analysis.folding import constant_identifiers, fold
 from celadon.cel.analysis.tree_context import Context
 from celadon.kube.library.environments import environment
+from tests.examples import examples
 from tests.properties.expressions import MARKER, OBJECT, expressions
 from tests.properties.interpreter import Interpreter, failed, show
 
@@ -76,7 +77,7 @@ def metered_outcome(program: Program, *, exactly: bool = False) -> tuple[str, in
     return show(value), cost
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(expressions)
 def test_five_ways_to_the_same_answer(text: str) -> None:
     checked, program = compiled(text)
@@ -89,7 +90,7 @@ def test_five_ways_to_the_same_answer(text: str) -> None:
     assert plain_outcome(program.prepare()) == expected
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(expressions)
 def test_the_bound_is_never_below_the_cost(text: str) -> None:
     _, program = compiled(text)
@@ -98,7 +99,7 @@ def test_the_bound_is_never_below_the_cost(text: str) -> None:
     assert program.cost_bound(SIZE) >= cost
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(expressions)
 def test_nothing_of_the_user_becomes_source(text: str) -> None:
     _, program = compiled(text)
@@ -107,7 +108,7 @@ def test_nothing_of_the_user_becomes_source(text: str) -> None:
         assert "object" not in source
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(expressions, st.integers(0, 60))
 def test_a_limit_cuts_off_exactly(text: str, limit: int) -> None:
     _, program = compiled(text)

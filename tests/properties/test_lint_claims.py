@@ -26,6 +26,7 @@ from celadon.kube.library import environment
 from celadon.kube.schemas import Schema, resolved, schema_for
 from celadon.kube.schemas.schema_packs import INT_OR_STRING, MICRO_TIME, QUANTITY, TIME
 from tests.admission.lint.linting import BY_CODE, SETTINGS, policy
+from tests.examples import examples
 
 WORKLOADS: Final = {
     "deployments": GroupVersionKind("apps", "v1", "Deployment"),
@@ -268,7 +269,7 @@ def refute(case: Case, finding: Finding, random: Random) -> None:
 
 @given(cases(), st.randoms(use_true_random=False))
 @pytest.mark.thorough
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_what_is_claimed_is_so(case: Case, random: Random) -> None:
     for finding in case.findings():
         refute(case, finding, random)

@@ -18,6 +18,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.registry import Surroundings, Target, create, update
 from celadon.kube.registry.request_bodies import read_object
 from celadon.kube.resources import known_resources
+from tests.examples import examples
 
 CONTEXT = DefaultingContext()
 SURROUNDINGS = Surroundings()
@@ -126,7 +127,7 @@ CHANGES = st.lists(st.tuples(st.sampled_from(PLACES), st.sampled_from(ODD)), max
 
 
 @pytest.mark.parametrize("kind", [entry.kind for entry in KINDS])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(changes=CHANGES)
 def test_only_located_errors(kind: str, changes: list[tuple[tuple[Any, ...], Any]]) -> None:
     expected = GroupVersionKind("admissionregistration.k8s.io", "v1", kind)

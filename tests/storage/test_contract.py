@@ -505,3 +505,37 @@ def test_closing(store: Store) -> None:
         with pytest.raises(StoreClosed, match="the store is closed"):
             use()
     assert keys(store.range("")) == ["/a"]
+
+
+@pytest.mark.parametrize(
+    ("operations", "error", "message"),
+    [
+        ((Put("/a", b""), Delete("/a")), ValueError, "a key is operated on twice"),
+        ((Put("", b""),), ValueError, "a key is empty"),
+        ((Delete(""),), ValueError, "a key is empty"),
+        ((Put("/\ud800", b""),), UnicodeEncodeError, ".*surrogates not allowed"),
+        (
+            (Put("/a", "text"),),  # type: ignore[arg-type]  # that is the point
+            TypeError,
+            "a value is not bytes",
+        ),
+        ((Put("/a", b"", seconds=0),), ValueError, "a value is to go before it is there"),
+        (
+            tuple(Delete(f"/{number}") for number in range(MAX_OPERATIONS + 1)),
+            ValueError,
+            f"more than {MAX_OPERATIONS} conditions or operations",
+        ),
+    ],
+)
+def test_what_is_no_transaction(
+    operations: tuple[Any, ...], error: type[Exception], message: str
+) -> None:
+    with pytest.raises(error, match=f"^{message}$"):
+        Transaction((), operations)
+
+
+def test_the_largest_transactions() -> None:
+    Transaction((), tuple(Delete(f"/{number}") for number in range(MAX_OPERATIONS)))
+    Transaction((), (Put("/a", bytes(MAX_VALUE), seconds=1),))
+    with pytest.raises(ValueError, match=f"^a value has more than {MAX_VALUE} bytes$"):
+        Transaction((), (Put("/a", bytes(MAX_VALUE + 1)),))

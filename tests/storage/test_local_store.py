@@ -138,7 +138,9 @@ def test_a_batch_that_fails_has_not_happened(store: LocalStore, journal: SlowJou
         store.submit(create("/a", b"")).result(timeout=60)
     assert store.revision() == 1
     assert store.get("/a") is None
+    assert store.writing_trouble() == "no room"
     journal.failure = None
+    assert store.writing_trouble() == ""
     journal.gate.release()
     assert store.submit(create("/a", b"")).result(timeout=60).revision == 2
     assert [event.revision for event in watch.take().events] == [2]

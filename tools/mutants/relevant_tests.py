@@ -51,8 +51,8 @@ class Relevance:
         the module: what the place gave may be kept and read by a test that does not run it. Of
         either, those of the module's own test come first, then those beside it, then of files with
         the quickest tests; they take about as many seconds as the limit and are from at most so
-        many files. Before them all tests of the files that are `near`, whatever they run, the
-        quickest first, again as long as the limit."""
+        many files, or from those beside it if they are more. Before them all tests of the files
+        that are `near`, whatever they run, the quickest first, again as long as the limit."""
         beside = [test for test in self.seconds if test.partition("::")[0] in near]
         chosen = list(self._within(limit, beside))
         at_places = {test for place in places for test in self._at(*place) if test}
@@ -61,7 +61,9 @@ class Relevance:
             for test in tests.difference(chosen):
                 by_file[test.partition("::")[0]].append(test)
             ranked = sorted(by_file, key=lambda one: self._rank(module, one, by_file[one]))
-            chosen += self._within(limit, *(by_file[file] for file in ranked[:files]))
+            beside_it = sum(_is_beside(module, file) for file in ranked)
+            most = None if files is None else max(files, beside_it)
+            chosen += self._within(limit, *(by_file[file] for file in ranked[:most]))
         return chosen
 
     def _within(self, limit: float, *groups: list[str]) -> Iterator[str]:
@@ -84,15 +86,18 @@ class Relevance:
 
     def _rank(self, module: str, file: str, tests: list[str]) -> tuple[bool, bool, float, str]:
         mean = sum(map(self._time, tests)) / len(tests)
-        own = mirrored(module)
-        beside = file.startswith((f"{own.rpartition('/')[0]}/", f"{_folder(module)}/"))
-        return file != own, not beside, mean, file
+        return file != mirrored(module), not _is_beside(module, file), mean, file
 
 
 def mirrored(module: str) -> str:
     """The file that tests the module or package, if there is one."""
     _, *folders, name = module.split(".")
     return "/".join(["tests", *folders, f"test_{name}.py"])
+
+
+def _is_beside(module: str, file: str) -> bool:
+    """Whether the file of tests is in the folder of the module's own."""
+    return file.startswith((f"{mirrored(module).rpartition('/')[0]}/", f"{_folder(module)}/"))
 
 
 def _folder(module: str) -> str:

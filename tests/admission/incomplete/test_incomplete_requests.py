@@ -20,6 +20,7 @@ from celadon.admission import (
 from celadon.admission.incomplete import Missing, judged_partly
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from tests.cli.files import binding, policy
+from tests.examples import examples
 
 EXPRESSIONS = (
     "object.data.x == 'a'",
@@ -72,7 +73,7 @@ def update(new: Any, old: Any) -> Request:
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("bound", BINDINGS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(new=VALUES, old=VALUES, new_label=VALUES, old_label=VALUES)
 def test_decided_is_decided(
     expression: str, spec: str, bound: str, new: str, old: str, new_label: str, old_label: str
@@ -89,7 +90,7 @@ def test_decided_is_decided(
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(new=VALUES, old=VALUES)
 def test_nothing_missing(expression: str, new: str, old: str) -> None:
     judge = engine(expression, {}, {})

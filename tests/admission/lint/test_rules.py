@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.lint.findings import Removal, Replacement, Severity
+from celadon.admission.lint.findings import Removal, Replacement, Severity, Spot
 from celadon.admission.lint.linter import chosen, lint
+from celadon.kube.fieldpath import FieldPath
 from tests.admission.lint.linting import (
     GROUP,
     SETTINGS,
@@ -487,3 +488,32 @@ def test_rules_that_are_none() -> None:
         "json: cannot unmarshal number into Go struct field JSONSchemaProps.spec.versions.schema."
         "openAPIV3Schema.x-kubernetes-validations of type v1.ValidationRule"
     ]
+
+
+HOISTED = FieldPath("spec", "versions", 0, "schema", "openAPIV3Schema", "properties", "spec")
+
+
+@pytest.mark.parametrize(
+    ("rule", "schema", "place", "offset"),
+    [
+        ("1 == 1", {"type": "objects"}, HOISTED.child("type"), None),
+        (
+            {"rule": "1 == 1 &&\n  nothing", "message": "m"},
+            {},
+            HOISTED.child("x-kubernetes-validations").index(0).child("rule"),
+            12,
+        ),
+    ],
+)
+def test_mistakes_of_a_definition_are_where_it_has_them(
+    rule: str | dict[str, Any], schema: dict[str, Any], place: FieldPath, offset: int | None
+) -> None:
+    """The server sees a schema that all versions share in one place; the document has it in its
+    versions. A mistake in an expression has a position in it."""
+    given = definition(rule, **schema)
+    [version] = given["spec"]["versions"]
+    for versions in ([version], [version, {**version, "name": "v2", "storage": False}]):
+        given["spec"]["versions"] = versions
+        spots = [one.spot for one in found("CEL001", given)]
+        spots += [one.spot for one in found("CEL011", given)]
+        assert Spot(0, place, offset) in spots

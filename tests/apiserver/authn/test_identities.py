@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from celadon.apiserver.authn.identities import node_of, with_group
+from celadon.apiserver.authn.identities import ADMINISTRATOR, node_of, with_group
 from celadon.kube import User
 from celadon.kube.rbac import service_account_of
 
@@ -36,3 +36,8 @@ def test_nodes(name: str, node: str | None) -> None:
 def test_a_group_is_added_once_and_last() -> None:
     assert with_group(User("u", ("a",)), "b").groups == ("a", "b")
     assert with_group(User("u", ("b", "a")), "b").groups == ("b", "a")
+
+
+def test_the_administrator_of_a_fresh_server_is_that_of_kubeadm() -> None:
+    """Policies and audit logs see these names."""
+    assert User("kubernetes-admin", ("system:masters",)) == ADMINISTRATOR

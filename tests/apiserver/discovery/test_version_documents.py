@@ -15,7 +15,14 @@ from celadon.kube.releases import answering_as
 from tests.apiserver.discovery.catalogues import definition, published, without_texts
 from tests.paths import shared
 
-RELEASES = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36")
+RELEASES = (
+    "1.30",
+    *(
+        pytest.param(release, marks=pytest.mark.thorough)
+        for release in ("1.31", "1.32", "1.33", "1.34", "1.35")
+    ),
+    "1.36",
+)
 SCHEMA = {
     "type": "object",
     "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}},

@@ -55,8 +55,8 @@ def test_what_says_more_counts_more(text: str, there: set[str], gone: set[str]) 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("invented/v1=true", "unknown api groups invented"),
-        ("batch/v9", "unknown api groups batch"),
+        ("invented/v1=true", "unknown api groups invented: `invented/v1` is not served"),
+        ("batch/v9", "unknown api groups batch: `batch/v9` is not served"),
         ("api/all=perhaps", "invalid value of api/all=perhaps"),
     ],
 )

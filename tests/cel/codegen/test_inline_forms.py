@@ -80,3 +80,62 @@ def test_another_cost_is_charged_for_an_inline_form() -> None:
     program = env.program(env.compile("s.lowerAscii()").checked())
     assert ".lower()" in program.metered_source
     assert program.evaluate_metered({"s": "ABC"}) == ("abc", 22)
+
+
+@pytest.mark.parametrize(
+    ("expression", "value", "is_asked"),
+    [
+        ("int(text)", 7, False),
+        ("int(number)", 8, False),
+        ("int(any)", 9, True),
+        ("string(number)", "8", False),
+        ("string(flag)", "true", False),
+        ("string(any)", "9", True),
+    ],
+)
+def test_a_conversion_asks_for_the_class_of_what_has_no_type(
+    expression: str, value: object, is_asked: bool
+) -> None:
+    """Where the overload is known it is called, whatever the value is."""
+    inputs = {"text": "7", "number": 8, "flag": True, "any": 9}
+    declared = {
+        "text": types.STRING,
+        "number": types.INT,
+        "flag": types.BOOL,
+        "any": types.DYN,
+    }
+    env = Environment(declared)
+    program = env.program(env.compile(expression).checked())
+    assert program.evaluate(inputs) == value
+    assert program.evaluate_metered(inputs)[0] == value
+    assert (".__class__ is int" in program.source) is is_asked
+
+
+@pytest.mark.parametrize(
+    ("call", "value", "is_inline"),
+    [
+        ("split(',')", ["a", "b"], True),
+        (f"split('{'x' * 1000}')", ["a,b"], True),
+        (f"split('{'x' * 1001}')", ["a,b"], False),
+        ("split('')", ["a", ",", "b"], False),
+        ("split(any)", ["a", "b"], False),
+        ("replace(',', '')", "ab", True),
+        ("replace('', '-')", "-a-,-b-", False),
+        (f"replace(',', '{'x' * 1000}')", f"a{'x' * 1000}b", True),
+        (f"replace(',', '{'x' * 1001}')", f"a{'x' * 1001}b", False),
+        (f"replace('{'x' * 1001}', '')", "a,b", False),
+        ("replace(any, '')", "ab", False),
+    ],
+)
+def test_methods_of_python_take_short_texts_that_are_known(
+    call: str, value: object, is_inline: bool
+) -> None:
+    """Python splits at no empty text; long texts are for functions that watch sizes."""
+    env = Environment({"text": types.STRING, "any": types.STRING}, libraries=(strings.library(),))
+    program = env.program(env.compile(f"text.{call}").checked())
+    inputs = {"text": "a,b", "any": ","}
+    assert program.evaluate(inputs) == value
+    assert program.evaluate_metered(inputs)[0] == value
+    name = call.partition("(")[0]
+    sources = program.source, program.metered_source
+    assert [f".{name}(" in source for source in sources] == [is_inline] * 2

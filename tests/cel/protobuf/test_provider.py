@@ -200,6 +200,13 @@ def test_a_closed_enum_has_no_other_numbers() -> None:
 
 def test_strong_enums() -> None:
     env = environment(strong_enums=True)
+    shown = {
+        one.id: one.doc for one in env.declarations.functions[f"{PROTO3}.GlobalEnum"].overloads
+    }
+    assert shown == {
+        f"{kind}_to_{PROTO3}.GlobalEnum": "The value of an enum with that number or name."
+        for kind in ("int", "string")
+    }
     red = outcomes("GlobalEnum.GAR", env)[0]
     assert isinstance(red, EnumValue)
     for expression, value in (

@@ -14,6 +14,7 @@ from celadon.cel.re2.dfa import Dfa, question, starts_anchored
 from celadon.cel.re2.pattern import Pattern
 from celadon.cel.re2.pattern_parser import parse
 from tests.cel.re2 import pike
+from tests.examples import examples
 
 _ATOMS = ["a", "b", "c", "ab", ".", "[ab]", "[^a]", r"\w", r"\n", "-", "(?i:a)", "(?s:.)", r"\d"]
 _ASSERTIONS = ["^", "$", r"\b", r"\B", r"\A", r"\z", "(?m:^)", "(?m:$)"]
@@ -37,7 +38,7 @@ def _compound(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 _SUBJECTS = st.text("aabbcA-\n1", max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(_patterns(), st.lists(_SUBJECTS, min_size=1, max_size=4))
 def test_matches_are_those_of_the_reference(pattern: str, texts: list[str]) -> None:
     """Several subjects for one pattern: what engines remember must not mislead them."""
@@ -54,7 +55,7 @@ def test_matches_are_those_of_the_reference(pattern: str, texts: list[str]) -> N
         assert compiled.search(text) is bool(expected)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(_patterns(), _SUBJECTS)
 def test_the_automaton_and_the_reduced_question_agree(pattern: str, text: str) -> None:
     tree = parse(pattern).tree
@@ -66,7 +67,7 @@ def test_the_automaton_and_the_reduced_question_agree(pattern: str, text: str) -
     assert Dfa(reduced, anchored=asked.anchored).search(text) is expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(_patterns(), st.text("aabbcA-\n1", max_size=8))
 def test_translations_find_the_same_matches(pattern: str, text: str) -> None:
     tree = parse(pattern).tree

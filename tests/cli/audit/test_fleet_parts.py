@@ -15,6 +15,7 @@ from celadon.cli.audit.fleet_parts import DumpPart, part_blocks, surveyed_inputs
 from celadon.cli.reading.documents import DocumentReader, Problem
 from tests.cli.audit.dumps import FORMS, packed
 from tests.cli.audit.fleets import config_map
+from tests.examples import examples
 
 NOTHING = Lookups(frozenset(), {}, namespaces=False)
 MARK = b"\xef\xbb\xbf"
@@ -37,7 +38,7 @@ def seen(path: Path) -> list[tuple[str, int, str]]:
     return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     sizes=st.lists(st.integers(0, 300), max_size=60),
     part=st.integers(1, 4000),

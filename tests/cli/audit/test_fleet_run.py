@@ -22,6 +22,7 @@ from tests.cli.audit.dumps import Json, json_lines, kubectl_json, written
 from tests.cli.audit.fleets import config_map, fleet_file, report, written_fleet
 from tests.cli.files import Celadon, binding, policy, run, write
 from tests.cli.files import config_map as manifest
+from tests.examples import examples
 from tests.paths import ROOT
 
 
@@ -67,7 +68,9 @@ OBJECTS = st.lists(
 
 @pytest.mark.thorough
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(15),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(sources=st.lists(OBJECTS, min_size=1, max_size=3), part=st.integers(200, 4000))
 def test_workers_and_cuts_change_nothing(

@@ -18,6 +18,7 @@ from celadon.cli.audit.audit_blocks import Found, blocks_of
 from celadon.cli.audit.audit_inputs import given_inputs
 from celadon.cli.reading.documents import DocumentReader, Problem
 from tests.cli.audit.dumps import FORMS, Json, kubectl_json, packed, written
+from tests.examples import examples
 
 OBJECTS = [
     written("ConfigMap", f"c{n}", data={"a": "x\ny: -\n- z", "b": "é" * n}) for n in range(9)
@@ -83,7 +84,7 @@ VALUES = st.recursive(
 
 
 @pytest.mark.parametrize("form", ["json lines", "kubectl json", "kubectl yaml", "raw list"])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(values=st.lists(VALUES, min_size=1, max_size=5), chunk=st.integers(64, 400))
 def test_wherever_it_is_cut(form: str, values: Sequence[Any], chunk: int) -> None:
     objects = [written("Thing", f"c{n}", spec={"is": one}) for n, one in enumerate(values)]

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from celadon.cli.own_files import faults
 from celadon.cli.policytest.file_format import SCHEMA
 from celadon.cli.reading.documents import DocumentReader, Problem, read_text
+from tests.examples import examples
 from tests.paths import ROOT
 
 EXAMPLES = sorted((ROOT / "examples").rglob("*.policytest.yaml"))
@@ -59,7 +60,7 @@ def _paths(value: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.data())
 def test_we_refuse_what_the_schema_refuses(data: st.DataObject) -> None:
     """Documents of the examples with something replaced, added or removed."""

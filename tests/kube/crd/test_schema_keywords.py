@@ -155,6 +155,11 @@ def test_null_is_no_type() -> None:
         ({"$ref": "#/x"}, "OpenAPIV3Schema '$ref' is not supported"),
         ({"$schema": "x"}, "OpenAPIV3Schema 'schema' is not supported"),
         ({"definitions": {"x": TEXT}}, "OpenAPIV3Schema 'definitions' is not supported"),
+        ({"dependencies": {"x": []}}, "OpenAPIV3Schema 'dependencies' is not supported"),
+        (
+            {"patternProperties": {"x": TEXT}},
+            "OpenAPIV3Schema 'patternProperties' is not supported",
+        ),
         ({"additionalItems": False}, "OpenAPIV3Schema 'additionalItems' is not supported"),
         ({"items": [TEXT]}, "OpenAPIV3Schema 'items' must be a schema, but is an array"),
         ({"anyOf": [{"id": "x"}], "$ref": ""}, "OpenAPIV3Schema 'id' is not supported"),
@@ -167,7 +172,11 @@ def test_null_is_no_type() -> None:
 )
 def test_what_cannot_be_read_as_structural(given: Json, why: str | None) -> None:
     assert unreadable(given) == why
-    assert unreadable({"type": "object", "properties": {"a": given}}) == why
+    for keyword in ("items", "additionalProperties", "not"):
+        assert unreadable({keyword: given}) == why, keyword
+    assert unreadable({"properties": {"a": given}}) == why
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        assert unreadable({keyword: [TEXT, given]}) == why, keyword
 
 
 @pytest.mark.parametrize(

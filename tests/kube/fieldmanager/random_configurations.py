@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import strategies as st
 
 from celadon.kube import GroupVersionKind
@@ -44,6 +45,13 @@ LIVE: dict[GroupVersionKind, Json] = {
     GroupVersionKind("", "v1", "Namespace"): {"metadata": {"name": "n"}},
     GroupVersionKind("", "v1", "ConfigMap"): {"metadata": {"name": "c"}, "data": {"a": "b"}},
 }
+LIVE_KINDS = [
+    pytest.param(kind, marks=pytest.mark.thorough)
+    if kind.kind in ("DaemonSet", "StatefulSet", "Job", "CronJob")
+    else kind
+    for kind in LIVE
+]
+"""As parameters of tests: `make test` has two of those with pods in them."""
 
 NAMES = st.sampled_from(["a", "b", "c"])
 AMOUNTS = st.dictionaries(st.sampled_from(["cpu", "memory"]), st.sampled_from(["1", "1500m", ""]))

@@ -366,6 +366,10 @@ def test_kubectl_may_change_what_it_applied_before() -> None:
     text = made["metadata"]["annotations"][LAST_APPLIED]
     assert text.endswith("}\n")
     assert json.loads(text) == _config_map({"k": "2"})
+    noted = _config_map({"k": "3"}, annotations={"b": "", LAST_APPLIED: text})
+    made = applied(noted, made, CONFIG_MAPS, Clock().writer("kubectl"))
+    again = made["metadata"]["annotations"][LAST_APPLIED]
+    assert json.loads(again) == _config_map({"k": "3"}, annotations={"b": ""})
     with pytest.raises(StatusError):
         applied(_config_map({"k": "2"}), live, CONFIG_MAPS, Clock().writer("other"))
 

@@ -17,7 +17,7 @@ from celadon.kube.fieldmanager.merge_types import type_of
 from celadon.kube.fieldmanager.mutated_kinds import Unusual, atomic_parts, fitting_object
 from celadon.kube.fieldmanager.structured_merge import misfits
 from celadon.kube.library import PatchObject
-from tests.kube.fieldmanager.random_configurations import LIVE, configurations
+from tests.kube.fieldmanager.random_configurations import LIVE_KINDS, configurations
 from tests.kube.library.evaluation import evaluate
 
 POD = type_of(GroupVersionKind("", "v1", "Pod"), None)
@@ -34,7 +34,7 @@ def constructed(value: Any, path: str = "Object") -> Any:
     return PatchObject(types.object_type(path), fields)
 
 
-@pytest.mark.parametrize("kind", LIVE, ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("kind", LIVE_KINDS, ids=lambda kind: kind.kind)
 @given(data=st.data())
 def test_what_fits_has_no_misfits(kind: GroupVersionKind, data: st.DataObject) -> None:
     config = data.draw(configurations(kind))

@@ -18,6 +18,7 @@ from celadon.kube.fieldmanager.managed_fields import (
     Owned,
     decoded,
     encoded,
+    entries_problem,
     limit_updaters,
     manager_id,
     managers_of_parent,
@@ -50,25 +51,34 @@ def _entry(manager: str = "m", operation: str = "Update", **more: Any) -> dict[s
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "why"),
     [
-        {"operation": "Patch"},
-        {"apiVersion": ""},
-        {"fieldsType": "FieldsV2"},
-        {"fieldsType": None},
-        {"fieldsV1": {"?": {}}},
-        {"fieldsV1": [1]},
+        ({"operation": "Patch"}, "operation must be `Apply` or `Update`"),
+        ({"apiVersion": ""}, "apiVersion must not be empty"),
+        (
+            {"fieldsType": "FieldsV2"},
+            'invalid fieldsType "FieldsV2" in managed fields entry 1',
+        ),
+        ({"fieldsType": None}, "missing fieldsType in managed fields entry 1"),
+        ({"fieldsV1": {"?": {}}}, None),
+        ({"fieldsV1": [1]}, None),
     ],
 )
-def test_unreadable_entries(change: dict[str, Any]) -> None:
-    with pytest.raises(EntryError):
-        decoded([_entry(**change)])
-
-
-@pytest.mark.parametrize("entries", ["x", [1]])
-def test_no_entries_at_all(entries: Any) -> None:
-    with pytest.raises(EntryError):
+def test_unreadable_entries(change: dict[str, Any], why: str | None) -> None:
+    entries = [_entry(), _entry(**change)]
+    with pytest.raises(EntryError) as refused:
         decoded(entries)
+    assert why is None or str(refused.value) == why
+    assert entries_problem(entries) == str(refused.value)
+    assert entries_problem(entries[:1]) == ""
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [("x", "managedFields is a list"), ([1], "an entry of managedFields is an object")],
+)
+def test_no_entries_at_all(entries: Any, why: str) -> None:
+    assert entries_problem(entries) == why
 
 
 def test_order_of_entries() -> None:

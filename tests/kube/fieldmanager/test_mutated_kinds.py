@@ -20,7 +20,7 @@ HPA_1 = GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscaler")
 HPA_2 = GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
 WIDGET = GroupVersionKind("x.io", "v1", "Widget")
 
-DEFINITION = {
+DEFINITION: dict[str, Any] = {
     "spec": {
         "group": "x.io",
         "scope": "Namespaced",
@@ -164,6 +164,22 @@ def test_another_kind_matters_in_the_end() -> None:
     assert str(KINDS.patched(widget, WIDGET, WIDGET).spoiled) == (
         "Internal error occurred: failed to convert object: y.io/v1, Kind=Widget is unstructured "
         'and is not suitable for converting to "x.io/v1"'
+    )
+
+
+def test_a_custom_resource_that_says_another_version_is_of_the_version_that_was_sent() -> None:
+    spec = DEFINITION["spec"]
+    [version] = spec["versions"]
+    versions = [version, {**version, "name": "v2", "storage": False}]
+    kinds = MutatedKinds(custom=custom_kinds({"spec": {**spec, "versions": versions}}).get)
+    widget = {"apiVersion": "x.io/v2", "kind": "Widget", "spec": {"size": 1}}
+    found = kinds.patched(widget, WIDGET, WIDGET)
+    assert found.spoiled is None
+    assert found.made["apiVersion"] == "x.io/v1"
+    assert found.made["spec"]["size"] == 1
+    assert str(KINDS.patched(widget, WIDGET, WIDGET).spoiled) == (
+        "Internal error occurred: failed to convert object: request to convert CR from an invalid "
+        "group/version: x.io/v2"
     )
 
 

@@ -20,7 +20,7 @@ from celadon.kube.fieldmanager.merge_types import type_of
 from celadon.kube.fieldmanager.structured_merge import misfits
 from celadon.kube.registry.draft import changed_defaulting, drafted
 from celadon.kube.schemas import DecodeError
-from tests.kube.fieldmanager.random_configurations import LIVE, Json, configurations
+from tests.kube.fieldmanager.random_configurations import LIVE, LIVE_KINDS, Json, configurations
 from tests.kube.fieldmanager.test_merged_parts import from_scratch
 
 POD = GroupVersionKind("", "v1", "Pod")
@@ -49,7 +49,7 @@ def tried(plan: Plan, live: Json) -> Json | None:
     return made
 
 
-@pytest.mark.parametrize("kind", LIVE, ids=lambda kind: kind.kind)
+@pytest.mark.parametrize("kind", LIVE_KINDS, ids=lambda kind: kind.kind)
 @given(data=st.data())
 def test_as_if_all_were_read_anew(kind: GroupVersionKind, data: st.DataObject) -> None:
     plan = planned(config := data.draw(configurations(kind)), kind)

@@ -19,6 +19,7 @@ from celadon.kube.protobuf import (
     kinds,
 )
 from celadon.kube.protobuf.wire import sized
+from tests.examples import examples
 from tests.kube.protobuf.objects import objects
 
 KINDS = sorted(kinds())
@@ -46,7 +47,7 @@ _TAGS = st.builds(
 _PIECES = st.one_of(_TAGS, st.binary(max_size=3), st.integers(0, 9).map(lambda n: bytes([n])))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.sampled_from(KINDS), st.lists(_PIECES, max_size=30).map(b"".join))
 def test_any_message(gvk: GroupVersionKind, message: bytes) -> None:
     read(named(gvk, message))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from celadon.kube import ApiVersionError, GroupVersionKind, parse_api_version
 from celadon.kube.protobuf import decode, encode, has_message, kinds
 from celadon.kube.schemas import DecodeError, round_trip
+from tests.examples import examples
 from tests.kube.protobuf.objects import objects
 from tests.paths import recordings
 
@@ -23,7 +24,7 @@ KINDS = sorted(kinds())
 @pytest.mark.thorough
 @pytest.mark.parametrize("gvk", KINDS, ids=str)
 def test_every_kind_comes_back(gvk: GroupVersionKind) -> None:
-    @settings(max_examples=4)
+    @settings(max_examples=examples(4))
     @given(objects(gvk))
     def check(obj: dict[str, Any]) -> None:
         body = encode(obj)

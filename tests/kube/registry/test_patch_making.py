@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from celadon.kube.registry import apply_json_patch
 from celadon.kube.registry.patches import MOST_PAIRS, patch_between
+from tests.examples import examples
 
 SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(["", "a", "~/", "<é>"])
 VALUES = st.recursive(
@@ -30,7 +31,7 @@ def applied(before: Any, patch: list[dict[str, Any]]) -> Any:
     return apply_json_patch(copy.deepcopy(before), patch)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(OBJECTS, OBJECTS)
 def test_applying_it_gives_the_changed_object(before: Any, after: Any) -> None:
     kept = copy.deepcopy(before)
@@ -42,7 +43,7 @@ def test_applying_it_gives_the_changed_object(before: Any, after: Any) -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(VALUES, max_size=6), st.lists(VALUES, max_size=6), VALUES, st.integers(0, 6))
 def test_one_change_of_a_list_is_one_operation(
     front: list[Any], back: list[Any], item: Any, extra: int
@@ -55,7 +56,7 @@ def test_one_change_of_a_list_is_one_operation(
         assert applied(one, patch) == other
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(OBJECTS, OBJECTS)
 def test_no_more_is_written_than_the_whole(before: Any, after: Any) -> None:
     patch = patch_between({"a": before}, {"a": after})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -204,6 +205,19 @@ ROWS: list[tuple[dict[str, Any], list[str]]] = [
 @pytest.mark.parametrize(("value", "messages"), ROWS)
 def test_rows(value: dict[str, Any], messages: list[str]) -> None:
     assert complaints(value) == messages
+
+
+@pytest.mark.parametrize(
+    ("kind", "field", "written"),
+    [("ConfigMap", "data", str), ("ConfigMap", "binaryData", encoded), ("Secret", "data", encoded)],
+)
+def test_how_much_data_there_may_be(kind: str, field: str, written: Callable[[str], str]) -> None:
+    """A mebibyte; of what is encoded, the bytes count that it stands for."""
+    most = 1024 * 1024
+    full = {"a": written("x" * (most - 1)), "b": written("x")}
+    assert complaints(obj("v1", kind, **{field: full})) == []
+    [error] = complaints(obj("v1", kind, **{field: {**full, "c": written("x")}}))
+    assert error.endswith(f": Too long: may not be more than {most} bytes")
 
 
 def test_a_secret_of_basic_auth_needs_one_of_two() -> None:

@@ -408,6 +408,26 @@ def test_schedules(schedule: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("position", "least", "most"), [(0, 0, 59), (1, 0, 23), (2, 1, 31), (3, 1, 12), (4, 0, 6)]
+)
+def test_bounds_of_the_fields_of_a_schedule(position: int, least: int, most: int) -> None:
+    def parsed(number: int) -> str:
+        fields = ["*"] * 5
+        fields[position] = str(number)
+        try:
+            parse_schedule(" ".join(fields))
+        except ScheduleError as error:
+            return str(error)
+        return ""
+
+    assert parsed(least) == parsed(most) == ""
+    above = f"end of range ({most + 1}) above maximum ({most}): {most + 1}"
+    assert parsed(most + 1) == above
+    if least:
+        assert parsed(least - 1) == f"beginning of range (0) below minimum ({least}): 0"
+
+
+@pytest.mark.parametrize(
     ("schedule", "message"),
     [
         ("", "empty spec string"),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from celadon.kube import StatusError, metadata
 from celadon.kube.schemas.typed_values import DecodeError
+from tests.examples import examples
 from tests.kube.validation import (
     test_api_services,
     test_config_data,
@@ -92,7 +93,7 @@ def damaged(value: dict[str, Any], where: int, what: Any) -> dict[str, Any]:
     return made
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.sampled_from(OBJECTS), st.lists(st.tuples(st.integers(0, 400), st.sampled_from(VALUES))))
 def test_damaged_objects(value: dict[str, Any], damages: list[tuple[int, Any]]) -> None:
     made = value

@@ -39,6 +39,22 @@ def test_generations_are_no_less_than_zero_and_do_not_go_back() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "place"),
+    [
+        ("labels", {"a b": "c"}, "metadata.labels"),
+        ("labels", {"a": "b c"}, "metadata.labels"),
+        ("annotations", {"a b": "c"}, "metadata.annotations"),
+    ],
+)
+def test_names_and_values_are_judged_in_updates_too(field: str, value: Json, place: str) -> None:
+    for old in ({}, value):
+        given, before = {"name": "a", field: value}, {"name": "a", field: old}
+        [error] = validate_object_meta_update(given, before)
+        assert str(error).startswith(f'{place}: Invalid value: "')
+        assert told({field: value}) == [str(error)]
+
+
 def test_each_further_controller_stands_beside_the_first() -> None:
     found = told({"ownerReferences": [owner("A"), owner("B"), owner("C")]})
     assert [one.rpartition("references for ")[2] for one in found] == ["A/x and B/x", "A/x and C/x"]

@@ -161,6 +161,15 @@ SCHEDULING: list[Case] = [
         ],
         [],
     ),
+    (
+        spreading(labelSelector={"matchExpressions": [{"key": "a", "operator": "Exists"}]}),
+        "1.34",
+        [
+            "spec.template.spec.topologySpreadConstraints[0].matchLabelKeys[0]: Invalid value: "
+            f'"a": {AGAIN}'
+        ],
+        [],
+    ),
 ]  # fmt: skip
 CONTAINERS: list[Case] = [
     (

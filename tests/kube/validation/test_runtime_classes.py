@@ -14,7 +14,10 @@ def runtime_class(**fields: Any) -> dict[str, Any]:
 
 
 def test_a_good_one() -> None:
-    scheduling = {"nodeSelector": {"a": "b"}, "tolerations": [{"key": "k", "operator": "Exists"}]}
+    alike = {"key": "k", "operator": "Exists", "value": "", "effect": "NoExecute"}
+    others = [{"key": "l"}, {"operator": "Equal", "value": "v"}, {"effect": "NoSchedule"}]
+    tolerations = [alike, *({**alike, **other} for other in others)]
+    scheduling = {"nodeSelector": {"a": "b"}, "tolerations": tolerations}
     overhead = {"podFixed": {"cpu": "1", "memory": "1Gi"}}
     assert complaints(runtime_class(overhead=overhead, scheduling=scheduling)) == []
 

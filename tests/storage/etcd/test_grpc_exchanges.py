@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import cast
 
 import pytest
 from h2.config import H2Configuration
@@ -284,3 +286,62 @@ def test_a_stream_ends_when_its_connection_is_left() -> None:
                 await following
 
     run(work())
+
+
+class Members(EtcdConnections):
+    """Members that fail as told, in turn; `asked` says which of them were."""
+
+    def __init__(self, names: str, failures: list[Exception]) -> None:
+        self.names, self.failures = names, failures
+        self.asked: list[str] = []
+        super().__init__(EtcdSettings([Endpoint(name, is_secure=False) for name in names]))
+
+    def _open(self) -> Connection:
+        name = self._settings.endpoints[self._turn % len(self.names)].address
+        return cast("Connection", Failing(name, self))
+
+
+@dataclass
+class Failing:
+    name: str
+    members: Members
+
+    async def call(self, method: str, request: bytes, seconds: float) -> bytes:
+        self.members.asked.append(self.name)
+        if self.members.failures:
+            raise self.members.failures.pop(0)
+        return b"answered"
+
+    async def leave(self) -> None:
+        """Nothing is under way."""
+
+
+@pytest.mark.parametrize(
+    ("repeatable", "failures", "asked"),
+    [
+        (True, [], "a"),
+        (True, [ServiceUnavailable("x")] * 4, "abcab"),
+        (True, [NotBegun("x"), ServiceUnavailable("x")], "abc"),
+        (False, [NotBegun("x")] * 2, "abc"),
+        (False, [NotBegun("x"), ServiceUnavailable("taken")], "ab"),
+        (False, [ServiceUnavailable("taken")], "a"),
+        (True, [ServiceError("no")], "a"),
+    ],
+)
+def test_the_next_member_is_asked_what_may_be_asked_again(
+    repeatable: bool, failures: list[Exception], asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(etcd_client, "PAUSE_SECONDS", 0.0)
+    ends_well = len(asked) > len(failures)
+
+    async def run() -> None:
+        members = Members("abc", [*failures])
+        if ends_well:
+            assert await members.call(METHOD, b"", repeatable=repeatable) == b"answered"
+        else:
+            with pytest.raises(ServiceError, match=str(failures[-1])):
+                await members.call(METHOD, b"", repeatable=repeatable)
+        assert members.asked == [*asked]
+        await members.close()
+
+    asyncio.run(run())

@@ -69,7 +69,7 @@ def test_an_end_that_fails_is_logged(caplog: pytest.LogCaptureFixture) -> None:
 
     with caplog.at_level(logging.WARNING):
         asyncio.run(live())
-    assert "the application did not end well" in caplog.text
+    assert caplog.messages == ["the application did not end well"]
 
 
 def test_the_end_comes_after_a_failure_too() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,46 @@ def test_a_list_comes_in_pages(api: KubeApi, monkeypatch: pytest.MonkeyPatch) ->
     assert {(one["apiVersion"], one["kind"]) for page in found for one in page} == {
         ("v1", "ConfigMap")
     }
+
+
+def listed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pages: Iterable[cluster_client.Page]
+) -> int:
+    """How many pages of a list are read of a server that sends these."""
+    sent = iter(pages)
+
+    async def page(self: ClusterClient, path: str, query: Any) -> cluster_client.Page:
+        return next(sent)
+
+    async def run() -> int:
+        path = write_kubeconfig(tmp_path / "config", {}, server="http://127.0.0.1:1")
+        client = ClusterClient(given_cluster(path, "", {}, time.time))
+        count = 0
+        async with aclosing(client.pages("/x", {})) as found:
+            async for _ in found:
+                count += 1
+        return count
+
+    monkeypatch.setattr(ClusterClient, "page", page)
+    return asyncio.run(run())
+
+
+def a_page(items: int = 0, more: str = "more", size: int = 1) -> cluster_client.Page:
+    return cluster_client.Page([{}] * items, more, size=size)
+
+
+def test_a_list_may_have_empty_pages(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Not more of them in a row, and not more bytes in all, than make sense."""
+    idle = [a_page()] * cluster_client.IDLE_PAGES
+    full, last = a_page(items=1), a_page(more="")
+    assert listed(monkeypatch, tmp_path, [*idle, full, *idle, last]) == 2 * len(idle) + 2
+    with pytest.raises(ClusterUnreachable, match="GET /x: the list goes on and on"):
+        listed(monkeypatch, tmp_path, [full, *idle, a_page(), last])
+    most = a_page(items=1, size=cluster_client.MAX_ANSWER_BYTES - 1)
+    assert listed(monkeypatch, tmp_path, [most, full, last]) == 3
+    text = f"GET /x: a list of more than {cluster_client.MAX_ANSWER_BYTES + 1} bytes"
+    with pytest.raises(ClusterUnreachable, match=text):
+        listed(monkeypatch, tmp_path, [most, full, full, last])
 
 
 def test_a_watch_tells_what_happens(api: KubeApi) -> None:
@@ -200,6 +240,38 @@ def test_a_client_certificate_is_shown(tmp_path: Path) -> None:
 
     asyncio.run(run())
     assert shown == ["someone"]
+
+
+@pytest.mark.parametrize("fits", [True, False])
+def test_how_long_an_answer_may_be(
+    fits: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = b'{"a": "bcdefghij"}'
+    monkeypatch.setattr(cluster_client, "MAX_ANSWER_BYTES", len(body) - (not fits))
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\n\r\n%s" % (len(body), body))
+        writer.close()
+
+    async def run() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        path = write_kubeconfig(tmp_path / "config", {}, server=f"http://127.0.0.1:{port}")
+        client = ClusterClient(given_cluster(path, "", {}, time.time))
+        try:
+            if fits:
+                assert await client.get("/api") == {"a": "bcdefghij"}
+            else:
+                text = f"an answer of more than {len(body) - 1} bytes"
+                with pytest.raises(ClusterUnreachable, match=text):
+                    await client.get("/api")
+        finally:
+            await client.aclose()
+            server.close()
+            await server.wait_closed()
+
+    asyncio.run(run())
 
 
 def test_when_to_ask_again(tmp_path: Path) -> None:

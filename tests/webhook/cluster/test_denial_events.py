@@ -192,6 +192,43 @@ def test_more_than_can_be_sent_is_dropped(monkeypatch: pytest.MonkeyPatch) -> No
     assert len(cluster.events) == 2
 
 
+def test_many_events_at_once_are_sent_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as the server can be asked at once, and then so many for each second."""
+    now = 0.0
+    sent: list[float] = []
+    slept = asyncio.sleep
+
+    class Timed(Cluster):
+        async def create(self, path: str, event: dict[str, Any]) -> dict[str, Any]:
+            sent.append(now)
+            return await super().create(path, event)
+
+    async def sleep(seconds: float) -> None:
+        nonlocal now
+        now += seconds
+        await slept(0)
+
+    async def run() -> None:
+        nonlocal now
+        events = DenialEvents(Timed(), "replica", lambda: NOW, lambda: now)  # type: ignore[arg-type]
+        running = asyncio.create_task(events.run())
+        for batch in (denial_events.BURST + 3, 2):
+            for number in range(batch):
+                events.denied(request(f"{batch}-{number}-"), denied())
+            while events._waiting:
+                await slept(0)
+            now += 1000.0  # nothing is saved up beyond the burst
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    asyncio.run(run())
+    each = 1 / denial_events.PER_SECOND
+    waited = [0.0] * denial_events.BURST + [each, 2 * each, 3 * each]
+    assert sent[:-2] == pytest.approx(waited)
+    assert sent[-2] == sent[-1]
+
+
 def test_a_failure_is_not_repeated(caplog: pytest.LogCaptureFixture) -> None:
     cluster = Cluster()
     cluster.failure = ClusterUnreachable("gone")
@@ -200,6 +237,7 @@ def test_a_failure_is_not_repeated(caplog: pytest.LogCaptureFixture) -> None:
     assert "\nceladon_webhook_dropped_events_total 2\n" in exposition(events.families())
     assert cluster.events == []
     assert [one.message for one in caplog.records] == ["events cannot be written"]
+    assert [vars(one)["celadon_fields"] for one in caplog.records] == [{"err": "gone"}]
 
 
 def test_that_events_can_be_written_again_is_said_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -25,6 +25,7 @@ def test_details() -> None:
 
 
 @pytest.mark.parametrize("code", [0, 200, 399, 600, 1000])
-def test_codes_that_deny_nothing(code: int) -> None:
-    with pytest.raises(ValueError, match="a code from 400 to 599"):
+def test_a_denial_has_the_code_of_an_error(code: int) -> None:
+    with pytest.raises(ValueError, match=f"^a denial has a code from 400 to 599, not {code}$"):
         Denied("no", code=code)
+    assert [Denied("no", code=one).code for one in (400, 599)] == [400, 599]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from celadon.webhook.handlers import NoObject, Request, handler_request
@@ -47,5 +49,8 @@ def test_objects_without_labels() -> None:
 
 @pytest.mark.parametrize("key", ["", "a/b", "no spaces", "x" * 64, "-a"])
 def test_keys_of_annotations_that_would_be_dropped(key: str) -> None:
-    with pytest.raises(ValueError, match="is no key of an audit annotation"):
+    text = f"^`{re.escape(key)}` is no key of an audit annotation: "
+    with pytest.raises(ValueError, match=text) as refused:
         request().annotate(key, "v")
+    if key.count("/") == 1 and all(key.split("/")):
+        assert str(refused.value).endswith(": must not contain a slash")

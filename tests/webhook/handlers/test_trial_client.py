@@ -57,6 +57,28 @@ def test_mutating_handlers_come_first_and_see_one_another() -> None:
     assert answer.audit_annotations == {"two.rules.example.com/by": "two"}
 
 
+@pytest.mark.parametrize(
+    ("obj", "about", "namespace"),
+    [
+        (pod(), {}, "default"),
+        (pod(), {"namespace": "shop"}, "shop"),
+        (deployment(), {"namespace": "shop"}, "shop"),
+        ({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}, {}, ""),
+        (
+            {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}},
+            {"namespace": "shop"},
+            "",
+        ),
+        ({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}}, {}, "n"),
+    ],
+)
+def test_the_namespace_of_a_request(obj: Json, about: Json, namespace: str) -> None:
+    app = Webhook(NAME)
+    seen = recorder(app)
+    assert TestClient(app).create(obj, **about).allowed
+    assert [(one.namespace, one.sub_resource) for one in seen] == [(namespace, "")]
+
+
 def test_reinvocation() -> None:
     app = Webhook(NAME)
 

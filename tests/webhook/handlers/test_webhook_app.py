@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from celadon.webhook.handlers import Request, mutate, validate
-from celadon.webhook.webhook_app import MOST_BYTES, Message, Webhook
+from celadon.webhook.webhook_app import MOST_BYTES, Message, Webhook, path_of
 from tests.webhook.handlers.objects import NAME, asked, patch_of, review
 
 app = Webhook(NAME)
@@ -149,3 +149,17 @@ def test_handlers_that_cannot_be_added() -> None:
             Webhook(NAME, [wrong])
     with pytest.raises(ValueError, match="at least three segments"):
         Webhook("short", [one])
+
+
+@pytest.mark.parametrize(
+    ("scope", "path"),
+    [
+        ({}, ""),
+        ({"path": "/validate/a"}, "/validate/a"),
+        ({"path": "/hooks/validate/a", "root_path": "/hooks"}, "/validate/a"),
+        ({"path": "/validate/a", "root_path": "/hooks"}, "/validate/a"),
+        ({"path": "/validate/a", "root_path": ""}, "/validate/a"),
+    ],
+)
+def test_the_path_below_the_place_of_an_application(scope: dict[str, Any], path: str) -> None:
+    assert path_of(scope) == path

@@ -20,6 +20,7 @@ from celadon.admission.registration import decode_object, decode_webhooks
 from celadon.admission.webhooks import HookSet
 from celadon.kube import GroupVersionKind, GroupVersionResource
 from celadon.webhook.policy_coverage import InstallationSettings, coverages, policy_configuration
+from tests.examples import examples
 from tests.webhook.installation.test_selector_unions import SELECTORS
 
 Json = dict[str, Any]
@@ -100,7 +101,7 @@ def binding(i: int, j: int, match: Json) -> Any:
     return decode_binding({"metadata": {"name": f"b{i}-{j}"}, "spec": spec}).value
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     st.lists(
         st.tuples(MATCHES, st.lists(BINDINGS, max_size=2), st.sampled_from(["Fail", "Ignore"])),

@@ -32,6 +32,7 @@ def test_a_made_one_lasts_and_can_be_trusted(tmp_path: Path) -> None:
     found = certificate_of(TlsSettings(), HERE)
     assert found is not None
     assert found.expires() > time.time() + 86_400
+    assert found.context.get_ciphers(), "handshakes are made with it"
     assert not found.reload()
     write_trusted(found, tmp_path / "ca.pem")
     assert (tmp_path / "ca.pem").read_bytes().startswith(b"-----BEGIN CERTIFICATE-----")

@@ -142,10 +142,11 @@ def test_what_cannot_be_found_out_is_up_to_the_failure_policy(
             raise Unanswerable("gone")
 
     for world in (SlowWorld(0.0, Unanswerable("gone")), Lost(implicit_namespaces=True)):
-        found, _ = asked(rulebook(world, validations=[ASKING]), ["/validate"])
+        found, metrics = asked(rulebook(world, validations=[ASKING]), ["/validate"])
         assert [(one.code, one.body) for one in found] == [
             (503, b"the review cannot be decided: gone\n")
         ]
+        assert metrics.reviews.refused.values == {("/validate", "unanswerable"): 1}
     assert caplog.text == ""
 
 

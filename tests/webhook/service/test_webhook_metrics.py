@@ -10,6 +10,7 @@ from celadon.webhook.deciding import Decider, SourceState
 from celadon.webhook.service.webhook_metrics import TIMED_EVERY, WebhookMetrics
 from tests.admission.building import request
 from tests.admission.policies.mutating.altering import label, policy, rounds
+from tests.paths import ROOT
 from tests.webhook.service.running import FixedSource, rulebook
 
 
@@ -38,8 +39,29 @@ def test_the_state_of_the_source() -> None:
         "celadon_webhook_in_flight_reviews 3",
     ]
     without = shown(WebhookMetrics(FixedSource(None), lambda: 0, None))
-    assert 'celadon_webhook_policies{kind="policy"} 0' in without
+    for kind in ("policy", "binding"):
+        assert f'celadon_webhook_policies{{kind="{kind}"}} 0' in without
     assert not [one for one in without if "certificate" in one]
+
+
+def test_what_is_said_of_each_metric(request: pytest.FixtureRequest) -> None:
+    """`tests/cases/webhook_metrics.txt`, rewritten by `pytest --update-golden`."""
+    state = SourceState(cache_ages={"pods": 1.5})
+    given = metrics(FixedSource(rulebook(), state))
+    given.errors.add(("p",))
+    given.decisions.add(("p", "b", "deny"))
+    given.mutations.add(("p", "b", "applied"))
+    given.would_deny.add(())
+    given.timed([("p", 0.1)])
+    given.reviews.reviewed("/validate", "CREATE", allowed=True, seconds=0.1)
+    given.reviews.not_answered("/validate", "busy", 429)
+    lines = exposition(given.families()).splitlines()
+    of_its_own = [one for one in lines if one.startswith("# ") and " process_" not in one]
+    found = "".join(f"{line}\n" for line in of_its_own)
+    path = ROOT / "tests" / "cases" / "webhook_metrics.txt"
+    if request.config.getoption("--update-golden"):
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
 
 
 def test_reviews_are_counted_by_what_came_out() -> None:
@@ -63,14 +85,15 @@ def test_reviews_are_counted_by_what_came_out() -> None:
 
 def test_findings_are_counted_by_policy() -> None:
     given = metrics()
-    for rules in (rulebook(), rulebook(validations=[{"expression": "1/0 == 1"}])):
+    failing = rulebook(validations=[{"expression": "1/0 == 1"}])
+    for rules in (rulebook(), failing, failing):
         decider = Decider(request(), rules)
         decider.verdict()
         given.found(decider.findings)
     lines = shown(given)
-    counted = 'celadon_webhook_policy_decisions_total{policy="p",binding="b",action="deny"} 2'
+    counted = 'celadon_webhook_policy_decisions_total{policy="p",binding="b",action="deny"} 3'
     assert counted in lines
-    assert 'celadon_webhook_policy_errors_total{policy="p"} 1' in lines
+    assert 'celadon_webhook_policy_errors_total{policy="p"} 2' in lines
 
 
 def test_mutations_are_counted_by_what_became_of_them() -> None:

@@ -1,4 +1,4 @@
-"""The end of a webhook, seen from connections that are open."""
+"""What a webhook is unless told otherwise; its end, seen from connections that are open."""
 
 from __future__ import annotations
 
@@ -8,10 +8,20 @@ import time
 
 import pytest
 
+from celadon.apiserver.http import Address
+from celadon.webhook.service.webhook_process import WebhookSettings
 from tests.webhook.documents import review_document
 from tests.webhook.service.running import JSON_HEADERS, SETTINGS, FixedSource, rulebook, running
 
 BODY = json.dumps(review_document(namespace="ns")).encode()
+
+
+def test_unless_told_otherwise_everybody_may_ask_and_denials_deny() -> None:
+    settings = WebhookSettings(Address("127.0.0.1", 0), None)
+    assert not settings.audit_only
+    assert not settings.known_callers
+    assert (settings.denied, settings.decision_log, settings.expires) == (None, None, None)
+    assert (settings.beside, settings.waits_for, settings.remarks) == ((), (), ())
 
 
 @pytest.mark.thorough

@@ -161,6 +161,8 @@ def test_what_is_expected_of_us(expected: bytes, *, continues: bool, is_expected
         (b"a\r\n\r\nb", 5),
         (b"a\n\nb\r\n\r\n", 3),
         (b"a\n\n\r\n", 3),
+        (b"\n\nb", 2),
+        (b"\n\r\nb", 3),
     ],
 )
 def test_where_a_head_ends(unread: bytes, end: int) -> None:

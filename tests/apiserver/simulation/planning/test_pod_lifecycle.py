@@ -174,6 +174,18 @@ def test_an_init_container_that_fails() -> None:
     assert life.container("broken")["state"]["waiting"]["reason"] == "CrashLoopBackOff"
 
 
+def test_an_init_container_that_has_not_ended_has_not_failed() -> None:
+    """Though the pod is never restarted; what has ended well has not failed either."""
+    inits = [{"name": "first", "image": "i"}, {"name": "slow", "image": "i"}]
+    told = {"containers": "slow", "run-for": "4s"}
+    life = Life(pod(told, initContainers=inits, restartPolicy="Never"))
+    assert life.container("first")["state"]["terminated"]["exitCode"] == 0
+    assert "running" in life.container("slow")["state"]
+    assert life.phase == "Pending"
+    life.wait()
+    assert life.phase == "Succeeded"
+
+
 def test_sidecars_end_with_the_others() -> None:
     inits = [{"name": "beside", "image": "i", "restartPolicy": "Always"}]
     life = Life(pod(initContainers=inits, restartPolicy="Never"), Habits(run_for=2))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from celadon.cli.audit.etcd_snapshots import BoltError, bolt_file, is_bolt
 from tests.cli.audit.etcd_snapshots.snapshot_files import Pages, database
+from tests.examples import examples
 
 PAIRS = [(b"%03d" % i, b"v%d" % i * i) for i in range(40)]
 
@@ -25,7 +26,7 @@ def found(data: bytes) -> list[tuple[bytes, bytes]]:
     st.sampled_from([1024, 4096]),
     st.integers(2, 5),
 )
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 def test_all_is_found_in_its_order(values: dict[bytes, bytes], page_size: int, fanout: int) -> None:
     pairs = sorted(values.items())
     assert found(database(pairs, page_size, fanout)) == pairs
@@ -123,7 +124,7 @@ def test_deep_trees_are_read() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, len(DATA) - 1), st.integers(0, 255)), max_size=8))
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_any_damage_is_found_or_without_harm(changes: list[tuple[int, int]]) -> None:
     data = bytearray(DATA)
     for at, byte in changes:

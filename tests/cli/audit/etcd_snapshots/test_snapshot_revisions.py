@@ -17,6 +17,7 @@ from tests.cli.audit.etcd_snapshots.snapshot_files import (
     with_hash,
     written,
 )
+from tests.examples import examples
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def test_the_database_of_a_member_has_no_hash(file: Path) -> None:
     assert read(file, database(written([("a", b"1")]))).keys == (b"a",)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(st.lists(st.tuples(st.sampled_from("abcdef"), st.none() | st.binary(max_size=9))))
 def test_as_a_dictionary(
     tmp_path_factory: pytest.TempPathFactory, values: list[tuple[str, bytes | None]]

@@ -91,7 +91,13 @@ SUITES: dict[str, tuple[Json, ...]] = {
 """Expressions with a test that is too weak for them."""
 
 
-@pytest.mark.parametrize("expression", SUITES)
+@pytest.mark.parametrize(
+    "expression",
+    [
+        pytest.param(one, marks=pytest.mark.thorough) if " || object.metadata" in one else one
+        for one in SUITES
+    ],
+)
 def test_every_proposed_case_kills_its_mutant(tmp_path: Path, expression: str) -> None:
     """And passes with the policy as it is: all at once, pasted into the file."""
     path = limit(tmp_path, expression, *SUITES[expression])
@@ -156,6 +162,7 @@ def test_what_no_search_tells_apart_is_proved_to_be_the_same(tmp_path: Path) -> 
     assert ignored.reason == EVERYWHERE_SAME
 
 
+@pytest.mark.thorough
 def test_what_no_search_tells_apart_the_solver_may(tmp_path: Path) -> None:
     """No search tries so many things at once."""
     pytest.importorskip("z3")
@@ -185,7 +192,9 @@ def test_what_no_search_tells_apart_the_solver_may(tmp_path: Path) -> None:
             "extra",
         ),
         ("namespaceObject.metadata.labels['env'] == 'a'", "`'a'` becomes `'ax'`", "resources"),
-        (f"10 / int({SAID}) > 1", "`10` becomes `9`", "5"),
+        pytest.param(
+            f"10 / int({SAID}) > 1", "`10` becomes `9`", "5", marks=pytest.mark.thorough
+        ),  # the solver knows little of divisions, and takes long to say so
         (f"9223372036854775807 + int({SAID}) > 0", "`0` becomes `-1`", "-9223372036854775807"),
         ("authorizer.group('').resource('pods').check('get').allowed()", "", "authorizer"),
         ("request.dryRun == false", "", "dryRun"),

@@ -8,6 +8,7 @@ import pytest
 
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import RELAXED_SERVICE_NAMES
+from celadon.kube.validation.services import changed_addresses
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 
@@ -146,6 +147,24 @@ def test_addresses_of_services_stay() -> None:
         'spec.clusterIPs[0]: Invalid value: ["10.0.0.6"]: may not change once set'
     ]
     assert update_complaints(service(type="ExternalName", externalName="x"), old) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "before", "faults"),
+    [
+        ("10.0.0.5", "10.0.0.5", ["spec.ipFamilies[0]"]),
+        ("None", "None", []),
+        ("None", "10.0.0.5", ["spec.clusterIPs[0]"]),
+    ],
+)
+def test_families_of_services_with_addresses_stay(
+    address: str, before: str, faults: list[str]
+) -> None:
+    found = changed_addresses(
+        {"ipFamilies": ["IPv6"], "clusterIP": address, "clusterIPs": [address]},
+        {"ipFamilies": ["IPv4"], "clusterIP": before, "clusterIPs": [before]},
+    )
+    assert [str(one).partition(":")[0] for one in found] == faults
 
 
 CLASSES: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [

@@ -60,7 +60,13 @@ def test_tolerations_are_looked_at_twice() -> None:
 def test_other_changes_are_told_by_their_difference() -> None:
     (text,) = faults({**BASE, "nodeName": "n"}, BASE)
     head, _, tail = text.partition("\n")
-    assert head.startswith("spec: Forbidden: pod updates may not change fields other than ")
+    assert head == (
+        "spec: Forbidden: pod updates may not change fields other than "
+        "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,"
+        "`spec.tolerations` (only additions to existing tolerations),"
+        "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously "
+        "negative)"
+    )
     assert '\n- "NodeName": "",\n+ "NodeName": "n",\n' in tail
 
 

@@ -317,6 +317,13 @@ def test_containers_have_rules_for_restarts(container: Json, code: int, *, again
             assert (not found) == ((again and judged) or sidecar), (part, release)
 
 
+@pytest.mark.parametrize("part", ["container", "initContainer", "ephemeralContainer"])
+def test_a_container_that_has_ended_may_end_otherwise(part: str) -> None:
+    spec = {"restartPolicy": "Never", f"{part}s": [{"name": "c"}]}
+    old, new = ({f"{part}Statuses": ended(state)} for state in (DONE, BROKEN))
+    assert holding(pod_status({"status": new}, {"status": old, "spec": spec}), None) == []
+
+
 def test_a_rule_may_start_all_containers_again() -> None:
     all_too = rule("In", 1, action="RestartAllContainers")
     spec = {

@@ -21,6 +21,11 @@ def condition(**fields: Any) -> Json:
     ("given", "expected"),
     [
         ([condition(), condition(type="a.b/Other", observedGeneration=1)], []),
+        ([condition(reason="R" * 1024, message="é" * 16384)], []),
+        (
+            [condition(message="é" * 16384 + "x")],
+            ["status.conditions[0].message: Too long: may not be more than 32768 bytes"],
+        ),
         ([condition(), condition()], ['status.conditions[1].type: Duplicate value: "Ready"']),
         (
             [condition(status="x", observedGeneration=-1, lastTransitionTime=None, reason="")],

@@ -40,6 +40,12 @@ def attachment(source: Json | None = None, **spec: Any) -> Json:
     return obj("storage.k8s.io/v1", "VolumeAttachment", spec=given)
 
 
+def inline_iscsi(portal: str) -> Json:
+    iscsi: Json = {"targetPortal": portal, "iqn": "iqn.2001-04.com.example:a", "lun": 0}
+    iscsi["initiatorName"] = "iqn.2001-04.com.example:b"
+    return attachment({"inlineVolumeSpec": {"accessModes": ["ReadWriteOnce"], "iscsi": iscsi}})
+
+
 GOOD = [
     driver(tokenRequests=[{"audience": "a"}], serviceAccountTokenInSecrets=True),
     driver("a.example.com", fsGroupPolicy="File", volumeLifecycleModes=["Ephemeral"]),
@@ -205,3 +211,12 @@ def test_no_keys_of_a_topology_are_as_good_as_none() -> None:
     absent = {key: value for key, value in empty.items() if key != "topologyKeys"}
     for new, old in ((empty, absent), (absent, empty)):
         assert list(map(str, node_update(node(new), node(old)))) == []
+
+
+def test_an_inline_volume_has_no_name_that_counts() -> None:
+    """Of a portal and the name of its volume together, at most 64 characters, with a colon."""
+    [missing] = complaints(inline_iscsi("p" * 63))
+    assert missing.startswith("spec.source.inlineVolumeSpec.csi: Required value")
+    [same, long] = complaints(inline_iscsi("p" * 64))
+    assert same == missing
+    assert "iscsi.targetportal: Invalid value" in long
