@@ -26,6 +26,8 @@ BODIES = "tests/apiserver/http/request_bytes/test_body_readers.py"
 SERVER = "tests/apiserver/http/test_http_server.py"
 PROCESS = "tests/apiserver/http/test_server_process.py"
 
+SENT = "tests/growth/test_patterns.py::test_what_strangers_send_is_read_in_proportion"
+
 TLS = "tests/apiserver/http/test_tls_listener.py"
 
 UNDONE = (
@@ -520,5 +522,26 @@ UNDONE = (
         'return value.decode("utf-8", "replace")',
         'return value.decode("latin-1")',
         "tests/apiserver/http/request_bytes/test_request_heads.py::test_taken",
+    ),
+    Undone(
+        "an amount of a thousand zeros that is read for ten seconds, while all wait",
+        "kube/quantity.py",
+        "0*+(?P<digits>[0-9]*+)",
+        "0*(?P<digits>[0-9]*)",
+        f"{SENT}[_PARTS]",
+    ),
+    Undone(
+        "a media type with a thousand spaces in it",
+        "kube/go/go_text.py",
+        r'rf"\s*+({_TOKEN}(?:/{_TOKEN})?)\s*+(?:{_PARAMETER})*+(?:;\s*+)?"',
+        r'rf"\s*({_TOKEN}(?:/{_TOKEN})?)\s*(?:\s*{_PARAMETER})*\s*;?\s*"',
+        f"{SENT}[_MEDIA_TYPE]",
+    ),
+    Undone(
+        "a duration of digits without a unit",
+        "kube/go/go_time.py",
+        r"(?<![0-9])([0-9]++)\s*+",
+        r"([0-9]+)\s*",
+        f"{SENT}[_PART]",
     ),
 )

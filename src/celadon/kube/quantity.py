@@ -86,8 +86,8 @@ _SUFFIX: Final = "unable to parse quantity's suffix"
 
 #: Unlike the pattern that the error text shows, digits are not required.
 _PARTS: Final = late_pattern(
-    r"(?P<number>(?P<sign>[+-]?)0*(?P<digits>[0-9]*)(?:\.(?P<fraction>[0-9]*))?)"
-    r"(?P<suffix>[eEinumkKMGTP]*[-+]?[0-9]*)"
+    r"(?P<number>(?P<sign>[+-]?)0*+(?P<digits>[0-9]*+)(?:\.(?P<fraction>[0-9]*+))?+)"
+    r"(?P<suffix>[eEinumkKMGTP]*+[-+]?[0-9]*+)"
 )
 _EXPONENT: Final = late_pattern(r"[eE](?P<sign>[+-]?)0*(?P<digits>[0-9]{0,19})")
 

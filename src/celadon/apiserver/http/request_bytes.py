@@ -129,7 +129,7 @@ second to read, before it is known who sends them."""
 KNOWN_BYTES: Final = 2048
 """Of headers that a connection keeps to know them again."""
 
-_CONTINUES: Final = late_pattern(r"(?:.*[ ,\t])?100-continue(?:[ ,\t].*)?")
+_CONTINUES: Final = late_pattern(r"(?:\A|[ ,\t])100-continue(?:[ ,\t]|\Z)")
 
 _FRAMING: Final = frozenset(
     {"host", "transfer-encoding", "content-length", "connection", "expect", "trailer"}
@@ -239,7 +239,7 @@ def _read_fields(method: str, target: str, version: tuple[int, int], block: byte
         _check_served(version, framing, headers, method)
     said = _tokens(framing["connection"], _KEEPING) if "connection" in framing else ()
     expected = framing["expect"][0] if "expect" in framing else ""
-    continues = bool(expected) and _CONTINUES.fullmatch(expected.lower()) is not None
+    continues = bool(expected) and _CONTINUES.search(expected.lower()) is not None
     lasts = not is_preface and method != "CONNECT" and "close" not in said
     return RequestHead(
         method,
