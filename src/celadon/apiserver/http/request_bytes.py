@@ -347,7 +347,8 @@ def _length(framing: _Framing, *, chunked: bool) -> int:
     different = {one.strip(" \t") for one in lengths}
     digits = lengths[0].strip(" \t")
     is_one = len(different) == 1 and _LENGTH.fullmatch(digits) is not None
-    if chunked or not is_one or len(digits.lstrip("0")) > 19 or int(digits) > _LONGEST:
+    digits = digits.lstrip("0") or "0"  # Python reads no texts of thousands of digits
+    if chunked or not is_one or len(digits) > 19 or int(digits) > _LONGEST:
         raise RequestRefused(HTTPStatus.BAD_REQUEST)
     return int(digits)
 
