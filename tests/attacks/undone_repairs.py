@@ -558,4 +558,18 @@ UNDONE = (
         'digits = digits or "0"',
         "tests/apiserver/http/request_bytes/test_request_heads.py::test_how_the_body_ends",
     ),
+    Undone(
+        "tens of thousands of chunks of a byte that are read in one turn of the event loop",
+        "apiserver/http/request_bytes.py",
+        "CHUNKS_AT_ONCE: Final = 1 << 12",
+        "CHUNKS_AT_ONCE: Final = 1 << 20",
+        f"{BODIES}::test_few_of_many_chunks_are_taken_at_once",
+    ),
+    Undone(
+        "an amount whose zeros nobody can write down",
+        "kube/quantity.py",
+        "        if _exponent_of(value) >= _BITS:\n            return 0\n",
+        "",
+        "tests/kube/quantity/test_quantity.py::test_the_lowest_bits_of_what_is_very_large",
+    ),
 )

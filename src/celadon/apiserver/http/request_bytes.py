@@ -391,13 +391,16 @@ _FREE_OVERHEAD: Final = 16
 """Bytes beside the content that each chunk may have, and twice as many as it has content."""
 
 MOST_CHUNKS: Final = 1 << 16
+CHUNKS_AT_ONCE: Final = 1 << 12
+"""Those of one byte take some milliseconds of the event loop."""
 _SIZE: Final = late_pattern(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;.*)?", flags=16)  # `.` is any byte
 
 
 class BodyReader(Protocol):
-    """`is_whole` when the body has ended."""
+    """`is_whole` when the body has ended; `is_behind` if more has come than was taken at once."""
 
     is_whole: bool
+    is_behind: bool
 
     def take(self, unread: bytearray) -> bytearray:
         """Take the content out of what has come, and return it. Raises RequestRefused."""
@@ -406,6 +409,8 @@ class BodyReader(Protocol):
 
 class SizedBody:
     """A body of so many bytes."""
+
+    is_behind = False
 
     def __init__(self, length: int) -> None:
         self._left = length
@@ -424,6 +429,7 @@ class ChunkedBody:
 
     def __init__(self) -> None:
         self.is_whole = False
+        self.is_behind = False
         self._left = 0
         """Bytes of the chunk that have not come."""
         self._ends = False
@@ -435,7 +441,8 @@ class ChunkedBody:
 
     def take(self, unread: bytearray) -> bytearray:
         found = bytearray()
-        at = 0
+        at, last = 0, self._chunks + CHUNKS_AT_ONCE
+        self.is_behind = False
         while not self._is_over:
             if self._left:
                 piece = unread[at : at + self._left]
@@ -452,6 +459,9 @@ class ChunkedBody:
                     raise _refused("malformed chunked encoding")
                 at += 2
                 self._ends = False
+            if self._chunks == last:
+                self.is_behind = True
+                break
             after = unread.find(b"\n", at, at + _LONGEST_LINE + 2) + 1
             if not after:
                 if len(unread) - at >= _LONGEST_LINE:
