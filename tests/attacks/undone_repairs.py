@@ -26,6 +26,8 @@ BODIES = "tests/apiserver/http/request_bytes/test_body_readers.py"
 SERVER = "tests/apiserver/http/test_http_server.py"
 PROCESS = "tests/apiserver/http/test_server_process.py"
 
+SENT = "tests/growth/test_patterns.py::test_what_strangers_send_is_read_in_proportion"
+
 TLS = "tests/apiserver/http/test_tls_listener.py"
 
 UNDONE = (
@@ -520,5 +522,54 @@ UNDONE = (
         'return value.decode("utf-8", "replace")',
         'return value.decode("latin-1")',
         "tests/apiserver/http/request_bytes/test_request_heads.py::test_taken",
+    ),
+    Undone(
+        "an amount of a thousand zeros that is read for ten seconds, while all wait",
+        "kube/quantity.py",
+        "0*+(?P<digits>[0-9]*+)",
+        "0*(?P<digits>[0-9]*)",
+        f"{SENT}[_PARTS]",
+    ),
+    Undone(
+        "a media type with a thousand spaces in it",
+        "kube/go/go_text.py",
+        r'rf"\s*+({_TOKEN}(?:/{_TOKEN})?)\s*+(?:{_PARAMETER})*+(?:;\s*+)?"',
+        r'rf"\s*({_TOKEN}(?:/{_TOKEN})?)\s*(?:\s*{_PARAMETER})*\s*;?\s*"',
+        f"{SENT}[_MEDIA_TYPE]",
+    ),
+    Undone(
+        "a duration of digits without a unit",
+        "kube/go/go_time.py",
+        r"(?<![0-9])([0-9]++)\s*+",
+        r"([0-9]+)\s*",
+        f"{SENT}[_PART]",
+    ),
+    Undone(
+        "half a character, at which whatever writes it fails",
+        "kube/go/go_json.py",
+        '_without_halves(text) if "\\\\ud" in text or "\\\\uD" in text else text',
+        "text",
+        "tests/kube/go/test_json_reader.py::test_halves_of_surrogate_pairs_are_replaced",
+    ),
+    Undone(
+        "a length of thousands of zeros",
+        "apiserver/http/request_bytes.py",
+        'digits = digits.lstrip("0") or "0"',
+        'digits = digits or "0"',
+        "tests/apiserver/http/request_bytes/test_request_heads.py::test_how_the_body_ends",
+    ),
+    Undone(
+        "tens of thousands of chunks of a byte that are read in one turn of the event loop",
+        "apiserver/http/request_bytes.py",
+        "CHUNKS_AT_ONCE: Final = 1 << 12",
+        "CHUNKS_AT_ONCE: Final = 1 << 20",
+        f"{BODIES}::test_few_of_many_chunks_are_taken_at_once",
+    ),
+    Undone(
+        "an amount whose zeros nobody can write down",
+        "kube/quantity.py",
+        "        if _exponent_of(value) >= _BITS:\n            return 0\n",
+        "",
+        "tests/kube/quantity/test_quantity.py::test_the_lowest_bits_of_what_is_very_large",
     ),
 )

@@ -468,7 +468,7 @@ _NAMES: Final = {
     "artifacthub-repo": "packages of Artifact Hub",
 }
 """By the name of the file, without its ending and in lower case."""
-_OF_VALUES: Final = late_pattern(r"(?:.*[-_.])?values(?:[-_.].*)?")
+_OF_VALUES: Final = late_pattern(r"(?:\A|[-_.])values(?:[-_.]|\Z)")
 """`values-production`, and the schema of values."""
 _OTHERS: Final = "other files"
 _TEMPLATES: Final = "templates of Helm charts"
@@ -510,7 +510,7 @@ def passed_over(text: Text, named: Sequence[str]) -> str:
     folder, name = os.path.split(text.file)
     stem = os.path.splitext(name)[0].lower()
     what = _NAMES.get(stem, "")
-    if _OF_VALUES.fullmatch(stem):
+    if _OF_VALUES.search(stem):
         what = _VALUES
     elif _UNIT_TESTS in f"\n{text.content}":
         what = _TESTS
@@ -558,7 +558,8 @@ _PARTS: Final = frozenset(
 )
 """The members of a kustomization whose files are no manifests of their own."""
 _MEMBER: Final = late_pattern(r"(#[ \t]*)?([A-Za-z]\w*):", re.ASCII)
-_FILE: Final = late_pattern(r"[^\s\"'\[\]{},:=#]+\.(?:ya?ml|json)\b", re.ASCII)
+_NAME: Final = r"[^\s\"'\[\]{},:=#]"
+_FILE: Final = late_pattern(rf"(?<!{_NAME}){_NAME}+\.(?:ya?ml|json)\b", re.ASCII)
 
 
 def _is_part(file: str) -> bool:

@@ -53,12 +53,12 @@ _FLOW_ITEM: Final = rf"(?:{_QUOTED}|[A-Za-z0-9_./][A-Za-z0-9_./-]*)"
 _FLOW_LIST: Final = rf"\[[ ]*(?:{_FLOW_ITEM}[ ]*(?:,[ ]*{_FLOW_ITEM}[ ]*)*)?\]|\{{[ ]*\}}"
 _VALUE: Final = rf"(?P<plain>{_PLAIN})|(?P<quoted>{_QUOTED})|(?P<flow>{_FLOW_LIST})"
 _LINE: Final = late_pattern(
-    rf"""(?P<indent>[ ]*)
+    rf"""(?P<indent>[ ]*+)
     (?: (?P<dash>-[ ]+)? (?P<key>[A-Za-z_][A-Za-z0-9_./-]{{0,200}}|"[^"\\\n]{{1,200}}") :
         (?: [ ]+ (?: {_VALUE} | (?P<text>[|>][+-]?) ) )?
       | (?P<item>-[ ]+) (?: {_VALUE.replace("?P<", "?P<i_")} )
     )?
-    (?: (?:^|[ ]+) \#[^\n]* | [ ]* )""",
+    (?: (?:(?<![^ ])|[ ]+) \#[^\n]* | [ ]* )""",
     re.VERBOSE,
 )
 _BEGINNING: Final = late_pattern(

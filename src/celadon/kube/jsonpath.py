@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Any, Final, TypeAlias, assert_never
 
 from celadon.cel.value_functions import text
 from celadon.kube.errors import MalformedText
-from celadon.kube.go.go_text import json_text, sorted_members
+from celadon.kube.go.go_text import json_text, parse_int, sorted_members
 from celadon.kube.json_types import Json
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
@@ -30,8 +31,8 @@ _TERMINATORS: Final = frozenset(" \t\r\n.,[]$@{}")
 _SLICE: Final = late_pattern(r"(-?[0-9]*)(:-?[0-9]*)?(:-?[0-9]*)?")
 _DICT_KEY: Final = late_pattern(r"'([^']*)'")
 _BOOLEANS: Final = {"true": True, "false": False}
-_FILTER: Final = late_pattern(r"([^!<>=]+)([!<>=]+)(.+)")
-_NUMBER: Final = late_pattern(r"[+-]?(\d+\.?\d*|\.\d+)")
+_FILTER: Final = late_pattern(r"([^!<>=]++)([!<>=]+)(.+)")
+_NUMBER: Final = late_pattern(r"[+-]?(\d++(?:\.\d*+)?|\.\d++)")
 _ESCAPE: Final = late_pattern(
     r"\\(?:[abfnrtv\\'\"]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}|[0-7]{3})"
 )
@@ -186,9 +187,10 @@ class _Parser:
         while self._peek() == "." or self._next_is(str.isdigit):
             self.at += 1
         text = self.text[start : self.at]
-        if _NUMBER.fullmatch(text) is None:
+        number: float = _number_of(text) if _NUMBER.fullmatch(text) else math.inf
+        if math.isinf(number):
             raise JSONPathError(f"cannot parse number {text}")
-        self.steps.append(Literal(float(text) if "." in text else int(text)))
+        self.steps.append(Literal(number))
 
     def _array(self) -> None:
         closing = self._find("]", "unterminated array")
@@ -274,6 +276,14 @@ class _Parser:
         return kind(self._peek())
 
 
+def _number_of(text: str) -> float:
+    """An integer if it is one of 64 bits."""
+    try:
+        return parse_int(text)
+    except ValueError:
+        return float(text)
+
+
 def _slice(text: str) -> Slice:
     found = _SLICE.fullmatch(text)
     if found is None:
@@ -281,9 +291,10 @@ def _slice(text: str) -> Slice:
     numbers: list[int | None] = []
     for group in found.groups():
         digits = (group or "").removeprefix(":")
-        if digits == "-":
-            raise JSONPathError(f"array index {digits} is not a number")
-        numbers.append(int(digits) if digits else None)
+        try:
+            numbers.append(parse_int(digits) if digits else None)
+        except ValueError as error:
+            raise JSONPathError(f"array index {digits} is not a number") from error
     start, end, step = numbers
     return Slice(start, end, step, single=found[2] is None)
 

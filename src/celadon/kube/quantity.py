@@ -86,11 +86,14 @@ _SUFFIX: Final = "unable to parse quantity's suffix"
 
 #: Unlike the pattern that the error text shows, digits are not required.
 _PARTS: Final = late_pattern(
-    r"(?P<number>(?P<sign>[+-]?)0*(?P<digits>[0-9]*)(?:\.(?P<fraction>[0-9]*))?)"
-    r"(?P<suffix>[eEinumkKMGTP]*[-+]?[0-9]*)"
+    r"(?P<number>(?P<sign>[+-]?)0*+(?P<digits>[0-9]*+)(?:\.(?P<fraction>[0-9]*+))?+)"
+    r"(?P<suffix>[eEinumkKMGTP]*+[-+]?[0-9]*+)"
 )
 _EXPONENT: Final = late_pattern(r"[eE](?P<sign>[+-]?)0*(?P<digits>[0-9]{0,19})")
 
+
+_BITS: Final = 64
+"""Of an int64. A decimal number that ends with so many zeros does so in binary, too."""
 
 _new: Final = object.__new__
 
@@ -177,6 +180,8 @@ class Quantity:
         value = self.as_decimal()
         if digits:
             value = EXACT.scaleb(value, Decimal(digits))
+        if _exponent_of(value) >= _BITS:
+            return 0
         whole = value.copy_abs().to_integral_value(decimal.ROUND_UP, context=EXACT)
         low = int(EXACT.remainder(whole, Decimal(1 << 64)))
         low -= (low >> 63) << 64

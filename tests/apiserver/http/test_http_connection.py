@@ -11,6 +11,7 @@ import pytest
 
 from celadon.apiserver.http.http_connection import LARGE_READ, Connection
 from celadon.apiserver.http.http_server import READING_AT_ONCE, HttpServer
+from celadon.apiserver.http.request_bytes import CHUNKS_AT_ONCE
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, Outlet, plain_text
 from tests.apiserver.http.listening import code, listening, until, until_closed
 
@@ -89,6 +90,17 @@ def test_a_body_may_come_in_pieces_and_chunks() -> None:
         client.sendall(b"2\r\nde\r\n0\r\n\r\n")
         until_closed(client)
     assert recorder.seen[0].body == b"abcde"
+
+
+def test_a_body_of_many_chunks_is_read_in_several_turns() -> None:
+    recorder = Recorder()
+    count = 3 * CHUNKS_AT_ONCE
+    body = b"1\r\nx\r\n" * count + b"0\r\n\r\n"
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with listening(recorder.handle) as server:
+        found = server.said(head + body + HEAD + END)
+    assert [len(request.body) for request in recorder.seen] == [count, 0]
+    assert found.count(b"HTTP/1.1 200 OK\r\n") == 2
 
 
 def test_answers_come_in_the_order_of_the_requests() -> None:

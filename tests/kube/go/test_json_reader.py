@@ -48,6 +48,22 @@ def test_complaints(text: str, message: str) -> None:
     assert str(caught.value) == message
 
 
+HALVES = [
+    (r'"\ud800x"', "\ufffdx"),
+    (r'"\uDFFF"', "\ufffd"),
+    (r'"\ud800\ud83d\udca3"', "\ufffd\U0001f4a3"),
+    (r'"\udca3\ud83d"', "\ufffd\ufffd"),
+    (r'"\\ud800"', r"\ud800"),
+    (r'"\\\ud800"', "\\\ufffd"),
+    (r'{"\ud800": 1, "\udbff": 2}', {"\ufffd": 2}),
+]
+
+
+@pytest.mark.parametrize(("text", "value"), HALVES, ids=[row[0] for row in HALVES])
+def test_halves_of_surrogate_pairs_are_replaced(text: str, value: object) -> None:
+    assert read_json(text).value == value
+
+
 def test_repeated_members() -> None:
     text = '{"a": {"x": 1}, "b": 2, "a": {"y": 3}}'
     last = read_json(text)

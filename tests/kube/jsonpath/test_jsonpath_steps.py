@@ -42,6 +42,9 @@ BAD = [
     ("'a", "unterminated quoted string"),
     ("'\\q'", "unquote string '\\q' error invalid syntax"),
     ("+", "cannot parse number +"),
+    ("9" * 5_000, f"cannot parse number {'9' * 5_000}"),
+    (f"spec[0:{'9' * 5_000}]", f"array index {'9' * 5_000} is not a number"),
+    ("spec[9223372036854775808]", "array index 9223372036854775808 is not a number"),
     ("a[?(@.b", "unterminated filter"),
     ("a[?(@.b)", "unclosed array expect ]"),
 ]

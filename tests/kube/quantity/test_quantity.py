@@ -280,3 +280,8 @@ def test_any_text_gives_a_quantity_or_an_error(text: str) -> None:
     except QuantityError as error:
         outcome = str(error)
     assert outcome in (FORMAT, SUFFIX, NUMERIC) or str(parse(outcome)) == outcome
+
+
+@pytest.mark.parametrize("text", ["1e64", "-1e999999999", "5e2147483647"])
+def test_the_lowest_bits_of_what_is_very_large(text: str) -> None:
+    assert (parse(text).int64_value(), parse(text).int64_value(3)) == (0, 0)

@@ -422,6 +422,10 @@ class Connection(asyncio.Protocol):
     def go_on(self) -> None:
         """It is this connection's turn again to read."""
         self._rests = False
+        arriving = self._arriving
+        if arriving is not None and arriving.reader.is_behind and not self.transport.is_closing():
+            self._read_on()
+            self._count()
         self._read_more()
 
     def _hold(self, *, is_held: bool) -> None:
@@ -461,6 +465,8 @@ class Connection(asyncio.Protocol):
         if arriving.answer is None and not arriving.reader.is_whole:
             self._keep(arriving, arriving.reader.take(self._unread))
             if not arriving.reader.is_whole:
+                if arriving.reader.is_behind:
+                    self._rest()
                 return False
         if self._arriving is not None:
             self._arrived(arriving)

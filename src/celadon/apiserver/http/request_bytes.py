@@ -129,7 +129,7 @@ second to read, before it is known who sends them."""
 KNOWN_BYTES: Final = 2048
 """Of headers that a connection keeps to know them again."""
 
-_CONTINUES: Final = late_pattern(r"(?:.*[ ,\t])?100-continue(?:[ ,\t].*)?")
+_CONTINUES: Final = late_pattern(r"(?:\A|[ ,\t])100-continue(?:[ ,\t]|\Z)")
 
 _FRAMING: Final = frozenset(
     {"host", "transfer-encoding", "content-length", "connection", "expect", "trailer"}
@@ -239,7 +239,7 @@ def _read_fields(method: str, target: str, version: tuple[int, int], block: byte
         _check_served(version, framing, headers, method)
     said = _tokens(framing["connection"], _KEEPING) if "connection" in framing else ()
     expected = framing["expect"][0] if "expect" in framing else ""
-    continues = bool(expected) and _CONTINUES.fullmatch(expected.lower()) is not None
+    continues = bool(expected) and _CONTINUES.search(expected.lower()) is not None
     lasts = not is_preface and method != "CONNECT" and "close" not in said
     return RequestHead(
         method,
@@ -347,7 +347,8 @@ def _length(framing: _Framing, *, chunked: bool) -> int:
     different = {one.strip(" \t") for one in lengths}
     digits = lengths[0].strip(" \t")
     is_one = len(different) == 1 and _LENGTH.fullmatch(digits) is not None
-    if chunked or not is_one or len(digits.lstrip("0")) > 19 or int(digits) > _LONGEST:
+    digits = digits.lstrip("0") or "0"  # Python reads no texts of thousands of digits
+    if chunked or not is_one or len(digits) > 19 or int(digits) > _LONGEST:
         raise RequestRefused(HTTPStatus.BAD_REQUEST)
     return int(digits)
 
@@ -390,13 +391,16 @@ _FREE_OVERHEAD: Final = 16
 """Bytes beside the content that each chunk may have, and twice as many as it has content."""
 
 MOST_CHUNKS: Final = 1 << 16
+CHUNKS_AT_ONCE: Final = 1 << 12
+"""Those of one byte take some milliseconds of the event loop."""
 _SIZE: Final = late_pattern(rb"([0-9A-Fa-f]{1,16})[ \t]*(?:;.*)?", flags=16)  # `.` is any byte
 
 
 class BodyReader(Protocol):
-    """`is_whole` when the body has ended."""
+    """`is_whole` when the body has ended; `is_behind` if more has come than was taken at once."""
 
     is_whole: bool
+    is_behind: bool
 
     def take(self, unread: bytearray) -> bytearray:
         """Take the content out of what has come, and return it. Raises RequestRefused."""
@@ -405,6 +409,8 @@ class BodyReader(Protocol):
 
 class SizedBody:
     """A body of so many bytes."""
+
+    is_behind = False
 
     def __init__(self, length: int) -> None:
         self._left = length
@@ -423,6 +429,7 @@ class ChunkedBody:
 
     def __init__(self) -> None:
         self.is_whole = False
+        self.is_behind = False
         self._left = 0
         """Bytes of the chunk that have not come."""
         self._ends = False
@@ -434,7 +441,8 @@ class ChunkedBody:
 
     def take(self, unread: bytearray) -> bytearray:
         found = bytearray()
-        at = 0
+        at, last = 0, self._chunks + CHUNKS_AT_ONCE
+        self.is_behind = False
         while not self._is_over:
             if self._left:
                 piece = unread[at : at + self._left]
@@ -451,6 +459,9 @@ class ChunkedBody:
                     raise _refused("malformed chunked encoding")
                 at += 2
                 self._ends = False
+            if self._chunks == last:
+                self.is_behind = True
+                break
             after = unread.find(b"\n", at, at + _LONGEST_LINE + 2) + 1
             if not after:
                 if len(unread) - at >= _LONGEST_LINE:

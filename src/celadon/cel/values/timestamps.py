@@ -312,7 +312,7 @@ def in_int64(n: int) -> bool:
 # totals (`getMinutes` of two hours is 120), computed through doubles.
 
 
-_INTEGER = late_pattern(r"([+-]?)0*([0-9]+)")
+_INTEGER = late_pattern(r"([+-]?)(?=[0-9])0*+([0-9]*+)")
 
 
 def _local_seconds(t: Timestamp, zone: str | None) -> int:
@@ -341,9 +341,10 @@ def _atoi(text: str) -> int:
     parts = _INTEGER.fullmatch(text)
     if parts is None:
         raise EvaluationError(f"strconv.Atoi: parsing {go_quote(text)}: invalid syntax")
-    if len(parts[2]) > 19 or not MIN_INT <= int(parts[1] + parts[2]) <= MAX_INT:
+    digits = parts[2] or "0"
+    if len(digits) > 19 or not MIN_INT <= int(parts[1] + digits) <= MAX_INT:
         raise EvaluationError(f"strconv.Atoi: parsing {go_quote(text)}: value out of range")
-    return int(parts[1] + parts[2])
+    return int(parts[1] + digits)
 
 
 def full_year(t: Timestamp, zone: str | None = None) -> int:

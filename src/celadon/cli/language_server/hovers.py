@@ -241,13 +241,13 @@ def _signature_help_overloads(call: OpenCall, scope: TypedScope) -> list[Signatu
 _VARIABLES: Final = "variables"
 _USE: Final = late_pattern(
     r"//[^\n]*"
-    r"|[rR](?:\"{3}.*?\"{3}|'{3}.*?'{3}|\"[^\"\n]*\"|'[^'\n]*')"
-    r"|\"{3}(?:[^\\]|\\.)*?\"{3}|'{3}(?:[^\\]|\\.)*?'{3}"
-    r"|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+    r"|[rR](?:\"{3}.*?(?:\"{3}|\Z)|'{3}.*?(?:'{3}|\Z)|\"[^\"\n]*+\"?|'[^'\n]*+'?)"
+    r"|\"{3}(?:[^\\]|\\.)*?(?:\"{3}|\\?\Z)|'{3}(?:[^\\]|\\.)*?(?:'{3}|\\?\Z)"
+    r"|\"(?:[^\"\\\n]|\\.)*+\"?|'(?:[^'\\\n]|\\.)*+'?"
     r"|(?<![\w.])variables\s*\.\s*(?P<name>[A-Za-z_]\w*)",
     re.DOTALL,
 )
-"""Literals and comments, and what is wanted outside of them."""
+"""Literals, some of which do not end, and comments, and what is wanted outside of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,7 @@ from celadon.records import dataclass, field
 
 _ACTION: Final = late_pattern(
     r"\{\{-?\s*"
-    r"(?:/\*|[.$(][\w.]*|(?:if|else|end|with|range|define|include|template|block)\b"
+    r"(?:/\*|[.$(]|(?:if|else|end|with|range|define|include|template|block)\b"
     r"|(?:default|fromYaml|indent|nindent|print|printf|quote|required|toJson|toYaml|tpl)\b)"
     r"[^{}\n]*\}\}"
 )
@@ -305,7 +305,7 @@ def _word(lines: Lines, line: int, column: int) -> Span:
 # the key on the line in quotes.
 
 
-_KEYED: Final = late_pattern(r"(\s*(?:- +)*[\w\"']+:)(?:[ ]+(.*))?")
+_KEYED: Final = late_pattern(r"(\s*(?:- +)*[\w\"']+:)(?:[ ]++(.*))?")
 _EXPRESSIONS: Final = frozenset({"expression", "messageExpression", "valueExpression", "rule"})
 
 

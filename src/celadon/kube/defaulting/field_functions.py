@@ -28,13 +28,13 @@ from celadon.remembering import remembering
 # not be a valid host name, as long as it is a valid path component.
 
 
-_COMPONENT: Final = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
-_DOMAIN_LABEL: Final = r"(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])"
-_DOMAIN: Final = rf"(?:{_DOMAIN_LABEL}(?:\.{_DOMAIN_LABEL})*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?"
+_COMPONENT: Final = r"[a-z0-9]++(?:(?:\.|__?+|-++)[a-z0-9]++)*+"
+_DOMAIN_LABEL: Final = r"[a-zA-Z0-9]++(?:-++[a-zA-Z0-9]++)*+"
+_DOMAIN: Final = rf"(?:{_DOMAIN_LABEL}(?:\.{_DOMAIN_LABEL})*+|\[[a-fA-F0-9:]+\])(?::[0-9]++)?"
 _REFERENCE: Final = late_pattern(
-    rf"(?:{_DOMAIN}/)?(?P<path>{_COMPONENT}(?:/{_COMPONENT})*)"
+    rf"(?:{_DOMAIN}/)?(?P<path>{_COMPONENT}(?:/{_COMPONENT})*+)"
     r"(?::(?P<tag>[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}))?"
-    r"(?:@(?P<algorithm>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*)"
+    r"(?:@(?P<algorithm>[A-Za-z][A-Za-z0-9]*+(?:[-_+.][A-Za-z][A-Za-z0-9]*+)*+)"
     r":(?P<digest>[0-9a-fA-F]{32,}))?"
 )
 _IDENTIFIER: Final = late_pattern("[a-f0-9]{64}")

@@ -257,12 +257,25 @@ def read_json(text: str, *, merge: bool = False) -> Document:
     """Raises `JsonSyntaxError`."""
     if may_nest_deeper(text, MAX_DEPTH):
         check_syntax(text)
+    whole = _without_halves(text) if "\\ud" in text or "\\uD" in text else text
     try:
-        return Document(_ONCE.decode(text))
+        return Document(_ONCE.decode(whole))
     except _Repeated:
-        return _read_repeated(text, merge=merge)
+        return _read_repeated(whole, merge=merge)
     except (ValueError, RecursionError):
         raise _complaint(text) from None
+
+
+_ESCAPE: Final = late_pattern(
+    r"\\(?:[^u]|u(?:[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<half>[dD][89a-fA-F][0-9a-fA-F]{2}))?)"
+)
+
+
+def _without_halves(text: str) -> str:
+    """JSON with what Go reads in place of halves of surrogate pairs: they are no characters, and
+    cannot be written as UTF-8."""
+    return _ESCAPE.sub(lambda found: r"\ufffd" if found["half"] else found[0], text)
 
 
 def may_nest_deeper(text: str, levels: int) -> bool:

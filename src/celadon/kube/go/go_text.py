@@ -242,9 +242,9 @@ def _skip_breaks(text: str, position: int) -> int:
 # Media types, as Go's `mime.ParseMediaType` reads them.
 
 
-_TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-_PARAMETER: Final = rf'\s*;\s*{_TOKEN}\s*=\s*(?:{_TOKEN}|"(?:[^"\\]|\\.)*")'
-_MEDIA_TYPE: Final = late_pattern(rf"\s*({_TOKEN}(?:/{_TOKEN})?)\s*(?:{_PARAMETER})*\s*;?\s*")
+_TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
+_PARAMETER: Final = rf';\s*+{_TOKEN}\s*+=\s*+(?:{_TOKEN}|"(?:[^"\\]|\\.)*+")\s*+'
+_MEDIA_TYPE: Final = late_pattern(rf"\s*+({_TOKEN}(?:/{_TOKEN})?)\s*+(?:{_PARAMETER})*+(?:;\s*+)?")
 _LEADING_TOKEN: Final = late_pattern(_TOKEN)
 
 

@@ -185,7 +185,7 @@ _UNITS: Final = (
 _GO_UNITS: Final = frozenset({"ns", "us", "µs", "μs", "ms", "s", "m", "h"})
 _NUMBER: Final = late_pattern(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _UNIT: Final = late_pattern(r"[^0-9.]*")
-_PART: Final = late_pattern(r"([0-9]+)\s*([A-Za-zµ]+)")
+_PART: Final = late_pattern(r"(?<![0-9])([0-9]++)\s*+([A-Za-zµ]++)")
 
 
 class DurationError(MalformedText):

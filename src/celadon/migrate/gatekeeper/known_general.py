@@ -39,7 +39,7 @@ class KnownTemplate:
     """The parameter with which it looks up other objects."""
 
 
-_TOKENS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|`[^`]*`|#[^\n]*|\s+|[^\s"`#]+|["`]')
+_TOKENS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|`[^`]*+`?|#[^\n]*|\s+|[^\s"`#]+')
 
 
 def digest(texts: Sequence[str]) -> str:
@@ -60,7 +60,7 @@ def _plain(text: str) -> str:
             found.append("\n" if "\n" in token else " ")
         elif not token.startswith("#"):
             found.append(token)
-    lines = re.sub(r" *\n[ \n]*", "\n", "".join(found)).strip()
+    lines = re.sub(r"(?<! ) *\n[ \n]*", "\n", "".join(found)).strip()
     return re.sub(r"\n+", "\n", lines)
 
 

@@ -297,9 +297,9 @@ _CONDITION_NAME: Final = re.compile(
     r"(?:[a-z0-9.-]{1,253}/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII
 )
 _VARIABLE: Final = re.compile(
-    r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|(?<![\w.])variables\.(\w+)""", re.ASCII
+    r"""'(?:\\.|[^'\\])*+'?|"(?:\\.|[^"\\])*+"?|(?<![\w.])variables\.(\w+)""", re.ASCII
 )
-"""A text, in which nothing is a variable, or a variable."""
+"""A text (perhaps without an end), in which nothing is a variable, or a variable."""
 
 
 def _without_variables(text: str, variables: Mapping[str, str]) -> str:

@@ -73,7 +73,8 @@ from celadon.migrate.kyverno.queries import (
 from celadon.migrate.shapes import Form, Place
 from celadon.migrate.translations import NotTranslated
 
-VARIABLE: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+VARIABLE: Final = re.compile(r"\{\{(.*?)(\}\}|\Z)", re.DOTALL)
+"""A variable, or what begins as one and never ends."""
 
 OPERATIONS: Final = tuple(Operation.__members__)
 
@@ -626,6 +627,8 @@ def substituted(message: str, names: Names) -> Sequence[str | Query]:
     parts: list[str | Query] = []
     end = 0
     for found in VARIABLE.finditer(message):
+        if not found[2]:
+            break
         parts += [message[end : found.start()], _variable(found[1], names)]
         end = found.end()
     return [*parts, message[end:]]

@@ -39,6 +39,7 @@ from celadon.migrate.kyverno.cel_policies import (
 )
 from celadon.migrate.kyverno.conditions import (
     OPERATIONS,
+    VARIABLE,
     conditions,
     joined,
     operand,
@@ -602,7 +603,11 @@ def _message(rule: Rule, names: Names) -> Mapping[str, str]:
     try:
         return {"messageExpression": joined(substituted(message, names))}
     except NotTranslated:
-        return {"message": re.sub(r"\{\{\s*(.*?)\s*\}\}", r"(\1)", message)}
+        return {"message": VARIABLE.sub(_as_read, message)}
+
+
+def _as_read(found: re.Match[str]) -> str:
+    return f"({found[1].strip()})" if found[2] else found[0]
 
 
 def _cel(rule: Rule) -> Demand:

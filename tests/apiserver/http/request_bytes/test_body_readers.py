@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from celadon.apiserver.http.request_bytes import (
+    CHUNKS_AT_ONCE,
     MOST_CHUNKS,
     BodyReader,
     ChunkedBody,
@@ -80,5 +81,17 @@ def test_a_trailer_is_made_of_headers() -> None:
 def test_there_may_not_be_any_number_of_chunks() -> None:
     few = b"1\r\nx\r\n" * 10
     assert taken(ChunkedBody(), few, 1000)[0] == b"x" * 10
+    reader, unread = ChunkedBody(), bytearray(b"1\r\nx\r\n" * (MOST_CHUNKS + 1))
+    for _ in range(MOST_CHUNKS // CHUNKS_AT_ONCE):
+        reader.take(unread)
     with pytest.raises(RequestRefused, match="too much non-data"):
-        taken(ChunkedBody(), b"1\r\nx\r\n" * (MOST_CHUNKS + 1), 1 << 20)
+        reader.take(unread)
+
+
+def test_few_of_many_chunks_are_taken_at_once() -> None:
+    reader = ChunkedBody()
+    unread = bytearray(b"1\r\nx\r\n" * (CHUNKS_AT_ONCE + 1) + b"0\r\n\r\nGET")
+    assert len(reader.take(unread)) == CHUNKS_AT_ONCE
+    assert (reader.is_behind, reader.is_whole) == (True, False)
+    assert reader.take(unread) == b"x"
+    assert (reader.is_behind, reader.is_whole, unread) == (False, True, b"GET")

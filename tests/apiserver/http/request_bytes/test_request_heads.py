@@ -131,6 +131,7 @@ def test_no_connection_stays_behind_a_wish_for_a_tunnel() -> None:
         (b"", 0, False),
         (b"Content-Length: 007\r\nContent-Length: 007\r\n", 7, False),
         (b"Content-Length: 9223372036854775807\r\n", (1 << 63) - 1, False),
+        (b"Content-Length: " + b"0" * 5_000 + b"7\r\n", 7, False),
         (b"Transfer-Encoding: CHUNKED\r\n", 0, True),
     ],
 )

@@ -50,7 +50,7 @@ LAST_BACKOFF: Final = 300.0
 """Seconds before a container is started again: at its second restart, and at most."""
 # 128 and the number of SIGKILL, as a container ends that did not heed SIGTERM.
 _KILLED: Final = 137
-_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_DURATION: Final = re.compile(r"(?<!\d)(\d++(?:\.\d++)?)(ms|s|m|h)")
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 

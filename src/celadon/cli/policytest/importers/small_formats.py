@@ -54,7 +54,7 @@ _KUBESCAPE_VERDICTS: Final = {
     "warn": CaseVerdict.WARN,
 }
 SHAPE: Final[Shape] = [{"field_change_list": []}]
-_STEP: Final = late_pattern(r"\[(\d+)\]|([A-Za-z]\w*.*)", re.ASCII)
+_STEP: Final = late_pattern(r"\[(\d+)\]|([A-Za-z].*)", re.ASCII)
 
 
 def is_kubescape_test(value: object) -> bool:

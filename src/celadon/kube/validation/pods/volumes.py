@@ -57,11 +57,12 @@ RESERVED_DOMAINS: Final = (".kubernetes.io", ".k8s.io")
 _PAIRS: Final = "must be a host:port pair or multiple pairs separated by commas"
 _HOST_AND_PORT: Final = late_pattern(r"(?:[^\[\]:]*|\[[^\[\]]*\]):[^\[\]:]*")
 _ISCSI_NAMES: Final = {
-    "iqn": late_pattern(r"iqn\.[0-9]{4}-[0-9]{2}\.[a-zA-Z0-9.-]+:[^,;*&$|\t\n\f\r ]+\Z"),
-    "eui": late_pattern(r"\Aeui.[a-zA-Z0-9]{16}\Z"),
-    "naa": late_pattern(r"\Anaa.[a-zA-Z0-9]{32}\Z"),
+    "iqn": late_pattern(r"iqn\.[0-9]{4}-[0-9]{2}\.[a-zA-Z0-9.-]++(?::[^,;*&$|\t\n\f\r ]++(\Z)?)?"),
+    "eui": late_pattern(r"\Aeui.[a-zA-Z0-9]{16}(\Z)"),
+    "naa": late_pattern(r"\Anaa.[a-zA-Z0-9]{32}(\Z)"),
 }
-"""What targets and initiators are called, by the first letters of their names."""
+"""What targets and initiators are called, by the first letters of their names: with the end as a
+group, where it is reached. So nothing is read twice; what is passed over could not reach it."""
 
 
 Rule = Callable[[FieldPath, JsonObject], Errors]
@@ -146,7 +147,7 @@ def _iscsi_name(path: FieldPath, name: str, *, lasting: bool) -> Errors:
         detail = "must be valid format"
         starting = "" if lasting else " starting with iqn, eui, or naa"
         yield fieldpath.invalid(path, name, detail + starting)
-    elif pattern.search(name) is None:
+    elif all(found[1] is None for found in pattern.finditer(name)):
         yield fieldpath.invalid(path, name, "must be valid format")
 
 
