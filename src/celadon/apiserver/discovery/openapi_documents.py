@@ -14,6 +14,7 @@ from functools import partial
 from typing import Final
 
 from celadon.apiserver.discovery import openapi
+from celadon.apiserver.discovery.merged_documents import KINDS
 from celadon.apiserver.discovery.descriptions import Descriptions, with_texts
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
 from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEY_SET, KEYS
@@ -44,7 +45,6 @@ from celadon.records import dataclass
 # what clients of that version take for a mistake in an object: alternatives, nullable fields, and
 # fields beside those that are kept unknown.
 
-KINDS: Final = "x-kubernetes-group-version-kind"
 """The member of a schema that lists the kinds it describes."""
 
 _TEXT: Final = {"type": "string"}
