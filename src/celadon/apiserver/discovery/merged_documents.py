@@ -15,6 +15,7 @@ from celadon.kube.json_types import JsonDict, JsonObject
 DEFINITIONS: Final = "#/definitions/"
 PARAMETERS: Final = "#/parameters/"
 KINDS: Final = "x-kubernetes-group-version-kind"
+"""The member of a schema that lists the kinds it describes."""
 _SECTIONS: Final = ("paths", "definitions", "parameters")
 
 
