@@ -3,7 +3,7 @@
 Read first `discovery_documents` (what there is, in which order). OpenAPI is in `openapi` (types and
 paths), `descriptions` (texts), `openapi_documents` (version 3, types of definitions among it),
 `openapi_protobuf`, `openapi_answers` (version 2, and requests) and `merged_documents` (version 2 of
-several servers). `server_pages` has version and health; which request is for which of them, `request_layers` says. Handlers are plain functions
-from a request to an answer. Documents are made when first asked for, and stay until the catalogue
-changes.
+several servers). `server_pages` has version and health; which request is for which of them,
+`request_layers` says. Handlers are plain functions from a request to an answer. Documents are made
+when first asked for, and stay until the catalogue changes.
 """
