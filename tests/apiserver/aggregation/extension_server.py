@@ -58,6 +58,14 @@ RESOURCES: Final = [
         "verbs": ["get", "list"],
     },
 ]
+SWAGGER: Any = {
+    "swagger": "2.0",
+    "paths": {
+        f"{ROOT}/nodes": {"get": {"schema": {"$ref": "#/definitions/metrics.Node"}}},
+        "/apis/others/v1/things": {"get": {"schema": {"$ref": "#/definitions/others.Thing"}}},
+    },
+    "definitions": {"metrics.Node": {"type": "object"}, "others.Thing": {"type": "object"}},
+}
 AGGREGATED: Final = {
     "kind": "APIGroupDiscoveryList",
     "apiVersion": "apidiscovery.k8s.io/v2",
@@ -270,6 +278,8 @@ def _handler(server: ExtensionServer) -> type[BaseHTTPRequestHandler]:
                 self._json({"paths": {ROOT.strip("/"): {"serverRelativeURL": url}}})
             elif path == f"/openapi/v3{ROOT}":
                 self._json({"openapi": "3.0.0", "paths": {f"{ROOT}/nodes": {}}})
+            elif path == "/openapi/v2":
+                self._json(SWAGGER)
             elif path == ROOT:
                 found = {"groupVersion": f"{GROUP}/{VERSION}", "resources": RESOURCES}
                 self._json({"kind": "APIResourceList", "apiVersion": "v1", **found})

@@ -136,6 +136,23 @@ def test_documents_in_openapi(certificates: Certificates, extension: ExtensionSe
     assert asked[2]["x-remote-user"] == ["admin"]
 
 
+def test_the_document_of_all_servers_in_openapi_version_2(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    async def seen() -> None:
+        async with before(certificates) as front:
+            alone = await front.object("GET", "/openapi/v2")
+            await front.register(extension, certificates)
+            await front.freshness("Current")
+            both = await front.object("GET", "/openapi/v2")
+            assert both["paths"].keys() - alone["paths"].keys() == {f"{ROOT}/nodes"}
+            assert both["definitions"].keys() - alone["definitions"].keys() == {"metrics.Node"}
+
+    asyncio.run(seen())
+    (asked, *_) = extension.asked("/openapi/v2")
+    assert asked[2]["x-remote-user"] == ["system:aggregator"]
+
+
 def test_a_server_without_aggregated_discovery(
     certificates: Certificates, extension: ExtensionServer
 ) -> None:

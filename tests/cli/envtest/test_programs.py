@@ -229,8 +229,9 @@ def test_help_of_the_server_loads_no_server(assets: Path) -> None:
     [
         (["--version"], 0, "Kubernetes v1.33.13\n", ""),
         (["--oidc-issuer-url=x"], 1, "", "there is no OpenID Connect"),
-        (["what"], 1, "", "takes no arguments"),
-        (["--secure-port=0", "--event-ttl=x", "--odd"], 1, "", "`--odd` that is known here"),
+        (["what"], 1, "", '"kube-apiserver" does not take any arguments, got ["what"]'),
+        (["--event-ttl=x"], 1, "", 'for "--event-ttl" flag: time: invalid duration "x"'),
+        (["--secure-port=0", "--token-auth-file=/no", "--odd"], 1, "", "`--odd` that is known"),
     ],
 )
 def test_what_ends_at_once(assets: Path, words: list[str], code: int, out: str, err: str) -> None:
@@ -256,6 +257,22 @@ def test_etcd_says_that_it_is_healthy(assets: Path, tmp_path: Path) -> None:
         code, complaints = ended(store)
         assert code == 0
         assert complaints == "warning: etcd has no flag `--odd` that is known here: ignored\n"
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "auto-tls",
+        "discovery-endpoints",
+        "experimental-corrupt-check-time",
+        "experimental-warning-unary-request-duration",
+        "feature-gates",
+        "proxy-dial-timeout",
+        "watch-progress-notify-interval",
+    ],
+)
+def test_flags_of_etcd_that_one_release_has(flag: str) -> None:
+    assert flag in etcd_program.FLAGS
 
 
 def test_etcd_answers_several_requests_of_one_connection() -> None:

@@ -37,6 +37,7 @@ ACCEPTED: Final = ",".join(
     for version in ("v2", "v2beta1")
 )
 OPENAPI: Final = "/openapi/v3"
+SWAGGER: Final = "/openapi/v2"
 _OPENAPI_READER: Final = User("system:aggregator")
 _NOBODY_IN_PARTICULAR: Final = User("system:kube-aggregator")
 
@@ -62,6 +63,7 @@ class _Known:
     document: JsonObject
     is_fresh: bool
     openapi: str = ""
+    swagger: JsonObject | None = None
 
 
 class RemoteDiscovery:
@@ -112,6 +114,7 @@ class RemoteDiscovery:
             one.version_priority,
             document,
             "" if known is None else known.openapi,
+            None if known is None else known.swagger,
         )
 
     def describes(self, name: str) -> bool:
@@ -125,7 +128,8 @@ class RemoteDiscovery:
             return True
         try:
             document = await self._found(service)
-            found = _Known(document, is_fresh=True, openapi=await self._described(service))
+            openapi, swagger = await self._described(service), await self._swagger(service)
+            found = _Known(document, is_fresh=True, openapi=openapi, swagger=swagger)
         except DiscoveryFailed:
             found = _Known({"version": service.group_version.version}, is_fresh=False)
         if self._known.get(name) != found:
@@ -163,6 +167,19 @@ class RemoteDiscovery:
         except DiscoveryFailed:
             return ""
         return index.get(f"apis/{service.group_version}", "")
+
+    async def _swagger(self, service: RemoteApiService) -> JsonObject | None:
+        """Return what the document in OpenAPI v2 says of the version; None if it is not known."""
+        # late: see there
+        from celadon.apiserver.aggregation.remote_documents import read_swagger
+
+        try:
+            code, _, body = await self._asked(service, SWAGGER, _OPENAPI_READER, "application/json")
+            if code != 200:
+                return None
+            return await self._read(lambda text: read_swagger(text, f"{service.path}/"), body)
+        except DiscoveryFailed:
+            return None
 
     async def _read(self, read: Callable[[bytes], T], body: bytes) -> T:
         """Read a document, aside if it is large. Raises DiscoveryFailed."""

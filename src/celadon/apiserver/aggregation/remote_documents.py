@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import msgspec
 
+from celadon.apiserver.discovery.merged_documents import of_paths
 from celadon.kube import GroupVersion
 from celadon.kube.json_types import JsonDict
 
@@ -87,6 +88,11 @@ def read_index(body: bytes) -> Mapping[str, str]:
     """Return where documents in OpenAPI v3 are, by their paths. Raises ValueError."""
     paths = _decoded(body, _Index).paths
     return {path: one.url for path, one in paths.items()}
+
+
+def read_swagger(body: bytes, prefix: str) -> JsonDict:
+    """Return what a document in OpenAPI v2 says of paths below a prefix. Raises ValueError."""
+    return of_paths(_decoded(body, JsonDict), prefix)
 
 
 def read_aggregated(body: bytes) -> Mapping[GroupVersion, JsonDict]:

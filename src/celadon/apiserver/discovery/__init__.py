@@ -2,8 +2,8 @@
 
 Read first `discovery_documents` (what there is, in which order). OpenAPI is in `openapi` (types and
 paths), `descriptions` (texts), `openapi_documents` (version 3, types of definitions among it),
-`openapi_protobuf` and `openapi_answers` (version 2, and requests). `server_pages` has version and
-health; which request is for which of them, `request_layers` says. Handlers are plain functions
-from a request to an answer. Documents are made when first asked for, and stay until the catalogue
-changes.
+`openapi_protobuf`, `openapi_answers` (version 2, and requests) and `merged_documents` (version 2 of
+several servers). `server_pages` has version and health; which request is for which of them,
+`request_layers` says. Handlers are plain functions from a request to an answer. Documents are made
+when first asked for, and stay until the catalogue changes.
 """

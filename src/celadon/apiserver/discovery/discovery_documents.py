@@ -74,13 +74,14 @@ class PublishedGroup:
 class RemoteVersion:
     """A version of a group that another server serves. `document` is its part of the aggregated
     document, None as long as it is not known, `openapi` where its document in OpenAPI v3 is, if
-    there is one."""
+    there is one, `swagger` what its document in OpenAPI v2 says of the version."""
 
     group_version: GroupVersion
     group_priority: int
     version_priority: int
     document: JsonObject | None
     openapi: str = ""
+    swagger: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from celadon import __version__
 from celadon.apiserver.discovery import openapi_protobuf
 from celadon.apiserver.discovery.descriptions import Descriptions
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
+from celadon.apiserver.discovery.merged_documents import DEFINITIONS, PARAMETERS, merged
 from celadon.apiserver.discovery.openapi import METHODS, SECURITY
 from celadon.apiserver.discovery.openapi_documents import Document, info, root_documents
 from celadon.apiserver.http_messages import (
@@ -58,8 +59,6 @@ from celadon.records import dataclass, field, replace
 # once; upstream names them by a hash of all that it says of them, its texts included.
 
 
-_DEFINITIONS: Final = "#/definitions/"
-_PARAMETERS: Final = "#/parameters/"
 _NOT_IN_VERSION_2: Final = frozenset({"default", "oneOf", "anyOf", "allOf", "not", "nullable"})
 
 SHARED: Final[Mapping[str, str]] = {
@@ -169,7 +168,7 @@ def swagger_schema(schema: JsonObject) -> JsonDict:
     """A schema without what version 2 cannot say: mentions stand alone, alternatives become texts.
     Defaults are left out, too."""
     if "$ref" in schema:
-        return {"$ref": _DEFINITIONS + schema["$ref"].removeprefix(REFERENCE_PREFIX)}
+        return {"$ref": DEFINITIONS + schema["$ref"].removeprefix(REFERENCE_PREFIX)}
     mention = schema.get("allOf", ())
     if len(mention) == 1 and "$ref" in mention[0]:
         rest = {key: value for key, value in schema.items() if key not in _NOT_IN_VERSION_2}
@@ -239,7 +238,7 @@ class _ItemWriter:
             return parameter
         name = f"{parameter['name']}-{ending}"
         self.shared[name] = parameter
-        return {"$ref": _PARAMETERS + name}
+        return {"$ref": PARAMETERS + name}
 
 
 def _ending(parameter: JsonObject, operation: JsonObject) -> str | None:
@@ -395,7 +394,18 @@ class OpenApi:
         return openapi_protobuf.swagger_bytes(self._swagger())
 
     def _swagger(self) -> JsonDict:
-        return swagger(self._parts(), info(self.release))
+        own = swagger(self._parts(), info(self.release))
+        return merged(own, self._swaggers) if self._swaggers else own
+
+    @cached_property
+    def _swaggers(self) -> Sequence[JsonObject]:
+        """Return what other servers say of their versions, those first that come first in the
+        discovery."""
+        ranked = sorted(
+            self.apis.remote,
+            key=lambda one: (-one.group_priority, one.group_version.group, -one.version_priority),
+        )
+        return [one.swagger for one in ranked if one.swagger is not None]
 
     def _parts(self) -> Iterator[Part]:
         for path, one in self._others.items():
@@ -407,8 +417,8 @@ class OpenApi:
 
     @cached_property
     def swagger_hash(self) -> str:
-        """Changes when that of any group version does."""
-        return _digest("".join(self.hashes.values()))
+        """Changes when that of any group version does, or what another server says."""
+        return _digest("".join([*self.hashes.values(), *map(json_text, self._swaggers)]))
 
 
 def _written(value: Any, levels: int) -> bytes:  # noqa: ANN401 - JSON

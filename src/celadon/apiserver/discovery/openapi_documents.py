@@ -16,6 +16,7 @@ from typing import Final
 from celadon.apiserver.discovery import openapi
 from celadon.apiserver.discovery.descriptions import Descriptions, with_texts
 from celadon.apiserver.discovery.discovery_documents import PublishedApis, PublishedVersion
+from celadon.apiserver.discovery.merged_documents import KINDS
 from celadon.apiserver.discovery.server_pages import CONFIGURATION, KEY_SET, KEYS
 from celadon.apiserver.http_messages import JSON
 from celadon.kube import GroupVersion, GroupVersionKind, JsonObject, parse_api_version
@@ -43,9 +44,6 @@ from celadon.records import dataclass
 # object has; so is each embedded resource in it. Version 3 shows all of it. Version 2 leaves out
 # what clients of that version take for a mistake in an object: alternatives, nullable fields, and
 # fields beside those that are kept unknown.
-
-KINDS: Final = "x-kubernetes-group-version-kind"
-"""The member of a schema that lists the kinds it describes."""
 
 _TEXT: Final = {"type": "string"}
 _METADATA: Final = {"allOf": [openapi.reference(f"{META_PREFIX}ObjectMeta")]}

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from celadon.cli.envtest import flag_values
+
 # --- Flags -------------------------------------------------------------------
 #
 # What the flags of kube-apiserver mean to `celadon serve`.
@@ -26,7 +28,7 @@ from typing import Final
 # kube-apiserver at all gets a warning, once.
 #
 # Flags are read as spf13/pflag reads them; names are those of k8s.io/kubernetes
-# `cmd/kube-apiserver/app/options` from 1.24 to 1.36. This module imports nothing of Celadon, so
+# `cmd/kube-apiserver/app/options` from 1.24 to 1.36. This module imports little of Celadon, so
 # that `--help` answers at once.
 
 PASSED: Final = (
@@ -185,10 +187,15 @@ def read_flags(words: Sequence[str]) -> dict[str, list[str]]:
     belong to no flag."""
     flags: dict[str, list[str]] = {}
     rest = list(words)
+    others: list[str] = []
     while rest:
         word = rest.pop(0)
-        if not word.startswith("-") or word in ("-", "--"):
-            raise FlagError(f"kube-apiserver takes no arguments, only flags: `{word}`")
+        if word == "--":
+            others += rest
+            break
+        if not word.startswith("-") or word == "-":
+            others.append(word)
+            continue
         name, equals, value = word.lstrip("-").partition("=")
         name = name.replace("_", "-")
         if not word.startswith("--") and name.startswith("v") and name[1:].isdigit():
@@ -198,7 +205,15 @@ def read_flags(words: Sequence[str]) -> dict[str, list[str]]:
                 raise FlagError(f"flag needs an argument: --{name}")
             if name in KNOWN or (rest and not rest[0].startswith("-")):
                 value, equals = rest.pop(0), "="
-        flags.setdefault(name, []).append(value if equals else "true")
+        value = value if equals else "true"
+        why = flag_values.unreadable(name, value, is_switch=name in SWITCHES)
+        if why:
+            raise FlagError(why)
+        flags.setdefault(name, []).append(value)
+    for word in others:
+        if word:
+            shown = " ".join(map(flag_values.quoted, others))
+            raise FlagError(f'"kube-apiserver" does not take any arguments, got [{shown}]')
     return flags
 
 
@@ -226,6 +241,9 @@ def serve_arguments(
     if nodes and not (nodes.isascii() and nodes.isdigit()):
         raise FlagError(f"{SIMULATED_NODES}={nodes}: expected a number of nodes")
     last = {name: values[-1] for name, values in flags.items()}
+    wrong = tuple(flag_values.impossible(flags))
+    if wrong:
+        raise FlagError(wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
     for name, why in REFUSED.items():
         if last.get(name, "false") not in ("", "false"):
             raise FlagError(f"`--{name}` cannot be honoured: {why}")
@@ -236,7 +254,7 @@ def serve_arguments(
     for name in PASSED:
         values = flags.get(name, ())
         if name in SWITCHES:
-            values = [_switch(name, value) for value in values[-1:]]
+            values = ["true" if flag_values.switch(one) else "false" for one in values[-1:]]
         arguments += [f"--{name}={value}" for value in values if value]
     if nodes:
         arguments += ["--simulate", "workloads", "--nodes", nodes]
@@ -253,20 +271,11 @@ def serve_arguments(
     return [*arguments, *_service_range(addresses)]
 
 
-def _switch(name: str, value: str) -> str:
-    """`true` or `false`, as Go reads them."""
-    if value in ("1", "t", "T", "true", "TRUE", "True"):
-        return "true"
-    if value in ("0", "f", "F", "false", "FALSE", "False"):
-        return "false"
-    raise FlagError(f'invalid argument "{value}" for "--{name}" flag')
-
-
 def _address(last: Mapping[str, str]) -> str:
     """Return what to listen on. Without `--bind-address` that is this machine alone; port 0 is any
     that is free, which kube-apiserver refuses."""
-    port = last.get("secure-port", DEFAULT_PORT)
-    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+    port = flag_values.integer(last.get("secure-port", DEFAULT_PORT))
+    if not 0 <= port <= 65535:
         raise FlagError(f"--secure-port {port} must be between 0 and 65535, inclusive")
     host = last.get("bind-address", LOOPBACK) or LOOPBACK
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -294,16 +303,25 @@ def _certificates(last: Mapping[str, str]) -> Iterator[str]:
         yield f"--tls-private-key-file={key}"
 
 
+_MODES: Final = ("ABAC", "AlwaysAllow", "AlwaysDeny", "Node", "RBAC", "Webhook")
+_KNOWN_MODES: Final = ("AlwaysAllow", "Node", "RBAC")
+
+
 def _authorization(last: Mapping[str, str]) -> str:
     """Return the mode of authorization. As with kube-apiserver, everybody may do everything if no
     mode is named; what only nodes may do is not told apart."""
-    modes = {one.strip() for one in last.get("authorization-mode", "AlwaysAllow").split(",")}
-    unknown = sorted(modes - {"AlwaysAllow", "Node", "RBAC"})
-    if unknown:
-        raise FlagError(
-            f"`--authorization-mode={unknown[0]}` cannot be honoured: only RBAC, Node "
-            "and AlwaysAllow are there"
-        )
+    modes = last.get("authorization-mode", "AlwaysAllow").split(",")
+    for mode in modes:
+        if mode not in _MODES:
+            raise FlagError(f"authorization-mode {flag_values.quoted(mode)} is not a valid mode")
+        if mode not in _KNOWN_MODES:
+            raise FlagError(
+                f"`--authorization-mode={mode}` cannot be honoured: only RBAC, Node and "
+                "AlwaysAllow are there"
+            )
+    if len({*modes}) < len(modes):
+        shown = " ".join(map(flag_values.quoted, modes))
+        raise FlagError(f"authorization-mode [{shown}] has mode specified more than once")
     return "AlwaysAllow" if "AlwaysAllow" in modes else "RBAC"
 
 
@@ -325,8 +343,7 @@ def _audit_log(last: Mapping[str, str]) -> Iterator[str]:
 
 
 def _verbosity(last: Mapping[str, str]) -> int:
-    level = last.get("v", "0")
-    return min(int(level), MOST_VERBOSE) if level.isascii() and level.isdigit() else 0
+    return min(int(last.get("v", "0")), MOST_VERBOSE)
 
 
 def _service_range(text: str) -> Iterator[str]:

@@ -17,15 +17,46 @@ DEFAULT_URLS = "http://localhost:2379"
 LONGEST_REQUEST = 64 << 10
 
 _FLAGS = """
-advertise-client-urls auth-token auto-compaction-mode auto-compaction-retention cert-file
-client-cert-auth config-file data-dir election-timeout enable-pprof force-new-cluster
-heartbeat-interval initial-advertise-peer-urls initial-cluster initial-cluster-state
-initial-cluster-token key-file listen-client-http-urls listen-client-urls listen-metrics-urls
-listen-peer-urls log-format log-level log-outputs logger max-concurrent-streams
-max-request-bytes max-snapshots max-txn-ops max-wals metrics name peer-cert-file
-peer-client-cert-auth peer-key-file peer-trusted-ca-file pre-vote quota-backend-bytes
-snapshot-count socket-reuse-address socket-reuse-port strict-reconfig-check trusted-ca-file
-unsafe-no-fsync wal-dir
+advertise-client-urls auth-token auth-token-ttl auto-compaction-mode auto-compaction-retention
+auto-tls backend-batch-interval backend-batch-limit backend-bbolt-freelist-type bcrypt-cost
+bootstrap-defrag-threshold-megabytes cert-file cipher-suites client-cert-allowed-hostname
+client-cert-auth client-cert-file client-crl-file client-key-file compact-hash-check-time
+compaction-batch-limit compaction-sleep-interval config-file corrupt-check-time cors data-dir
+discovery discovery-cacert discovery-cert discovery-dial-timeout discovery-endpoints
+discovery-fallback discovery-insecure-skip-tls-verify discovery-insecure-transport
+discovery-keepalive-time discovery-keepalive-timeout discovery-key discovery-password
+discovery-proxy discovery-request-timeout discovery-srv discovery-srv-name discovery-token
+discovery-user distributed-tracing-address distributed-tracing-instance-id
+distributed-tracing-sampling-rate distributed-tracing-service-name downgrade-check-time
+election-timeout enable-distributed-tracing enable-grpc-gateway enable-log-rotation enable-pprof
+enable-v2 experimental-bootstrap-defrag-threshold-megabytes
+experimental-compact-hash-check-enabled experimental-compact-hash-check-time
+experimental-compaction-batch-limit experimental-compaction-sleep-interval
+experimental-corrupt-check-time experimental-distributed-tracing-address
+experimental-distributed-tracing-instance-id experimental-distributed-tracing-sampling-rate
+experimental-distributed-tracing-service-name experimental-downgrade-check-time
+experimental-enable-distributed-tracing experimental-enable-lease-checkpoint
+experimental-enable-lease-checkpoint-persist experimental-enable-v2v3
+experimental-initial-corrupt-check experimental-local-address experimental-memory-mlock
+experimental-peer-skip-client-san-verification experimental-snapshot-catch-up-entries
+experimental-snapshot-catchup-entries experimental-stop-grpc-service-on-defrag
+experimental-txn-mode-write-with-shared-buffer experimental-wait-cluster-ready-timeout
+experimental-warning-apply-duration experimental-warning-unary-request-duration
+experimental-watch-progress-notify-interval feature-gates force-new-cluster
+grpc-keepalive-interval grpc-keepalive-min-time grpc-keepalive-timeout heartbeat-interval
+host-whitelist initial-advertise-peer-urls initial-cluster initial-cluster-state
+initial-cluster-token initial-election-tick-advance key-file listen-client-http-urls
+listen-client-urls listen-metrics-urls listen-peer-urls log-format log-level log-outputs
+log-rotation-config-json logger max-concurrent-streams max-learners max-request-bytes
+max-snapshots max-txn-ops max-wals memory-mlock metrics name peer-auto-tls peer-cert-allowed-cn
+peer-cert-allowed-hostname peer-cert-file peer-client-cert-auth peer-client-cert-file
+peer-client-key-file peer-crl-file peer-key-file peer-skip-client-san-verification
+peer-trusted-ca-file pre-vote proxy proxy-dial-timeout proxy-failure-wait proxy-read-timeout
+proxy-refresh-interval proxy-write-timeout quota-backend-bytes raft-read-timeout
+raft-write-timeout self-signed-cert-validity snapshot-catchup-entries snapshot-count
+socket-reuse-address socket-reuse-port strict-reconfig-check tls-max-version tls-min-version
+trusted-ca-file unsafe-no-fsync v2-deprecation wal-dir warning-apply-duration
+warning-unary-request-duration watch-progress-notify-interval
 """
 
 FLAGS = _FLAGS.split()

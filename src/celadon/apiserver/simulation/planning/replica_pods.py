@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from celadon.apiserver.controllers.controller_loops import find_condition
 from celadon.apiserver.simulation.planning import pod_facts as facts
@@ -106,31 +106,51 @@ def pods_to_delete(
 ) -> list[JsonObject]:
     """Return so many of the pods, those that are missed least first. `related` are the pods of the
     same ReplicaSet, and of others with the same owner: where many are together, one goes rather."""
+    if count <= 0:
+        return []
     together = Counter(_node(pod) for pod in related if facts.is_active(pod))
+    ranked = sorted(
+        (_Rank(pod, together[_node(pod)], now) for pod in pods), key=functools.cmp_to_key(_compared)
+    )
+    return [rank.pod for rank in ranked[:count]]
 
-    def compared(one: JsonObject, other: JsonObject) -> int:
-        keys = [_first(pod, together[_node(pod)]) for pod in (one, other)]
-        if keys[0] != keys[1]:
-            return -1 if keys[0] < keys[1] else 1
-        for times in (_ready_since, metadata.creation_timestamp):
-            if times is metadata.creation_timestamp and _restarts(one) != _restarts(other):
-                return -1 if _restarts(one) > _restarts(other) else 1
-            mine, others = times(one), times(other)
-            if mine and others and mine != others:
-                longer = _magnitude(mine, now) - _magnitude(others, now)
-                if longer:
-                    return longer
-                return -1 if metadata.uid(one) < metadata.uid(other) else 1
+
+class _Rank:
+    """Holds what a pod is compared by, each read once however many pods it is compared with."""
+
+    __slots__ = ("created", "first", "pod", "ready", "restarts", "uid")
+
+    def __init__(self, pod: JsonObject, together: int, now: datetime) -> None:
+        self.pod = pod
+        self.first = _first(pod, together)
+        self.ready = _age(_ready_since(pod), now)
+        self.restarts = _restarts(pod)
+        self.created = _age(metadata.creation_timestamp(pod), now)
+        self.uid = metadata.uid(pod)
+
+
+def _compared(one: _Rank, other: _Rank) -> int:
+    if one.first != other.first:
+        return -1 if one.first < other.first else 1
+    return (
+        _younger(one.ready, other.ready, one, other)
+        or (one.restarts < other.restarts) - (one.restarts > other.restarts)
+        or _younger(one.created, other.created, one, other)
+    )
+
+
+def _younger(mine: _Age, others: _Age, one: _Rank, other: _Rank) -> int:
+    """Compare by two times that both pods have; the name decides where they are nearly the same."""
+    if mine is None or others is None or mine[0] == others[0]:
         return 0
-
-    return sorted(pods, key=functools.cmp_to_key(compared))[:count]
+    return mine[1] - others[1] or (-1 if one.uid < other.uid else 1)
 
 
 def _node(pod: JsonObject) -> str:
     return str((pod.get("spec") or {}).get("nodeName") or "")
 
 
-def _first(pod: JsonObject, together: int) -> tuple[object, ...]:
+def _first(pod: JsonObject, together: int) -> tuple[bool, int, bool, int, int]:
     """Return what pods are compared by: those go first that have no node, do not run, are not
     ready, are cheap, or have company."""
     try:
@@ -164,8 +184,14 @@ def _restarts(pod: JsonObject) -> tuple[int, int]:
     return max(containers, default=0), max(others, default=0)
 
 
-def _magnitude(since: str, now: datetime) -> int:
-    """Return the binary logarithm of the time that has gone by, in nanoseconds, as a whole number;
-    -1 for none. Upstream compares ages by it, so that pods of about the same age count as equal."""
+_Age: TypeAlias = tuple[str, int] | None
+
+
+def _age(since: str, now: datetime) -> _Age:
+    """Return a time, and the binary logarithm of what has gone by since, in nanoseconds, as a whole
+    number; -1 for none. Upstream compares ages by it, so that pods of about the same age count as
+    equal."""
+    if not since:
+        return None
     gone = (now - facts.read_time(since)).total_seconds() * 1e9
-    return int(math.log2(gone)) if gone > 0 else -1
+    return since, int(math.log2(gone)) if gone > 0 else -1

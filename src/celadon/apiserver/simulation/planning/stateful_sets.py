@@ -7,7 +7,7 @@ off by default.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -118,6 +118,41 @@ class _Blocked(Exception):
     """Says that nothing more can be done in this round."""
 
 
+class _Member:
+    """Holds what a look asks of one pod again and again; a set that rolls has a look for each step
+    of each pod."""
+
+    __slots__ = (
+        "counts",
+        "has_ended",
+        "is_available",
+        "is_going",
+        "is_ready",
+        "ordinal",
+        "phase",
+        "pod",
+        "revision",
+        "until",
+    )
+
+    def __init__(self, pod: JsonObject, ordinal: int, min_ready: int, now: datetime) -> None:
+        self.pod = pod
+        self.ordinal = ordinal
+        self.phase = facts.phase(pod)
+        self.has_ended = facts.has_ended(pod)
+        self.is_going = facts.is_going(pod)
+        self.until = facts.seconds_to_availability(pod, min_ready, now)
+        self.is_ready = self.phase == "Running" and facts.is_ready(pod)
+        self.is_available = self.until == 0.0
+        self.revision = _revision_of(pod)
+        self.counts = bool(self.phase) and not self.is_going
+
+    @property
+    def is_unavailable(self) -> bool:
+        """Tell whether others have to wait for the pod."""
+        return self.is_going or not self.is_available
+
+
 class _Sync:
     """Takes one look at one StatefulSet."""
 
@@ -133,7 +168,10 @@ class _Sync:
         self.min_ready: int = self.spec.get("minReadySeconds") or 0
         self.steps: list[plans.Step] = []
         owned = facts.controlled(world.pods, given)
-        self.pods = [one for one in owned if ordinal_of(one, given) >= 0]
+        numbered = ((one, ordinal_of(one, given)) for one in owned)
+        self.pods = [
+            _Member(one, ordinal, self.min_ready, now) for one, ordinal in numbered if ordinal >= 0
+        ]
         self.in_order = self.spec.get("podManagementPolicy") != "Parallel"
         self.deleted_old = 0
 
@@ -178,7 +216,7 @@ class _Sync:
         current, update, collisions = self._revisions()
         self.current, self.update = metadata.name(current), metadata.name(update)
         current_set, update_set = with_template(self.set, current), with_template(self.set, update)
-        by_ordinal = {ordinal_of(one, self.set): one for one in self.pods}
+        by_ordinal = {one.ordinal: one for one in self.pods}
         wanted = range(self.start, self.start + self.replicas)
         condemned = [
             by_ordinal[one] for one in sorted(by_ordinal, reverse=True) if one not in wanted
@@ -187,56 +225,53 @@ class _Sync:
             try:
                 for ordinal in wanted:
                     self._keep(by_ordinal.get(ordinal), ordinal, current_set, update_set)
-                for pod in condemned:
-                    self._fix_claims(pod)
+                for one in condemned:
+                    self._fix_claims(one)
                 self._scale_down(condemned, self._first_unavailable(by_ordinal, wanted, condemned))
                 if (self.spec.get("updateStrategy") or {}).get("type") != "OnDelete":
                     self._roll([by_ordinal.get(one) for one in wanted])
             except _Blocked:
                 pass
         self._tell_status(collisions)
-        live = {self.current, self.update, *map(_revision_of, self.pods)}
+        live = {self.current, self.update, *(one.revision for one in self.pods)}
         limit = self.spec.get("revisionHistoryLimit")
-        for one in beyond_limit(self.history, live, 10 if limit is None else limit):
-            self.steps.append(plans.Step(plans.Verb.DELETE, one))
-        waits = (facts.seconds_to_availability(one, self.min_ready, self.now) for one in self.pods)
-        return plans.Plan(tuple(self.steps), plans.sooner(*(one for one in waits if one)))
+        for old in beyond_limit(self.history, live, 10 if limit is None else limit):
+            self.steps.append(plans.Step(plans.Verb.DELETE, old))
+        waits = (one.until for one in self.pods if one.until)
+        return plans.Plan(tuple(self.steps), plans.sooner(*waits))
 
     def _first_unavailable(
         self,
-        by_ordinal: Mapping[int, JsonObject],
+        by_ordinal: Mapping[int, _Member],
         wanted: Iterable[int],
-        condemned: Sequence[JsonObject],
-    ) -> JsonObject | None:
+        condemned: Sequence[_Member],
+    ) -> _Member | None:
         for ordinal in wanted:
             found = by_ordinal.get(ordinal)
-            if found is None or self._is_unavailable(found):
+            if found is None or found.is_unavailable:
                 return found
-        return next((one for one in reversed(condemned) if self._is_unavailable(one)), None)
-
-    def _is_unavailable(self, pod: JsonObject) -> bool:
-        return facts.is_going(pod) or not facts.is_available(pod, self.min_ready, self.now)
+        return next((one for one in reversed(condemned) if one.is_unavailable), None)
 
     # --- pods that are wanted ---
 
     def _keep(
-        self, pod: JsonObject | None, ordinal: int, current: JsonObject, update: JsonObject
+        self, member: _Member | None, ordinal: int, current: JsonObject, update: JsonObject
     ) -> None:
         """Bring one pod to where it should be. Raises _Blocked when those that come after have to
         wait."""
-        if pod is None:
+        if member is None:
             self._create(ordinal, current, update)
-        elif facts.has_ended(pod):
-            if not facts.is_going(pod):
-                self._delete(pod)
+        elif member.has_ended:
+            if not member.is_going:
+                self._delete(member)
             self._wait()
         else:
-            if facts.phase(pod) == "Pending":
-                self._create_claims(metadata.name(pod), ordinal, "update")
-                self._fix_claims(pod)
-            if self._is_unavailable(pod) or facts.phase(pod) != "Running":
+            if member.phase == "Pending":
+                self._create_claims(metadata.name(member.pod), ordinal, "update")
+                self._fix_claims(member)
+            if member.is_unavailable or member.phase != "Running":
                 self._wait()
-            self._repair(pod)
+            self._repair(member)
 
     def _wait(self) -> None:
         if self.in_order:
@@ -277,30 +312,29 @@ class _Sync:
 
     def _claims(self, ordinal: int) -> list[JsonObject]:
         """Return those claims of the pod with this ordinal that exist."""
+        templates = self.spec.get("volumeClaimTemplates") or ()
         pod = f"{self.name}-{ordinal}"
-        names = (
-            workload_controllers.claim_name(one, pod)
-            for one in self.spec.get("volumeClaimTemplates") or ()
-        )
+        names = (workload_controllers.claim_name(one, pod) for one in templates)
         return [self.world.claims[name] for name in names if name in self.world.claims]
 
-    def _fix_claims(self, pod: JsonObject) -> bool:
+    def _fix_claims(self, member: _Member) -> bool:
         """Write the owners that the retention policy gives a pod's claims; return whether there was
         anything to write."""
-        ordinal = ordinal_of(pod, self.set)
+        ordinal = member.ordinal
         is_scaled_down = not self.start <= ordinal < self.start + self.replicas
         changed = False
         for claim in self._claims(ordinal):
-            owners = wanted_owners(claim, self.set, pod, is_scaled_down=is_scaled_down)
+            owners = wanted_owners(claim, self.set, member.pod, is_scaled_down=is_scaled_down)
             if owners is not None:
                 meta = {**metadata.metadata(claim), "ownerReferences": owners}
                 self.steps.append(plans.Step(plans.Verb.UPDATE, {**claim, "metadata": meta}))
                 changed = True
         return changed
 
-    def _repair(self, pod: JsonObject) -> None:
+    def _repair(self, member: _Member) -> None:
         """Give a pod back the label that it may have lost, and its claims their owners."""
-        changed = self._fix_claims(pod)
+        changed = self._fix_claims(member)
+        pod = member.pod
         name = metadata.name(pod)
         if metadata.labels(pod).get(POD_NAME_LABEL) != name:
             labels = {**metadata.labels(pod), POD_NAME_LABEL: name}
@@ -311,32 +345,32 @@ class _Sync:
 
     # --- pods that go ---
 
-    def _scale_down(self, condemned: Sequence[JsonObject], first: JsonObject | None) -> None:
-        for pod in condemned:
-            if facts.is_going(pod):
+    def _scale_down(self, condemned: Sequence[_Member], first: _Member | None) -> None:
+        for member in condemned:
+            if member.is_going:
                 self._wait()
                 continue
-            if self._is_unavailable(pod) and self.in_order and pod is not first:
+            if member.is_unavailable and self.in_order and member is not first:
                 raise _Blocked
-            self._delete(pod)
+            self._delete(member)
             self._wait()
 
-    def _roll(self, pods: Sequence[JsonObject | None]) -> None:
+    def _roll(self, members: Sequence[_Member | None]) -> None:
         """The last pod that is not up to date goes, when all after it are available."""
         strategy = self.spec.get("updateStrategy") or {}
         least = (strategy.get("rollingUpdate") or {}).get("partition") or 0
-        for pod in reversed(pods[least:]):
-            if pod is None:
+        for member in reversed(members[least:]):
+            if member is None:
                 return
-            if _revision_of(pod) != self.update and not facts.is_going(pod):
-                self._delete(pod)
+            if member.revision != self.update and not member.is_going:
+                self._delete(member)
                 self.deleted_old += 1
                 return
-            if self._is_unavailable(pod):
+            if member.is_unavailable:
                 return
 
-    def _delete(self, pod: JsonObject) -> None:
-        self.steps.append(self._pod_step(plans.Verb.DELETE, pod, "delete"))
+    def _delete(self, member: _Member) -> None:
+        self.steps.append(self._pod_step(plans.Verb.DELETE, member.pod, "delete"))
 
     def _pod_step(self, verb: plans.Verb, pod: JsonObject, word: str) -> plans.Step:
         title = word.title()
@@ -350,14 +384,11 @@ class _Sync:
 
     # --- status ---
 
-    def _count(self, holds: Callable[[JsonObject], bool]) -> int:
-        return sum(map(holds, self.pods))
-
     def _tell_status(self, collisions: int) -> None:
-        ready = self._count(lambda one: facts.phase(one) == "Running" and facts.is_ready(one))
+        ready = sum(one.is_ready for one in self.pods)
         updated = self._with_revision(self.update)
         current, name = self._with_revision(self.current) - self.deleted_old, self.current
-        replicas = self._count(lambda one: bool(facts.phase(one)))
+        replicas = sum(bool(one.phase) for one in self.pods)
         rolls = (self.spec.get("updateStrategy") or {}).get("type") != "OnDelete"
         if rolls and updated == ready == replicas == self.replicas:
             current, name = updated, self.update
@@ -373,22 +404,15 @@ class _Sync:
             "replicas": replicas,
             **{key: value for key, value in counts.items() if value},
             "collisionCount": collisions,
-            "availableReplicas": self._count(
-                lambda one: (
-                    facts.phase(one) == "Running"
-                    and facts.is_available(one, self.min_ready, self.now)
-                )
+            "availableReplicas": sum(
+                one.phase == "Running" and one.is_available for one in self.pods
             ),
         }
         if made != facts.status_of(self.set):
             self.steps.append(plans.Step(plans.Verb.STATUS, {**self.set, "status": made}))
 
     def _with_revision(self, name: str) -> int:
-        return self._count(
-            lambda one: (
-                bool(facts.phase(one)) and not facts.is_going(one) and _revision_of(one) == name
-            )
-        )
+        return sum(one.counts and one.revision == name for one in self.pods)
 
 
 def _revision_of(pod: JsonObject) -> str:

@@ -1,0 +1,152 @@
+"""Documents of OpenAPI version 2 of several servers as one document.
+
+What another server says of its own paths is added with the types that they lead to. Types and
+parameters that have the name of others get another name, unless they are the same. As
+k8s.io/kube-openapi `pkg/aggregator`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from celadon.kube.json_types import JsonDict, JsonObject
+
+DEFINITIONS: Final = "#/definitions/"
+PARAMETERS: Final = "#/parameters/"
+KINDS: Final = "x-kubernetes-group-version-kind"
+"""The member of a schema that lists the kinds it describes."""
+_SECTIONS: Final = ("paths", "definitions", "parameters")
+
+
+def of_paths(document: JsonObject, prefix: str) -> JsonDict:
+    """Return the document with paths below a prefix only, and without types that nothing leads to
+    any more. Raises ValueError for what is no such document."""
+    sections = {key: document.get(key) or {} for key in _SECTIONS}
+    for section in sections.values():
+        if not isinstance(section, Mapping) or not all(
+            isinstance(one, Mapping) for one in section.values()
+        ):
+            raise ValueError("no document of OpenAPI version 2")
+    kept = {path: one for path, one in sections["paths"].items() if path.startswith(prefix)}
+    return _with_paths(sections, kept)
+
+
+def _with_paths(document: JsonObject, paths: JsonObject) -> JsonDict:
+    """Return the document with these paths of it. Types that nothing has led to stay."""
+    definitions = document["definitions"]
+    before, after = _used(document["paths"], definitions), _used(paths, definitions)
+    left = {name: one for name, one in definitions.items() if name in after or name not in before}
+    return {**document, "paths": paths, "definitions": left}
+
+
+def _used(paths: JsonObject, definitions: JsonObject) -> set[str]:
+    """Return the names of the types that paths lead to."""
+    found: set[str] = set()
+    waiting: list[Any] = [paths]
+    while waiting:
+        for name in _mentioned(waiting.pop()):
+            if name not in found:
+                found.add(name)
+                waiting.append(definitions.get(name))
+    return found
+
+
+def _mentioned(value: object) -> Iterator[str]:
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping):
+            mention = one.get("$ref")
+            if isinstance(mention, str) and mention.startswith(DEFINITIONS):
+                yield mention.removeprefix(DEFINITIONS)
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+
+
+def merged(document: JsonObject, others: Iterable[JsonObject]) -> JsonDict:
+    """Return the document with what others say; paths that it has itself stay its own."""
+    made: JsonDict = {**document, **{key: {**document[key]} for key in _SECTIONS}}
+    for other in others:
+        paths = {path: one for path, one in other["paths"].items() if path not in made["paths"]}
+        if paths:
+            own = other if len(paths) == len(other["paths"]) else _with_paths(other, paths)
+            _add(made, own)
+    for key in _SECTIONS:
+        made[key] = dict(sorted(made[key].items()))
+    return made
+
+
+def _add(made: JsonDict, other: JsonObject) -> None:
+    names = {
+        DEFINITIONS: _names(made["definitions"], other["definitions"]),
+        PARAMETERS: _names(made["parameters"], other["parameters"]),
+    }
+    for key, of_others in zip(_SECTIONS[1:], names.values(), strict=True):
+        for name, one in other[key].items():
+            told = _renamed(one, names)
+            former = made[key].setdefault(of_others.get(name, name), told)
+            if former is not told:
+                made[key][of_others.get(name, name)] = _of_all_kinds(former, told)
+    made["paths"].update((path, _renamed(one, names)) for path, one in other["paths"].items())
+
+
+def _names(mine: JsonObject, others: JsonObject) -> dict[str, str]:
+    """Return the names that those get whose names are taken by something else."""
+    names: dict[str, str] = {}
+    for name in sorted(others):
+        wanted, number = name, 1
+        while wanted in mine and not _is_same(mine[wanted], others[name]):
+            number += 1
+            wanted = f"{name}_v{number}"
+        while wanted != name and wanted not in mine and wanted in {*others, *names.values()}:
+            number += 1
+            wanted = f"{name}_v{number}"
+        if wanted != name:
+            names[name] = wanted
+    return names
+
+
+def _is_same(one: JsonObject, other: JsonObject) -> bool:
+    """Tell whether two types are the same but for the kinds that they are of."""
+    return _without_kinds(one) == _without_kinds(other)
+
+
+def _without_kinds(one: JsonObject) -> JsonDict:
+    return {key: value for key, value in one.items() if key != KINDS}
+
+
+def _renamed(value: Any, names: Mapping[str, Mapping[str, str]]) -> Any:  # noqa: ANN401 - JSON
+    """Return a part of a document with other names where it mentions those."""
+    if not any(names.values()):
+        return value
+    if isinstance(value, list):
+        return [_renamed(one, names) for one in value]
+    if not isinstance(value, Mapping):
+        return value
+    made = {key: _renamed(one, names) for key, one in value.items()}
+    mention = value.get("$ref")
+    if isinstance(mention, str):
+        for prefix, of_others in names.items():
+            name = mention.removeprefix(prefix)
+            if mention.startswith(prefix) and name in of_others:
+                made["$ref"] = prefix + of_others[name]
+    return made
+
+
+def _of_all_kinds(mine: JsonObject, other: JsonObject) -> JsonObject:
+    """Return a type with the kinds that both name."""
+    kinds, others = mine.get(KINDS), other.get(KINDS)
+    if not isinstance(others, list) or not (kinds is None or isinstance(kinds, list)):
+        return mine
+    both = {_kind_text(one): one for one in (*others, *(kinds or ()))}
+    if len(both) == len(kinds or ()):
+        return mine
+    return {**mine, KINDS: others if kinds is None else [both[key] for key in sorted(both)]}
+
+
+def _kind_text(kind: object) -> str:
+    if not isinstance(kind, Mapping):
+        return str(kind)
+    return f"{kind.get('group')}/{kind.get('version')}.{kind.get('kind')}"
