@@ -147,22 +147,28 @@ class _Field:
     type: str
 
 
-@per_release()
-def _structs() -> Mapping[str, tuple[_Field, ...]]:
-    """The fields of each structure, by its type."""
+@functools.cache
+def _structs() -> Mapping[str, Sequence[str]]:
+    """The lines about the fields of each structure, by its type."""
     data = pkgutil.get_data("celadon.kube", "data/template_structs.txt")
     assert data is not None, "template_structs.txt belongs to the package"
-    here = parse_version(current_release())
-    structs: dict[str, list[_Field]] = {}
-    fields: list[_Field] = []
+    structs: dict[str, list[str]] = {}
+    lines: list[str] = []
     for line in data.decode().splitlines():
-        if not line.startswith((" ", "#")):
-            fields = structs[f"v1.{line}"] = []
-        elif line.startswith(" "):
-            name, key, type_, *releases = line.split()
-            if not releases or _is_between(here, releases[0]):
-                fields.append(_Field(name, key, type_))
-    return {name: tuple(fields) for name, fields in structs.items()}
+        if line.startswith(" "):
+            lines.append(line)
+        elif not line.startswith("#"):
+            lines = structs[f"v1.{line}"] = []
+    return structs
+
+
+def _fields(type_: str) -> Iterator[_Field]:
+    """Yield the fields that a structure has in the current release."""
+    here = parse_version(current_release())
+    for line in _structs()[type_]:
+        name, key, member_type, *releases = line.split()
+        if not releases or _is_between(here, releases[0]):
+            yield _Field(name, key, member_type)
 
 
 def _is_between(here: tuple[int, int], releases: str) -> bool:
@@ -175,7 +181,7 @@ def _is_between(here: tuple[int, int], releases: str) -> bool:
 def _members(type_: str) -> Sequence[tuple[str, str, str, str]]:
     """Return for each field of a structure its name in JSON, its type, what stands before its
     value, and all that stands for it where there is none."""
-    heads = ((one, f"{one.name}:({one.type})") for one in _structs()[type_])
+    heads = ((one, f"{one.name}:({one.type})") for one in _fields(type_))
     return [(one.key, one.type, head, head + _absent(one.type)) for one, head in heads]
 
 
