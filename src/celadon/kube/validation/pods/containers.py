@@ -21,6 +21,7 @@ from celadon.kube.validation.field_checks import (
     choice_in,
     each,
     items,
+    once_sound,
     only_with,
     port_number,
     required_choice,
@@ -64,6 +65,7 @@ def lifecycle_and_probes(path: FieldPath, container: JsonObject, grace_period: i
             yield from _probe(path.child(name), container[name], name)
 
 
+@once_sound
 def _probe(path: FieldPath, probe: JsonObject, name: str) -> Errors:
     # As `validateProbe` of `pkg/apis/core/validation`.
     yield from _handler(path, probe, PROBE_HANDLERS, 0)
