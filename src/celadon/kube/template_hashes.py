@@ -17,7 +17,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonObject, compact
 from celadon.kube.quantity import Quantity, parse
 from celadon.kube.releases import current_release, parse_version, per_release
 from celadon.kube.well_known_values import SUFFIX_LETTERS
@@ -30,7 +30,11 @@ _FNV_BITS: Final = 0xFFFFFFFF
 _LONG: Final = 64
 """Longer texts are worked out by words."""
 _FEW_SHAPES: Final = 64
-"""A structure is met with so many choices of fields, or is not worth remembering."""
+"""A structure is met with so many choices of fields, or values, or is not worth remembering."""
+_UNLIKE: Final = frozenset(
+    {"v1.PodTemplateSpec", "v1.ObjectMeta", "v1.PodSpec", "v1.Container", "v1.EnvVar"}
+)
+"""Structures that are different in each template; others are remembered as a whole."""
 _FEW_LOWS: Final = 16
 """To work out all low bytes of a word together takes as long as so many one by one."""
 _LOWS: Final = 256
@@ -228,8 +232,25 @@ def _struct_writer(type_: str) -> _Write:
             space = " "
         return fields, _Part(f"{before}}}".encode())
 
+    known: dict[bytes, _Part] = {}
+
     def write(value: Json, parts: list[_Part]) -> None:
         members = value if isinstance(value, dict) else {}
+        if type_ in _UNLIKE:
+            spell(members, parts)
+            return
+        key = compact(members)
+        part = known.get(key)
+        if part is None:
+            spelled: list[_Part] = []
+            spell(members, spelled)
+            part = _Part(b"".join(one.text for one in spelled))
+            if len(known) >= _FEW_SHAPES:
+                known.clear()
+            known[key] = part
+        parts.append(part)
+
+    def spell(members: JsonObject, parts: list[_Part]) -> None:
         fields, end = layout(tuple([key for key in members if members[key] is not None]))
         for before, key, add in fields:
             parts.append(before)

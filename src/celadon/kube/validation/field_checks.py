@@ -6,14 +6,13 @@ Where upstream passes a value of a named string type, the error prints it as JSO
 from __future__ import annotations
 
 import functools
-import marshal
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonObject, compact
 from celadon.kube.releases import emulated_release, is_since, per_release, wording
 from celadon.kube.resources.feature_gates import is_gate_on
 from celadon.kube.schemas import schema_packs
@@ -29,8 +28,6 @@ R = ParamSpec("R")
 _MOST_SOUND: Final = 1024
 _LONGEST_SOUND: Final = 1024
 """Values that a rule remembers, and their bytes."""
-_PLAIN_FORM: Final = 2
-"""The form of `marshal` in which what is equal, and in the same order, has the same bytes."""
 
 METADATA: Final = FieldPath("metadata")
 SPEC: Final = FieldPath("spec")
@@ -184,8 +181,8 @@ def once_sound(
     @functools.wraps(rule)
     def asked(path: FieldPath, value: Json, /, *args: R.args, **kwargs: R.kwargs) -> Errors:
         try:
-            form = marshal.dumps(value, _PLAIN_FORM)
-        except ValueError:  # no plain JSON, or too deep
+            form = compact(value)
+        except ValueError:
             return rule(path, value, *args, **kwargs)
         if len(form) > _LONGEST_SOUND:
             return rule(path, value, *args, **kwargs)
