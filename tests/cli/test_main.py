@@ -46,7 +46,6 @@ def test_help_is_as_wide_as_argparse_makes_it(monkeypatch: pytest.MonkeyPatch, s
     assert ours.format_help() == theirs.format_help()
 
 
-
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)
 def test_every_command_has_help_with_examples(
     command: main_module.Command, capsys: pytest.CaptureFixture[str]

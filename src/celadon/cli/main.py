@@ -139,8 +139,9 @@ def _columns() -> int:
         said = int(os.environ["COLUMNS"])
         if said > 0:
             return said
-    with contextlib.suppress(AttributeError, ValueError, OSError):  # it is closed, or a file
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or _USUAL_COLUMNS
+    with contextlib.suppress(ValueError, OSError):  # it is closed, or a file
+        if sys.__stdout__ is not None:
+            return os.get_terminal_size(sys.__stdout__.fileno()).columns or _USUAL_COLUMNS
     return _USUAL_COLUMNS
 
 

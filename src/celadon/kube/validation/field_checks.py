@@ -8,11 +8,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
-from typing import Any, Concatenate, Final, NamedTuple, ParamSpec
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
-from celadon.kube.json_types import Json, JsonObject, compact
+from celadon.kube.json_types import JsonObject, compact
 from celadon.kube.releases import emulated_release, is_since, per_release, wording
 from celadon.kube.resources.feature_gates import is_gate_on
 from celadon.kube.schemas import schema_packs
@@ -25,6 +25,7 @@ NO_ERRORS: Final[Errors] = iter(())
 """Of a value that is fine: most are, and then nothing needs to be made."""
 
 R = ParamSpec("R")
+V = TypeVar("V", bound=JsonObject)
 _MOST_SOUND: Final = 1024
 _LONGEST_SOUND: Final = 1024
 """Values that a rule remembers, and their bytes."""
@@ -171,15 +172,15 @@ def immutable(path: FieldPath, new: object, old: object) -> Errors:
 
 
 def once_sound(
-    rule: Callable[Concatenate[FieldPath, Json, R], Errors],
-) -> Callable[Concatenate[FieldPath, Json, R], Errors]:
+    rule: Callable[Concatenate[FieldPath, V, R], Errors],
+) -> Callable[Concatenate[FieldPath, V, R], Errors]:
     """Decorates a rule about a value, perhaps with hashable arguments: values that it found nothing
     wrong with are remembered. A template and its pods have most of their parts in common, and so
     have the manifests of a team."""
     sound_here: Callable[[], set[object]] = per_release()(set)
 
     @functools.wraps(rule)
-    def asked(path: FieldPath, value: Json, /, *args: R.args, **kwargs: R.kwargs) -> Errors:
+    def asked(path: FieldPath, value: V, /, *args: R.args, **kwargs: R.kwargs) -> Errors:
         try:
             form = compact(value)
         except ValueError:
