@@ -519,6 +519,14 @@ def test_notes_come_with_the_verdict_of_a_review(labels: dict[str, str]) -> None
     assert engine.unconcerned(request(), WORLD) is engine.unconcerned(asked, WORLD)
 
 
+def test_while_nobody_objects_the_verdict_is_one() -> None:
+    given = policy(validations=[{"expression": "object.metadata.name != 'x'"}])
+    engine = Engine([given], [binding()])
+    asked, other = request(config_map("web")), request(config_map("api"))
+    assert engine.noted(asked, WORLD) is engine.noted(other, WORLD)
+    assert [one.outcome for one in engine.noted(asked, WORLD).notes] == [Outcome.EVALUATED]
+
+
 def test_nobody_is_concerned_by_what_is_exempt() -> None:
     engine = talkative()
     asked = replace(

@@ -114,7 +114,7 @@ BESIDE: dict[str, set[str]] = {
 """Libraries that could stand beside the house (decision 0059), and the packages of it that they
 import. SUPPORT is theirs, too."""
 
-SUPPORT = ("celadon.patterns", "celadon.records")
+SUPPORT = ("celadon.patterns", "celadon.record_shapes", "celadon.records")
 """What makes definitions cheap; it knows nothing."""
 
 PURE = ("cel", "kube", "admission")
@@ -301,6 +301,7 @@ ALLOWED = {
     ("celadon.cli.envtest.kubectl_program", "os.execv"): "the kubectl that the user's PATH names",
     ("celadon.cli.envtest.kubectl_program", "subprocess.call"): "the same, on Windows",
     ("celadon.cli.diff", "subprocess.run"): "git, with words that are no options",
+    ("celadon.kube.json_types", "marshal.dumps"): "writes only, to compare bytes",
     ("celadon.cli.main", "importlib.import_module"): "of the table of commands",
     ("celadon.cli.processes", "pickle.HIGHEST_PROTOCOL"): "for the process that forked this one",
     ("celadon.cli.processes", "pickle.dumps"): "for the process that forked this one",

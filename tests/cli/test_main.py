@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from celadon import __version__
 from celadon.cli import main as main_module
-from celadon.cli.main import COMMANDS, main, parser_of
+from celadon.cli.main import COMMANDS, _HelpFormatter, main, parser_of
 from celadon.cli.output import Progress, use_color, write
 from tests.cli.files import run
 
@@ -26,6 +27,23 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "help") == run(capsys, "--help")
     assert run(capsys, "help", "lint") == run(capsys, "lint", "--help")
+
+
+@pytest.mark.parametrize("asking", [["--hel"], ["-h"], ["-f", "x", "--he"]])
+def test_help_in_other_words(capsys: pytest.CaptureFixture[str], asking: list[str]) -> None:
+    assert run(capsys, "check", *asking) == run(capsys, "check", "--help")
+
+
+@pytest.mark.parametrize("said", ["", "0", "-3", "many", "120"])
+def test_help_is_as_wide_as_argparse_makes_it(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    monkeypatch.setenv("COLUMNS", said)
+    ours, theirs = (
+        argparse.ArgumentParser(prog="x", usage="x", description="word " * 99, formatter_class=one)
+        for one in (_HelpFormatter, argparse.RawDescriptionHelpFormatter)
+    )
+    for parser in (ours, theirs):
+        parser.add_argument("--one", help="word " * 99)
+    assert ours.format_help() == theirs.format_help()
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.name)

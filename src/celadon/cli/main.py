@@ -6,8 +6,10 @@ A command's module is imported only when it is asked for, so that `celadon --hel
 from __future__ import annotations
 
 import argparse
+import contextlib
 import contextvars
 import importlib
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NoReturn, Protocol, cast
@@ -17,6 +19,7 @@ from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import did_you_mean
 from celadon.deep_calls import own_process
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 
@@ -109,11 +112,37 @@ class CommandModule(Protocol):
         """Do the work."""
 
 
+_ASKS_FOR_HELP: Final = late_pattern("--h|-[^-]*h")
+"""Options as argparse takes them: cut short, or several in one word."""
 _TRUTHS: Final[Mapping[str, bool]] = {
     **dict.fromkeys(("1", "t", "T", "true", "True", "TRUE"), True),
     **dict.fromkeys(("0", "f", "F", "false", "False", "FALSE"), False),
 }
 """Values of switches, as Go reads them."""
+
+
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Is told the width of the terminal. argparse makes one for each argument that is declared, and
+    would load `shutil` and its packers to find out (an eightieth of a `celadon check`)."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - _MARGIN)
+
+
+_USUAL_COLUMNS: Final = 80
+_MARGIN: Final = 2
+
+
+def _columns() -> int:
+    """As `shutil.get_terminal_size`."""
+    with contextlib.suppress(KeyError, ValueError):
+        said = int(os.environ["COLUMNS"])
+        if said > 0:
+            return said
+    with contextlib.suppress(ValueError, OSError):  # it is closed, or a file
+        if sys.__stdout__ is not None:
+            return os.get_terminal_size(sys.__stdout__.fileno()).columns or _USUAL_COLUMNS
+    return _USUAL_COLUMNS
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -161,7 +190,7 @@ def _overview() -> argparse.ArgumentParser:
         usage="celadon COMMAND [ARGUMENT ...]",
         description=f"{_DESCRIPTION}\n\ncommands:\n{listed}",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_HelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"celadon {__version__}")
     return parser
@@ -186,7 +215,7 @@ def parser_of(command: Command) -> CommandParser:
         prog=f"celadon {command.name}",
         description=module.DESCRIPTION,
         epilog=module.EPILOG + _CODES_OF_ALL,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_HelpFormatter,
     )
     module.arguments(parser)
     return parser
@@ -241,6 +270,8 @@ def _options(command: Command, words: list[str]) -> argparse.Namespace:
     """Options may stand between files; behind `--` there are none (argparse cannot do both)."""
     parser = parser_of(command)
     left, said = parser.without_values(words)
+    if not any(map(_ASKS_FOR_HELP.match, left)):
+        parser.usage = parser.prog  # only the help shows more, which argparse would lay out first
     found = parser.parse_args(left) if "--" in left else parser.parse_intermixed_args(left)
     vars(found).update(said)
     return found

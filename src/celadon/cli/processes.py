@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import pickle
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, BinaryIO, Final, NoReturn
@@ -73,6 +72,8 @@ def started(work: Callable[[], Iterator[object]], stack: ExitStack) -> BinaryIO:
 
 def _run(work: Callable[[], Iterator[object]], writing: int) -> NoReturn:
     """All that a worker does. It leaves without tidying up what is its parent's."""
+    import pickle  # late: one process has nobody to tell
+
     with suppress(BaseException), os.fdopen(writing, "wb") as pipe:
         for found in work():
             data = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
@@ -87,4 +88,6 @@ def received(pipe: BinaryIO) -> Any | None:  # noqa: ANN401 - whatever the worke
     data = pipe.read(length)
     if not length or len(data) < length:
         return None
+    import pickle  # late: as above
+
     return pickle.loads(data)

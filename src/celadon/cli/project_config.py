@@ -18,12 +18,10 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import difflib
 import functools
 import glob
 import os
 import re
-import tomllib
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -447,6 +445,8 @@ def _names(key: str) -> list[str]:
 def _unquoted(part: str) -> str:
     if part[0] not in "\"'":
         return part
+    import tomllib  # late: as above
+
     (name,) = tomllib.loads(f"{part} = 0")
     return name
 
@@ -672,6 +672,8 @@ def changed_file(text: Text, content: str, count: int) -> ChangedFile | None:
 
 def unified_diff(file: str, before: str, after: str) -> str:
     """Return what `diff -u` shows of two texts of a file."""
+    import difflib  # late: few commands show any
+
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), file, file
     )

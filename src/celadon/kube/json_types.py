@@ -8,6 +8,7 @@ whoever reads a member knows what it should be.
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -217,3 +218,14 @@ DEFINITION: Final[Shape] = {
     "status": {"conditions": [Needed({"type": str, "status": str})]},
 }
 """Of a CustomResourceDefinition: what must be known before anything can be of its objects."""
+
+
+_PLAIN: Final = 2
+"""The form of `marshal` in which equal texts have the same bytes, whoever shares them."""
+
+
+def compact(value: Any) -> bytes:  # noqa: ANN401 - any JSON
+    """The value as bytes, made in a fraction of the time that JSON takes: values with the same
+    bytes are the same, those of equal objects depend on the order of their keys. ValueError for
+    what is nested very deeply."""
+    return marshal.dumps(value, _PLAIN)

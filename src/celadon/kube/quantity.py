@@ -546,11 +546,6 @@ QOS_RESOURCES: Final = ("cpu", "memory")
 """The resources that count."""
 
 
-def _has_amount(resources: JsonObject, part: str) -> bool:
-    amounts = resources.get(part) or {}
-    return any(name in amounts and is_positive(amounts[name]) for name in QOS_RESOURCES)
-
-
 def _qos_amounts(resources: JsonObject, part: str) -> dict[str, str]:
     amounts = resources.get(part) or {}
     return {
@@ -567,12 +562,15 @@ def qos_class(spec: JsonObject) -> str:
     else:
         containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
         considered = [container.get("resources") or {} for container in containers]
-    if not any(_has_amount(one, part) for one in considered for part in ("limits", "requests")):
+    limited = [_qos_amounts(one, "limits") for one in considered]
+    requested = [_qos_amounts(one, "requests") for one in considered]
+    if not any(limited) and not any(requested):
         return "BestEffort"
-    if any(len(_qos_amounts(one, "limits")) != len(QOS_RESOURCES) for one in considered):
+    if any(len(one) != len(QOS_RESOURCES) for one in limited):
         return "Burstable"
-    limits = total(_qos_amounts(one, "limits") for one in considered)
-    requests = total(_qos_amounts(one, "requests") for one in considered)
+    if limited == requested:
+        return "Guaranteed"
+    limits, requests = total(limited), total(requested)
     equal = len(limits) == len(requests) and all(
         name in limits and same_amount(str(limits[name]), str(amount))
         for name, amount in requests.items()

@@ -14,10 +14,10 @@ import functools
 import pkgutil
 import sys
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonObject, compact
 from celadon.kube.quantity import Quantity, parse
 from celadon.kube.releases import current_release, parse_version, per_release
 from celadon.kube.well_known_values import SUFFIX_LETTERS
@@ -27,19 +27,23 @@ _ROOT: Final = "v1.PodTemplateSpec"
 _FNV_PRIME: Final = 0x01000193
 _FNV_START: Final = 0x811C9DC5
 _FNV_BITS: Final = 0xFFFFFFFF
-_LONG_WORD: Final = 64
-"""Longer ones are texts of one template, and are not kept."""
+_LONG: Final = 64
+"""Longer texts are worked out by words."""
+_FEW_SHAPES: Final = 64
+"""A structure is met with so many choices of fields, or values, or is not worth remembering."""
+_UNLIKE: Final = frozenset(
+    {"v1.PodTemplateSpec", "v1.ObjectMeta", "v1.PodSpec", "v1.Container", "v1.EnvVar"}
+)
+"""Structures that are different in each template; others are remembered as a whole."""
 _FEW_LOWS: Final = 16
 """To work out all low bytes of a word together takes as long as so many one by one."""
 _LOWS: Final = 256
 _IN_EACH: Final = sum(1 << 64 * low for low in range(_LOWS))
 """A number that has 1 in each of as many parts of 64 bits; times a byte, it has that in each."""
 _ALL_LOWS: Final = sum(low << 64 * low for low in range(_LOWS))
-_NUMBERS: Final = frozenset({"int32", "int64"})
 _NOT_SET: Final = "<nil>"
 _INLINE: Final = "+"
 """For a name in JSON: the members of the field stand beside those of the others."""
-_ZERO_TIME: Final = "{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}"
 _WORD: Final = 1 << 64
 """Big numbers are printed in words of 64 bits, the lowest first."""
 
@@ -47,26 +51,23 @@ _WORD: Final = 1 << 64
 def template_hash(template: JsonObject, collisions: int | None = None) -> str:
     """Such as `6b474476c4`: the digits of a checksum in safe characters. `collisions` counts how
     often it was somebody else's already."""
-    text = printed(template).encode()
+    digest = _FNV_START
+    for part in _parts(template):
+        digest = part.after(digest)
     if collisions is not None:
-        text += (collisions % (1 << 32)).to_bytes(8, "little")
-    return safe_digits(checksum(text))
+        digest = _continued((collisions % (1 << 32)).to_bytes(8, "little"), digest)
+    return safe_digits(digest)
 
 
-def checksum(text: bytes) -> int:
-    """FNV-1a of 32 bits, in a part of the time that it takes byte by byte: templates have most
-    words in common, and what is above the low byte is only multiplied by them."""
+def checksum(text: bytes, digest: int = _FNV_START) -> int:
+    """FNV-1a of 32 bits of a text behind others with that `digest`, in a part of the time that it
+    takes byte by byte: templates have most words in common."""
     first, *words = text.split(b" ")
-    digest = _continued(first, _FNV_START)
+    digest = _continued(first, digest)
     for word in words:
-        if len(word) > _LONG_WORD:
-            digest = _continued(b" " + word, digest)
-        else:
-            known, low = _word(word), digest & 0xFF
-            own = known.made.get(low)
-            if own is None:
-                own = known.own(low)
-            digest = own + (digest - low) * known.factor & _FNV_BITS
+        behind = b" " + word
+        is_long = len(behind) > _LONG
+        digest = _continued(behind, digest) if is_long else _part(behind).after(digest)
     return digest
 
 
@@ -76,27 +77,39 @@ def _continued(text: bytes, digest: int) -> int:
     return digest
 
 
-class _Word:
-    """Holds what a word, with the space before it, makes of low bytes (`made`), and by what it
-    multiplies all that is above them (`factor`)."""
+class _Part:
+    """A text that stands in many templates, and what it makes of the low byte of a checksum
+    (`_made`). What is above the low byte is only multiplied (`_factor`)."""
 
-    __slots__ = ("_text", "factor", "made")
+    __slots__ = ("_factor", "_made", "text")
 
-    def __init__(self, word: bytes) -> None:
-        self._text = b" " + word
-        self.factor = pow(_FNV_PRIME, len(self._text), _FNV_BITS + 1)
-        self.made: dict[int, int] = {}
+    def __init__(self, text: bytes) -> None:
+        self.text = text
+        self._factor = pow(_FNV_PRIME, len(text), _FNV_BITS + 1)
+        self._made: dict[int, int] = {}
 
-    def own(self, low: int) -> int:
+    def after(self, digest: int) -> int:
+        """The checksum of what has that `digest`, followed by this text."""
+        low = digest & 0xFF
+        own = self._made.get(low)
+        if own is None:
+            own = self._own(low)
+        return own + (digest - low) * self._factor & _FNV_BITS
+
+    def _own(self, low: int) -> int:
         """Work out one low byte, or all of them: a stream of manifests asks for all."""
-        if len(self.made) == _FEW_LOWS:
-            self.made = dict(enumerate(_of_all_lows(self._text)))
-        own = self.made[low] = _continued(self._text, low)
+        if len(self.text) > _LONG:
+            own = checksum(self.text, low)
+        else:
+            if len(self._made) == _FEW_LOWS:
+                self._made = dict(enumerate(_of_all_lows(self.text)))
+            own = _continued(self.text, low)
+        self._made[low] = own
         return own
 
 
-_word: Final = functools.lru_cache(maxsize=512)(_Word)
-"""A word of which all is known takes 17 KB."""
+_part: Final = functools.lru_cache(maxsize=512)(_Part)
+"""Words and short values. A text of which all is known takes 17 KB."""
 
 
 def _of_all_lows(text: bytes) -> array[int]:
@@ -115,7 +128,15 @@ def safe_digits(number: int) -> str:
 
 def printed(template: JsonObject) -> str:
     """The text of which the hash is made."""
-    return f"({_ROOT}){_struct(_ROOT, template)}"
+    return b"".join(part.text for part in _parts(template)).decode()
+
+
+def _parts(template: JsonObject) -> Sequence[_Part]:
+    """That text in pieces: between the values stands what all templates with the same fields have
+    in common, and what is known of it is kept."""
+    parts = [_BEGIN]
+    _writer(_ROOT)(template, parts)
+    return parts
 
 
 # --- Structures --------------------------------------------------------------
@@ -130,22 +151,28 @@ class _Field:
     type: str
 
 
-@per_release()
-def _structs() -> Mapping[str, tuple[_Field, ...]]:
-    """The fields of each structure, by its type."""
+@functools.cache
+def _structs() -> Mapping[str, Sequence[str]]:
+    """The lines about the fields of each structure, by its type."""
     data = pkgutil.get_data("celadon.kube", "data/template_structs.txt")
     assert data is not None, "template_structs.txt belongs to the package"
-    here = parse_version(current_release())
-    structs: dict[str, list[_Field]] = {}
-    fields: list[_Field] = []
+    structs: dict[str, list[str]] = {}
+    lines: list[str] = []
     for line in data.decode().splitlines():
-        if not line.startswith((" ", "#")):
-            fields = structs[f"v1.{line}"] = []
-        elif line.startswith(" "):
-            name, key, type_, *releases = line.split()
-            if not releases or _is_between(here, releases[0]):
-                fields.append(_Field(name, key, type_))
-    return {name: tuple(fields) for name, fields in structs.items()}
+        if line.startswith(" "):
+            lines.append(line)
+        elif not line.startswith("#"):
+            lines = structs[f"v1.{line}"] = []
+    return structs
+
+
+def _fields(type_: str) -> Iterator[_Field]:
+    """Yield the fields that a structure has in the current release."""
+    here = parse_version(current_release())
+    for line in _structs()[type_]:
+        name, key, member_type, *releases = line.split()
+        if not releases or _is_between(here, releases[0]):
+            yield _Field(name, key, member_type)
 
 
 def _is_between(here: tuple[int, int], releases: str) -> bool:
@@ -158,60 +185,145 @@ def _is_between(here: tuple[int, int], releases: str) -> bool:
 def _members(type_: str) -> Sequence[tuple[str, str, str, str]]:
     """Return for each field of a structure its name in JSON, its type, what stands before its
     value, and all that stands for it where there is none."""
-    heads = ((one, f"{one.name}:({one.type})") for one in _structs()[type_])
-    return [(one.key, one.type, head, head + _value(one.type, None)) for one, head in heads]
+    heads = ((one, f"{one.name}:({one.type})") for one in _fields(type_))
+    return [(one.key, one.type, head, head + _absent(one.type)) for one, head in heads]
 
 
 @per_release()
-def _empty_struct(type_: str) -> str:
-    return f"{{{' '.join(absent for *_, absent in _members(type_))}}}"
+def _absent(type_: str) -> str:
+    """Return what stands behind the type of a field that is not there."""
+    parts: list[_Part] = []
+    _writer(type_)(None, parts)
+    return b"".join(part.text for part in parts).decode()
 
 
-def _struct(type_: str, value: JsonObject) -> str:
-    members = []
-    for key, member_type, head, absent in _members(type_):
-        member = dict(value) if key == _INLINE else value.get(key)
-        members.append(absent if member is None else head + _value(member_type, member))
-    return f"{{{' '.join(members)}}}"
+_Write = Callable[[Json, list[_Part]], None]
+"""Adds the text of a value, as it stands behind its type."""
 
 
-def _value(type_: str, value: Json) -> str:
-    """Return what stands behind the type."""
+@per_release()
+def _writer(type_: str) -> _Write:
     if type_.startswith("*"):
-        return _NOT_SET if value is None else _value(type_[1:], value)
+        pointed = _writer(type_[1:])
+        return lambda value, parts: parts.append(_NIL) if value is None else pointed(value, parts)
     if type_.startswith("[]"):
-        items = value if isinstance(value, list) else ()
-        return f"[{' '.join(_value(type_[2:], one) for one in items)}]" if items else _NOT_SET
+        return functools.partial(_write_list, _writer(type_[2:]))
     if type_ == "v1.ResourceList":
-        return _map("resource.Quantity", value)
+        return functools.partial(_write_map, _writer("resource.Quantity"))
     if type_.startswith("map[string]"):
-        return _map(type_.removeprefix("map[string]"), value)
+        return functools.partial(_write_map, _writer(type_.removeprefix("map[string]")))
     if type_ in _structs():
-        return _struct(type_, value) if value and isinstance(value, dict) else _empty_struct(type_)
-    if type_ == "resource.Quantity":
-        return _quantity(None if value is None else parse(str(value)))
-    if type_ == "intstr.IntOrString":
-        text, number = (value, 0) if isinstance(value, str) else ("", value or 0)
-        kind = int(isinstance(value, str))
-        return f"{{Type:(intstr.Type){kind} IntVal:(int32){number} StrVal:(string){text}}}"
-    if type_ == "v1.Time":
-        return _ZERO_TIME
-    if type_ == "bool":
-        return "true" if value else "false"
-    return str(value or 0) if type_ in _NUMBERS else str(value or "")
+        return _struct_writer(type_)
+    return functools.partial(_write_text, _SCALAR_TEXTS.get(type_, _text))
 
 
-def _map(type_: str, value: Json) -> str:
+def _struct_writer(type_: str) -> _Write:
+    @functools.lru_cache(maxsize=_FEW_SHAPES)
+    def layout(present: tuple[str, ...]) -> tuple[Sequence[tuple[_Part, str, _Write]], _Part]:
+        """Return the fields that are there, each with what stands before it; and the end."""
+        fields: list[tuple[_Part, str, _Write]] = []
+        before, space = "{", ""
+        for key, member_type, head, absent in _members(type_):
+            if key in present or key == _INLINE:
+                fields.append((_Part(f"{before}{space}{head}".encode()), key, _writer(member_type)))
+                before = ""
+            else:
+                before += space + absent
+            space = " "
+        return fields, _Part(f"{before}}}".encode())
+
+    known: dict[bytes, _Part] = {}
+
+    def write(value: Json, parts: list[_Part]) -> None:
+        members = value if isinstance(value, dict) else {}
+        if type_ in _UNLIKE:
+            spell(members, parts)
+            return
+        key = compact(members)
+        part = known.get(key)
+        if part is None:
+            spelled: list[_Part] = []
+            spell(members, spelled)
+            part = _Part(b"".join(one.text for one in spelled))
+            if len(known) >= _FEW_SHAPES:
+                known.clear()
+            known[key] = part
+        parts.append(part)
+
+    def spell(members: JsonObject, parts: list[_Part]) -> None:
+        fields, end = layout(tuple([key for key in members if members[key] is not None]))
+        for before, key, add in fields:
+            parts.append(before)
+            add(members if key == _INLINE else members[key], parts)
+        parts.append(end)
+
+    return write
+
+
+def _write_text(printed: Callable[[Json], str], value: Json, parts: list[_Part]) -> None:
+    text = printed(value).encode()
+    parts.append(_Part(text) if len(text) > _LONG else _part(text))
+
+
+def _write_list(write: _Write, value: Json, parts: list[_Part]) -> None:
+    if not value or not isinstance(value, list):
+        parts.append(_NIL)
+        return
+    before = _BEGIN_LIST
+    for one in value:
+        parts.append(before)
+        write(one, parts)
+        before = _SPACE
+    parts.append(_END)
+
+
+def _write_map(write: _Write, value: Json, parts: list[_Part]) -> None:
     if not value or not isinstance(value, dict):
-        return _NOT_SET
-    return f"map[{' '.join(f'{key}:{_value(type_, value[key])}' for key in sorted(value))}]"
+        parts.append(_NIL)
+        return
+    before = "map["
+    for key in sorted(value):
+        parts.append(_part(f"{before}{key}:".encode()))
+        write(value[key], parts)
+        before = " "
+    parts.append(_END)
 
 
-# --- Quantities --------------------------------------------------------------
+_BEGIN: Final = _Part(f"({_ROOT})".encode())
+_BEGIN_LIST: Final = _Part(b"[")
+_SPACE: Final = _Part(b" ")
+_END: Final = _Part(b"]")
+_NIL: Final = _Part(_NOT_SET.encode())
 
 
-def _quantity(given: Quantity | None) -> str:
+# --- Scalars -----------------------------------------------------------------
+
+
+def _text(value: Json) -> str:
+    return str(value or "")
+
+
+def _number(value: Json) -> str:
+    return str(value or 0)
+
+
+def _bool(value: Json) -> str:
+    return "true" if value else "false"
+
+
+def _int_or_string(value: Json) -> str:
+    text, number = (value, 0) if isinstance(value, str) else ("", value or 0)
+    kind = int(isinstance(value, str))
+    return f"{{Type:(intstr.Type){kind} IntVal:(int32){number} StrVal:(string){text}}}"
+
+
+def _time(_: Json) -> str:
+    return "{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}"
+
+
+def _quantity(value: Json) -> str:
     """One that was never set has no format."""
+    given = None if value is None else parse(str(value))
     quantity = given or Quantity(0)
     mantissa, scale, exact = quantity.mantissa, quantity.scale, _NOT_SET
     if quantity.exact is not None:
@@ -238,3 +350,14 @@ def _words(number: int) -> str:
             rest //= _WORD
 
     return " ".join(each(number))
+
+
+_SCALAR_TEXTS: Final[Mapping[str, Callable[[Json], str]]] = {
+    "int32": _number,
+    "int64": _number,
+    "bool": _bool,
+    "resource.Quantity": _quantity,
+    "intstr.IntOrString": _int_or_string,
+    "v1.Time": _time,
+}
+"""How values of a type are printed; of all others, which are texts: `_text`."""

@@ -17,6 +17,7 @@ warning and annotating.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
@@ -78,18 +79,22 @@ _Hooks = matching.Hooks[ValidatingAdmissionPolicy, CompiledPolicy]
 class _Planned:
     """A candidate, and its validations where they are true the whole answer: for such requests
     nothing is converted, and the policy asks for nothing but the request itself. `is_plain`:
-    whatever the size of the request, nothing needs to be counted."""
+    whatever the size of the request, nothing needs to be counted. `notes` are those on its
+    bindings, where all of these match every request."""
 
     candidate: _Candidate
     quick: tuple[Callable[[JsonObject], Json], ...]
     is_plain: bool
+    notes: tuple[Note, ...] | None
 
 
 class _Endpoint:
     """This is what is remembered for an endpoint. `has_quick`: some candidates may be decided by
-    their validations alone; `objects_only`: those read nothing but objects."""
+    their validations alone; `objects_only`: those read nothing but objects. `content` is the
+    verdict, with notes, of policies that all have nothing against a request, where the notes are
+    always the same."""
 
-    __slots__ = ("_cold", "candidates", "has_quick", "objects_only", "planned")
+    __slots__ = ("_cold", "candidates", "content", "has_quick", "objects_only", "planned")
 
     def __init__(self, candidates: tuple[_Candidate, ...]) -> None:
         self.candidates = candidates
@@ -102,6 +107,9 @@ class _Endpoint:
         self.objects_only = all(one.reads_objects_only for one in quick)
         self._cold = Program.MAX_COLD + 1
         self.planned = tuple(_planned(one, hot=False) for one in candidates)
+        notes = [one.notes for one in self.planned if one.quick and one.notes is not None]
+        is_same = len(notes) == len(candidates)
+        self.content = Verdict(notes=tuple(itertools.chain(*notes))) if is_same else None
 
     def reviewed(self) -> None:
         """Note that a request comes, and plan anew while programs are still becoming hot."""
@@ -116,9 +124,17 @@ def _planned(candidate: _Candidate, *, hot: bool) -> _Planned:
     """Return the plan for a candidate; what is known once it is hot takes time to find out."""
     compiled = candidate.compiled
     if not candidate.matches_own or not compiled.quick:
-        return _Planned(candidate, (), is_plain=False)
+        return _Planned(candidate, (), is_plain=False, notes=None)
     quick = tuple(one.hot() if hot else one.evaluate for one in compiled.quick)
-    return _Planned(candidate, quick, hot and compiled.plain_sizes.are_all)
+    return _Planned(candidate, quick, hot and compiled.plain_sizes.are_all, _same_notes(candidate))
+
+
+def _same_notes(candidate: _Candidate) -> tuple[Note, ...] | None:
+    """Return the notes on bindings that match whatever comes; None if one may not."""
+    if any(bound.plan.direct is None for bound in candidate.bindings):
+        return None
+    name = candidate.compiled.name
+    return tuple(Note(Outcome.EVALUATED, name, one.binding.name) for one in candidate.bindings)
 
 
 class Engine:
@@ -199,7 +215,7 @@ class Engine:
         notes: list[Note] = []
         endpoint = self._endpoints.of(request, world.catalog)
         found = _judged(endpoint, RequestContext(request, world), notes)
-        return Verdict(notes=tuple(notes)) if found is None else found
+        return found or endpoint.content or Verdict(notes=tuple(notes))
 
     def candidates(
         self, request: Request, world: World
@@ -337,7 +353,7 @@ def _undecided(
                     content = _is_content(compiled, activation)
             except EvaluationError:
                 content = False
-            if content and (notes is None or _bindings_noted(planned.candidate, context, notes)):
+            if content and (notes is None or _noted(planned, context, notes)):
                 if told is not None:
                     told.judged(compiled.name, (), failed=False)
                 continue
@@ -345,9 +361,13 @@ def _undecided(
     return undecided
 
 
-def _bindings_noted(candidate: _Candidate, context: RequestContext, notes: list[Note]) -> bool:
+def _noted(planned: _Planned, context: RequestContext, notes: list[Note]) -> bool:
     """Notes on the bindings of a policy that has nothing against the request; false if one of them
     cannot be used, which is for the judge to say."""
+    if planned.notes is not None:
+        notes += planned.notes
+        return True
+    candidate = planned.candidate
     name = candidate.compiled.name
     found = []
     try:

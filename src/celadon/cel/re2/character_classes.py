@@ -7,7 +7,6 @@ so do we: the fragments are part of the texts.
 
 from __future__ import annotations
 
-import string
 from functools import lru_cache
 
 from celadon.cel.re2.pattern_tree import (
@@ -157,7 +156,7 @@ def unicode_set(name: str) -> CharSet | None:
 
 _SIMPLE_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _OCTAL = frozenset("01234567")
-_HEX = frozenset(string.hexdigits)
+_HEX = frozenset("0123456789abcdefABCDEF")
 
 
 def parse_escape(pattern: str, start: int) -> tuple[str, int]:

@@ -6,7 +6,6 @@ tail in IPv6) and complain in its words. The libraries that use it refuse more.
 
 from __future__ import annotations
 
-import string
 from typing import Final
 
 from celadon.cel.values.text import go_quote
@@ -16,7 +15,7 @@ V4_BITS: Final = 32
 V6_BITS: Final = 128
 
 _GROUPS: Final = 8
-_HEX: Final = frozenset(string.hexdigits)
+_HEX: Final = "0123456789abcdefABCDEF"
 
 
 class AddrError(ValueError):

@@ -60,13 +60,15 @@ class Titled(Protocol):
 class Coverage:
     """This is what was found. `outcomes` has per policy how its evaluations ended; `notes` keeps
     the first of each kind, with the title of its object; `misconfigured` are policies that denied
-    because of their own configuration; `known` are notes of this process that were taken in before,
-    by identity."""
+    because of their own configuration; `known` are verdicts and notes of this process that were
+    taken in before, by identity, with the number of pairs of policy and binding that match."""
 
     outcomes: dict[str, set[Outcome]] = field(default_factory=dict)
     notes: dict[tuple[Outcome, str, str], tuple[Note, str]] = field(default_factory=dict)
     misconfigured: set[str] = field(default_factory=set)
-    known: dict[int, tuple[Note, ...]] = field(default_factory=dict, compare=False)
+    known: dict[int, tuple[Verdict | tuple[Note, ...], int]] = field(
+        default_factory=dict, compare=False
+    )
 
     def evaluated(self, policy: str) -> bool:
         """Return whether the policy was evaluated, or failed to be, on any object."""
@@ -76,17 +78,23 @@ class Coverage:
         """Return what the policies say to an object, and how many pairs of policy and binding
         match."""
         verdict = engine.noted(asked.request, world)
-        # The engine gives the same tuple for all requests of one kind, so identity tells quickly
-        # whether its notes are known.
+        # The engine gives the same notes, and while nobody objects the same verdict, for all
+        # requests of one kind, so identity tells quickly whether they are known.
         unconcerned = engine.unconcerned(asked.request, world)
         if id(unconcerned) not in self.known:
-            self.known[id(unconcerned)] = unconcerned
+            self.known[id(unconcerned)] = unconcerned, 0
             self.take(unconcerned, asked)
+        if id(verdict) not in self.known:
+            self.known[id(verdict)] = verdict, self._taken(verdict, asked)
+        return verdict, self.known[id(verdict)][1]
+
+    def _taken(self, verdict: Verdict, asked: Asked) -> int:
+        """Take a verdict in, and return how many pairs match."""
         self.take(verdict.notes, asked)
         wrong = [one for one in verdict.decisions if one.cause is Cause.CONFIGURATION]
         self.misconfigured.update(one.policy for one in wrong)
         pairs = {(note.policy, note.binding) for note in verdict.notes if note.outcome in _MATCHED}
-        return verdict, len(pairs.union((one.policy, one.binding) for one in wrong))
+        return len(pairs.union((one.policy, one.binding) for one in wrong))
 
     def take_mutation(self, happened: ObjectMutation | None, asked: Asked) -> None:
         """Takes in what mutating policies have made of an object."""

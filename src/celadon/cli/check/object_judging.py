@@ -357,6 +357,7 @@ class Judge:
         for document in documents:
             judge.take(document)
             tick()
+        found.coverage.known.clear()  # identities are of this process, and other blocks begin anew
         return found
 
     def take(self, document: Document, sent: SentByController | None = None) -> None:

@@ -5,13 +5,14 @@ Where upstream passes a value of a named string type, the error prints it as JSO
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, TypeVar
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
-from celadon.kube.json_types import JsonObject
+from celadon.kube.json_types import JsonObject, compact
 from celadon.kube.releases import emulated_release, is_since, per_release, wording
 from celadon.kube.resources.feature_gates import is_gate_on
 from celadon.kube.schemas import schema_packs
@@ -22,6 +23,12 @@ Messages = Callable[[str], list[str]]
 
 NO_ERRORS: Final[Errors] = iter(())
 """Of a value that is fine: most are, and then nothing needs to be made."""
+
+R = ParamSpec("R")
+V = TypeVar("V", bound=JsonObject)
+_MOST_SOUND: Final = 1024
+_LONGEST_SOUND: Final = 1024
+"""Values that a rule remembers, and their bytes."""
 
 METADATA: Final = FieldPath("metadata")
 SPEC: Final = FieldPath("spec")
@@ -159,6 +166,44 @@ def immutable(path: FieldPath, new: object, old: object) -> Errors:
     """Yield an error that shows the new value if an update has changed it."""
     if new != old:
         yield fieldpath.invalid(path, new, IMMUTABLE)
+
+
+# --- Values seen before ------------------------------------------------------
+
+
+def once_sound(
+    rule: Callable[Concatenate[FieldPath, V, R], Errors],
+) -> Callable[Concatenate[FieldPath, V, R], Errors]:
+    """Decorates a rule about a value, perhaps with hashable arguments: values that it found nothing
+    wrong with are remembered. A template and its pods have most of their parts in common, and so
+    have the manifests of a team."""
+    sound_here: Callable[[], set[object]] = per_release()(set)
+
+    @functools.wraps(rule)
+    def asked(path: FieldPath, value: V, /, *args: R.args, **kwargs: R.kwargs) -> Errors:
+        try:
+            form = compact(value)
+        except ValueError:
+            return rule(path, value, *args, **kwargs)
+        if len(form) > _LONGEST_SOUND:
+            return rule(path, value, *args, **kwargs)
+        key, sound = (form, args, *kwargs.items()), sound_here()
+        if key in sound:
+            return NO_ERRORS
+        return _remembered(rule(path, value, *args, **kwargs), key, sound)
+
+    return asked
+
+
+def _remembered(errors: Errors, key: object, sound: set[object]) -> Errors:
+    is_sound = True
+    for error in errors:
+        is_sound = False
+        yield error
+    if is_sound:
+        if len(sound) >= _MOST_SOUND:
+            sound.clear()
+        sound.add(key)
 
 
 # --- Validation gates --------------------------------------------------------

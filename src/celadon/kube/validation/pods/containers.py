@@ -21,6 +21,7 @@ from celadon.kube.validation.field_checks import (
     choice_in,
     each,
     items,
+    once_sound,
     only_with,
     port_number,
     required_choice,
@@ -96,6 +97,7 @@ def _stop_signal(path: FieldPath, signal: str, os: JsonObject | None) -> Errors:
         yield from supported(path, signal, STOP_SIGNALS[os["name"]])
 
 
+@once_sound
 def _probe(path: FieldPath, probe: JsonObject, name: str) -> Errors:
     # As `validateProbe` of `pkg/apis/core/validation`.
     yield from _handler(path, probe, PROBE_HANDLERS, 0)

@@ -10,7 +10,6 @@ null when empty.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -405,6 +404,8 @@ def _diff(old: object, new: object) -> str:
     before, after = _lines(old), _lines(new)
     if len(before) + len(after) > MOST_COMPARED:
         return "".join(_coarse_diff(before, after))
+    import difflib  # late: few updates change what may not change
+
     return "".join([*difflib.unified_diff(before, after)][_HEADERS:])
 
 

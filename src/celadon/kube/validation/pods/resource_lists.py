@@ -19,6 +19,7 @@ from celadon.kube.validation.field_checks import (
     each,
     entries,
     items,
+    once_sound,
 )
 from celadon.kube.well_known_values import HUGE_PAGES, NATIVE_DOMAIN
 
@@ -183,6 +184,7 @@ def _huge_pages(path: FieldPath, name: str, amount: Quantity) -> Errors:
         yield fieldpath.invalid(path, str(amount), detail)
 
 
+@once_sound
 def requirements(
     path: FieldPath,
     given: JsonObject,

@@ -20,6 +20,7 @@ from celadon.kube.validation.field_checks import (
     dns_subdomain,
     each,
     items,
+    once_sound,
     supported,
 )
 from celadon.kube.validation.text_rules import label_name, selector
@@ -184,6 +185,7 @@ def tolerations(path: FieldPath, given: JsonObject) -> Errors:
         yield from _toleration(at, toleration)
 
 
+@once_sound
 def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
     key, operator = toleration.get("key") or "", toleration.get("operator") or ""
     effect, value = toleration.get("effect") or "", toleration.get("value") or ""

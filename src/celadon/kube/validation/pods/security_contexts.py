@@ -19,6 +19,7 @@ from celadon.kube.validation.field_checks import (
     dns_subdomain,
     each,
     items,
+    once_sound,
     only_with,
     supported,
 )
@@ -243,6 +244,7 @@ def _selinux_change(path: FieldPath, context: JsonObject, stored: JsonObject) ->
     yield from only_with(f"!{SELINUX_MOUNT}", only)
 
 
+@once_sound
 def container_security_context(path: FieldPath, context: JsonObject, *, host_users: bool) -> Errors:
     """`host_users`: the pod is in the host's user namespace."""
     # As `ValidateSecurityContext` of `pkg/apis/core/validation`.
