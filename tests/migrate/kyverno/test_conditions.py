@@ -132,6 +132,19 @@ def test_texts(key: Json, operator: str, value: Json, expression: str) -> None:
     assert denied(key, operator, value) == expression
 
 
+def test_what_is_absent_equals_nothing() -> None:
+    probe = {"exec": {"command": ["a"]}}
+    key, value = (
+        f"{{{{ request.object.spec.containers[1].{one}Probe }}}}"
+        for one in ("liveness", "readiness")
+    )
+    condition = {"key": key, "operator": "Equals", "value": value}
+    found = translated(kyverno_policy(rule({"deny": {"conditions": {"all": [condition]}}})))
+    container = {"name": "c", "image": "a", "livenessProbe": probe, "readinessProbe": probe}
+    assert result(found, pod()) == "pass"
+    assert result(found, pod({"containers": [container] * 2})) == "fail"
+
+
 @pytest.mark.parametrize(
     ("key", "operator", "value", "reason"),
     [

@@ -6,6 +6,7 @@ policy's side only: Kyverno reads them in the object's values, too.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
@@ -48,6 +49,7 @@ from celadon.migrate.kyverno.patterns import (
     integer_in,
     ordered,
 )
+from celadon.migrate.kyverno.policies import Rule
 from celadon.migrate.kyverno.queries import (
     ABSENT,
     PARAMS,
@@ -193,6 +195,9 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
             return _leaf(text, form, operator, expected)
     if equality:
         same = compare(key, "==", value)
+        if isinstance(key, Located) and operator is Operator.EQUAL:
+            # What is absent equals nothing, not even what is absent, too.
+            return conjunction([key.place.present(), same])
         return same if operator is Operator.EQUAL else negation(same)
     raise NotTranslated("an order of two values that are both read")
 
@@ -619,6 +624,22 @@ def _operations_demanded(value: JsonObject) -> tuple[str, ...] | None:
         return None
     names = Names({})
     return tuple(name for name in OPERATIONS if condition({**value, "key": name}, names) == ALWAYS)
+
+
+def asked_operations(rule: Rule) -> tuple[str, ...]:
+    """Return the operations that a rule is about: objects come or change, and those that it
+    names."""
+    validate: JsonObject = rule.value.get("validate") or {}
+    if "cel" in validate:
+        return OPERATIONS
+    named = json.dumps([rule.preconditions, validate.get("deny")])
+    named += " ".join(one for block in rule.match.blocks for one in block.operations)
+    usual = {Operation.CREATE.name, Operation.UPDATE.name}
+    usual |= {one for one in OPERATIONS if one in named}
+    if rule.kind == "mutate" or "podSecurity" in validate:
+        usual -= {Operation.DELETE.name, Operation.CONNECT.name}  # requests without an object
+    operations, _ = operations_of(rule.preconditions)
+    return tuple(one for one in operations or OPERATIONS if one in usual)
 
 
 def substituted(message: str, names: Names) -> Sequence[str | Query]:

@@ -47,6 +47,11 @@ class Filter:
     cluster_roles: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
+    @property
+    def says_something(self) -> bool:
+        """Whether it is not empty: what is empty takes nothing."""
+        return self != Filter()
+
 
 @dataclass(frozen=True, slots=True)
 class Filters:
@@ -71,7 +76,7 @@ class Rule:
         """Return the field that says what the rule does: `validate`, `mutate`, `generate`,
         `verifyImages`; empty if it has none of them."""
         kinds = ("validate", "mutate", "generate", "verifyImages")
-        return next((one for one in kinds if one in self.value), "")
+        return next((one for one in kinds if self.value.get(one)), "")
 
     @property
     def preconditions(self) -> Json:

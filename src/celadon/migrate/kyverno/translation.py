@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -39,6 +39,7 @@ from celadon.migrate.kyverno.cel_policies import (
 )
 from celadon.migrate.kyverno.conditions import (
     OPERATIONS,
+    asked_operations,
     conditions,
     joined,
     operand,
@@ -165,20 +166,22 @@ def _left_out(
             if exception.is_for_rule(policy.full_name, form.name):
                 try:
                     for kind in kinds:
-                        _not_excepted(exception, [kind])
+                        _not_excepted(exception, [kind], ())
                     if _is_of_controls(exception, form.rule):
                         exclusions([(ALWAYS, exception.value["spec"]["podSecurity"])])
                 except NotTranslated as error:
                     yield exception.name, error.reason
 
 
-def _not_excepted(exception: PolicyException, kinds: Sequence[GroupVersionKind]) -> Condition:
+def _not_excepted(
+    exception: PolicyException, kinds: Sequence[GroupVersionKind], operations: Iterable[str]
+) -> Condition:
     """Return whether an object of some kinds is none that an exception is for. Raises
     NotTranslated."""
     exception.check()
     given = exception.value["spec"].get("conditions")
     required = [conditions(given, _names(kinds))] if given else []
-    return negation(conjunction([filtered(exception.filters, kinds), *required]))
+    return negation(conjunction([filtered(exception.filters, kinds, operations), *required]))
 
 
 def _is_of_controls(exception: PolicyException, rule: Rule) -> bool:
@@ -239,7 +242,7 @@ def _excepting(
     said = dict(
         zip(
             condition_names(exceptions),
-            (_not_excepted(one, kinds) for one in exceptions),
+            (_not_excepted(one, kinds, demand.operations) for one in exceptions),
             strict=True,
         )
     )
@@ -422,25 +425,25 @@ def _demand(
     names = _of_rule(rule, kinds)
     if mutate:
         return _mutating_demand(rule, names, object_place(kinds))
-    operations, left = operations_of(rule.preconditions)
+    _, left = operations_of(rule.preconditions)
     required = conditions(left, names)
     if "podSecurity" in validate:
         excepted = [
             (negation(met), one.value["spec"]["podSecurity"])
             for one in exceptions
-            if (met := _not_excepted(one, kinds)) != ALWAYS
+            if (met := _not_excepted(one, kinds, ())) != ALWAYS
         ]
         message = _message(rule, names)
         demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
         return Demand(
             {"is-meant": required.text} if required != ALWAYS else {},
-            tuple(one for one in operations or OPERATIONS if one in _usual(rule) - _WITHOUT_OBJECT),
+            asked_operations(rule),
             demanded.validations,
             {"variables": list(demanded.variables)},
         )
     answer = _answer(rule, names, object_place(kinds))
     said = conjunction([required, negation(answer.skips)]), answer.fine
-    for_operations = [one for one in operations or OPERATIONS if one in _usual(rule)]
+    for_operations = list(asked_operations(rule))
     for operation in _without(rule, for_operations):
         # What is not there then is absent in JMESPath; in CEL it is null, and has no fields.
         try:
@@ -486,27 +489,16 @@ def _either(condition: Condition, then: Condition, otherwise: Condition) -> Cond
 
 def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
     """Return what a rule changes. Where its conditions do not hold, nothing."""
-    operations, left = operations_of(rule.preconditions)
+    _, left = operations_of(rule.preconditions)
     required = conditions(left, names)
     changes = mutation(place, rule.value["mutate"], names)
     met = conjunction([required, changes.condition])
     return Demand(
         {"is-meant": met.text} if met != ALWAYS else {},
-        tuple(one for one in operations or OPERATIONS if one in _usual(rule) - _WITHOUT_OBJECT),
+        asked_operations(rule),
         (),
         mutations=changes.mutations,
     )
-
-
-_WITHOUT_OBJECT: Final = {Operation.DELETE.name, Operation.CONNECT.name}
-
-
-def _usual(rule: Rule) -> set[str]:
-    """Return the operations that a rule is about: objects come or change, and those it names."""
-    named = json.dumps([rule.preconditions, (rule.value.get("validate") or {}).get("deny")])
-    named += " ".join(one for block in rule.match.blocks for one in block.operations)
-    usual = {Operation.CREATE.name, Operation.UPDATE.name}
-    return usual | {one for one in OPERATIONS if one in named}
 
 
 def _answer(rule: Rule, names: Names, place: Place) -> Answer:
