@@ -60,6 +60,8 @@ class Translation:
     """The exceptions that it heeds."""
     left_out: tuple[tuple[str, str], ...] = ()
     """Exceptions to the rule that cannot be said, each with the reason."""
+    notes: tuple[str, ...] = ()
+    """What it is known to decide otherwise, each a phrase."""
 
     @property
     def policies(self) -> list[JsonObject]:

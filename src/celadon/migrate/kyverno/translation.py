@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.defaulting import always_set
 from celadon.kube.json_types import JsonDict, Needed
 from celadon.kube.json_types import Shape as JsonShape
 from celadon.kube.resources import Catalog
@@ -47,6 +48,7 @@ from celadon.migrate.kyverno.conditions import (
     substituted,
     with_context,
 )
+from celadon.migrate.kyverno.failures import failing_variables
 from celadon.migrate.kyverno.matching import Matching, filtered, kinds_of, matching
 from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
@@ -79,7 +81,7 @@ from celadon.migrate.kyverno.queries import (
     elements,
     read,
 )
-from celadon.migrate.shapes import Place, Shape, object_place
+from celadon.migrate.shapes import Form, Place, Shape, object_place
 from celadon.migrate.translations import (
     NotTranslated,
     Origin,
@@ -141,6 +143,7 @@ def _translated(
         left_out = dict(_left_out(policy, forms, catalog, exceptions))
         heeded = [one for one in exceptions if one.name not in left_out]
         documents = [one for form in forms for one in _documents(policy, form, catalog, heeded)]
+        notes = tuple(_notes(policy, forms, catalog))
     except NotTranslated as error:
         return Translation(origin, reason=error.reason, instead=error.instead)
     names = [
@@ -149,7 +152,11 @@ def _translated(
         if any(one.is_for_rule(policy.full_name, form.name) for form in forms)
     ]
     return Translation(
-        origin, tuple(documents), exceptions=tuple(names), left_out=tuple(left_out.items())
+        origin,
+        tuple(documents),
+        exceptions=tuple(names),
+        left_out=tuple(left_out.items()),
+        notes=notes,
     )
 
 
@@ -563,8 +570,11 @@ def _element_demand(
     its sake (`elementScope: false`)."""
     assert isinstance(branch.value, Located)
     place = replace(branch.value.place.there(), taken=frozenset({branch.value.place.root}))
-    around = {name: avoiding(one, place.root) for name, one in names.members.items()}
-    inside = with_context(entry.get("context") or (), Names({**around, "element": Located(place)}))
+    inside = _of_element(entry, names, place)
+    if entry.get("elementScope") is True and place.shape.form in _SCALARS:
+        raise NotTranslated(
+            "`elementScope: true` for elements that are no objects: it always fails"
+        )
     is_meant = [branch.value.place.present()]
     if entry.get("preconditions"):
         is_meant.append(conditions(entry["preconditions"], inside))
@@ -576,6 +586,15 @@ def _element_demand(
         given = (entry.get("deny") or {}).get("conditions")
         held = negation(conditions(given, inside)) if given else NEVER
     return conjunction(is_meant), held
+
+
+_SCALARS: Final = frozenset({Form.BOOL, Form.INTEGER, Form.NUMBER, Form.QUANTITY, Form.STRING})
+
+
+def _of_element(entry: JsonObject, names: Names, place: Place) -> Names:
+    """Return what an entry of a `foreach` sees of an element."""
+    around = {name: avoiding(one, place.root) for name, one in names.members.items()}
+    return with_context(entry.get("context") or (), Names({**around, "element": Located(place)}))
 
 
 def _some(branch: Branch, condition: Condition) -> Condition:
@@ -622,6 +641,56 @@ def _cel(rule: Rule) -> Demand:
     if len(wanted) < len(preconditions):
         raise NotTranslated("several `celPreconditions` of one name")
     return Demand(wanted, OPERATIONS, tuple(validations), extra)
+
+
+# --- What is decided otherwise -----------------------------------------------
+
+
+def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterator[str]:
+    """Yield what a translated rule is known to decide otherwise than Kyverno."""
+    rule = forms[0].rule
+    validate: JsonObject = rule.value.get("validate") or {}
+    if "cel" in validate:
+        return
+    every_missing = [tuple(_missing(policy, form.rule, catalog)) for form in forms]
+    missing = next(filter(None, every_missing), ())  # paths in templates of pods say the same
+    if missing:
+        texts = ", ".join(f"`{one}`" for one in dict.fromkeys(missing))
+        yield (
+            f"where {texts} reads nothing, Kyverno's rule fails, and refuses if it enforces; "
+            "here its condition is not met"
+        )
+    # An object that is deleted is judged by what it was, but by no pattern (`validate_resource.go`,
+    # `validateResourceWithRule`).
+    matched = matching(policy, rule, catalog)
+    asks = not matched.operations and Operation.DELETE.name not in asked_operations(rule)
+    demanded, _ = operations_of(rule.preconditions)
+    is_asked_of_deletions = Operation.DELETE.name in (demanded or OPERATIONS) and not any(
+        Operation.DELETE.name in one.operations for one in rule.exclude.blocks
+    )
+    if asks and is_asked_of_deletions and {"deny", "foreach"} & set(validate):
+        yield "lets deletions pass, which Kyverno judges, too, since it names no `operations`"
+
+
+def _missing(policy: Policy, rule: Rule, catalog: Catalog) -> Iterator[str]:
+    """Yield the variables that read nothing in some objects, so that the rule fails. In conditions
+    on elements of a list they only pass the element over."""
+    matched = matching(policy, rule, catalog)
+    kinds = kinds_of(matched.rules)
+    names = _of_rule(rule, kinds)
+    always = set(frozenset.intersection(*map(always_set, kinds)) if kinds else ())
+    if all(one.has_namespace and one.resource != "namespaces" for one in matched.rules):
+        always.add("metadata.namespace")
+    validate: JsonObject = rule.value.get("validate") or {}
+    _, left = operations_of(rule.preconditions)
+    parts = [left, *(validate.get(one) for one in ("deny", "pattern", "anyPattern"))]
+    yield from failing_variables(parts, names, always)
+    for entry in validate.get("foreach") or ():
+        for branch in elements(read(str(entry["list"]), names)):
+            assert isinstance(branch.value, Located)
+            inside = _of_element(entry, names, branch.value.place.there())
+            parts = [entry.get("deny"), entry.get("pattern")]
+            yield from failing_variables(parts, inside, always)
 
 
 # --- Documents ---------------------------------------------------------------
