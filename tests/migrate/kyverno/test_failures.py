@@ -93,6 +93,21 @@ def test_what_only_templates_of_pods_may_lack() -> None:
     assert translated(policy).notes == (where("request.object.spec.template.metadata.name"),)
 
 
+FAILING = "lets deletions pass, which fail in Kyverno, since they have no `object`"
+
+
+def in_cel(expression: str) -> dict[str, Any]:
+    return {"cel": {"expressions": [{"expression": expression}]}}
+
+
+def test_rules_in_cel_are_for_deletions_if_they_are_about_them() -> None:
+    expressions = {"object.spec.hostNetwork": False, "oldObject == null": True}
+    for expression, is_for_deletions in expressions.items():
+        (policy,) = translated(kyverno_policy(rule(in_cel(expression)))).policies
+        (one,) = policy["spec"]["matchConstraints"]["resourceRules"]
+        assert ("DELETE" in one["operations"]) is is_for_deletions
+
+
 @pytest.mark.parametrize(
     ("validate", "more", "said"),
     [
@@ -106,6 +121,9 @@ def test_what_only_templates_of_pods_may_lack() -> None:
         ),
         ({"pattern": {"spec": {"hostNetwork": False}}}, {}, ()),
         ({"podSecurity": {"level": "baseline"}}, {}, ()),
+        (in_cel("object.spec.hostNetwork"), {}, (FAILING,)),
+        (in_cel("request.operation != 'DELETE'"), {}, ()),
+        (in_cel("oldObject == null"), {}, ()),
     ],
 )
 def test_deletions(validate: dict[str, Any], more: dict[str, Any], said: tuple[str, ...]) -> None:

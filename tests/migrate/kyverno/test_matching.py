@@ -262,6 +262,32 @@ def test_rules_for_pods_are_for_controllers_too() -> None:
 
 
 @pytest.mark.parametrize(
+    "validate",
+    [
+        {"cel": {"expressions": [{"expression": "true &&\nobject.spec.hostNetwork == false"}]}},
+        {
+            "deny": {
+                "conditions": {
+                    "any": [
+                        {
+                            "key": "{{ `true` &&\nrequest.object.spec.hostNetwork }}",
+                            "operator": "Equals",
+                            "value": True,
+                        }
+                    ]
+                }
+            }
+        },
+    ],
+)
+def test_paths_at_the_begin_of_a_line_are_moved(validate: dict[str, Any]) -> None:
+    found = translated(kyverno_policy(rule(validate), annotations={}))
+    paths = ("", "template.spec.", "jobTemplate.spec.template.spec.")
+    for policy, path in zip(found.policies, paths, strict=True):
+        assert f"object.spec.{path}hostNetwork" in policy["spec"]["validations"][0]["expression"]
+
+
+@pytest.mark.parametrize(
     ("annotation", "resources", "names"),
     [
         ("none", PODS, ["p"]),

@@ -630,16 +630,22 @@ def asked_operations(rule: Rule) -> tuple[str, ...]:
     """Return the operations that a rule is about: objects come or change, and those that it
     names."""
     validate: JsonObject = rule.value.get("validate") or {}
+    matched = " ".join(one for block in rule.match.blocks for one in block.operations)
     if "cel" in validate:
-        return OPERATIONS
-    named = json.dumps([rule.preconditions, validate.get("deny")])
-    named += " ".join(one for block in rule.match.blocks for one in block.operations)
+        text = json.dumps([matched, validate["cel"], rule.value.get("celPreconditions")])
+        asks_of_deletions = any(word in text for word in _OF_DELETIONS)
+        return tuple(one for one in OPERATIONS if one != "DELETE" or asks_of_deletions)
+    named = json.dumps([rule.preconditions, validate.get("deny"), matched])
     usual = {Operation.CREATE.name, Operation.UPDATE.name}
     usual |= {one for one in OPERATIONS if one in named}
     if rule.kind == "mutate" or "podSecurity" in validate:
         usual -= {Operation.DELETE.name, Operation.CONNECT.name}  # requests without an object
     operations, _ = operations_of(rule.preconditions)
     return tuple(one for one in operations or OPERATIONS if one in usual)
+
+
+_OF_DELETIONS: Final = ("DELETE", "oldObject", "request.operation")
+"""Words of expressions that are about deletions, too, which have no `object`."""
 
 
 def substituted(message: str, names: Names) -> Sequence[str | Query]:

@@ -651,6 +651,10 @@ def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterat
     rule = forms[0].rule
     validate: JsonObject = rule.value.get("validate") or {}
     if "cel" in validate:
+        if Operation.DELETE.name not in asked_operations(rule) and not any(
+            one.operations for one in rule.match.blocks
+        ):
+            yield "lets deletions pass, which fail in Kyverno, since they have no `object`"
         return
     every_missing = [tuple(_missing(policy, form.rule, catalog)) for form in forms]
     missing = next(filter(None, every_missing), ())  # paths in templates of pods say the same
