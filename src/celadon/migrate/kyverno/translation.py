@@ -640,7 +640,7 @@ def _cel(rule: Rule) -> Demand:
     wanted = {condition_name(str(one["name"])): str(one["expression"]) for one in preconditions}
     if len(wanted) < len(preconditions):
         raise NotTranslated("several `celPreconditions` of one name")
-    return Demand(wanted, OPERATIONS, tuple(validations), extra)
+    return Demand(wanted, asked_operations(rule), tuple(validations), extra)
 
 
 # --- What is decided otherwise -----------------------------------------------
