@@ -204,7 +204,7 @@ def _accepted(
     document: JsonObject = {
         "apiVersion": POLICY_VERSION,
         "kind": kind,
-        "metadata": {"name": _object_name(name), **({"annotations": kept} if kept else {})},
+        "metadata": {"name": object_name(name), **({"annotations": kept} if kept else {})},
         "spec": spec,
     }
     for error in validate_create(decode_object(document, kind).value):
@@ -223,7 +223,8 @@ def _of_one_line(validation: JsonObject) -> JsonObject:
     return {**validation, "message": " ".join(message.split())} if message else validation
 
 
-def _object_name(parts: Sequence[str]) -> str:
+def object_name(parts: Sequence[str]) -> str:
+    """Return the parts of a name as one that an object may have."""
     text = re.sub(r"[^a-z0-9.-]+", "-", "-".join(parts).lower()).strip("-.")
     return text[:253].rstrip("-.")
 
