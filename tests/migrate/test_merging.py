@@ -70,3 +70,12 @@ def test_variables_are_joined() -> None:
     policy, _ = written(*both).documents
     assert [one["name"] for one in policy["spec"]["variables"]] == ["containers"]
     assert len(policy["spec"]["validations"]) == 2
+
+
+def test_a_common_name_is_one_that_an_object_may_have() -> None:
+    found = translate_document(
+        {**(given := kyverno_policy(*rules())), "metadata": {**given["metadata"], "name": "(p)_x"}},
+        CATALOG,
+    )
+    documents = [one for each in found for one in each.documents]
+    assert names(merged("(p)_x", documents, ())) == ["p-x", "p-x"]

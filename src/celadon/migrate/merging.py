@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from celadon.admission.registration import BINDING_KIND, POLICY_KIND
 from celadon.kube import JsonObject
 from celadon.kube.json_types import JsonDict
+from celadon.migrate.translations import object_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def _common_name(name: str, names: Sequence[str]) -> str:
         if len(set(words)) > 1:
             break
         ending.insert(0, words[0])
-    return "-".join([name, *ending])
+    return object_name([name, *ending])
 
 
 def _joined(group: Sequence[JsonObject], name: str) -> JsonObject:

@@ -60,6 +60,8 @@ class Translation:
     """The exceptions that it heeds."""
     left_out: tuple[tuple[str, str], ...] = ()
     """Exceptions to the rule that cannot be said, each with the reason."""
+    notes: tuple[str, ...] = ()
+    """What it is known to decide otherwise, each a phrase."""
 
     @property
     def policies(self) -> list[JsonObject]:
@@ -202,7 +204,7 @@ def _accepted(
     document: JsonObject = {
         "apiVersion": POLICY_VERSION,
         "kind": kind,
-        "metadata": {"name": _object_name(name), **({"annotations": kept} if kept else {})},
+        "metadata": {"name": object_name(name), **({"annotations": kept} if kept else {})},
         "spec": spec,
     }
     for error in validate_create(decode_object(document, kind).value):
@@ -221,7 +223,8 @@ def _of_one_line(validation: JsonObject) -> JsonObject:
     return {**validation, "message": " ".join(message.split())} if message else validation
 
 
-def _object_name(parts: Sequence[str]) -> str:
+def object_name(parts: Sequence[str]) -> str:
+    """Return the parts of a name as one that an object may have."""
     text = re.sub(r"[^a-z0-9.-]+", "-", "-".join(parts).lower()).strip("-.")
     return text[:253].rstrip("-.")
 

@@ -104,6 +104,21 @@ def test_what_differs_and_what_is_not_translated_is_said(
     assert "Pod b: expected skip, found fail" in err
 
 
+def test_what_is_known_to_be_decided_otherwise_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder / "frozen.yaml", kyverno_policy(rule({"message": "no", "deny": {}})))
+    code, out, _ = run(capsys, "migrate", str(folder), "-o", str(folder / "o"))
+    assert code == Exit.OK
+    note = "lets deletions pass, which Kyverno judges, too, since it names no `operations`"
+    assert f"frozen.yaml:9: p/r: {note}" in out
+    assert "2 rules: 2 translated" in out
+    _, out, _ = run(capsys, "migrate", str(folder), "--report", "json", "-o", str(folder / "p"))
+    assert [one.get("notes") for one in json.loads(out)] == [[note], None]
+    _, out, _ = run(capsys, "migrate", str(folder), "--report", "html", "-o", str(folder / "q"))
+    assert "lets deletions pass" in out
+
+
 def test_exceptions_are_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(folder / "exception.yaml", exception(), exception("r", policy="nowhere", name="stray"))
     code, out, _ = run(capsys, "migrate", str(folder), "-o", str(folder / "o"))

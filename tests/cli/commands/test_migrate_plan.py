@@ -133,6 +133,28 @@ def test_what_exists_does_not_show_whom_all_refuse(
     assert courses(plan(capsys, source)) == [(name, "try")]
 
 
+def test_what_is_known_beforehand_is_said(tmp_path: Path, capsys: Capture) -> None:
+    deletions = about(match={"any": [{"resources": {**PODS, "operations": ["DELETE"]}}]})
+    source = dumped(
+        tmp_path,
+        enforced({**deletions, "validate": {"deny": {}}}, name="frozen"),
+        enforced(rule({"deny": {}}), name="closed"),
+        existing("b"),
+    )
+    _, out, _ = run(capsys, "migrate", "--plan", source)
+    assert "it is for DELETE only, as nothing that exists is" in out
+    assert "lets deletions pass, which Kyverno judges, too" in out
+
+
+def test_objects_of_one_name_in_two_groups_are_two(tmp_path: Path, capsys: Capture) -> None:
+    labels = {"pattern": {"metadata": {"labels": {"team": "?*"}}}}
+    kinds = ["networking.k8s.io/v1/NetworkPolicy", "example.com/v1/NetworkPolicy"]
+    of_two = named(kyverno_policy(rule(labels, kinds)), "two")
+    objects = [written(kind, "a", namespace="shop") for kind in kinds]
+    found = plan(capsys, dumped(tmp_path, of_two, *objects))
+    assert found["policies"][0]["rules"][0]["refused"] == 2
+
+
 def test_rules_that_are_written_as_one_policy_are_judged_alone(
     tmp_path: Path, capsys: Capture
 ) -> None:

@@ -133,6 +133,39 @@ def test_texts(key: Json, operator: str, value: Json, expression: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("key", "denied_labels"),
+    [
+        ("regex_match('^v', {} || 'v1')", [None, "", "v1", "v2"]),
+        ("regex_match('^v', {} || '')", ["v1", "v2"]),
+        ("starts_with({} || 'v1', 'v')", [None, "", "v1", "v2"]),
+        ("to_upper({} || 'v1') == 'V1'", [None, "", "v1"]),
+        ("split({} || 'a/v', '/')[1] == 'v'", [None, "", "b/v"]),
+    ],
+)
+def test_what_is_empty_gives_way_as_what_is_absent(key: str, denied_labels: list[Any]) -> None:
+    text = key.format("request.object.metadata.labels.version")
+    condition = {"key": f"{{{{ {text} }}}}", "operator": "Equals", "value": True}
+    found = translated(kyverno_policy(rule({"deny": {"conditions": {"all": [condition]}}})))
+    assert not found.reason
+    given = [None, "", "v1", "v2", "b/v", "a"]
+    objects = {one: pod(**({} if one is None else {"labels": {"version": one}})) for one in given}
+    assert [one for one in given if result(found, objects[one]) == "fail"] == denied_labels
+
+
+def test_what_is_absent_equals_nothing() -> None:
+    probe = {"exec": {"command": ["a"]}}
+    key, value = (
+        f"{{{{ request.object.spec.containers[1].{one}Probe }}}}"
+        for one in ("liveness", "readiness")
+    )
+    condition = {"key": key, "operator": "Equals", "value": value}
+    found = translated(kyverno_policy(rule({"deny": {"conditions": {"all": [condition]}}})))
+    container = {"name": "c", "image": "a", "livenessProbe": probe, "readinessProbe": probe}
+    assert result(found, pod()) == "pass"
+    assert result(found, pod({"containers": [container] * 2})) == "fail"
+
+
+@pytest.mark.parametrize(
     ("key", "operator", "value", "reason"),
     [
         ("{{ random('[a-z]') }}", "Equals", "x", "the function `random`"),

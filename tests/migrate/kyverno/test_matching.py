@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.admission import Operation
 from celadon.kube import User
 from celadon.migrate import translate_document
 from celadon.migrate.kyverno.matching import resource_rules
@@ -105,6 +106,89 @@ def test_resources(resources: dict[str, Any], obj: dict[str, Any], found: str) -
 
 
 @pytest.mark.parametrize(
+    ("match", "exclude", "found"),
+    [
+        ({"any": [{"resources": PODS}]}, {"any": [{"resources": {"namespaces": []}}]}, "fail"),
+        ({"any": [{"resources": PODS}]}, {"any": [{"resources": {}}, {}]}, "fail"),
+        ({"any": [{"resources": PODS}]}, {"all": [{"resources": {}}, {"resources": PODS}]}, "fail"),
+        ({"any": [{"resources": {}}, {"resources": PODS}]}, {}, "fail"),
+        ({"any": [{"resources": {}}, {"resources": {"kinds": ["Service"]}}]}, {}, "skip"),
+    ],
+)
+def test_what_says_nothing_takes_nothing(
+    match: dict[str, Any], exclude: dict[str, Any], found: str
+) -> None:
+    assert judged(match, pod(), exclude=exclude) == found
+
+
+@pytest.mark.parametrize(
+    "match", [{"any": [{"resources": {}}]}, {"all": [{}, {"resources": PODS}]}]
+)
+def test_a_match_that_says_nothing(match: dict[str, Any]) -> None:
+    found = translated(kyverno_policy({"name": "r", "match": match, "validate": DENY}))
+    assert found.reason == "a rule that matches nothing"
+
+
+def test_a_block_without_operations_takes_all_of_them() -> None:
+    of_pods = {"resources": {**PODS, "operations": ["CREATE"]}}
+    match = {"any": [of_pods, {"resources": {"kinds": ["ConfigMap"]}}]}
+    config_map = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}
+    assert judged(match, config_map, operation=Operation.UPDATE) == "fail"
+    assert judged(match, pod(), operation=Operation.UPDATE) == "skip"
+    assert judged(match, pod()) == "fail"
+
+
+@pytest.mark.parametrize("operations", [["DELETE"], ["CREATE", "DELETE"]])
+@pytest.mark.parametrize(
+    ("resources", "found"),
+    [
+        ({"names": ["a"]}, "fail"),
+        ({"names": ["b"]}, "skip"),
+        ({"annotations": {"a": "b*"}}, "fail"),
+        ({"annotations": {"b": "*"}}, "skip"),
+        ({"selector": {"matchLabels": {"a*": "b"}}}, "fail"),
+        ({"selector": {"matchLabels": {"b*": "b"}}}, "skip"),
+    ],
+)
+def test_what_is_deleted_is_matched_by_what_it_was(
+    operations: list[str], resources: dict[str, Any], found: str
+) -> None:
+    given = {"resources": {**PODS, **resources, "operations": operations}}
+    obj = pod(annotations={"a": "bc"}, labels={"ab": "b"})
+    assert judged({"any": [given]}, obj, operation=Operation.DELETE) == found
+    if "CREATE" in operations:
+        assert judged({"any": [given]}, obj) == found
+
+
+def test_rules_in_cel_judge_deletions() -> None:
+    match = {"any": [{"resources": {**PODS, "names": ["a"]}}]}
+    cel = {"cel": {"expressions": [{"expression": "request.operation != 'DELETE'"}]}}
+    found = translated(kyverno_policy({"name": "r", "match": match, "validate": cel}))
+    assert result(found, pod(), operation=Operation.DELETE) == "fail"
+    assert result(found, pod(name="b"), operation=Operation.DELETE) == "skip"
+
+
+@pytest.mark.parametrize(
+    ("operator", "found"), [("In", "skip"), ("NotIn", "fail"), ("DoesNotExist", "fail")]
+)
+def test_what_is_in_no_namespace_is_in_one_without_labels(operator: str, found: str) -> None:
+    values = {"values": ["true"]} if operator != "DoesNotExist" else {}
+    selector = {"matchExpressions": [{"key": "frozen", "operator": operator, **values}]}
+    everything = {"resources": {"kinds": ["*"]}}
+    selected = {"resources": {"kinds": ["*"], "namespaceSelector": selector}}
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}
+    namespace = {**node, "kind": "Namespace"}
+    assert judged({"any": [selected]}, node) == found
+    assert judged({"any": [selected]}, namespace) == "skip"
+    opposite = "skip" if found == "fail" else "fail"
+    # As a condition, which is a variable of the validations, so that it passes where it is not met.
+    judgements = [
+        judged({"any": [everything]}, one, exclude={"any": [selected]}) for one in (node, namespace)
+    ]
+    assert judgements == [opposite.replace("skip", "pass"), "fail"]
+
+
+@pytest.mark.parametrize(
     ("subject", "user", "found"),
     [
         ({"kind": "User", "name": "ann"}, User("ann"), "fail"),
@@ -136,6 +220,25 @@ def test_a_policy_of_a_namespace_stays_in_it() -> None:
     assert result(found, pod(namespace="shop")) == "fail"
 
 
+def test_a_policy_of_a_namespace_with_a_rule_for_another() -> None:
+    match = {"any": [{"resources": {**PODS, "namespaces": ["default"]}}]}
+    document = kyverno_policy({**rule(DENY), "match": match}, kind="Policy")
+    document["metadata"]["namespace"] = "shop"
+    assert result(translated(document), pod()) == "skip"
+    assert result(translated(document), pod(namespace="shop")) == "skip"
+
+
+def test_what_mutates_comes_before_names_are_generated() -> None:
+    match = {"any": [{"resources": {**PODS, "names": ["web-*"]}}]}
+    mutate = {"patchStrategicMerge": {"metadata": {"labels": {"a": "b"}}}}
+    found = translated(kyverno_policy({"name": "r", "match": match, "mutate": mutate}))
+    unnamed = pod(generateName="web-")
+    del unnamed["metadata"]["name"]
+    assert result(found, unnamed) == "pass"
+    assert result(found, pod(name="web-1")) == "pass"
+    assert result(found, pod(generateName="web-")) == "skip"
+
+
 def test_rules_for_pods_are_for_controllers_too() -> None:
     document = kyverno_policy(rule({"pattern": {"spec": {"hostNetwork": False}}}), annotations={})
     found = translated(document)
@@ -156,6 +259,32 @@ def test_rules_for_pods_are_for_controllers_too() -> None:
         *("daemonsets", "deployments", "jobs", "replicasets"),
         *("replicationcontrollers", "statefulsets"),
     ]
+
+
+@pytest.mark.parametrize(
+    "validate",
+    [
+        {"cel": {"expressions": [{"expression": "true &&\nobject.spec.hostNetwork == false"}]}},
+        {
+            "deny": {
+                "conditions": {
+                    "any": [
+                        {
+                            "key": "{{ `true` &&\nrequest.object.spec.hostNetwork }}",
+                            "operator": "Equals",
+                            "value": True,
+                        }
+                    ]
+                }
+            }
+        },
+    ],
+)
+def test_paths_at_the_begin_of_a_line_are_moved(validate: dict[str, Any]) -> None:
+    found = translated(kyverno_policy(rule(validate), annotations={}))
+    paths = ("", "template.spec.", "jobTemplate.spec.template.spec.")
+    for policy, path in zip(found.policies, paths, strict=True):
+        assert f"object.spec.{path}hostNetwork" in policy["spec"]["validations"][0]["expression"]
 
 
 @pytest.mark.parametrize(
@@ -317,3 +446,10 @@ def test_what_may_have_no_namespace_is_asked_for_it_with_care() -> None:
     assert policy["spec"]["matchConditions"] == [
         {"name": "is-in-namespace", "expression": "request.?namespace.orValue('') == 'a'"}
     ]
+
+
+@pytest.mark.parametrize("validate", [None, {}])
+def test_a_rule_with_an_empty_validation_says_nothing(validate: Any) -> None:
+    match = {"any": [{"resources": PODS}]}
+    found = translated(kyverno_policy({"name": "r", "match": match, "validate": validate}))
+    assert found.reason == "it says nothing that is known"

@@ -275,3 +275,10 @@ def test_the_translation_decides_as_kyverno_does(pattern: Json, objects: list[An
     assert not translation.reason
     for obj in objects:
         assert result(translation, obj) == matched(obj, pattern).value, (pattern, obj)
+
+
+def test_a_variable_that_is_empty_is_nothing_absent() -> None:
+    pattern = {"metadata": {"labels": {"owner": "{{ serviceAccountName }}"}}}
+    found = translated(kyverno_policy(rule({"pattern": pattern})))
+    assert result(found, pod()) == "fail"
+    assert result(found, pod(labels={"owner": ""})) == "pass"

@@ -20,7 +20,7 @@ from celadon.admission import ADMIN, Operation
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND, MUTATING_POLICY_KIND
 from celadon.cli.audit.audit_blocks import AnyPiece, Block, Piece
 from celadon.cli.audit.audit_inputs import Inputs
-from celadon.cli.audit.audit_report import AuditReport, FailOn, Violation
+from celadon.cli.audit.audit_report import AuditedObject, AuditReport, FailOn, Violation
 from celadon.cli.audit.audit_run import Audit, Step, audit_inputs
 from celadon.cli.audit.object_audit import AuditSettings
 from celadon.cli.check.manifests import described, policy_sets
@@ -465,7 +465,7 @@ class _Judge:
         self.outcome = outcome
         self._old = old
         self._found = Existing()
-        self._last: Key | None = None
+        self._last: AuditedObject | None = None
         self._refused: dict[Key, str] = {}
         """Only of rules of which the old engine has said something."""
 
@@ -473,9 +473,9 @@ class _Judge:
         """A violation; those of one object come one after the other."""
         about = violation.object
         key = about.kind, about.namespace, about.name
-        if key == self._last:
+        if about == self._last:
             return
-        self._last = key
+        self._last = about
         self._found.refused += 1
         self._found.errors += violation.is_error
         if len(self._found.examples) < _EXAMPLES:

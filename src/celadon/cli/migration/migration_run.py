@@ -137,6 +137,8 @@ class RuleOutcome:
         }
         if self.translation.exceptions:
             made["exceptions"] = list(self.translation.exceptions)
+        if self.translation.notes:
+            made["notes"] = list(self.translation.notes)
         if self.translation.reason:
             made |= {"reason": self.translation.reason, "instead": self.translation.instead}
         if self.differences:

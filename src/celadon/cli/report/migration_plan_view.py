@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from celadon.admission import Operation
+from celadon.admission.registration import POLICY_KIND
 from celadon.cli.migration.migration_plan import Course, Existing, MigrationPlan, PlannedPolicy
 from celadon.cli.migration.migration_run import DEFINITIONS, ENFORCE, POLICIES, WARN, RuleOutcome
 from celadon.cli.report.report_model import (
@@ -23,6 +25,7 @@ from celadon.cli.report.report_model import (
     remark_sections,
 )
 from celadon.kube.json_types import JsonDict
+from celadon.migrate import Translation
 
 _EFFECTS: Final = {
     Course.MOVE: "audit",
@@ -150,6 +153,11 @@ def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[
         return
     for name in translation.exceptions:
         yield f"{before}it heeds the exception `{name}`, whether or not its engine does"
+    yield from (f"{before}{note}" for note in translation.notes)
+    operations = _operations(translation)
+    if operations and Operation.CREATE.name not in operations:
+        named = " and ".join(sorted(operations))
+        yield f"{before}it is for {named} only, as nothing that exists is"
     if existing.refused:
         yield f"{before}{existing.refused} of {plural(existing.matched, 'object')} would be refused"
         yield from (f"  {one.object.title}: {one.message}" for one in existing.examples)
@@ -166,6 +174,17 @@ def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[
             yield f"  {one.title}: {one.theirs} there, {ours}"
         if len(differing) > _SHOWN:
             yield f"  and {len(differing) - _SHOWN} more"
+
+
+def _operations(translation: Translation) -> set[str]:
+    """Return the operations that a rule which validates is for."""
+    return {
+        operation
+        for policy in translation.policies
+        if policy["kind"] == POLICY_KIND
+        for one in policy["spec"]["matchConstraints"].get("resourceRules") or ()
+        for operation in one["operations"]
+    }
 
 
 _NOT_REFUSED: Final = "not refused here (or not there any more)"

@@ -1,7 +1,8 @@
 """The results of `celadon migrate` as renderers see them.
 
-For people: what was not translated and what is decided otherwise, each with its place; then the
-counts. Rules that agree with their tests are counted only, but stand on the page.
+For people: what was not translated and what is decided otherwise (by tests, or as is known
+without), each with its place; then the counts. Rules that agree with their tests are counted only,
+but stand on the page.
 """
 
 from __future__ import annotations
@@ -86,6 +87,8 @@ def _lines(outcome: RuleOutcome) -> Iterator[str]:
     title = f"{outcome.position}: {_name(outcome)}"
     for name in translation.exceptions:
         yield f"{title}: heeds the exception `{name}`, whether or not its engine does"
+    for note in translation.notes:
+        yield f"{title}: {note}"
     if translation.reason:
         yield f"{title}: not translated: {translation.reason}"
         if translation.instead:
@@ -106,7 +109,7 @@ def _row(outcome: RuleOutcome) -> tuple[Cell, ...]:
     translation = outcome.translation
     known = [translation.reason, translation.instead] if translation.reason else []
     known += [f"heeds the exception `{name}`" for name in translation.exceptions]
-    known += _differences(outcome)
+    known += [*translation.notes, *_differences(outcome)]
     made = [one["metadata"]["name"] for one in translation.policies]
     return (
         Cell.named(_name(outcome), outcome.position),

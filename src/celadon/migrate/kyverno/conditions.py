@@ -6,6 +6,7 @@ policy's side only: Kyverno reads them in the object's values, too.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
@@ -48,6 +49,7 @@ from celadon.migrate.kyverno.patterns import (
     integer_in,
     ordered,
 )
+from celadon.migrate.kyverno.policies import Rule
 from celadon.migrate.kyverno.queries import (
     ABSENT,
     PARAMS,
@@ -194,6 +196,9 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
             return _leaf(text, form, operator, expected)
     if equality:
         same = compare(key, "==", value)
+        if isinstance(key, Located) and operator is Operator.EQUAL:
+            # What is absent equals nothing, not even what is absent, too.
+            return conjunction([key.place.present(), same])
         return same if operator is Operator.EQUAL else negation(same)
     raise NotTranslated("an order of two values that are both read")
 
@@ -620,6 +625,28 @@ def _operations_demanded(value: JsonObject) -> tuple[str, ...] | None:
         return None
     names = Names({})
     return tuple(name for name in OPERATIONS if condition({**value, "key": name}, names) == ALWAYS)
+
+
+def asked_operations(rule: Rule) -> tuple[str, ...]:
+    """Return the operations that a rule is about: objects come or change, and those that it
+    names."""
+    validate: JsonObject = rule.value.get("validate") or {}
+    matched = " ".join(one for block in rule.match.blocks for one in block.operations)
+    if "cel" in validate:
+        text = json.dumps([matched, validate["cel"], rule.value.get("celPreconditions")])
+        asks_of_deletions = any(word in text for word in _OF_DELETIONS)
+        return tuple(one for one in OPERATIONS if one != "DELETE" or asks_of_deletions)
+    named = json.dumps([rule.preconditions, validate.get("deny"), matched])
+    usual = {Operation.CREATE.name, Operation.UPDATE.name}
+    usual |= {one for one in OPERATIONS if one in named}
+    if rule.kind == "mutate" or "podSecurity" in validate:
+        usual -= {Operation.DELETE.name, Operation.CONNECT.name}  # requests without an object
+    operations, _ = operations_of(rule.preconditions)
+    return tuple(one for one in operations or OPERATIONS if one in usual)
+
+
+_OF_DELETIONS: Final = ("DELETE", "oldObject", "request.operation")
+"""Words of expressions that are about deletions, too, which have no `object`."""
 
 
 def substituted(message: str, names: Names) -> Sequence[str | Query]:

@@ -11,8 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.resources import Catalog, Resource, guess_resource
+from celadon.kube.selectors import SelectorError, label_selector
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
@@ -27,6 +29,7 @@ from celadon.migrate.cel_text import (
     some,
     truth,
 )
+from celadon.migrate.kyverno.conditions import asked_operations
 from celadon.migrate.kyverno.pattern_translation import globbed
 from celadon.migrate.kyverno.patterns import has_wildcards, wildcard_match
 from celadon.migrate.kyverno.policies import Filter, Filters, Policy, Rule
@@ -64,32 +67,45 @@ class Matching:
 def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     """Return what a rule matches. Raises NotTranslated."""
     blocks = rule.match.blocks
-    if not blocks:
+    # A block that says nothing takes nothing (`pkg/engine/utils/match.go`), in `match` and in
+    # `exclude`.
+    said = tuple(one for one in blocks if one.says_something)
+    if not said or (rule.match.all_of and said != blocks):
         raise NotTranslated("a rule that matches nothing")
+    blocks = said
     kinds = dict.fromkeys(kind for block in blocks for kind in block.kinds)
     rules = dict.fromkeys(one for kind in kinds for one in resource_rules(kind, catalog))
     if not rules:
         raise NotTranslated("a rule without kinds")
     operations = dict.fromkeys(one for block in blocks for one in block.operations)
+    if not rule.match.all_of and not all(one.operations for one in blocks):
+        operations = {}  # one block takes any operation
     made = Matching(tuple(rules), tuple(operations))
     below = any(subresource for _, _, _, subresource in map(_parts, kinds))
     conditions: dict[str, Condition] = {}
-    namespace = _NAMESPACE if all(one.has_namespace for one in rules) else _ANY_NAMESPACE
+    has_namespace = all(one.has_namespace for one in rules)
+    asked = [one for one in asked_operations(rule) if not operations or one in operations]
+    source = _Source(has_namespace, subject_of(asked), is_named=rule.kind != "mutate")
     # A policy has one selector of objects and one of namespaces, so selectors of several blocks, of
     # which any may match, can only be conditions.
     if len(blocks) == 1:
         made = _with_selectors(made, blocks[0], mutates="mutate" in rule.value)
-        conditions |= _conditions_of(blocks[0], made, namespace)
-        if made.namespace_selector and {one.resource for one in rules} & {"*", "namespaces"}:
-            # Kyverno takes no namespace for one that is in itself; an API server does.
-            conditions["is-no-namespace"] = comparison("request.kind.kind", "!=", "'Namespace'")
+        conditions |= _conditions_of(blocks[0], made, source)
+        if made.namespace_selector:
+            with_namespaces = bool({one.resource for one in rules} & {"*", "namespaces"})
+            conditions |= _of_what_has_a_namespace(
+                made.namespace_selector, source, with_namespaces=with_namespaces
+            )
     else:
-        conditions["matches"] = _any_or_all(rule.match, namespace, with_subresources=below)
+        conditions["matches"] = _any_or_all(rule.match, source, with_subresources=below)
     if rule.exclude.blocks:
-        excluded = _any_or_all(rule.exclude, namespace, with_subresources=below)
+        excluded = _any_or_all(rule.exclude, source, with_subresources=below)
         conditions["is-not-excluded"] = negation(excluded)
     if policy.namespace:
-        conditions["is-in-namespace"] = comparison(namespace, "==", quoted(policy.namespace))
+        is_in = comparison(source.namespace, "==", quoted(policy.namespace))
+        conditions["is-in-namespace"] = conjunction(
+            [conditions.get("is-in-namespace", ALWAYS), is_in]
+        )
     for one in rules:
         if one.guessed:
             conditions["is-of-kind"] = _of_kinds([*kinds])
@@ -97,6 +113,30 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     return Matching(
         made.rules, made.operations, made.object_selector, made.namespace_selector, kept
     )
+
+
+def _of_what_has_a_namespace(
+    selector: JsonObject, source: _Source, *, with_namespaces: bool
+) -> dict[str, Condition]:
+    """Return that what a policy's selector of namespaces takes has a namespace. An API server takes
+    whatever has none, and a namespace for one that is in itself; for Kyverno a namespace fits no
+    selector, and what has none is in one without labels."""
+    made: dict[str, Condition] = {}
+    if not source.has_namespace and not _takes_no_labels(selector):
+        made["has-namespace"] = comparison(source.namespace, "!=", "''")
+    if with_namespaces:
+        made["is-no-namespace"] = _IS_NO_NAMESPACE
+    return made
+
+
+def _takes_no_labels(selector: JsonObject) -> bool:
+    try:
+        return label_selector(selector).matches({})
+    except SelectorError:
+        return False
+
+
+_IS_NO_NAMESPACE: Final = comparison("request.kind.kind", "!=", "'Namespace'")
 
 
 def _with_selectors(made: Matching, block: Filter, *, mutates: bool) -> Matching:
@@ -195,30 +235,74 @@ def _resources(catalog: Catalog, group: str, version: str, kind: str) -> list[Re
 # --- Conditions --------------------------------------------------------------
 
 
-_NAMESPACE: Final = "request.namespace"
-_ANY_NAMESPACE: Final = "request.?namespace.orValue('')"
-"""The same, where requests may have none."""
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Conditions read here what requests are about."""
+
+    has_namespace: bool
+    """Whether all requests are known to have a namespace."""
+    subject: str
+    """The object, also where it is deleted."""
+    is_named: bool = True
+    """Whether objects have their names: generated ones come after what mutates."""
+
+    @property
+    def name(self) -> str:
+        """The name of the object, or what is generated from."""
+        about = f"{self.subject}.metadata"
+        if self.is_named:
+            return f"{about}.?name.orValue('')"
+        return f"{about}.?name.or({about}.?generateName).orValue('')"
+
+    @property
+    def namespace(self) -> str:
+        """The name of the namespace; empty where there is none."""
+        return "request.namespace" if self.has_namespace else "request.?namespace.orValue('')"
+
+    @property
+    def namespace_labels(self) -> str:
+        """The labels of the namespace; none where there is none."""
+        step = "" if self.has_namespace else "?"
+        return f"namespaceObject.{step}metadata.?labels.orValue({{}})"
+
+    @property
+    def labels(self) -> str:
+        """The labels of the object."""
+        return f"{self.subject}.metadata.?labels.orValue({{}})"
 
 
-def _any_or_all(filters: Filters, namespace: str, *, with_subresources: bool = False) -> Condition:
+def subject_of(operations: Iterable[str]) -> str:
+    """Return the object that requests with some operations are about: one that is deleted is in
+    the old one only."""
+    deletes = {one == Operation.DELETE.name for one in operations}
+    if deletes == {True}:
+        return "oldObject"
+    return "(request.operation == 'DELETE' ? oldObject : object)" if True in deletes else "object"
+
+
+def _any_or_all(filters: Filters, source: _Source, *, with_subresources: bool = False) -> Condition:
     """Return whether a request is among those that filters are for; `with_subresources`: the rule
     is for some, so those that no filter names are none that it is for."""
     together = conjunction if filters.all_of else disjunction
     return together(
-        _block(one, namespace, with_subresources=with_subresources) for one in filters.blocks
+        _block(one, source, with_subresources=with_subresources) if one.says_something else NEVER
+        for one in filters.blocks
     )
 
 
-def filtered(filters: Filters, kinds: Sequence[GroupVersionKind]) -> Condition:
+def filtered(
+    filters: Filters, kinds: Sequence[GroupVersionKind], operations: Iterable[str]
+) -> Condition:
     """Return whether an object of some kinds is among those that filters are for. Raises
     NotTranslated."""
+    subject = subject_of(operations)
     if not kinds:
-        return _any_or_all(filters, _ANY_NAMESPACE)
+        return _any_or_all(filters, _Source(has_namespace=False, subject=subject))
     together = conjunction if filters.all_of else disjunction
-    return together(_of_known_kinds(one, kinds) for one in filters.blocks)
+    return together(_of_known_kinds(one, kinds, subject) for one in filters.blocks)
 
 
-def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind]) -> Condition:
+def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind], subject: str) -> Condition:
     """A block of filters; kinds that are known to be meant, or not to be, are not asked for."""
     given = [_parts(kind) for kind in block.kinds]
     if any(subresource for _, _, _, subresource in given):
@@ -232,18 +316,19 @@ def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind]) -> Conditi
         )
         for kind in kinds
     ]
-    if block.kinds and not any(meant):
+    if not block.says_something or (block.kinds and not any(meant)):
         return NEVER
-    return _block(replace(block, kinds=()) if all(meant) else block, _NAMESPACE)
+    source = _Source(has_namespace=True, subject=subject)
+    return _block(replace(block, kinds=()) if all(meant) else block, source)
 
 
-def _block(block: Filter, namespace: str, *, with_subresources: bool = False) -> Condition:
+def _block(block: Filter, source: _Source, *, with_subresources: bool = False) -> Condition:
     operations = [member("request.operation", literal(list(block.operations)))]
     return conjunction(
         [
             _of_kinds(block.kinds, with_subresources=with_subresources),
             *(operations if block.operations else ()),
-            *_conditions_of(block, Matching((), ()), namespace).values(),
+            *_conditions_of(block, Matching((), ()), source).values(),
         ]
     )
 
@@ -295,11 +380,8 @@ def _one_of(text: str, patterns: Sequence[str]) -> Condition:
 _MAY_ALL: Final = "authorizer.group('*').resource('*').check('*').allowed()"
 """What whoever is bound to `cluster-admin` may do. Policies do not see roles."""
 
-_LABELS: Final = "object.metadata.?labels.orValue({})"
-_NAMESPACE_LABELS: Final = "namespaceObject.metadata.?labels.orValue({})"
 
-
-def _conditions_of(block: Filter, beside: Matching, namespace: str) -> dict[str, Condition]:
+def _conditions_of(block: Filter, beside: Matching, source: _Source) -> dict[str, Condition]:
     """Return what a block says besides kinds, and what of its selectors is not said already."""
     if block.unknown:
         raise NotTranslated(f"`{block.unknown[0]}` of resources")
@@ -310,18 +392,20 @@ def _conditions_of(block: Filter, beside: Matching, namespace: str) -> dict[str,
         )
     made: dict[str, Condition] = {}
     if block.names:
-        made["has-name"] = _one_of("object.metadata.?name.orValue('')", block.names)
+        made["has-name"] = _one_of(source.name, block.names)
     if block.namespaces:
-        made["is-in-namespace"] = _one_of(namespace, block.namespaces)
+        made["is-in-namespace"] = _one_of(source.namespace, block.namespaces)
     if block.annotations:
         made["has-annotations"] = conjunction(
-            _has_entry("object.metadata.?annotations.orValue({})", key, value)
+            _has_entry(f"{source.subject}.metadata.?annotations.orValue({{}})", key, value)
             for key, value in block.annotations.items()
         )
     if block.selector and beside.object_selector is None:
-        made["has-labels"] = _selected(_LABELS, block.selector)
+        made["has-labels"] = _selected(source.labels, block.selector)
     if block.namespace_selector and beside.namespace_selector is None:
-        made["namespace-has-labels"] = _selected(_NAMESPACE_LABELS, block.namespace_selector)
+        fits = _selected(source.namespace_labels, block.namespace_selector)
+        is_none = [] if source.has_namespace else [_IS_NO_NAMESPACE]
+        made["namespace-has-labels"] = conjunction([*is_none, fits])
     if block.cluster_roles:
         made["is-by-cluster-admin"] = truth(_MAY_ALL)
     if block.subjects:

@@ -84,13 +84,14 @@ def leaf(text: str, form: Form, pattern: Json | Reference) -> Condition:
     raise NotTranslated("a pattern that is neither a value nor a map nor a list")
 
 
-def optional_leaf(place: Place, pattern: Json, *, fine_if_absent: bool) -> Condition:
+def optional_leaf(place: Place, pattern: Json | Reference, *, fine_if_absent: bool) -> Condition:
     """Return what a leaf of a pattern demands of a value that may be absent. Raises
     NotTranslated."""
     form = place.shape.form
     default = _DEFAULTS.get(form)
-    # Several optional steps: one `orValue` reads better than a chain of `has`.
-    if place.unsure > 1 and default is not None:
+    # Several optional steps: one `orValue` reads better than a chain of `has`. What a variable
+    # reads may be the very value that stands for an absent one.
+    if place.unsure > 1 and default is not None and not isinstance(pattern, Reference):
         for value in (*default, *(_words(pattern) if form is Form.STRING else ())):
             if scalar_matches(value, pattern) is fine_if_absent:
                 return leaf(f"{place.optional}.orValue({literal(value)})", form, pattern)

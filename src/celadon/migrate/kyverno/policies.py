@@ -47,6 +47,11 @@ class Filter:
     cluster_roles: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 
+    @property
+    def says_something(self) -> bool:
+        """Whether it is not empty: what is empty takes nothing."""
+        return self != Filter()
+
 
 @dataclass(frozen=True, slots=True)
 class Filters:
@@ -71,7 +76,7 @@ class Rule:
         """Return the field that says what the rule does: `validate`, `mutate`, `generate`,
         `verifyImages`; empty if it has none of them."""
         kinds = ("validate", "mutate", "generate", "verifyImages")
-        return next((one for one in kinds if one in self.value), "")
+        return next((one for one in kinds if self.value.get(one)), "")
 
     @property
     def preconditions(self) -> Json:
@@ -339,18 +344,32 @@ def _shifted(rule: Rule, kinds: tuple[str, ...], path: tuple[str, ...]) -> Rule:
             for one in rule.value["mutate"]["foreach"]
         ]
         value["mutate"] = {**rule.value["mutate"], "foreach": entries}
-    there = ".".join(path)
-    # Kyverno replaces in the text of the rule, too, so what merely looks like a path in a message
-    # is moved with the paths (`pkg/autogen/v1/rule.go`). Only there the object is `request.object`;
+    # Kyverno replaces in all texts of the rule, so what merely looks like a path in a message is
+    # moved with the paths (`pkg/autogen/v1/rule.go`). Only there the object is `request.object`;
     # rules in CEL read `object`.
-    before = "" if "cel" in validate else "request."
-    text = json.dumps(value)
-    for root in ("object", "oldObject"):
-        for part in ("spec", "metadata"):
-            pattern = rf"(?<![A-Za-z]){re.escape(before)}{root}\.{part}(?![A-Za-z])"
-            text = re.sub(pattern, f"{before}{root}.{there}.{part}", text)
-    shifted = json.loads(text)
+    roots = ("", ".".join(path)) if "cel" in validate else ("request.", ".".join(path))
+    shifted: JsonObject = {name: _moved(one, *roots) for name, one in value.items()}
     return Rule(rule.name, _of_kinds(rule.match, kinds), _of_kinds(rule.exclude, kinds), shifted)
+
+
+def _moved(value: Json, before: str, there: str) -> Json:
+    """Return a value in whose texts paths of a Pod lead to where a template is."""
+    match value:
+        case Mapping():
+            return {
+                _moved_text(name, before, there): _moved(one, before, there)
+                for name, one in value.items()
+            }
+        case list():
+            return [_moved(one, before, there) for one in value]
+        case str():
+            return _moved_text(value, before, there)
+    return value
+
+
+def _moved_text(text: str, before: str, there: str) -> str:
+    pattern = rf"(?<![A-Za-z]){re.escape(before)}(object|oldObject)\.(spec|metadata)(?![A-Za-z])"
+    return re.sub(pattern, rf"{before}\1.{there}.\2", text)
 
 
 def _nested(pattern: Json, path: Sequence[str]) -> Json:

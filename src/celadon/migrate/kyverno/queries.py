@@ -146,14 +146,21 @@ that is called so."""
 
 def read(text: str, names: Names) -> Query:
     """Return what an expression of JMESPath reads. Raises NotTranslated."""
+    try:
+        return Reader(names).read(parsed(text), names)
+    except RecursionError:
+        raise NotTranslated("an expression in brackets in brackets, too deep to be read") from None
+
+
+def parsed(text: str) -> Node:
+    """Return the syntax tree of an expression of JMESPath. Raises NotTranslated."""
     # late: what is written in CEL is translated without it
     from jmespath.exceptions import JMESPathError
     from jmespath.parser import Parser
 
     try:
-        node = Parser().parse(_variables_as_fields(text.strip())).parsed
         # jmespath parses; what it would search for is put together here, and never run.
-        return _Reader(names).read(node, names)
+        return dict(Parser().parse(_variables_as_fields(text.strip())).parsed)
     except JMESPathError as error:
         reason = str(error).partition("\n")[0]
         raise NotTranslated(f"`{text.strip()}` is no JMESPath: {reason}") from None
@@ -171,10 +178,13 @@ def _variables_as_fields(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class Reader:
+    """Reads syntax trees, with what stands around an expression by name."""
+
     names: Names
 
     def read(self, node: Node, current: Query) -> Query:
+        """Return what a tree reads in a value. Raises NotTranslated."""
         kind, children = node["type"], node["children"]
         match kind:
             case "identity" | "current":
@@ -392,6 +402,8 @@ def _split(value: Query, separator: Query) -> Query:
             return Computed(f"{place.plain}.split({text})", Form.LIST)
         case Computed(known, Form.STRING):
             return Computed(f"{known}.split({text})", Form.LIST)
+        case Otherwise(Located(place), Constant(str(default))) if place.shape.form is Form.STRING:
+            return Computed(f"{_text_or(place, default)}.split({text})", Form.LIST)
     raise NotTranslated("`split` of what may be absent, or is no text")
 
 
@@ -443,6 +455,8 @@ def _cased(method: str) -> Callable[[Query], Query]:
                 return Computed(f"{text}.{method}()")
             case Constant(str(text)):
                 return Constant(text.lower() if method == "lowerAscii" else text.upper())
+            case Otherwise(Located(place), Constant(str(text))) if place.shape.form is Form.STRING:
+                return Computed(f"{_text_or(place, text)}.{method}()")
         raise NotTranslated(f"`{method}` of what may be absent, or is no text")
 
     return called
@@ -601,9 +615,19 @@ def _where(
         case Computed(text, _):
             return asked(text)
         case Otherwise(Located(place), Constant(str(text))):
-            known = f"{place.optional}.orValue({quoted(text)})"
-            return asked(known if place.shape.form is Form.STRING else f"string({known})")
+            return asked(_text_or(place, text))
     raise NotTranslated("a function of what is no single text")
+
+
+def _text_or(place: Place, default: str) -> str:
+    """Return the text of a value, or another where it is absent or empty."""
+    is_text = place.shape.form is Form.STRING
+    if not default:
+        known = f"{place.optional}.orValue('')"
+        return known if is_text else f"string({known})"
+    text = place.plain if is_text else f"string({place.plain})"
+    there = is_true(Located(place))
+    return text if there == ALWAYS else f"({there.text} ? {text} : {quoted(default)})"
 
 
 def compare(left: Query, operator: str, right: Query) -> Condition:

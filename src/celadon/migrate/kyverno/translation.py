@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.defaulting import always_set
 from celadon.kube.json_types import JsonDict, Needed
 from celadon.kube.json_types import Shape as JsonShape
 from celadon.kube.resources import Catalog
@@ -40,6 +41,7 @@ from celadon.migrate.kyverno.cel_policies import (
 from celadon.migrate.kyverno.conditions import (
     OPERATIONS,
     VARIABLE,
+    asked_operations,
     conditions,
     joined,
     operand,
@@ -47,6 +49,7 @@ from celadon.migrate.kyverno.conditions import (
     substituted,
     with_context,
 )
+from celadon.migrate.kyverno.failures import failing_variables
 from celadon.migrate.kyverno.matching import Matching, filtered, kinds_of, matching
 from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
@@ -79,7 +82,7 @@ from celadon.migrate.kyverno.queries import (
     elements,
     read,
 )
-from celadon.migrate.shapes import Place, Shape, object_place
+from celadon.migrate.shapes import Form, Place, Shape, object_place
 from celadon.migrate.translations import (
     NotTranslated,
     Origin,
@@ -141,6 +144,7 @@ def _translated(
         left_out = dict(_left_out(policy, forms, catalog, exceptions))
         heeded = [one for one in exceptions if one.name not in left_out]
         documents = [one for form in forms for one in _documents(policy, form, catalog, heeded)]
+        notes = tuple(_notes(policy, forms, catalog))
     except NotTranslated as error:
         return Translation(origin, reason=error.reason, instead=error.instead)
     names = [
@@ -149,7 +153,11 @@ def _translated(
         if any(one.is_for_rule(policy.full_name, form.name) for form in forms)
     ]
     return Translation(
-        origin, tuple(documents), exceptions=tuple(names), left_out=tuple(left_out.items())
+        origin,
+        tuple(documents),
+        exceptions=tuple(names),
+        left_out=tuple(left_out.items()),
+        notes=notes,
     )
 
 
@@ -166,20 +174,22 @@ def _left_out(
             if exception.is_for_rule(policy.full_name, form.name):
                 try:
                     for kind in kinds:
-                        _not_excepted(exception, [kind])
+                        _not_excepted(exception, [kind], ())
                     if _is_of_controls(exception, form.rule):
                         exclusions([(ALWAYS, exception.value["spec"]["podSecurity"])])
                 except NotTranslated as error:
                     yield exception.name, error.reason
 
 
-def _not_excepted(exception: PolicyException, kinds: Sequence[GroupVersionKind]) -> Condition:
+def _not_excepted(
+    exception: PolicyException, kinds: Sequence[GroupVersionKind], operations: Iterable[str]
+) -> Condition:
     """Return whether an object of some kinds is none that an exception is for. Raises
     NotTranslated."""
     exception.check()
     given = exception.value["spec"].get("conditions")
     required = [conditions(given, _names(kinds))] if given else []
-    return negation(conjunction([filtered(exception.filters, kinds), *required]))
+    return negation(conjunction([filtered(exception.filters, kinds, operations), *required]))
 
 
 def _is_of_controls(exception: PolicyException, rule: Rule) -> bool:
@@ -240,7 +250,7 @@ def _excepting(
     said = dict(
         zip(
             condition_names(exceptions),
-            (_not_excepted(one, kinds) for one in exceptions),
+            (_not_excepted(one, kinds, demand.operations) for one in exceptions),
             strict=True,
         )
     )
@@ -423,25 +433,25 @@ def _demand(
     names = _of_rule(rule, kinds)
     if mutate:
         return _mutating_demand(rule, names, object_place(kinds))
-    operations, left = operations_of(rule.preconditions)
+    _, left = operations_of(rule.preconditions)
     required = conditions(left, names)
     if "podSecurity" in validate:
         excepted = [
             (negation(met), one.value["spec"]["podSecurity"])
             for one in exceptions
-            if (met := _not_excepted(one, kinds)) != ALWAYS
+            if (met := _not_excepted(one, kinds, ())) != ALWAYS
         ]
         message = _message(rule, names)
         demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
         return Demand(
             {"is-meant": required.text} if required != ALWAYS else {},
-            tuple(one for one in operations or OPERATIONS if one in _usual(rule) - _WITHOUT_OBJECT),
+            asked_operations(rule),
             demanded.validations,
             {"variables": list(demanded.variables)},
         )
     answer = _answer(rule, names, object_place(kinds))
     said = conjunction([required, negation(answer.skips)]), answer.fine
-    for_operations = [one for one in operations or OPERATIONS if one in _usual(rule)]
+    for_operations = list(asked_operations(rule))
     for operation in _without(rule, for_operations):
         # What is not there then is absent in JMESPath; in CEL it is null, and has no fields.
         try:
@@ -487,27 +497,16 @@ def _either(condition: Condition, then: Condition, otherwise: Condition) -> Cond
 
 def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
     """Return what a rule changes. Where its conditions do not hold, nothing."""
-    operations, left = operations_of(rule.preconditions)
+    _, left = operations_of(rule.preconditions)
     required = conditions(left, names)
     changes = mutation(place, rule.value["mutate"], names)
     met = conjunction([required, changes.condition])
     return Demand(
         {"is-meant": met.text} if met != ALWAYS else {},
-        tuple(one for one in operations or OPERATIONS if one in _usual(rule) - _WITHOUT_OBJECT),
+        asked_operations(rule),
         (),
         mutations=changes.mutations,
     )
-
-
-_WITHOUT_OBJECT: Final = {Operation.DELETE.name, Operation.CONNECT.name}
-
-
-def _usual(rule: Rule) -> set[str]:
-    """Return the operations that a rule is about: objects come or change, and those it names."""
-    named = json.dumps([rule.preconditions, (rule.value.get("validate") or {}).get("deny")])
-    named += " ".join(one for block in rule.match.blocks for one in block.operations)
-    usual = {Operation.CREATE.name, Operation.UPDATE.name}
-    return usual | {one for one in OPERATIONS if one in named}
 
 
 def _answer(rule: Rule, names: Names, place: Place) -> Answer:
@@ -572,8 +571,11 @@ def _element_demand(
     its sake (`elementScope: false`)."""
     assert isinstance(branch.value, Located)
     place = replace(branch.value.place.there(), taken=frozenset({branch.value.place.root}))
-    around = {name: avoiding(one, place.root) for name, one in names.members.items()}
-    inside = with_context(entry.get("context") or (), Names({**around, "element": Located(place)}))
+    inside = _of_element(entry, names, place)
+    if entry.get("elementScope") is True and place.shape.form in _SCALARS:
+        raise NotTranslated(
+            "`elementScope: true` for elements that are no objects: it always fails"
+        )
     is_meant = [branch.value.place.present()]
     if entry.get("preconditions"):
         is_meant.append(conditions(entry["preconditions"], inside))
@@ -585,6 +587,15 @@ def _element_demand(
         given = (entry.get("deny") or {}).get("conditions")
         held = negation(conditions(given, inside)) if given else NEVER
     return conjunction(is_meant), held
+
+
+_SCALARS: Final = frozenset({Form.BOOL, Form.INTEGER, Form.NUMBER, Form.QUANTITY, Form.STRING})
+
+
+def _of_element(entry: JsonObject, names: Names, place: Place) -> Names:
+    """Return what an entry of a `foreach` sees of an element."""
+    around = {name: avoiding(one, place.root) for name, one in names.members.items()}
+    return with_context(entry.get("context") or (), Names({**around, "element": Located(place)}))
 
 
 def _some(branch: Branch, condition: Condition) -> Condition:
@@ -634,7 +645,61 @@ def _cel(rule: Rule) -> Demand:
     wanted = {condition_name(str(one["name"])): str(one["expression"]) for one in preconditions}
     if len(wanted) < len(preconditions):
         raise NotTranslated("several `celPreconditions` of one name")
-    return Demand(wanted, OPERATIONS, tuple(validations), extra)
+    return Demand(wanted, asked_operations(rule), tuple(validations), extra)
+
+
+# --- What is decided otherwise -----------------------------------------------
+
+
+def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterator[str]:
+    """Yield what a translated rule is known to decide otherwise than Kyverno."""
+    rule = forms[0].rule
+    validate: JsonObject = rule.value.get("validate") or {}
+    if "cel" in validate:
+        if Operation.DELETE.name not in asked_operations(rule) and not any(
+            one.operations for one in rule.match.blocks
+        ):
+            yield "lets deletions pass, which fail in Kyverno, since they have no `object`"
+        return
+    every_missing = [tuple(_missing(policy, form.rule, catalog)) for form in forms]
+    missing = next(filter(None, every_missing), ())  # paths in templates of pods say the same
+    if missing:
+        texts = ", ".join(f"`{one}`" for one in dict.fromkeys(missing))
+        yield (
+            f"where {texts} reads nothing, Kyverno's rule fails, and refuses if it enforces; "
+            "here its condition is not met"
+        )
+    # An object that is deleted is judged by what it was, but by no pattern (`validate_resource.go`,
+    # `validateResourceWithRule`).
+    matched = matching(policy, rule, catalog)
+    asks = not matched.operations and Operation.DELETE.name not in asked_operations(rule)
+    demanded, _ = operations_of(rule.preconditions)
+    is_asked_of_deletions = Operation.DELETE.name in (demanded or OPERATIONS) and not any(
+        Operation.DELETE.name in one.operations for one in rule.exclude.blocks
+    )
+    if asks and is_asked_of_deletions and {"deny", "foreach"} & set(validate):
+        yield "lets deletions pass, which Kyverno judges, too, since it names no `operations`"
+
+
+def _missing(policy: Policy, rule: Rule, catalog: Catalog) -> Iterator[str]:
+    """Yield the variables that read nothing in some objects, so that the rule fails. In conditions
+    on elements of a list they only pass the element over."""
+    matched = matching(policy, rule, catalog)
+    kinds = kinds_of(matched.rules)
+    names = _of_rule(rule, kinds)
+    always = set(frozenset.intersection(*map(always_set, kinds)) if kinds else ())
+    if all(one.has_namespace and one.resource != "namespaces" for one in matched.rules):
+        always.add("metadata.namespace")
+    validate: JsonObject = rule.value.get("validate") or {}
+    _, left = operations_of(rule.preconditions)
+    parts = [left, *(validate.get(one) for one in ("deny", "pattern", "anyPattern"))]
+    yield from failing_variables(parts, names, always)
+    for entry in validate.get("foreach") or ():
+        for branch in elements(read(str(entry["list"]), names)):
+            assert isinstance(branch.value, Located)
+            inside = _of_element(entry, names, branch.value.place.there())
+            parts = [entry.get("deny"), entry.get("pattern")]
+            yield from failing_variables(parts, inside, always)
 
 
 # --- Documents ---------------------------------------------------------------
