@@ -37,7 +37,7 @@ from celadon.prove.evaluator import Evaluator, optional_member
 from celadon.prove.functions import equal, literal
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, text
-from celadon.prove.objects import Inputs, narrowed
+from celadon.prove.objects import Demand, Inputs, narrowed
 from celadon.prove.requests import NAMESPACE, Endpoint, SymbolicRequest
 from celadon.prove.search import Claim, free_loops
 from celadon.prove.unmodelled import Unmodelled
@@ -240,7 +240,8 @@ class Scene:
     unmodelled: Unmodelled = field(init=False)
     params: dict[str, Param] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
-    known: dict[tuple[_Key, Claim | None], Outcome] = field(default_factory=dict)
+    known: dict[tuple[_Key, Claim | None], tuple[Outcome, Demand]] = field(default_factory=dict)
+    """Outcomes, and what they ask of lists: so does every question that uses them."""
     opaque_ones: dict[_Key, Outcome] = field(default_factory=dict)
     plans: list[tuple[MatchPlan, Formula]] = field(default_factory=list)
     _variable: Outcome = field(init=False)
@@ -519,13 +520,18 @@ class Decider:
         known, opaque = self.scene.known, self.scene.opaque_ones
         if key in opaque:
             return opaque[key]
-        if (key, claim) not in known:
-            made = self._new_outcome(policy, expression, look, claim, in_condition=in_condition)
-            if isinstance(made, Gap):
-                opaque[key] = self.scene.opaque(made)
-                return opaque[key]
-            known[key, claim] = made
-        return known[key, claim]
+        if (key, claim) in known:
+            kept, demand = known[key, claim]
+            self.scene.inputs.demand(demand)
+            return kept
+        made, demand = self.scene.inputs.evaluated(
+            lambda: self._new_outcome(policy, expression, look, claim, in_condition=in_condition)
+        )
+        if isinstance(made, Gap):
+            opaque[key] = self.scene.opaque(made)
+            return opaque[key]
+        known[key, claim] = made, demand
+        return made
 
     def _alternative(self) -> AbstractContextManager[None]:
         """One validation is enough to refuse a request."""

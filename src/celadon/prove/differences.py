@@ -68,6 +68,9 @@ class Finding(enum.Enum):
     UNDECIDED = "not decided"
 
 
+PROVED: Final = (Finding.SAME, Finding.BOUNDED)
+
+
 @dataclass(frozen=True, slots=True)
 class Side:
     """Policies in force: an engine, and the other objects of their files, which may be params."""

@@ -10,10 +10,10 @@ sets (`celadon.kube.defaulting`), and those that the schema requires.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 import z3
 
@@ -93,6 +93,17 @@ class Pattern:
         return bool(re2.compile(self.pattern).search(text))
 
 
+Evaluated = TypeVar("Evaluated")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Demand:
+    """What something that was evaluated asks of inputs: for each so many items, and whether their
+    number matters."""
+
+    parts: tuple[tuple[Cut, int, bool], ...]
+
+
 @dataclass(slots=True)
 class Inputs:
     """The unknowns of one question, and what is assumed of them."""
@@ -108,6 +119,10 @@ class Inputs:
     usual: list[Formula] = field(default_factory=list)
     """What validation asks for, most of the time: an example has it if it can."""
     names: dict[str, int] = field(default_factory=dict)
+    alternatives: int = 0
+    """Those that are being evaluated."""
+    demanded: set[Demand] = field(default_factory=set)
+    """What the question asks for, alternatives left aside."""
 
     def unknown(self, path: str, sort: z3.SortRef) -> Term:
         """A new unknown, called by its path."""
@@ -125,7 +140,9 @@ class Inputs:
         """Treat what is evaluated meanwhile as one of several things of which one has to hold: of
         the items that each of them asks for, only the most are needed."""
         before = {id(cut): cut.loops for cut in self.cuts}
+        self.alternatives += 1
         yield
+        self.alternatives -= 1
         for cut in self.cuts:
             known = before.get(id(cut), 0)
             cut.most, cut.loops = max(cut.most, cut.loops - known), known
@@ -133,11 +150,40 @@ class Inputs:
     @contextmanager
     def one_question(self) -> Iterator[None]:
         """Treat what is evaluated meanwhile as one of several questions: which items it asks for
-        does not matter to the others."""
-        before = {id(cut): (cut.most, cut.is_counted) for cut in self.cuts}
+        does not matter to the others, unless they ask for the same (`demand`)."""
+        before = {id(cut): (cut.loops, cut.most, cut.is_counted) for cut in self.cuts}
+        demanded = set(self.demanded)
         yield
         for cut in self.cuts:
-            cut.most, cut.is_counted = before.get(id(cut), (0, False))
+            cut.loops, cut.most, cut.is_counted = before.get(id(cut), (0, 0, False))
+        self.demanded = demanded
+
+    def evaluated(self, evaluate: Callable[[], Evaluated]) -> tuple[Evaluated, Demand]:
+        """Return what was evaluated, which may be used again; and what it asks of the inputs."""
+        before = {id(cut): (cut.loops, cut.is_counted) for cut in self.cuts}
+        for cut in self.cuts:
+            cut.is_counted = False
+        made = evaluate()
+        found = []
+        for cut in self.cuts:
+            loops, was_counted = before.get(id(cut), (0, False))
+            if cut.loops > loops or cut.is_counted:
+                found.append((cut, cut.loops - loops, cut.is_counted))
+            cut.loops, cut.is_counted = loops, was_counted
+        demand = Demand(tuple(found))
+        self.demand(demand)
+        return made, demand
+
+    def demand(self, demand: Demand) -> None:
+        """Ask for what was asked for before; what one question asks for once is enough for all that
+        uses it, except that it may be an alternative, too."""
+        if self.alternatives == 0 and demand in self.demanded:
+            return
+        for cut, loops, is_counted in demand.parts:
+            cut.loops += loops
+            cut.is_counted |= is_counted
+        if self.alternatives == 0:
+            self.demanded.add(demand)
 
     # Values by schema.
 

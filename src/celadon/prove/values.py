@@ -138,7 +138,9 @@ class Cut:
 
     path: str
     loops: int = 0
-    keys: set[str] = field(default_factory=set)
+    keys: dict[int, Value] = field(default_factory=dict)
+    """Those that are asked for, by the numbers of their terms. What has a number keeps it as long
+    as it is here."""
     most: int = 0
     """What one of several alternatives asks for, of which only one has to hold."""
     is_counted: bool = False
