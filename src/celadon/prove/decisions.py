@@ -449,7 +449,10 @@ class Decider:
                 param = self._param(source, ref.name, ref.selector, where)
             self.scene.params[key] = param
         is_missed = ref.parameter_not_found_action == ACTIONS[0]
-        return _Look(param.there, key, param.object, is_missed=is_missed)
+        made = param.object
+        if not param.is_given and self.engine.version != self.scene.version:
+            made = _as_of(self.engine.version, _kind_of(source), made)
+        return _Look(param.there, key, made, is_missed=is_missed)
 
     def _param(
         self, source: ParamSource, name: str, selector: JsonObject | None, where: Text | str | None
@@ -457,9 +460,7 @@ class Decider:
         """Any object of its kind that may be there."""
         scene = self.scene
         path = f"params {len(scene.params) + 1}" if scene.params else "params"
-        group, version = parse_api_version(source.kind.api_version)
-        kind = GroupVersionKind(group, version, source.kind.kind)
-        made = scene.request.param(kind, path, name, where)
+        made = scene.request.param(_kind_of(source), path, name, where)
         there = scene.inputs.presence(path)
         if selector is not None:
             selected = satisfied(label_selector(selector), made)
@@ -588,6 +589,11 @@ class Decider:
         except NotModelled as error:
             place = places[0] if places else (expression.source, None)
             return Gap(str(error), policy.name, *place)
+
+
+def _kind_of(source: ParamSource) -> GroupVersionKind:
+    group, version = parse_api_version(source.kind.api_version)
+    return GroupVersionKind(group, version, source.kind.kind)
 
 
 class _Look(NamedTuple):

@@ -5,7 +5,8 @@ and maps have up to `items` entries. What a counterexample says of the fields th
 and the least that the schema demands of the others, is an object again (`Inputs.json`).
 
 What all objects of a kind have after defaulting is there: fields that a rule without conditions
-sets (`celadon.kube.defaulting`), and those that the schema requires.
+sets (`celadon.kube.defaulting`), those that Go writes whatever they are, and those without which
+validation takes no object.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import z3
 
@@ -36,6 +37,7 @@ from celadon.prove.values import (
     Item,
     List,
     Map,
+    NotModelled,
     Null,
     Outcome,
     Text,
@@ -66,6 +68,43 @@ UNIQUE: Final = frozenset(
 """Items whose lists have no two with the same keys: validation refuses them, which comes before
 policies. `x-kubernetes-list-type` alone says nothing of that, but how such lists are merged:
 of `env`, `ports` or `finalizers` the server takes the same twice."""
+
+DEMANDED: Final[Mapping[str, frozenset[str]]] = {
+    name: frozenset(fields.split())
+    for name, fields in {
+        "CephFSPersistentVolumeSource": "monitors",
+        "CephFSVolumeSource": "monitors",
+        "CertificateSigningRequestSpec": "request",
+        "CounterSet": "counters",
+        "CustomResourceDefinitionSpec": "versions",
+        "DaemonSetSpec": "selector",
+        "DeploymentSpec": "selector",
+        "DeviceCounterConsumption": "counters",
+        "Endpoint": "addresses",
+        "HTTPIngressPath": "pathType",
+        "HTTPIngressRuleValue": "paths",
+        "IPAddressSpec": "parentRef",
+        "MutatingWebhook": "admissionReviewVersions sideEffects",
+        "NodeSelector": "nodeSelectorTerms",
+        "NonResourcePolicyRule": "nonResourceURLs verbs",
+        "OpaqueDeviceConfiguration": "parameters",
+        "ParentReference": "resource name",
+        "PodFailurePolicyOnExitCodesRequirement": "values",
+        "PodSpec": "containers",
+        "PolicyRule": "verbs",
+        "PolicyRulesWithSubjects": "subjects",
+        "RBDPersistentVolumeSource": "monitors",
+        "RBDVolumeSource": "monitors",
+        "ReplicaSetSpec": "selector",
+        "ResourcePolicyRule": "apiGroups resources verbs",
+        "StatefulSetSpec": "selector",
+        "TopologySelectorLabelRequirement": "values",
+        "ValidatingAdmissionPolicyBindingSpec": "policyName validationActions",
+        "ValidatingWebhook": "admissionReviewVersions sideEffects",
+    }.items()
+}
+"""Fields that validation does not take empty, by the type. Others that the schema requires Go shows
+as null, or leaves out, where a client does not give them."""
 
 _INTEGERS: Final = {"int32": 1 << 31, "": 1 << 63, "int64": 1 << 63}
 
@@ -429,34 +468,45 @@ class _Objects:
         if not below and name in self.given:
             return TRUE, certain(functions.literal(self.given[name]))
         here = (*below, name)
+        if schema.name in built_in():
+            return self._written(schema, name, place, here)
         is_sure = name in schema.required or _rule_path(here) in self.always
-        if schema.name not in built_in():
-            there = TRUE if is_sure else self.inputs.presence(place)
-            return there, self.inputs.value(inside, place, self, here)
-        return self._written(schema, name, place, here, is_sure=is_sure)
+        there = TRUE if is_sure else self.inputs.presence(place)
+        return there, self.inputs.value(inside, place, self, here)
 
     def _written(
-        self, schema: Schema, name: str, place: str, here: Path, *, is_sure: bool
+        self, schema: Schema, name: str, place: str, here: Path
     ) -> tuple[Formula, Outcome]:
         """A field as Go writes it: some are there even if empty, most are left out then."""
         encoding = built_in().encoding(schema.name)
         always, pointers = encoding.get("always", {}), encoding.get("ptr", ())
         made = self.inputs.value(schema.properties[name], place, self, here)
         is_full = _is_full(made)
-        if name in always:
-            if name in schema.required:  # zero, false and empty lists are written, too
-                self.inputs.usual.append(is_full)
-            elif always[name] is None:
-                is_value = is_full
-                if _is_container(made):  # `[]` stays, until it is stored
-                    is_value = either((is_full, self.inputs.presence(f"{place} empty")))
-                made = selected(is_value, made, certain(Null()))
-            return TRUE, made
-        there = TRUE if is_sure else self.inputs.presence(place)
-        # What is no pointer is left out by Go where it is empty (`omitempty`).
-        if name not in pointers:
-            self.inputs.assumed.append(either((negated(there), is_full)))
-        return there, made
+        is_demanded = name in DEMANDED.get(schema.name.rpartition(".")[2], ())
+        is_sure = is_demanded or _rule_path(here) in self.always
+        if name not in always:
+            there = TRUE if is_sure else self.inputs.presence(place)
+            # What is no pointer is left out by Go where it is empty (`omitempty`).
+            if name not in pointers:
+                self.inputs.assumed.append(either((negated(there), is_full)))
+            return there, made
+        if name in schema.required:
+            self.inputs.usual.append(is_full)
+        if is_demanded:
+            self.inputs.assumed.append(is_full)
+        elif always[name] is None and not is_sure:
+            is_value = self._value_there(made, place, may_be_empty=name in pointers)
+            made = selected(is_value, made, certain(Null()))
+        return TRUE, made
+
+    def _value_there(self, made: Outcome, place: str, *, may_be_empty: bool) -> Formula:
+        """Return where what may be null is not: a full value is none, nor is an empty one behind a
+        pointer, nor `[]` until it is stored."""
+        if not _has_empty(made):
+            return self.inputs.presence(place)
+        if may_be_empty or _is_container(made):
+            return either((_is_full(made), self.inputs.presence(f"{place} empty")))
+        return _is_full(made)
 
 
 def narrowed(made: Outcome, schema: Schema, release: str) -> Outcome:
@@ -477,7 +527,8 @@ def _narrowed(value: Value, schema: Schema, release: str) -> Value:
                 found = None if inside is None else value.field(name)
                 if inside is None or found is None:
                     return None
-                return found[0], narrowed(found[1], inside, release)
+                made = found[0], narrowed(found[1], inside, release)
+                return _as_written(*made, schema.name, name, release)
 
             return Fields(value.path, field_of, value.least)
         case List() if schema.items is not None:
@@ -494,6 +545,37 @@ def _narrowed(value: Value, schema: Schema, release: str) -> Value:
     return value
 
 
+def _as_written(
+    there: Formula, made: Outcome, type_name: str, name: str, release: str
+) -> tuple[Formula, Outcome]:
+    """A field of a type as an older release writes it, which may show as null what the newer leaves
+    out. Raises NotModelled."""
+    newer = _manner(type_name, name)
+    with answering_as(release):
+        older = _manner(type_name, name)
+    if newer == older:
+        return there, made
+    if _is_container(made) or True in (newer.is_pointer, older.is_pointer) or newer.is_always:
+        raise NotModelled(f"{name}, which releases write differently")
+    return TRUE, selected(there, made, certain(Null()))
+
+
+class _Manner(NamedTuple):
+    """How Go writes a field that is empty."""
+
+    is_always: bool = False
+    shown: Json = None
+    is_pointer: bool = False
+
+
+def _manner(type_name: str, name: str) -> _Manner:
+    if type_name not in built_in():
+        return _Manner()
+    encoding = built_in().encoding(type_name)
+    always = encoding.get("always", {})
+    return _Manner(name in always, always.get(name), name in encoding.get("ptr", ()))
+
+
 def _rule_path(path: Path) -> str:
     """The path as rules of defaulting write it: `spec.containers[*].ports`."""
     return ".".join(path).replace(".[*]", "[*]").replace(".{*}", "{*}")
@@ -501,6 +583,12 @@ def _rule_path(path: Path) -> str:
 
 def _is_container(made: Outcome) -> bool:
     return any(isinstance(case.value, List | Map) for case in made.cases)
+
+
+def _has_empty(made: Outcome) -> bool:
+    """Return whether there is an empty value of the kind."""
+    kinds = (*_EMPTY, List, Map)
+    return all(isinstance(case.value, kinds) for case in made.cases)
 
 
 def _is_full(made: Outcome) -> Formula:
