@@ -44,6 +44,8 @@ LIMITS: JsonObject = {
                             "most": {"type": "integer"},
                             "share": {"type": "number"},
                             "text": {"type": "string", "nullable": True},
+                            "part": {"type": "integer", "enum": [1, 2]},
+                            "port": {"x-kubernetes-int-or-string": True},
                         },
                     }
                 },
@@ -312,6 +314,8 @@ def test_what_is_not_modelled_is_said(expression: str, reason: str) -> None:
 
 
 WITH_PARAMS = [
+    # What is stored is an integer.
+    ("params.most % 2 == 0", NO),
     ("object.spec.replicas <= params.most", NO),
     ("object.spec.replicas <= params.least", YES),
     ("!has(params.text) || params.text.size() > 0", YES),
@@ -331,7 +335,19 @@ def test_params_of_a_custom_kind(expression: str, fails: Answer) -> None:
 
 @pytest.mark.parametrize(
     ("expression", "fails", "refuses"),
-    [("object.most <= 9", NO, YES), ("object.share < 1.0", YES, YES), ("has(object.most)", NO, NO)],
+    [
+        ("object.most <= 9", NO, YES),
+        ("object.share < 1.0", YES, YES),
+        ("has(object.most)", NO, NO),
+        # A client may write 2.0, which is a double until it is stored.
+        ("object.most % 2 == 0", YES, YES),
+        ("type(object.most) == int", NO, YES),
+        ("int(object.most) % 2 == 0", NO, YES),
+        ("dyn(object.most) != 2.5", NO, NO),
+        ("!has(object.part) || int(object.part) != 3", NO, NO),
+        ("!has(object.part) || type(object.part) == int", NO, YES),
+        ("!has(object.port) || type(object.port) == string || object.port % 2 == 0", YES, YES),
+    ],
 )
 def test_objects_of_a_custom_kind(expression: str, fails: Answer, refuses: Answer) -> None:
     document = policy(expression, "limits", "example.com")

@@ -106,6 +106,9 @@ DEMANDED: Final[Mapping[str, frozenset[str]]] = {
 """Fields that validation does not take empty, by the type. Others that the schema requires Go shows
 as null, or leaves out, where a client does not give them."""
 
+_WHOLE: Final = (1 << 53) - 1
+"""The largest double that validation takes for an integer: all of them are exact."""
+
 _INTEGERS: Final = {"int32": 1 << 31, "": 1 << 63, "int64": 1 << 63}
 
 
@@ -227,12 +230,22 @@ class Inputs:
     # Values by schema.
 
     def kind(
-        self, gvk: GroupVersionKind, schema: Schema, path: str, *, is_custom: bool = False
+        self,
+        gvk: GroupVersionKind,
+        schema: Schema,
+        path: str,
+        *,
+        is_custom: bool = False,
+        is_stored: bool = False,
     ) -> Fields:
-        """An object of a kind; of a custom one the schema says no more than what it looks like."""
+        """An object of a kind; of a custom one the schema says no more than what it looks like, and
+        while it is not stored it is as a client has written it."""
         given = {"apiVersion": gvk.api_version, "kind": gvk.kind}
         always = {"metadata", "metadata.name", *always_set(gvk)}
-        return _Objects(self, always, given, is_custom=is_custom).fields(schema, path, ())
+        objects = _Objects(
+            self, always, given, is_custom=is_custom, is_written=is_custom and not is_stored
+        )
+        return objects.fields(schema, path, ())
 
     def value(
         self, schema: Schema, path: str, objects: _Objects | None = None, below: Path = ()
@@ -250,17 +263,17 @@ class Inputs:
     def _not_null(self, schema: Schema, path: str, objects: _Objects, below: Path) -> Outcome:
         # What built-in kinds have for status is taken without a look at it: any phase can be there.
         if schema.enum and (objects.is_custom or below[:1] != ("status",)):
-            return self._one_of(schema.enum, path)
+            return self._one_of(schema.enum, path, is_written=objects.is_written)
         if schema.int_or_string:
             is_text = self.unknown(f"{path} is a string", z3.BoolSort())
             # Both exist for the solver; the guard says which of them the object has.
-            number, text = self._integer(schema, path), self._text(schema, path)
-            return outcome([Case(is_text, text), Case(negated(is_text), number)])
+            number = self._written_integer(schema, path, objects)
+            return selected(is_text, certain(self._text(schema, path)), number)
         match schema.type:
             case "string":
                 return certain(self._text(schema, path))
             case "integer":
-                return certain(self._integer(schema, path))
+                return self._written_integer(schema, path, objects)
             case "boolean":
                 return certain(Truth(self.unknown(path, z3.BoolSort())))
             case "number" if objects.is_custom:
@@ -278,7 +291,10 @@ class Inputs:
                 return certain(objects.fields(schema, path, below))
         return certain(Unshaped(path))
 
-    def _one_of(self, allowed: Sequence[Json], path: str) -> Outcome:
+    def _one_of(self, allowed: Sequence[Json], path: str, *, is_written: bool) -> Outcome:
+        if is_written:  # a client may write 2 as 2.0
+            doubles = [float(one) for one in allowed if type(one) is int]
+            allowed = (*allowed, *doubles)
         ways = [self.unknown(f"{path} is {one}", z3.BoolSort()) for one in allowed]
         # One bool for each allowed value, of which exactly one holds, is easier for the solver than
         # a text that equals one of many.
@@ -309,6 +325,21 @@ class Inputs:
         if schema.limits.maximum is not None:
             self.assumed.append(number <= int(schema.limits.maximum))
         return Int(number)
+
+    def _written_integer(self, schema: Schema, path: str, objects: _Objects) -> Outcome:
+        """An integer that a client may write as 2.0, so that it is a double until it is stored."""
+        number = self._integer(schema, path)
+        if not objects.is_written:
+            return certain(number)
+        is_double = self.presence(f"{path} is a double")
+        self.assumed += [
+            z3.Implies(is_double, z3.And(number.term >= -_WHOLE, number.term <= _WHOLE))
+        ]
+        double = z3.fpToFP(z3.RNE(), z3.ToReal(number.term), z3.Float64())
+        is_negative = both(number.term == 0, self.presence(f"{path} is -0.0"))
+        double = z3.If(is_negative, z3.FPVal(-0.0, z3.Float64()), double)
+        double_case = Case(is_double, Double(double, number.term))
+        return outcome([double_case, Case(negated(is_double), number)])
 
     def _number(self, path: str) -> Outcome:
         """A number as JSON has it: it is an integer if it is written like one."""
@@ -438,6 +469,8 @@ class _Objects:
     always: set[str]
     given: Mapping[str, str]
     is_custom: bool = False
+    is_written: bool = False
+    """Whether its numbers are as a client has written them, who may write 2 as 2.0."""
 
     def fields(self, schema: Schema, path: str, below: Path) -> Fields:
         """An object whose fields are those of a schema."""

@@ -53,9 +53,10 @@ class Uint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Double:
-    """An IEEE double."""
+    """An IEEE double. `whole` is the integer that it is, if it is known to be one."""
 
     term: Term
+    whole: Term | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -253,12 +254,24 @@ def outcome(cases: Iterable[Case], error: Formula = FALSE) -> Outcome:
             # Guards exclude each other, so the order does not matter.
             term = chosen(before.guard, before.value.term, case.value.term)
             value = type(case.value)(term)
+            if isinstance(value, Double):
+                value = _with_whole(value, before, case)
             merged[kind] = Case(either((before.guard, case.guard)), value)
         elif isinstance(case.value, Null | Truth | Int | Uint | Double | Text):
             merged[kind] = case
         else:
             others.append(case)
     return Outcome(error, (*merged.values(), *_joined(others)))
+
+
+def _with_whole(merged: Double, one: Case, other: Case) -> Double:
+    """Return what two doubles become, with the integer that it is if both are one."""
+    assert isinstance(one.value, Double)
+    assert isinstance(other.value, Double)
+    a, b = one.value.whole, other.value.whole
+    if a is None or b is None:
+        return merged
+    return Double(merged.term, chosen(one.guard, a, b))
 
 
 def _joined(cases: Iterable[Case]) -> list[Case]:
