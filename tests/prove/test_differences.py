@@ -235,6 +235,22 @@ def test_an_older_release_writes_times_that_are_not_known(
     assert findings(side(document, version=old), side(document, version="1.36")) == expected
 
 
+def test_several_params_of_a_selector() -> None:
+    """Of one param the old policies say less than the new ones; of two together they say more."""
+    kind = {"apiVersion": "v1", "kind": "ConfigMap"}
+    ref = {"namespace": "n", "selector": {}, "parameterNotFoundAction": "Allow"}
+
+    def given(name: str, action: str, *levels: str) -> list[JsonObject]:
+        expression = " && ".join(f"params.?data.?level.orValue('') != '{one}'" for one in levels)
+        document = {**policy(expression, params=kind), "metadata": {"name": name}}
+        return [document, binding(name, [action], policyName=name, paramRef=ref)]
+
+    old = side(*given("audit", "Audit", "2"), *given("warn", "Warn", "1"))
+    new = side(*given("warn", "Warn", "1", "2"))
+    assert findings(old, new) == (UNDECIDED, DIFFERS)
+    assert findings(new, side(*given("warn", "Warn", "2", "1"))) == (SAME, SAME)
+
+
 PLANTED = [
     ("!object.spec.?hostNetwork.orValue(false) && !object.spec.?hostPID.orValue(false)",
      "!object.spec.?hostNetwork.orValue(false) || !object.spec.?hostPID.orValue(false)",

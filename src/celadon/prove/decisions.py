@@ -244,6 +244,8 @@ class Scene:
     """Outcomes, and what they ask of lists: so does every question that uses them."""
     opaque_ones: dict[_Key, Outcome] = field(default_factory=dict)
     plans: list[tuple[MatchPlan, Formula]] = field(default_factory=list)
+    has_several_params: bool = False
+    """Whether a binding selects params, of which one is looked at (`Decider`)."""
     _variable: Outcome = field(init=False)
 
     def __post_init__(self) -> None:
@@ -461,6 +463,7 @@ class Decider:
         scene = self.scene
         path = f"params {len(scene.params) + 1}" if scene.params else "params"
         made = scene.request.param(_kind_of(source), path, name, where)
+        scene.has_several_params |= not name
         there = scene.inputs.presence(path)
         if selector is not None:
             selected = satisfied(label_selector(selector), made)
