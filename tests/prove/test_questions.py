@@ -202,18 +202,33 @@ def test_answers(document: JsonObject, fails: Answer, refuses: Answer, admits: A
             assert decided(document, reply) == (question is not Question.ADMITS)
 
 
+def test_an_error_that_is_ignored_is_one() -> None:
+    document = policy("object.spec.hostname != 'x'")
+    document = {**document, "spec": {**document["spec"], "failurePolicy": "Ignore"}}
+    found = replies(document)
+    assert [one.answer for one in found.values()] == [YES, YES, YES]
+    request, around = found[Question.FAILS].request, found[Question.FAILS].around
+    assert request is not None
+    engine = Engine([decode_policy(document).value], [decode_binding(everywhere_binding()).value])
+    assert engine.review(request, ObjectWorld(around)).allowed
+
+
 def decided(document: JsonObject, reply: Reply) -> bool:
     """Whether the engine refuses the request of a reply."""
-    binding: JsonObject = {
+    engine = Engine([decode_policy(document).value], [decode_binding(everywhere_binding()).value])
+    assert reply.request is not None
+    verdict = engine.review(reply.request, ObjectWorld(reply.around))
+    return any(decision.action is Action.DENY for decision in verdict.decisions)
+
+
+def everywhere_binding() -> JsonObject:
+    """A binding of the policy."""
+    return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingAdmissionPolicyBinding",
         "metadata": {"name": "b"},
         "spec": {"policyName": "p", "validationActions": ["Deny"]},
     }
-    engine = Engine([decode_policy(document).value], [decode_binding(binding).value])
-    assert reply.request is not None
-    verdict = engine.review(reply.request, ObjectWorld(reply.around))
-    return any(decision.action is Action.DENY for decision in verdict.decisions)
 
 
 def test_as_many_entries_are_looked_at_as_there_are_questions() -> None:
