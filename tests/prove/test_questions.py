@@ -15,6 +15,7 @@ from celadon.admission import Action, Engine, ObjectWorld, decode_binding, decod
 from celadon.kube import FieldPath, GroupVersionKind, JsonObject
 from celadon.kube.library import environment
 from celadon.kube.registry import create
+from celadon.kube.releases import answering_as
 from celadon.kube.validation import validate_create
 from celadon.prove import Answer, KnownKinds, Prover, Question, Reply
 from celadon.prove.objects import Inputs
@@ -44,6 +45,7 @@ LIMITS: JsonObject = {
                             "most": {"type": "integer"},
                             "share": {"type": "number"},
                             "text": {"type": "string", "nullable": True},
+                            "short": {"type": "integer", "format": "int32"},
                             "part": {"type": "integer", "enum": [1, 2]},
                             "port": {"x-kubernetes-int-or-string": True},
                         },
@@ -358,6 +360,7 @@ def test_params_of_a_custom_kind(expression: str, fails: Answer) -> None:
         ("object.most % 2 == 0", YES, YES),
         ("type(object.most) == int", NO, YES),
         ("int(object.most) % 2 == 0", NO, YES),
+        ("object.most == 0 ? [7, 8][object.most] == 7 : true", NO, NO),
         ("dyn(object.most) != 2.5", NO, NO),
         ("!has(object.part) || int(object.part) != 3", NO, NO),
         ("!has(object.part) || type(object.part) == int", NO, YES),
@@ -371,6 +374,16 @@ def test_objects_of_a_custom_kind(expression: str, fails: Answer, refuses: Answe
     assert prover.reply(endpoint, 0, Question.FAILS).answer is fails
     assert prover.reply(endpoint, 0, Question.REFUSES).answer is refuses
     assert not prover.left_out
+
+
+@pytest.mark.parametrize(("release", "refuses"), [("1.35", YES), ("1.36", NO)])
+def test_formats_of_integers(release: str, refuses: Answer) -> None:
+    """Of custom resources they are looked at since 1.36."""
+    document = policy("!has(object.short) || object.short < 2147483648", "limits", "example.com")
+    with answering_as(release):
+        prover = Prover(decode_policy(document).value, kinds=KnownKinds.of([LIMITS]))
+        (endpoint,) = prover.endpoints()
+        assert prover.reply(endpoint, 0, Question.REFUSES).answer is refuses
 
 
 @pytest.mark.parametrize(

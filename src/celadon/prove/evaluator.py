@@ -593,6 +593,8 @@ def _asked(value: Map, key: Value) -> None:
 def _element(value: List, key: Value) -> tuple[Formula | None, Outcome]:
     """Return where there is an item before which so many others are, and that item. None instead of
     a formula for what is no place in a list."""
+    if isinstance(key, Double) and key.whole is not None:
+        key = Int(key.whole)
     if isinstance(key, Double):
         place = native(key)
         if not isinstance(place, float):

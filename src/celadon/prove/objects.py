@@ -21,7 +21,7 @@ import z3
 from celadon.cel.extend import re2
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.defaulting import always_set
-from celadon.kube.releases import answering_as
+from celadon.kube.releases import answering_as, is_since
 from celadon.kube.schemas import Schema, built_in, resolved
 from celadon.prove import functions, logic
 from celadon.prove.functions import equal, native
@@ -316,9 +316,11 @@ class Inputs:
             self.presences.append(negated(z3.InRe(text, z3.Range("1", "9"))))
         return Text(text)
 
-    def _integer(self, schema: Schema, path: str) -> Int:
+    def _integer(self, schema: Schema, path: str, *, is_custom: bool) -> Int:
         number = self.unknown(path, z3.IntSort())
-        end = _INTEGERS.get(schema.format, 1 << 63)
+        # Before 1.36 nobody looked at the format of a custom resource.
+        is_known = is_since("1.36") or not is_custom
+        end = _INTEGERS.get(schema.format, 1 << 63) if is_known else 1 << 63
         self.assumed += [number >= -end, number < end]
         if schema.limits.minimum is not None:
             self.assumed.append(number >= int(schema.limits.minimum))
@@ -328,7 +330,7 @@ class Inputs:
 
     def _written_integer(self, schema: Schema, path: str, objects: _Objects) -> Outcome:
         """An integer that a client may write as 2.0, so that it is a double until it is stored."""
-        number = self._integer(schema, path)
+        number = self._integer(schema, path, is_custom=objects.is_custom)
         if not objects.is_written:
             return certain(number)
         is_double = self.presence(f"{path} is a double")
@@ -344,7 +346,7 @@ class Inputs:
     def _number(self, path: str) -> Outcome:
         """A number as JSON has it: it is an integer if it is written like one."""
         whole = self.unknown(f"{path} is an integer", z3.BoolSort())
-        double, number = self._double(path), self._integer(Schema(), path)
+        double, number = self._double(path), self._integer(Schema(), path, is_custom=True)
         return outcome([Case(whole, number), Case(negated(whole), double)])
 
     def _double(self, path: str) -> Double:
