@@ -180,6 +180,7 @@ def run(seeds: Sequence[int], objects: int, given: Sequence[JsonObject] = ()) ->
         for altered in mutants(document, random, 3):
             trial.pair(document, altered)
         total.claims += trial.claims
+        sys.stderr.write(f"{seed}: {sum(trial.claims.values())} claims\n")
         total.against += (f"{seed}: {one}" for one in trial.against)
         for one in trial.against:
             sys.stdout.write(f"{seed}: {one}\n")

@@ -240,11 +240,13 @@ def _as_written(value: Any, schema: Schema, random: Random) -> Any:
 
 def _is_ruled_out(form: JsonObject, kind: GroupVersionKind) -> bool:
     """Return whether an object is invalid for a reason that proofs know of: a field is empty that
-    validation demands (`DEMANDED`), or something is there twice (`UNIQUE`)."""
+    validation demands (`DEMANDED`), or that is to be one of several texts; or something is there
+    twice (`UNIQUE`)."""
     resource = known_resources().by_gvk(kind)
     if resource is None:
         return False
-    empty = set(_empty_places(form, ()))
+    schema = schema_for(kind)
+    empty = set() if schema is None else set(_empty_places(form, schema, ()))
     missed = {_MISSED.get(place, place) for place in empty}
     return any(
         error.type is ErrorType.DUPLICATE or error.path.steps in missed
@@ -256,15 +258,19 @@ _MISSED: Final = {("spec", "selector"): ("spec", "template", "metadata", "labels
 """Where else a field that is missing may be missed."""
 
 
-def _empty_places(value: Json, steps: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
-    if value is None or value == []:
+def _empty_places(
+    value: Json, schema: Schema, steps: tuple[str | int, ...]
+) -> Iterator[tuple[str | int, ...]]:
+    schema = resolved(schema)
+    if value is None or value == [] or (value == "" and schema.enum):
         yield steps
     elif isinstance(value, Mapping):
         for name, one in value.items():
-            yield from _empty_places(one, (*steps, name))
+            below = schema.properties.get(name) or schema.additional_properties or Schema()
+            yield from _empty_places(one, below, (*steps, name))
     elif isinstance(value, list):
         for number, one in enumerate(value):
-            yield from _empty_places(one, (*steps, number))
+            yield from _empty_places(one, schema.items or Schema(), (*steps, number))
 
 
 def places(engine: Engine, *of: str) -> list[tuple[str, ...]]:

@@ -116,6 +116,10 @@ NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOW
          "networking.k8s.io", NO, YES),
         ("object.spec.?defaultBackend.?resource.?apiGroup.orValue('a') != null", "ingresses",
          "networking.k8s.io", NO, YES),
+        # Nor is an empty text refused everywhere where it is to be one of several.
+        ("object.?reclaimPolicy.orValue('') != ''", "storageclasses", "storage.k8s.io", NO, YES),
+        ("object.spec.?volumeClaimTemplates.orValue([]).all(c, c.status.?phase.orValue('') != 'x')",
+         "statefulsets", "apps", NO, YES),
         # In the status nothing is demanded.
         ("object.status.?conditions.orValue([]).all(c, c.lastTransitionTime != null)",
          "poddisruptionbudgets", "policy", NO, UNKNOWN),

@@ -106,6 +106,9 @@ DEMANDED: Final[Mapping[str, frozenset[str]]] = {
 """Fields that validation does not take empty, by the type. Others that the schema requires Go shows
 as null, or leaves out, where a client does not give them."""
 
+_MAY_BE_EMPTY: Final = frozenset({("io.k8s.api.storage.v1.StorageClass", "reclaimPolicy")})
+"""Fields that the schema says are one of several texts, and that validation takes empty as well."""
+
 _WHOLE: Final = (1 << 53) - 1
 """The largest double that validation takes for an integer: all of them are exact."""
 
@@ -262,7 +265,7 @@ class Inputs:
 
     def _not_null(self, schema: Schema, path: str, objects: _Objects, below: Path) -> Outcome:
         # What built-in kinds have for status is taken without a look at it: any phase can be there.
-        if schema.enum and (objects.is_custom or below[:1] != ("status",)):
+        if schema.enum and (objects.is_custom or "status" not in below):
             return self._one_of(schema.enum, path, is_written=objects.is_written)
         if schema.int_or_string:
             is_text = self.unknown(f"{path} is a string", z3.BoolSort())
@@ -516,6 +519,9 @@ class _Objects:
         encoding = built_in().encoding(schema.name)
         always, pointers = encoding.get("always", {}), encoding.get("ptr", ())
         made = self.inputs.value(schema.properties[name], place, self, here)
+        if (schema.name, name) in _MAY_BE_EMPTY:
+            is_empty = self.inputs.presence(f"{place} empty")
+            made = selected(is_empty, certain(functions.literal("")), made)
         is_full = _is_full(made)
         is_demanded = name in DEMANDED.get(schema.name.rpartition(".")[2], ())
         is_sure = is_demanded or _rule_path(here) in self.always
