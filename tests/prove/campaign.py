@@ -53,6 +53,8 @@ class Trial:
     kinds: KnownKinds = field(default_factory=lambda: KnownKinds.of(DEFINITIONS))
     claims: collections.Counter[str] = field(default_factory=collections.Counter)
     against: list[str] = field(default_factory=list)
+    about: list[Engine] = field(default_factory=list)
+    tried: dict[str, tuple[ObjectWorld, list[Request]]] = field(default_factory=dict)
 
     def claim(
         self,
@@ -63,21 +65,33 @@ class Trial:
     ) -> None:
         """Try a claim about policies."""
         self.claims[what] += 1
-        engines = [engine_of(bound(one, self.kinds)) for one in documents]
-        boundaries = Boundaries(*engines)
-        wanted = [place for one in engines for place in places(one)]
-        world = random_world(engines[0], self.random, boundaries, self.kinds)
-        tried = requests(endpoint, wanted, self.random, self.objects, boundaries, self.kinds)
+        world, tried = self._requests(endpoint)
         for request in tried:
             if is_against(request, world):
                 shown = [one["spec"] for one in documents]
                 self.against.append(f"{what} at {endpoint}: {request} against {shown}")
                 return
 
+    def _requests(self, endpoint: Endpoint) -> tuple[ObjectWorld, list[Request]]:
+        """Return requests to an endpoint, the same for all claims about the same policies."""
+        key = str(endpoint)
+        if key not in self.tried:
+            boundaries = Boundaries(*self.about)
+            wanted = [place for one in self.about for place in places(one)]
+            world = random_world(self.about[0], self.random, boundaries, self.kinds)
+            made = requests(endpoint, wanted, self.random, self.objects, boundaries, self.kinds)
+            self.tried[key] = world, list(made)
+        return self.tried[key]
+
     def policy(self, document: JsonObject) -> None:
         """Try what is claimed of one policy."""
+        self._ask_about(document)
         for claim in (self._validations, self._parts):
             claim(document)
+
+    def _ask_about(self, *documents: JsonObject) -> None:
+        self.about = [engine_of(bound(one, self.kinds)) for one in documents]
+        self.tried = {}
 
     def _validations(self, document: JsonObject) -> None:
         prover = Prover(decode_policy(document).value, seconds=SECONDS, kinds=self.kinds)
@@ -113,7 +127,8 @@ class Trial:
 
     def pair(self, old: JsonObject, new: JsonObject) -> None:
         """Try what is claimed of two policies."""
-        sides = [Side(engine_of(bound(one, self.kinds))) for one in (old, new)]
+        self._ask_about(old, new)
+        sides = [Side(one) for one in self.about]
         differences = Differences(*sides, seconds=SECONDS, kinds=self.kinds)
         for one in differences.comparisons(tuple(Direction)):
             if one.finding not in PROVED:
