@@ -100,10 +100,12 @@ decisions: $(VENV)/.developed web/node_modules/.installed
 pictures: $(VENV)/.developed web/node_modules/.installed
 	CELADON_KEEP_PICTURES=1 $(BIN)/pytest tests/playground/test_page.py -k looks
 
-# 100,000 random expressions, each worth the same to the prover as to the engine; an hour or so. Then
+# 100,000 random expressions, each worth the same to the prover as to the engine; claims about 200 random
+# policies and their mutants, each tried on 10,000 objects; an hour or so for each. Then
 # figures about the policies or definitions in PROVED (`python -m tests.prove.figures --help`).
 proofs: $(VENV)/.developed
 	$(BIN)/python -m tests.prove.agreement --random 0 100000 --show 20
+	$(BIN)/python -m tests.prove.campaign 0 200 --objects 10000
 	for what in $(if $(PROVED),questions mutants definitions); do \
 	  $(BIN)/python -m tests.prove.figures $$what --objects 10000 $(PROVED) || exit 1; \
 	done

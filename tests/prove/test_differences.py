@@ -217,6 +217,40 @@ def test_an_older_release_does_not_know_newer_fields() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("expression", "old", "expected"),
+    [
+        # Up to 1.33 a time that is not known is written as null.
+        ("!has(object.spec.template.metadata.creationTimestamp)", "1.33", (DIFFERS, SAME)),
+        ("!has(object.spec.template.metadata.creationTimestamp)", "1.34", (SAME, SAME)),
+        ("!has(object.spec.template.metadata.deletionTimestamp)", "1.33", (SAME, SAME)),
+        ("object.spec.template.metadata.?creationTimestamp.orValue(null) != null"
+         " || object.metadata.name != 'x'", "1.33", (SAME, SAME)),
+    ],
+)  # fmt: skip
+def test_an_older_release_writes_times_that_are_not_known(
+    expression: str, old: str, expected: tuple[Finding, Finding]
+) -> None:
+    document = policy(expression, "deployments", "apps")
+    assert findings(side(document, version=old), side(document, version="1.36")) == expected
+
+
+def test_several_params_of_a_selector() -> None:
+    """Of one param the old policies say less than the new ones; of two together they say more."""
+    kind = {"apiVersion": "v1", "kind": "ConfigMap"}
+    ref = {"namespace": "n", "selector": {}, "parameterNotFoundAction": "Allow"}
+
+    def given(name: str, action: str, *levels: str) -> list[JsonObject]:
+        expression = " && ".join(f"params.?data.?level.orValue('') != '{one}'" for one in levels)
+        document = {**policy(expression, params=kind), "metadata": {"name": name}}
+        return [document, binding(name, [action], policyName=name, paramRef=ref)]
+
+    old = side(*given("audit", "Audit", "2"), *given("warn", "Warn", "1"))
+    new = side(*given("warn", "Warn", "1", "2"))
+    assert findings(old, new) == (UNDECIDED, DIFFERS)
+    assert findings(new, side(*given("warn", "Warn", "2", "1"))) == (SAME, SAME)
+
+
 PLANTED = [
     ("!object.spec.?hostNetwork.orValue(false) && !object.spec.?hostPID.orValue(false)",
      "!object.spec.?hostNetwork.orValue(false) || !object.spec.?hostPID.orValue(false)",

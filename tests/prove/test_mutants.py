@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -27,6 +27,7 @@ from celadon.cli.policytest.mutants.policy_mutants import alterations
 from celadon.cli.policytest.read_places import read_places
 from celadon.cli.reading.documents import Document, DocumentReader, Text, read_text
 from celadon.kube import (
+    ErrorType,
     GroupVersionKind,
     Json,
     JsonObject,
@@ -34,7 +35,7 @@ from celadon.kube import (
     User,
     parse_api_version,
 )
-from celadon.kube.registry import Surroundings, Target, create
+from celadon.kube.registry import Surroundings, Target
 from celadon.kube.resources import known_resources
 from celadon.kube.schemas import DecodeError, Schema, resolved, schema_for
 from celadon.prove import BoundPolicy, Endpoint, Finding, Mutant, Prover, TellingRequests
@@ -54,9 +55,9 @@ NAMED = "object.spec.containers.all(c, c.name != 'x')"
 HAS = "!has(object.spec.hostname) || object.spec.hostname != 'x'"
 
 
-def bound(document: JsonObject) -> BoundPolicy:
+def bound(document: JsonObject, kinds: KnownKinds = BUILT_IN) -> BoundPolicy:
     """The policy, in force everywhere."""
-    return BoundPolicy(document, [everywhere(decode_policy(document).value)])
+    return BoundPolicy(document, [everywhere(decode_policy(document).value, kinds.catalog)])
 
 
 def finding(old: JsonObject, new: JsonObject, *definitions: JsonObject) -> Finding:
@@ -167,13 +168,16 @@ def requests(
     random: Random,
     count: int,
     boundaries: Boundaries | None = None,
+    kinds: KnownKinds = BUILT_IN,
 ) -> Iterator[Request]:
     """Random objects of a kind that have mostly what is wanted of them, as a server completes
     them; small values, those of policies, and those beside them."""
     kind = endpoint.kind
-    values = list(_values(kind, wanted, random, count, boundaries or Boundaries()))
+    values = list(_values(kind, wanted, random, count, boundaries or Boundaries(), kinds))
     for number, value in enumerate(values):
         other = values[(number * 7 + 1) % len(values)]
+        if kind in kinds.custom:
+            value = _as_written(value, kinds.custom[kind].schema, random)
         is_update = endpoint.operation is Operation.UPDATE
         yield Request(
             endpoint.operation,
@@ -199,18 +203,20 @@ def _values(
     random: Random,
     count: int,
     boundaries: Boundaries,
+    kinds: KnownKinds,
 ) -> Iterator[JsonObject]:
-    schema = schema_for(kind)
+    custom = kinds.custom.get(kind)
+    schema = schema_for(kind) if custom is None else custom.schema
     assert schema is not None
     for _ in range(count * 2):
         value = boundaries.put_in(made(schema, random, wanted, 6), schema, random)
         value |= {"apiVersion": kind.api_version, "kind": kind.kind}
         value["metadata"] = {**value.get("metadata", {}), "name": "a", "namespace": "n"}
         try:
-            form = create.admit_form(value, kind)
+            form = kinds.completed(value, kind)
         except (DecodeError, StatusError):
             continue
-        if _lacks_a_list(form, kind):
+        if _is_ruled_out(form, kind):
             continue
         yield form
         count -= 1
@@ -218,19 +224,53 @@ def _values(
             return
 
 
-def _lacks_a_list(form: JsonObject, kind: GroupVersionKind) -> bool:
-    """Return whether something is null in an object that is invalid. Most lists that Go shows as
-    null are those that validation demands, so no policy sees such an object."""
+def _as_written(value: Any, schema: Schema, random: Random) -> Any:
+    """An object of a custom kind, its integers as doubles now and then: JSON has 2.0, too."""
+    schema = resolved(schema)
+    if isinstance(value, dict):
+        return {
+            name: _as_written(one, schema.properties.get(name) or Schema(), random)
+            for name, one in value.items()
+        }
+    may_be_written = schema.type == "integer" or schema.int_or_string
+    if type(value) is int and may_be_written and random.random() < 0.2:
+        return float(value)
+    return value
+
+
+def _is_ruled_out(form: JsonObject, kind: GroupVersionKind) -> bool:
+    """Return whether an object is invalid for a reason that proofs know of: a field is empty that
+    validation demands (`DEMANDED`), or that is to be one of several texts; or something is there
+    twice (`UNIQUE`)."""
     resource = known_resources().by_gvk(kind)
-    if resource is None or not _has_null(form):
+    if resource is None:
         return False
-    return bool(errors_of(Target(resource, "n"), form, None, Surroundings()))
+    schema = schema_for(kind)
+    empty = set() if schema is None else set(_empty_places(form, schema, ()))
+    missed = {_MISSED.get(place, place) for place in empty}
+    return any(
+        error.type is ErrorType.DUPLICATE or error.path.steps in missed
+        for error in errors_of(Target(resource, "n"), form, None, Surroundings())
+    )
 
 
-def _has_null(value: Json) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(_has_null, value.values()))
-    return any(map(_has_null, value)) if isinstance(value, list) else value is None
+_MISSED: Final = {("spec", "selector"): ("spec", "template", "metadata", "labels")}
+"""Where else a field that is missing may be missed."""
+
+
+def _empty_places(
+    value: Json, schema: Schema, steps: tuple[str | int, ...]
+) -> Iterator[tuple[str | int, ...]]:
+    schema = resolved(schema)
+    if value is None or value == [] or (value == "" and schema.enum):
+        yield steps
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            below = schema.properties.get(name) or schema.additional_properties or Schema()
+            yield from _empty_places(one, below, (*steps, name))
+    elif isinstance(value, list):
+        for number, one in enumerate(value):
+            yield from _empty_places(one, schema.items or Schema(), (*steps, number))
 
 
 def places(engine: Engine, *of: str) -> list[tuple[str, ...]]:
@@ -327,7 +367,7 @@ def told_apart(
     for endpoint in endpoints:
         each = -(-objects // len(endpoints) // WORLDS)
         for _ in range(WORLDS):
-            world = _world(sides[0], random, boundaries, kinds)
+            world = random_world(sides[0], random, boundaries, kinds)
             for request in requests(endpoint, wanted, random, each, boundaries):
                 before, after = (said(side, request, world) for side in sides)
                 if before != after:
@@ -335,7 +375,7 @@ def told_apart(
     return None
 
 
-def _world(
+def random_world(
     engine: Engine, random: Random, boundaries: Boundaries, kinds: KnownKinds
 ) -> ObjectWorld:
     """A namespace, and random params of a custom kind."""

@@ -17,6 +17,8 @@ IMAGES = "object.spec.containers.all(c, c.image.startsWith('r.io/'))"
 STRICTER = "object.spec.containers.all(c, c.image.startsWith('r.io/a'))"
 HOST = "!object.spec.?hostPID.orValue(false)"
 EXCLUDED = [{"apiGroups": ["apps"], "apiVersions": ["*"], "operations": ["*"], "resources": ["*"]}]
+THREE = f"!({' && '.join(f'object.spec.containers.exists(c, c.name == {one!r})' for one in 'abc')})"
+FAILING = "object.spec.hostname == 'x'"
 NAMED = [{**EXCLUDED[0], "apiGroups": [""], "resourceNames": ["a"]}]
 
 
@@ -41,14 +43,25 @@ CONTRADICTION = "spec.validations"
     [
         (document([HOST]), []),
         (document([HOST, IMAGES]), []),
+        # As many items as any of the questions needs.
+        (document([HOST, THREE]), []),
         (document([STRICTER, IMAGES]), ["spec.validations[1]"]),
         (document([IMAGES, HOST, STRICTER]), ["spec.validations[0]"]),
         (document([HOST, "has(object.spec.hostPID)", "!has(object.spec.hostPID)"]),
          ["spec.validations[0]", "spec.validations[2]", CONTRADICTION]),
         (document([HOST], ("request.operation == 'CREATE'",)), ["spec.matchConditions[0]"]),
         (document([HOST], ("object.metadata.name != 'x'",)), []),
-        (document([HOST], ("object.spec.?hostPID.orValue(false)",)), ["spec.matchConditions[0]"]),
+        (document([HOST], ("object.spec.?hostPID.orValue(false) == true",)),
+         ["spec.matchConditions[0]"]),
         (document([HOST], ("!has(object.spec.hostPID)",)), []),
+        # Where a condition fails, all is refused.
+        (document([HOST], (FAILING,)), []),
+        (document([HOST], ("1 / 0 == 1",)), []),
+        (document([HOST], ("nobody",)), []),
+        (document([HOST], ("object.spec.?hostPID.orValue(false)",)), []),  # no bool
+        (changed(document([HOST], ("nobody",)), failurePolicy="Ignore"), []),
+        # Validations that nobody asks contradict nobody.
+        (document([HOST, IMAGES], ("false",)), ["spec.validations[0]", "spec.validations[1]"]),
         (document([HOST], (), EXCLUDED), ["spec.matchConstraints.excludeResourceRules[0]"]),
         (document([HOST], (), NAMED), []),
         (document([HOST], (), [*NAMED, *NAMED]),
@@ -57,7 +70,12 @@ CONTRADICTION = "spec.validations"
 )  # fmt: skip
 def test_faults(value: JsonObject, faults: list[str]) -> None:
     found = Superfluous(value, seconds=SECONDS).answers()
-    assert [part.field for part, (one,) in found if one.finding is Finding.SAME] == faults
+    same = [
+        part.field
+        for part, every in found
+        if every and all(one.finding is Finding.SAME for one in every)
+    ]
+    assert same == faults
 
 
 def test_with_params() -> None:
@@ -69,9 +87,10 @@ def test_with_params() -> None:
         conditions=("has(params.data)", "true"),
     )
     found = {
-        part.field: one.finding for part, (one,) in Superfluous(value, seconds=SECONDS).answers()
+        part.field: [one.finding for one in every]
+        for part, every in Superfluous(value, seconds=SECONDS).answers()
     }
     assert found == {
-        "spec.matchConditions[0]": Finding.DIFFERS,
-        "spec.matchConditions[1]": Finding.SAME,
+        "spec.matchConditions[0]": [Finding.DIFFERS, Finding.SAME],
+        "spec.matchConditions[1]": [Finding.SAME, Finding.SAME],
     }

@@ -15,6 +15,7 @@ from celadon.admission import Action, Engine, ObjectWorld, decode_binding, decod
 from celadon.kube import FieldPath, GroupVersionKind, JsonObject
 from celadon.kube.library import environment
 from celadon.kube.registry import create
+from celadon.kube.releases import answering_as
 from celadon.kube.validation import validate_create
 from celadon.prove import Answer, KnownKinds, Prover, Question, Reply
 from celadon.prove.objects import Inputs
@@ -44,6 +45,9 @@ LIMITS: JsonObject = {
                             "most": {"type": "integer"},
                             "share": {"type": "number"},
                             "text": {"type": "string", "nullable": True},
+                            "short": {"type": "integer", "format": "int32"},
+                            "part": {"type": "integer", "enum": [1, 2]},
+                            "port": {"x-kubernetes-int-or-string": True},
                         },
                     }
                 },
@@ -200,18 +204,33 @@ def test_answers(document: JsonObject, fails: Answer, refuses: Answer, admits: A
             assert decided(document, reply) == (question is not Question.ADMITS)
 
 
+def test_an_error_that_is_ignored_is_one() -> None:
+    document = policy("object.spec.hostname != 'x'")
+    document = {**document, "spec": {**document["spec"], "failurePolicy": "Ignore"}}
+    found = replies(document)
+    assert [one.answer for one in found.values()] == [YES, YES, YES]
+    request, around = found[Question.FAILS].request, found[Question.FAILS].around
+    assert request is not None
+    engine = Engine([decode_policy(document).value], [decode_binding(everywhere_binding()).value])
+    assert engine.review(request, ObjectWorld(around)).allowed
+
+
 def decided(document: JsonObject, reply: Reply) -> bool:
     """Whether the engine refuses the request of a reply."""
-    binding: JsonObject = {
+    engine = Engine([decode_policy(document).value], [decode_binding(everywhere_binding()).value])
+    assert reply.request is not None
+    verdict = engine.review(reply.request, ObjectWorld(reply.around))
+    return any(decision.action is Action.DENY for decision in verdict.decisions)
+
+
+def everywhere_binding() -> JsonObject:
+    """A binding of the policy."""
+    return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": "ValidatingAdmissionPolicyBinding",
         "metadata": {"name": "b"},
         "spec": {"policyName": "p", "validationActions": ["Deny"]},
     }
-    engine = Engine([decode_policy(document).value], [decode_binding(binding).value])
-    assert reply.request is not None
-    verdict = engine.review(reply.request, ObjectWorld(reply.around))
-    return any(decision.action is Action.DENY for decision in verdict.decisions)
 
 
 def test_as_many_entries_are_looked_at_as_there_are_questions() -> None:
@@ -312,6 +331,8 @@ def test_what_is_not_modelled_is_said(expression: str, reason: str) -> None:
 
 
 WITH_PARAMS = [
+    # What is stored is an integer.
+    ("params.most % 2 == 0", NO),
     ("object.spec.replicas <= params.most", NO),
     ("object.spec.replicas <= params.least", YES),
     ("!has(params.text) || params.text.size() > 0", YES),
@@ -331,7 +352,20 @@ def test_params_of_a_custom_kind(expression: str, fails: Answer) -> None:
 
 @pytest.mark.parametrize(
     ("expression", "fails", "refuses"),
-    [("object.most <= 9", NO, YES), ("object.share < 1.0", YES, YES), ("has(object.most)", NO, NO)],
+    [
+        ("object.most <= 9", NO, YES),
+        ("object.share < 1.0", YES, YES),
+        ("has(object.most)", NO, NO),
+        # A client may write 2.0, which is a double until it is stored.
+        ("object.most % 2 == 0", YES, YES),
+        ("type(object.most) == int", NO, YES),
+        ("int(object.most) % 2 == 0", NO, YES),
+        ("object.most == 0 ? [7, 8][object.most] == 7 : true", NO, NO),
+        ("dyn(object.most) != 2.5", NO, NO),
+        ("!has(object.part) || int(object.part) != 3", NO, NO),
+        ("!has(object.part) || type(object.part) == int", NO, YES),
+        ("!has(object.port) || type(object.port) == string || object.port % 2 == 0", YES, YES),
+    ],
 )
 def test_objects_of_a_custom_kind(expression: str, fails: Answer, refuses: Answer) -> None:
     document = policy(expression, "limits", "example.com")
@@ -340,6 +374,16 @@ def test_objects_of_a_custom_kind(expression: str, fails: Answer, refuses: Answe
     assert prover.reply(endpoint, 0, Question.FAILS).answer is fails
     assert prover.reply(endpoint, 0, Question.REFUSES).answer is refuses
     assert not prover.left_out
+
+
+@pytest.mark.parametrize(("release", "refuses"), [("1.35", YES), ("1.36", NO)])
+def test_formats_of_integers(release: str, refuses: Answer) -> None:
+    """Of custom resources they are looked at since 1.36."""
+    document = policy("!has(object.short) || object.short < 2147483648", "limits", "example.com")
+    with answering_as(release):
+        prover = Prover(decode_policy(document).value, kinds=KnownKinds.of([LIMITS]))
+        (endpoint,) = prover.endpoints()
+        assert prover.reply(endpoint, 0, Question.REFUSES).answer is refuses
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ from celadon.kube.releases import answering_as
 from celadon.prove import (
     Answer,
     Comparison,
+    Endpoint,
     Finding,
     KnownKinds,
     Part,
@@ -567,9 +568,20 @@ class Proof:
         return [one for one in self.replies if one.question is question and one.answer in answers]
 
     def _never(self, question: Question) -> bool:
-        """Return whether it is proved for all endpoints that are asked about."""
+        """Return whether it is proved for all endpoints that are asked about. What is never asked
+        admits everything there."""
         asked = self._of(question, *Answer)
-        return bool(asked) and len(self._of(question, Answer.NO, Answer.BOUNDED)) == len(asked)
+        proved = self._of(question, Answer.NO, Answer.BOUNDED)
+        if question is Question.ADMITS and any(self._is_idle(one.endpoint) for one in proved):
+            return False
+        return bool(asked) and len(proved) == len(asked)
+
+    def _is_idle(self, endpoint: Endpoint) -> bool:
+        """Return whether it says nothing at all of requests to an endpoint: none meets the match
+        conditions."""
+        never = self._of(Question.FAILS, Answer.NO, Answer.BOUNDED)
+        never += self._of(Question.REFUSES, Answer.NO, Answer.BOUNDED)
+        return sum(one.endpoint == endpoint for one in never) == len(_NEVER) - 1
 
     @property
     def is_finding(self) -> bool:

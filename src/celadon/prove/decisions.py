@@ -37,7 +37,7 @@ from celadon.prove.evaluator import Evaluator, optional_member
 from celadon.prove.functions import equal, literal
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, text
-from celadon.prove.objects import Inputs, narrowed
+from celadon.prove.objects import Demand, Inputs, narrowed
 from celadon.prove.requests import NAMESPACE, Endpoint, SymbolicRequest
 from celadon.prove.search import Claim, free_loops
 from celadon.prove.unmodelled import Unmodelled
@@ -240,9 +240,12 @@ class Scene:
     unmodelled: Unmodelled = field(init=False)
     params: dict[str, Param] = field(default_factory=dict)
     gaps: list[Gap] = field(default_factory=list)
-    known: dict[tuple[_Key, Claim | None], Outcome] = field(default_factory=dict)
+    known: dict[tuple[_Key, Claim | None], tuple[Outcome, Demand]] = field(default_factory=dict)
+    """Outcomes, and what they ask of lists: so does every question that uses them."""
     opaque_ones: dict[_Key, Outcome] = field(default_factory=dict)
     plans: list[tuple[MatchPlan, Formula]] = field(default_factory=list)
+    has_several_params: bool = False
+    """Whether a binding selects params, of which one is looked at (`Decider`)."""
     _variable: Outcome = field(init=False)
 
     def __post_init__(self) -> None:
@@ -448,7 +451,10 @@ class Decider:
                 param = self._param(source, ref.name, ref.selector, where)
             self.scene.params[key] = param
         is_missed = ref.parameter_not_found_action == ACTIONS[0]
-        return _Look(param.there, key, param.object, is_missed=is_missed)
+        made = param.object
+        if not param.is_given and self.engine.version != self.scene.version:
+            made = _as_of(self.engine.version, _kind_of(source), made)
+        return _Look(param.there, key, made, is_missed=is_missed)
 
     def _param(
         self, source: ParamSource, name: str, selector: JsonObject | None, where: Text | str | None
@@ -456,9 +462,8 @@ class Decider:
         """Any object of its kind that may be there."""
         scene = self.scene
         path = f"params {len(scene.params) + 1}" if scene.params else "params"
-        group, version = parse_api_version(source.kind.api_version)
-        kind = GroupVersionKind(group, version, source.kind.kind)
-        made = scene.request.param(kind, path, name, where)
+        made = scene.request.param(_kind_of(source), path, name, where)
+        scene.has_several_params |= not name
         there = scene.inputs.presence(path)
         if selector is not None:
             selected = satisfied(label_selector(selector), made)
@@ -519,13 +524,18 @@ class Decider:
         known, opaque = self.scene.known, self.scene.opaque_ones
         if key in opaque:
             return opaque[key]
-        if (key, claim) not in known:
-            made = self._new_outcome(policy, expression, look, claim, in_condition=in_condition)
-            if isinstance(made, Gap):
-                opaque[key] = self.scene.opaque(made)
-                return opaque[key]
-            known[key, claim] = made
-        return known[key, claim]
+        if (key, claim) in known:
+            kept, demand = known[key, claim]
+            self.scene.inputs.demand(demand)
+            return kept
+        made, demand = self.scene.inputs.evaluated(
+            lambda: self._new_outcome(policy, expression, look, claim, in_condition=in_condition)
+        )
+        if isinstance(made, Gap):
+            opaque[key] = self.scene.opaque(made)
+            return opaque[key]
+        known[key, claim] = made, demand
+        return made
 
     def _alternative(self) -> AbstractContextManager[None]:
         """One validation is enough to refuse a request."""
@@ -582,6 +592,11 @@ class Decider:
         except NotModelled as error:
             place = places[0] if places else (expression.source, None)
             return Gap(str(error), policy.name, *place)
+
+
+def _kind_of(source: ParamSource) -> GroupVersionKind:
+    group, version = parse_api_version(source.kind.api_version)
+    return GroupVersionKind(group, version, source.kind.kind)
 
 
 class _Look(NamedTuple):

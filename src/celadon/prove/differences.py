@@ -30,7 +30,7 @@ from celadon.kube.resources import Catalog, Resource
 from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, Sought, target
 from celadon.prove.examples import Written, mended
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
-from celadon.prove.logic import Formula, both, either, negated, same
+from celadon.prove.logic import TRUE, Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import Endpoint
 from celadon.prove.search import MOST_ITEMS, Found, Search
@@ -66,6 +66,9 @@ class Finding(enum.Enum):
     BOUNDED = "no difference up to a bound"
     DIFFERS = "differs"
     UNDECIDED = "not decided"
+
+
+PROVED: Final = (Finding.SAME, Finding.BOUNDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +330,8 @@ class Look:
         before, after = map(self._effects, before_after, Sought)
         scene = self.scene
         search = Search(scene.inputs, scene.unmodelled, self.differences.seconds)
-        lost = less_strict(before, after)[: 1 if self.differences.about else None]
+        lost = less_strict(before, after, several=scene.has_several_params)
+        lost = lost[: 1 if self.differences.about else None]
         found = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
         if not found.is_proved and found.example is None:
             admitted = [negated(one.denied) for one in self._unchanged()]
@@ -450,12 +454,13 @@ class Look:
             return judged(side.engine, request, self._world(side, around))
 
 
-def less_strict(before: Effects, after: Effects) -> list[Formula]:
+def less_strict(before: Effects, after: Effects, *, several: bool) -> list[Formula]:
     """Return where something is refused before only; where it is refused by neither, and warned
-    about before only; or recorded before only."""
+    about before only; or recorded before only. Where there are `several` params of which these are
+    the effects of one, another one may warn on both sides."""
     lost = [both(one, negated(other)) for one, other in zip(before, after, strict=True)]
     admitted = both(negated(before.denied), negated(after.denied))
-    as_warned = same(before.warned, after.warned)
+    as_warned = TRUE if several else same(before.warned, after.warned)
     return [lost[0], both(admitted, lost[1]), both(admitted, as_warned, lost[2])]
 
 

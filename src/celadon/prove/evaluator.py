@@ -340,7 +340,7 @@ class Evaluator:
             return FAILS
         sources = value.sources
         # `exists_one` counts: two witnesses tell it from none.
-        counts = isinstance(node.accu_init, syntax.Literal) and node.accu_init.value == 0
+        counts = isinstance(node.accu_init, syntax.Literal) and type(node.accu_init.value) is int
         if node.id not in self.free:
             self._enter(sources, 2 if counts else 1)
         self.within.append(sources)
@@ -587,12 +587,14 @@ def _asked(value: Map, key: Value) -> None:
     ):
         return
     for source in value.sources:
-        source.keys.add(str(key.term) if isinstance(key, KEYS) else "")
+        source.keys[key.term.get_id() if isinstance(key, KEYS) else -1] = key
 
 
 def _element(value: List, key: Value) -> tuple[Formula | None, Outcome]:
     """Return where there is an item before which so many others are, and that item. None instead of
     a formula for what is no place in a list."""
+    if isinstance(key, Double) and key.whole is not None:
+        key = Int(key.whole)
     if isinstance(key, Double):
         place = native(key)
         if not isinstance(place, float):

@@ -228,7 +228,9 @@ def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
     """At least one of them is a double."""
     match a, b:
         case Double(), Double():
-            return z3.fpEQ(a.term, b.term)
+            if a.whole is not None:
+                return _is(b, a.whole)
+            return z3.fpEQ(a.term, b.term) if b.whole is None else _is(a, b.whole)
         case Double(), Int() | Uint():
             return _is(a, _nearest(b))
         case Int() | Uint(), Double():
@@ -238,6 +240,8 @@ def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
 
 def _is(double: Double, number: Term) -> Formula:
     """Return where a double is an integer: infinities and NaN are none."""
+    if double.whole is not None:
+        return same(double.whole, number)
     finite = negated(z3.Or(z3.fpIsNaN(double.term), z3.fpIsInf(double.term)))
     return z3.And(finite, z3.fpToReal(double.term) == z3.ToReal(number))
 
@@ -383,7 +387,7 @@ def _ordered_with_double(
 ) -> Outcome:
     """Compare numbers as doubles, at least one of which is one: NaN has no order, which is an
     error."""
-    doubles = [one.term for one in (a, b) if isinstance(one, Double)]
+    doubles = [one.term for one in (a, b) if isinstance(one, Double) and one.whole is None]
     has_no_order = either(folded(z3.fpIsNaN(one)) for one in doubles)
     made = order(*doubles) if len(doubles) > 1 else order(_real(a), _real(b))
     has_order = negated(has_no_order)
@@ -393,6 +397,8 @@ def _ordered_with_double(
 def _real(value: Double | Int | Uint) -> Term:
     if not isinstance(value, Double):
         return z3.ToReal(_nearest(value))
+    if value.whole is not None:
+        return z3.ToReal(value.whole)
     # All finite doubles are below 2**1024; the solver's reals have no infinity.
     beyond = logic.integer(1 << 1024)
     infinite = z3.If(z3.fpIsNegative(value.term), -beyond, beyond)
@@ -409,7 +415,10 @@ def _bool(formula: Formula) -> Outcome:
 
 def _unless_literal(values: Sequence[Value]) -> Outcome | None:
     """Return None (ask the engine) where all is known or may have a meaning there; else no
-    overload."""
+    overload: doubles are computed with doubles only."""
+    doubles = sum(isinstance(value, Double) for value in values)
+    if 0 < doubles < len(values):
+        return FAILS
     if all(isinstance(value, Known | Double) or _is_literal(value) for value in values):
         return None
     return FAILS
@@ -474,6 +483,8 @@ def _divided(values: list[Value], *, rest: bool) -> Outcome | None:
                 made = Outcome(made.error, (Case(made.cases[0].guard, type(a)(term)),))
             cases = tuple(Case(both(negated(fails), one.guard), one.value) for one in made.cases)
             return Outcome(either((fails, made.error)), cases)
+        case [Double(), Double()] if rest:
+            return FAILS
     return _unless_literal(values)
 
 
@@ -615,6 +626,8 @@ def _to_int(values: list[Value], kind: type[Int] | type[Uint] = Int) -> Outcome 
             return outcome(cases, either((negated(fits), made.error)))
         case [(Int() | Uint()) as number]:
             return _bounded(kind, number.term)
+        case [Double(whole=whole)] if whole is not None:
+            return _bounded(kind, whole)
     return None
 
 

@@ -46,13 +46,16 @@ class KnownKinds:
         known = known_resources()
         return known.with_resources(self.resources) if self.resources else known
 
-    def unknown(self, inputs: Inputs, kind: GroupVersionKind, path: str) -> Outcome:
-        """Any object of a kind."""
+    def unknown(
+        self, inputs: Inputs, kind: GroupVersionKind, path: str, *, is_stored: bool = False
+    ) -> Outcome:
+        """Any object of a kind, as it is before or after it was stored."""
         custom = self.custom.get(kind)
         if custom is not None:
             about = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": component(_METADATA)}
             schema = replace(custom.schema, properties={**custom.schema.properties, **about})
-            return certain(inputs.kind(kind, schema, path, is_custom=True))
+            made = inputs.kind(kind, schema, path, is_custom=True, is_stored=is_stored)
+            return certain(made)
         built_in = schema_for(kind)
         return certain(Unshaped(path) if built_in is None else inputs.kind(kind, built_in, path))
 

@@ -5,22 +5,23 @@ and maps have up to `items` entries. What a counterexample says of the fields th
 and the least that the schema demands of the others, is an object again (`Inputs.json`).
 
 What all objects of a kind have after defaulting is there: fields that a rule without conditions
-sets (`celadon.kube.defaulting`), and those that the schema requires.
+sets (`celadon.kube.defaulting`), those that Go writes whatever they are, and those without which
+validation takes no object.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple, TypeVar
 
 import z3
 
 from celadon.cel.extend import re2
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.defaulting import always_set
-from celadon.kube.releases import answering_as
+from celadon.kube.releases import answering_as, is_since
 from celadon.kube.schemas import Schema, built_in, resolved
 from celadon.prove import functions, logic
 from celadon.prove.functions import equal, native
@@ -36,6 +37,7 @@ from celadon.prove.values import (
     Item,
     List,
     Map,
+    NotModelled,
     Null,
     Outcome,
     Text,
@@ -67,6 +69,49 @@ UNIQUE: Final = frozenset(
 policies. `x-kubernetes-list-type` alone says nothing of that, but how such lists are merged:
 of `env`, `ports` or `finalizers` the server takes the same twice."""
 
+DEMANDED: Final[Mapping[str, frozenset[str]]] = {
+    name: frozenset(fields.split())
+    for name, fields in {
+        "CephFSPersistentVolumeSource": "monitors",
+        "CephFSVolumeSource": "monitors",
+        "CertificateSigningRequestSpec": "request",
+        "CounterSet": "counters",
+        "CustomResourceDefinitionSpec": "versions",
+        "DaemonSetSpec": "selector",
+        "DeploymentSpec": "selector",
+        "DeviceCounterConsumption": "counters",
+        "Endpoint": "addresses",
+        "HTTPIngressPath": "pathType",
+        "HTTPIngressRuleValue": "paths",
+        "IPAddressSpec": "parentRef",
+        "MutatingWebhook": "admissionReviewVersions sideEffects",
+        "NodeSelector": "nodeSelectorTerms",
+        "NonResourcePolicyRule": "nonResourceURLs verbs",
+        "OpaqueDeviceConfiguration": "parameters",
+        "ParentReference": "resource name",
+        "PodFailurePolicyOnExitCodesRequirement": "values",
+        "PodSpec": "containers",
+        "PolicyRule": "verbs",
+        "PolicyRulesWithSubjects": "subjects",
+        "RBDPersistentVolumeSource": "monitors",
+        "RBDVolumeSource": "monitors",
+        "ReplicaSetSpec": "selector",
+        "ResourcePolicyRule": "apiGroups resources verbs",
+        "StatefulSetSpec": "selector",
+        "TopologySelectorLabelRequirement": "values",
+        "ValidatingAdmissionPolicyBindingSpec": "policyName validationActions",
+        "ValidatingWebhook": "admissionReviewVersions sideEffects",
+    }.items()
+}
+"""Fields that validation does not take empty, by the type. Others that the schema requires Go shows
+as null, or leaves out, where a client does not give them."""
+
+_MAY_BE_EMPTY: Final = frozenset({("io.k8s.api.storage.v1.StorageClass", "reclaimPolicy")})
+"""Fields that the schema says are one of several texts, and that validation takes empty as well."""
+
+_WHOLE: Final = (1 << 53) - 1
+"""The largest double that validation takes for an integer: all of them are exact."""
+
 _INTEGERS: Final = {"int32": 1 << 31, "": 1 << 63, "int64": 1 << 63}
 
 
@@ -93,6 +138,17 @@ class Pattern:
         return bool(re2.compile(self.pattern).search(text))
 
 
+Evaluated = TypeVar("Evaluated")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Demand:
+    """What something that was evaluated asks of inputs: for each so many items, and whether their
+    number matters."""
+
+    parts: tuple[tuple[Cut, int, bool], ...]
+
+
 @dataclass(slots=True)
 class Inputs:
     """The unknowns of one question, and what is assumed of them."""
@@ -108,6 +164,10 @@ class Inputs:
     usual: list[Formula] = field(default_factory=list)
     """What validation asks for, most of the time: an example has it if it can."""
     names: dict[str, int] = field(default_factory=dict)
+    alternatives: int = 0
+    """Those that are being evaluated."""
+    demanded: set[Demand] = field(default_factory=set)
+    """What the question asks for, alternatives left aside."""
 
     def unknown(self, path: str, sort: z3.SortRef) -> Term:
         """A new unknown, called by its path."""
@@ -125,7 +185,9 @@ class Inputs:
         """Treat what is evaluated meanwhile as one of several things of which one has to hold: of
         the items that each of them asks for, only the most are needed."""
         before = {id(cut): cut.loops for cut in self.cuts}
+        self.alternatives += 1
         yield
+        self.alternatives -= 1
         for cut in self.cuts:
             known = before.get(id(cut), 0)
             cut.most, cut.loops = max(cut.most, cut.loops - known), known
@@ -133,21 +195,60 @@ class Inputs:
     @contextmanager
     def one_question(self) -> Iterator[None]:
         """Treat what is evaluated meanwhile as one of several questions: which items it asks for
-        does not matter to the others."""
-        before = {id(cut): (cut.most, cut.is_counted) for cut in self.cuts}
+        does not matter to the others, unless they ask for the same (`demand`)."""
+        before = {id(cut): (cut.loops, cut.most, cut.is_counted) for cut in self.cuts}
+        demanded = set(self.demanded)
         yield
         for cut in self.cuts:
-            cut.most, cut.is_counted = before.get(id(cut), (0, False))
+            cut.loops, cut.most, cut.is_counted = before.get(id(cut), (0, 0, False))
+        self.demanded = demanded
+
+    def evaluated(self, evaluate: Callable[[], Evaluated]) -> tuple[Evaluated, Demand]:
+        """Return what was evaluated, which may be used again; and what it asks of the inputs."""
+        before = {id(cut): (cut.loops, cut.is_counted) for cut in self.cuts}
+        for cut in self.cuts:
+            cut.is_counted = False
+        made = evaluate()
+        found = []
+        for cut in self.cuts:
+            loops, was_counted = before.get(id(cut), (0, False))
+            if cut.loops > loops or cut.is_counted:
+                found.append((cut, cut.loops - loops, cut.is_counted))
+            cut.loops, cut.is_counted = loops, was_counted
+        demand = Demand(tuple(found))
+        self.demand(demand)
+        return made, demand
+
+    def demand(self, demand: Demand) -> None:
+        """Ask for what was asked for before; what one question asks for once is enough for all that
+        uses it, except that it may be an alternative, too."""
+        if self.alternatives == 0 and demand in self.demanded:
+            return
+        for cut, loops, is_counted in demand.parts:
+            cut.loops += loops
+            cut.is_counted |= is_counted
+        if self.alternatives == 0:
+            self.demanded.add(demand)
 
     # Values by schema.
 
     def kind(
-        self, gvk: GroupVersionKind, schema: Schema, path: str, *, is_custom: bool = False
+        self,
+        gvk: GroupVersionKind,
+        schema: Schema,
+        path: str,
+        *,
+        is_custom: bool = False,
+        is_stored: bool = False,
     ) -> Fields:
-        """An object of a kind; of a custom one the schema says no more than what it looks like."""
+        """An object of a kind; of a custom one the schema says no more than what it looks like, and
+        while it is not stored it is as a client has written it."""
         given = {"apiVersion": gvk.api_version, "kind": gvk.kind}
         always = {"metadata", "metadata.name", *always_set(gvk)}
-        return _Objects(self, always, given, is_custom=is_custom).fields(schema, path, ())
+        objects = _Objects(
+            self, always, given, is_custom=is_custom, is_written=is_custom and not is_stored
+        )
+        return objects.fields(schema, path, ())
 
     def value(
         self, schema: Schema, path: str, objects: _Objects | None = None, below: Path = ()
@@ -164,18 +265,18 @@ class Inputs:
 
     def _not_null(self, schema: Schema, path: str, objects: _Objects, below: Path) -> Outcome:
         # What built-in kinds have for status is taken without a look at it: any phase can be there.
-        if schema.enum and (objects.is_custom or below[:1] != ("status",)):
-            return self._one_of(schema.enum, path)
+        if schema.enum and (objects.is_custom or "status" not in below):
+            return self._one_of(schema.enum, path, is_written=objects.is_written)
         if schema.int_or_string:
             is_text = self.unknown(f"{path} is a string", z3.BoolSort())
             # Both exist for the solver; the guard says which of them the object has.
-            number, text = self._integer(schema, path), self._text(schema, path)
-            return outcome([Case(is_text, text), Case(negated(is_text), number)])
+            number = self._written_integer(schema, path, objects)
+            return selected(is_text, certain(self._text(schema, path)), number)
         match schema.type:
             case "string":
                 return certain(self._text(schema, path))
             case "integer":
-                return certain(self._integer(schema, path))
+                return self._written_integer(schema, path, objects)
             case "boolean":
                 return certain(Truth(self.unknown(path, z3.BoolSort())))
             case "number" if objects.is_custom:
@@ -193,7 +294,10 @@ class Inputs:
                 return certain(objects.fields(schema, path, below))
         return certain(Unshaped(path))
 
-    def _one_of(self, allowed: Sequence[Json], path: str) -> Outcome:
+    def _one_of(self, allowed: Sequence[Json], path: str, *, is_written: bool) -> Outcome:
+        if is_written:  # a client may write 2 as 2.0
+            doubles = [float(one) for one in allowed if type(one) is int]
+            allowed = (*allowed, *doubles)
         ways = [self.unknown(f"{path} is {one}", z3.BoolSort()) for one in allowed]
         # One bool for each allowed value, of which exactly one holds, is easier for the solver than
         # a text that equals one of many.
@@ -215,9 +319,11 @@ class Inputs:
             self.presences.append(negated(z3.InRe(text, z3.Range("1", "9"))))
         return Text(text)
 
-    def _integer(self, schema: Schema, path: str) -> Int:
+    def _integer(self, schema: Schema, path: str, *, is_custom: bool) -> Int:
         number = self.unknown(path, z3.IntSort())
-        end = _INTEGERS.get(schema.format, 1 << 63)
+        # Before 1.36 nobody looked at the format of a custom resource.
+        is_known = is_since("1.36") or not is_custom
+        end = _INTEGERS.get(schema.format, 1 << 63) if is_known else 1 << 63
         self.assumed += [number >= -end, number < end]
         if schema.limits.minimum is not None:
             self.assumed.append(number >= int(schema.limits.minimum))
@@ -225,10 +331,25 @@ class Inputs:
             self.assumed.append(number <= int(schema.limits.maximum))
         return Int(number)
 
+    def _written_integer(self, schema: Schema, path: str, objects: _Objects) -> Outcome:
+        """An integer that a client may write as 2.0, so that it is a double until it is stored."""
+        number = self._integer(schema, path, is_custom=objects.is_custom)
+        if not objects.is_written:
+            return certain(number)
+        is_double = self.presence(f"{path} is a double")
+        self.assumed += [
+            z3.Implies(is_double, z3.And(number.term >= -_WHOLE, number.term <= _WHOLE))
+        ]
+        double = z3.fpToFP(z3.RNE(), z3.ToReal(number.term), z3.Float64())
+        is_negative = both(number.term == 0, self.presence(f"{path} is -0.0"))
+        double = z3.If(is_negative, z3.FPVal(-0.0, z3.Float64()), double)
+        double_case = Case(is_double, Double(double, number.term))
+        return outcome([double_case, Case(negated(is_double), number)])
+
     def _number(self, path: str) -> Outcome:
         """A number as JSON has it: it is an integer if it is written like one."""
         whole = self.unknown(f"{path} is an integer", z3.BoolSort())
-        double, number = self._double(path), self._integer(Schema(), path)
+        double, number = self._double(path), self._integer(Schema(), path, is_custom=True)
         return outcome([Case(whole, number), Case(negated(whole), double)])
 
     def _double(self, path: str) -> Double:
@@ -353,6 +474,8 @@ class _Objects:
     always: set[str]
     given: Mapping[str, str]
     is_custom: bool = False
+    is_written: bool = False
+    """Whether its numbers are as a client has written them, who may write 2 as 2.0."""
 
     def fields(self, schema: Schema, path: str, below: Path) -> Fields:
         """An object whose fields are those of a schema."""
@@ -383,34 +506,48 @@ class _Objects:
         if not below and name in self.given:
             return TRUE, certain(functions.literal(self.given[name]))
         here = (*below, name)
+        if schema.name in built_in():
+            return self._written(schema, name, place, here)
         is_sure = name in schema.required or _rule_path(here) in self.always
-        if schema.name not in built_in():
-            there = TRUE if is_sure else self.inputs.presence(place)
-            return there, self.inputs.value(inside, place, self, here)
-        return self._written(schema, name, place, here, is_sure=is_sure)
+        there = TRUE if is_sure else self.inputs.presence(place)
+        return there, self.inputs.value(inside, place, self, here)
 
     def _written(
-        self, schema: Schema, name: str, place: str, here: Path, *, is_sure: bool
+        self, schema: Schema, name: str, place: str, here: Path
     ) -> tuple[Formula, Outcome]:
         """A field as Go writes it: some are there even if empty, most are left out then."""
         encoding = built_in().encoding(schema.name)
         always, pointers = encoding.get("always", {}), encoding.get("ptr", ())
         made = self.inputs.value(schema.properties[name], place, self, here)
+        if (schema.name, name) in _MAY_BE_EMPTY:
+            is_empty = self.inputs.presence(f"{place} empty")
+            made = selected(is_empty, certain(functions.literal("")), made)
         is_full = _is_full(made)
-        if name in always:
-            if name in schema.required:  # zero, false and empty lists are written, too
-                self.inputs.usual.append(is_full)
-            elif always[name] is None:
-                is_value = is_full
-                if _is_container(made):  # `[]` stays, until it is stored
-                    is_value = either((is_full, self.inputs.presence(f"{place} empty")))
-                made = selected(is_value, made, certain(Null()))
-            return TRUE, made
-        there = TRUE if is_sure else self.inputs.presence(place)
-        # What is no pointer is left out by Go where it is empty (`omitempty`).
-        if name not in pointers:
-            self.inputs.assumed.append(either((negated(there), is_full)))
-        return there, made
+        is_demanded = name in DEMANDED.get(schema.name.rpartition(".")[2], ())
+        is_sure = is_demanded or _rule_path(here) in self.always
+        if name not in always:
+            there = TRUE if is_sure else self.inputs.presence(place)
+            # What is no pointer is left out by Go where it is empty (`omitempty`).
+            if name not in pointers:
+                self.inputs.assumed.append(either((negated(there), is_full)))
+            return there, made
+        if name in schema.required:
+            self.inputs.usual.append(is_full)
+        if is_demanded:
+            self.inputs.assumed.append(is_full)
+        elif always[name] is None and not is_sure:
+            is_value = self._value_there(made, place, may_be_empty=name in pointers)
+            made = selected(is_value, made, certain(Null()))
+        return TRUE, made
+
+    def _value_there(self, made: Outcome, place: str, *, may_be_empty: bool) -> Formula:
+        """Return where what may be null is not: a full value is none, nor is an empty one behind a
+        pointer, nor `[]` until it is stored."""
+        if not _has_empty(made):
+            return self.inputs.presence(place)
+        if may_be_empty or _is_container(made):
+            return either((_is_full(made), self.inputs.presence(f"{place} empty")))
+        return _is_full(made)
 
 
 def narrowed(made: Outcome, schema: Schema, release: str) -> Outcome:
@@ -431,7 +568,8 @@ def _narrowed(value: Value, schema: Schema, release: str) -> Value:
                 found = None if inside is None else value.field(name)
                 if inside is None or found is None:
                     return None
-                return found[0], narrowed(found[1], inside, release)
+                made = found[0], narrowed(found[1], inside, release)
+                return _as_written(*made, schema.name, name, release)
 
             return Fields(value.path, field_of, value.least)
         case List() if schema.items is not None:
@@ -448,6 +586,37 @@ def _narrowed(value: Value, schema: Schema, release: str) -> Value:
     return value
 
 
+def _as_written(
+    there: Formula, made: Outcome, type_name: str, name: str, release: str
+) -> tuple[Formula, Outcome]:
+    """A field of a type as an older release writes it, which may show as null what the newer leaves
+    out. Raises NotModelled."""
+    newer = _manner(type_name, name)
+    with answering_as(release):
+        older = _manner(type_name, name)
+    if newer == older:
+        return there, made
+    if _is_container(made) or True in (newer.is_pointer, older.is_pointer) or newer.is_always:
+        raise NotModelled(f"{name}, which releases write differently")
+    return TRUE, selected(there, made, certain(Null()))
+
+
+class _Manner(NamedTuple):
+    """How Go writes a field that is empty."""
+
+    is_always: bool = False
+    shown: Json = None
+    is_pointer: bool = False
+
+
+def _manner(type_name: str, name: str) -> _Manner:
+    if type_name not in built_in():
+        return _Manner()
+    encoding = built_in().encoding(type_name)
+    always = encoding.get("always", {})
+    return _Manner(name in always, always.get(name), name in encoding.get("ptr", ()))
+
+
 def _rule_path(path: Path) -> str:
     """The path as rules of defaulting write it: `spec.containers[*].ports`."""
     return ".".join(path).replace(".[*]", "[*]").replace(".{*}", "{*}")
@@ -455,6 +624,12 @@ def _rule_path(path: Path) -> str:
 
 def _is_container(made: Outcome) -> bool:
     return any(isinstance(case.value, List | Map) for case in made.cases)
+
+
+def _has_empty(made: Outcome) -> bool:
+    """Return whether there is an empty value of the kind."""
+    kinds = (*_EMPTY, List, Map)
+    return all(isinstance(case.value, kinds) for case in made.cases)
 
 
 def _is_full(made: Outcome) -> Formula:

@@ -3,8 +3,9 @@
 A validation may be implied by the others, a match condition may hold of all that the policy would
 refuse, a rule may exclude what is not matched. For each of them two policies are compared, the one
 that refuses more with the one that refuses less: where they do not differ, the part is superfluous.
-A binding is compared in the same way: it is shadowed if the other bindings do all that it does.
-Where a policy does not differ from one that refuses everything, its validations contradict each
+A match condition is compared both ways: where it fails, all is refused. A binding is compared in
+the same way: it is shadowed if the other bindings do all that it does. Where a policy does not
+differ from one that refuses everything, and that refuses something, its validations contradict each
 other.
 """
 
@@ -25,6 +26,7 @@ from celadon.admission import (
 from celadon.kube import FieldPath, Json, JsonObject
 from celadon.kube.releases import answering_as
 from celadon.prove.differences import (
+    PROVED,
     Comparison,
     Differences,
     Direction,
@@ -38,7 +40,8 @@ from celadon.prove.objects import ITEMS
 from celadon.prove.questions import everywhere
 
 _VALIDATIONS: Final = ("validations",)
-_LISTS: Final = (("matchConditions",), ("matchConstraints", "excludeResourceRules"))
+_CONDITIONS: Final = ("matchConditions",)
+_LISTS: Final = (_CONDITIONS, ("matchConstraints", "excludeResourceRules"))
 """Lists of a policy's spec whose items make it refuse less."""
 
 
@@ -51,12 +54,14 @@ class Fault(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Something in a policy, and two policies of which one refuses more, if there is no fault."""
+    """Something in a policy, and two policies of which one refuses more, if there is no fault; if
+    it goes `both_ways`, so may the other."""
 
     path: tuple[str | int, ...]
     fault: Fault
     more: JsonObject
     less: JsonObject
+    both_ways: bool = False
 
     @property
     def field(self) -> str:
@@ -70,11 +75,24 @@ def parts(document: JsonObject) -> Iterator[Part]:
     if len(_items(document, _VALIDATIONS)) > 1:
         for number, rest in _without_each(document, _VALIDATIONS):
             yield Part(("spec", *_VALIDATIONS, number), Fault.SUPERFLUOUS, document, rest)
-        nothing = _with(document, ("spec", *_VALIDATIONS), [{"expression": "false"}])
+        nothing = _ignoring_failures(_validated(document, "false"))
         yield Part(("spec", *_VALIDATIONS), Fault.CONTRADICTION, nothing, document)
+    fails = document["spec"].get("failurePolicy", "Fail") != "Ignore"
     for path in _LISTS:
         for number, rest in _without_each(document, path):
-            yield Part(("spec", *path, number), Fault.SUPERFLUOUS, rest, document)
+            both_ways = fails and path == _CONDITIONS
+            yield Part(("spec", *path, number), Fault.SUPERFLUOUS, rest, document, both_ways)
+
+
+def _validated(document: JsonObject, expression: str) -> JsonObject:
+    """The policy with this one validation."""
+    made: JsonObject = _with(document, ("spec", *_VALIDATIONS), [{"expression": expression}])
+    return made
+
+
+def _ignoring_failures(document: JsonObject) -> JsonObject:
+    """The policy, where only its validations refuse anything."""
+    return {**document, "spec": {**document["spec"], "failurePolicy": "Ignore"}}
 
 
 def _without_each(document: JsonObject, path: Sequence[str]) -> Iterator[tuple[int, JsonObject]]:
@@ -108,19 +126,34 @@ class Superfluous:
     kinds: KnownKinds = BUILT_IN
 
     def answers(self) -> Iterator[tuple[Part, list[Comparison]]]:
-        """Each part, and the answers for all endpoints."""
+        """Each part, and the answers for all endpoints; of validations that contradict each other
+        for those at which they are asked anything."""
         found = list(parts(self.document))
-        asked = [self._asked(one) for one in found]
-        answers: list[list[Comparison]] = [[] for _ in found]
+        asked = [(part, self._asked(part.more, part.less)) for part in found]
+        asked += [(part, self._asked(part.less, part.more)) for part in found if part.both_ways]
+        answers: dict[tuple[str | int, ...], list[Comparison]] = {part.path: [] for part in found}
         if asked:
-            with answering_as(asked[0].newest):
-                for endpoint in asked[0].endpoints():
-                    for number, one in compared_together(asked, endpoint):
-                        answers[number].append(one)
-        return zip(found, answers, strict=True)
+            with answering_as(asked[0][1].newest):
+                for endpoint in asked[0][1].endpoints():
+                    for number, one in compared_together([one for _, one in asked], endpoint):
+                        part, _ = asked[number]
+                        if part.fault is Fault.SUPERFLUOUS or not self._is_idle(one):
+                            answers[part.path].append(one)
+        return ((part, answers[part.path]) for part in found)
 
-    def _asked(self, part: Part) -> Differences:
-        policies = [decode_policy(one).value for one in (part.more, part.less)]
+    def _is_idle(self, claim: Comparison) -> bool:
+        """Return whether a policy is said to refuse everything because it is asked nothing: no
+        request meets its conditions."""
+        if claim.finding not in PROVED:
+            return False
+        everything, nothing = (
+            _ignoring_failures(_validated(self.document, one)) for one in ("false", "true")
+        )
+        asked = self._asked(everything, nothing)
+        return asked.compare(claim.endpoint, Direction.LOOSER).finding is not Finding.DIFFERS
+
+    def _asked(self, more: JsonObject, less: JsonObject) -> Differences:
+        policies = [decode_policy(one).value for one in (more, less)]
         catalog = self.kinds.catalog
         old, new = (
             Side(Engine([one], [decode_binding(everywhere(one, catalog)).value]))
@@ -140,8 +173,7 @@ class Shadow:
     @property
     def is_fault(self) -> bool:
         """Return whether the other bindings do all that this one does."""
-        proved = (Finding.SAME, Finding.BOUNDED)
-        return all(one.finding in proved for one in self.answers)
+        return all(one.finding in PROVED for one in self.answers)
 
 
 def shadow(

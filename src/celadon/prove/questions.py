@@ -334,10 +334,12 @@ class _Look:
         if not candidates:
             return False
         verdict = self.engine.review(request, world)
+        # An error is one if it is ignored, too.
         found = [
             decision
             for decision in verdict.decisions
-            if decision.index == index and decision.action is Action.DENY
+            if decision.index == index
+            and (decision.action is Action.DENY or decision.cause is Cause.ERROR)
         ]
         causes = [decision.cause for decision in found]
         if question is Question.ADMITS:

@@ -148,7 +148,8 @@ class SymbolicRequest:
     ) -> Outcome:
         if not is_there:
             return certain(Null())
-        return self._kinds.unknown(self._inputs, kind or self._endpoint.kind, path)
+        kind, is_stored = kind or self._endpoint.kind, path != "object"
+        return self._kinds.unknown(self._inputs, kind, path, is_stored=is_stored)
 
     def _unknown_name(self, path: str, *, is_label: bool) -> Term:
         """A name: of a namespace a label, of other objects what may stand in a URL (roles are

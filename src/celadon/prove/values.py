@@ -53,9 +53,10 @@ class Uint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Double:
-    """An IEEE double."""
+    """An IEEE double. `whole` is the integer that it is, if it is known to be one."""
 
     term: Term
+    whole: Term | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,7 +139,9 @@ class Cut:
 
     path: str
     loops: int = 0
-    keys: set[str] = field(default_factory=set)
+    keys: dict[int, Value] = field(default_factory=dict)
+    """Those that are asked for, by the numbers of their terms. What has a number keeps it as long
+    as it is here."""
     most: int = 0
     """What one of several alternatives asks for, of which only one has to hold."""
     is_counted: bool = False
@@ -251,12 +254,24 @@ def outcome(cases: Iterable[Case], error: Formula = FALSE) -> Outcome:
             # Guards exclude each other, so the order does not matter.
             term = chosen(before.guard, before.value.term, case.value.term)
             value = type(case.value)(term)
+            if isinstance(value, Double):
+                value = _with_whole(value, before, case)
             merged[kind] = Case(either((before.guard, case.guard)), value)
         elif isinstance(case.value, Null | Truth | Int | Uint | Double | Text):
             merged[kind] = case
         else:
             others.append(case)
     return Outcome(error, (*merged.values(), *_joined(others)))
+
+
+def _with_whole(merged: Double, one: Case, other: Case) -> Double:
+    """Return what two doubles become, with the integer that it is if both are one."""
+    assert isinstance(one.value, Double)
+    assert isinstance(other.value, Double)
+    a, b = one.value.whole, other.value.whole
+    if a is None or b is None:
+        return merged
+    return Double(merged.term, chosen(one.guard, a, b))
 
 
 def _joined(cases: Iterable[Case]) -> list[Case]:

@@ -43,6 +43,23 @@ def test_what_is_found(
     assert ("for instance:" in out) == (document is FAILING)
 
 
+def test_what_is_never_asked_admits_everything(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = dict(
+        policy("object.metadata.name != 'x'", conditions=("object.metadata.name == ''",))
+    )
+    code, out, _ = run(capsys, "prove", str(write(tmp_path / "p.json", document)))
+    assert code == Exit.DENIED
+    assert "never refuses (proved)" in out
+    assert "never admits" not in out
+    document = dict(policy("object.metadata.name == ''", conditions=("object.kind == 'Pod'",)))
+    assert (
+        "never admits (proved)"
+        in run(capsys, "prove", str(write(tmp_path / "p.json", document)))[1]
+    )
+
+
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "prove", "-o", "json", str(write(tmp_path / "p.json", FAILING)))
     assert code == Exit.DENIED
