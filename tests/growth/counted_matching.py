@@ -44,6 +44,12 @@ class TooManySteps(Exception):
     """More than somebody wants to wait for."""
 
 
+def noted(ends: list[int], end: int) -> bool:
+    """Note where a part ends, and go on."""
+    ends.append(end)
+    return True
+
+
 class CountedPattern:
     """Counts the steps of all that is matched with it."""
 
@@ -72,7 +78,7 @@ class CountedPattern:
         at, ends = 0, [0]
         while at <= len(self._subject):
             self._step()
-            if not self._whole(at, lambda end: bool(ends.append(end)) or True):
+            if not self._whole(at, lambda end: noted(ends, end)):
                 at += 1
             elif method == "search":
                 return
@@ -231,7 +237,7 @@ class CountedPattern:
     def _atomic(self, part: Part) -> Part:
         def matches(at: int, then: Then) -> bool:
             ends: list[int] = []
-            return part(at, lambda end: bool(ends.append(end)) or True) and then(ends[-1])
+            return part(at, lambda end: noted(ends, end)) and then(ends[-1])
 
         return matches
 

@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 from celadon.patterns import late_pattern
-from tests.growth.counted_matching import CountedPattern, Subjects, TooManySteps
+from tests.growth.counted_matching import CountedPattern, Subjects, TooManySteps, noted
 from tests.growth.counted_steps import LINEAR
 from tests.paths import ROOT
 
@@ -42,9 +43,10 @@ def _deep_calls() -> Iterator[None]:
     sys.setrecursionlimit(limit)
 
 
-def held(value: object, depth: int = 3) -> Iterator[tuple[str, int]]:
+def held(value: Any, depth: int = 3) -> Iterator[tuple[str, int]]:
     """The patterns in a constant, a few levels deep."""
-    if isinstance(value, (late_pattern, re.Pattern)):
+    kinds: tuple[Any, ...] = (late_pattern, re.Pattern)
+    if isinstance(value, kinds):
         if isinstance(value.pattern, str):
             yield value.pattern, int(value.flags)
     elif depth and isinstance(value, (dict, tuple, list, frozenset)):
@@ -164,7 +166,7 @@ def test_the_same_is_matched(text: str, subject: str) -> None:
     counted = CountedPattern(text)
     counted._subject = subject
     found = re.match(text, subject)
-    matches = counted._whole(0, lambda end: bool(ends.append(end)) or True)
+    matches = counted._whole(0, lambda end: noted(ends, end))
     assert (ends[-1] if matches else None) == (found.end() if found else None)
 
 

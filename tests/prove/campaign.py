@@ -128,8 +128,8 @@ class Trial:
     def pair(self, old: JsonObject, new: JsonObject) -> None:
         """Try what is claimed of two policies."""
         self._ask_about(old, new)
-        sides = [Side(one) for one in self.about]
-        differences = Differences(*sides, seconds=SECONDS, kinds=self.kinds)
+        left, right = sides = [Side(one) for one in self.about]
+        differences = Differences(left, right, seconds=SECONDS, kinds=self.kinds)
         for one in differences.comparisons(tuple(Direction)):
             if one.finding not in PROVED:
                 self.claims[f"({one.finding.value})"] += 1

@@ -254,7 +254,9 @@ def _is_ruled_out(form: JsonObject, kind: GroupVersionKind) -> bool:
     )
 
 
-_MISSED: Final = {("spec", "selector"): ("spec", "template", "metadata", "labels")}
+_MISSED: Final[Mapping[tuple[object, ...], tuple[object, ...]]] = {
+    ("spec", "selector"): ("spec", "template", "metadata", "labels")
+}
 """Where else a field that is missing may be missed."""
 
 

@@ -42,7 +42,8 @@ def demanded_places(
         if field in schema.required:
             yield f"{name}.{field}", (*path, field)
     inside = [(one, below) for one, below in schema.properties.items() if one != "metadata" or path]
-    every = [*inside, (0, schema.items), ("k", None if inside else schema.additional_properties)]
+    items, values = schema.items, None if inside else schema.additional_properties
+    every: list[tuple[str | int, Schema | None]] = [*inside, (0, items), ("k", values)]
     for step, below in every:
         if below is not None:
             yield from demanded_places(below, (*path, step), seen | {schema.name})

@@ -22,10 +22,10 @@ from celadon.kube.validation import (
     core_kinds,
     jobs,
     networking,
+    persistent_volumes,
     services,
     small_groups,
     statuses,
-    storage,
 )
 from celadon.kube.validation import services as service_ranges
 from celadon.kube.validation.field_checks import METADATA, Errors, by_rules, each, holding
@@ -50,9 +50,7 @@ from celadon.kube.validation.object_meta import (
     validate_object_meta_update,
     validate_place,
 )
-from celadon.kube.validation.pods import pod_specs, pod_updates
-from celadon.kube.validation.pods import pod_updates as pod_statuses
-from celadon.kube.validation.pods import pod_updates as pod_subresources
+from celadon.kube.validation.pods import pod_specs, pod_statuses, pod_updates
 from celadon.kube.well_known_values import RBAC_GROUP
 
 ADDRESS: Final = Naming(service_ranges.address_name, namespaced=False)
@@ -77,14 +75,14 @@ CORE: Final[Mapping[str, Validation]] = {
         changes=core_kinds.node_changes,
     ),
     "PersistentVolume": Validation(
-        storage.persistent_volume,
+        persistent_volumes.persistent_volume,
         CLUSTER,
-        storage.persistent_volume_update,
+        persistent_volumes.persistent_volume_update,
         revisit=Revisit.AS_NEW,
     ),
     "PersistentVolumeClaim": Validation(
-        storage.claim,
-        update=storage.claim_update,
+        persistent_volumes.claim,
+        update=persistent_volumes.claim_update,
         status=statuses.claim_status,
         repeated_until="1.35",
     ),
@@ -234,8 +232,8 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
 
 OF_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], Update]] = {
     (GroupKind("", "Namespace"), "finalize"): cluster_rules.namespace_finalize,
-    (GroupKind("", "Pod"), "ephemeralcontainers"): pod_subresources.ephemeral_containers,
-    (GroupKind("", "Pod"), "resize"): pod_subresources.resize,
+    (GroupKind("", "Pod"), "ephemeralcontainers"): pod_updates.ephemeral_containers,
+    (GroupKind("", "Pod"), "resize"): pod_updates.resize,
 }
 """What is looked at in an update through a subresource, besides the metadata."""
 

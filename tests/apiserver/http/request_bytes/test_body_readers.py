@@ -94,4 +94,4 @@ def test_few_of_many_chunks_are_taken_at_once() -> None:
     assert len(reader.take(unread)) == CHUNKS_AT_ONCE
     assert (reader.is_behind, reader.is_whole) == (True, False)
     assert reader.take(unread) == b"x"
-    assert (reader.is_behind, reader.is_whole, unread) == (False, True, b"GET")
+    assert (reader.is_behind, reader.is_whole, bytes(unread)) == (False, True, b"GET")

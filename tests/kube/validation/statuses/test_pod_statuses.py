@@ -8,7 +8,7 @@ import pytest
 
 from celadon.kube.releases import answering_as, previous_minor
 from celadon.kube.validation.field_checks import holding
-from celadon.kube.validation.pods.pod_updates import pod_status
+from celadon.kube.validation.pods.pod_statuses import pod_status
 
 Json = dict[str, Any]
 DONE = {"terminated": {"exitCode": 0}}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation.storage import persistent_volume_update
+from celadon.kube.validation.persistent_volumes import persistent_volume_update
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]

@@ -9,8 +9,8 @@ import pytest
 from celadon.kube.name_rules import dns1123_label
 from celadon.kube.releases import answering_as
 from celadon.kube.validation.field_checks import SPEC, holding
+from celadon.kube.validation.persistent_volumes import claim_update
 from celadon.kube.validation.pods.volumes import claim_spec
-from celadon.kube.validation.storage import claim_update
 from tests.kube.validation.objects import admitted, obj, update_complaints
 
 Json = dict[str, Any]

@@ -38,7 +38,7 @@ from celadon.patterns import late_pattern
 #
 # Volumes that are elsewhere: disks of clouds, and file systems behind a network.
 #
-# Pods and PersistentVolumes have the same, save what `storage.persistent_volumes` adds. As
+# Pods and PersistentVolumes have the same, save what `persistent_volumes` adds. As
 # k8s.io/kubernetes `pkg/apis/core/validation`.
 
 

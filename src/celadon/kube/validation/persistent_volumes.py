@@ -1,0 +1,464 @@
+"""PersistentVolumes, what they are made of and what of it may change, and claims to them.
+
+As k8s.io/kubernetes `pkg/apis/core/validation`; a volume that stands in a VolumeAttachment itself
+(`inline_volume`) is one of a CSI driver and may say less.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping
+from functools import partial
+from itertools import zip_longest
+from typing import Final
+
+from celadon.kube import fieldpath, metadata, name_rules
+from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_text import GoValue
+from celadon.kube.json_types import JsonDict, JsonObject
+from celadon.kube.quantity import parse_amounts
+from celadon.kube.releases import is_since
+from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
+    MUTABLE_AFFINITY,
+    RECOVERED_CLAIMS,
+    SPEC,
+    Errors,
+    by_gate,
+    dns_label,
+    dns_subdomain,
+    driver_name,
+    each,
+    immutable,
+    only_with,
+    supported,
+)
+from celadon.kube.validation.object_meta import Naming, new_object_meta
+from celadon.kube.validation.pods import volumes
+from celadon.kube.validation.pods.env_vars import no_backsteps
+from celadon.kube.validation.pods.internal_types import (
+    claim_spec_diff,
+    internal_value,
+    volume_source_diff,
+)
+from celadon.kube.validation.pods.resource_lists import positive_quantity
+from celadon.kube.validation.pods.scheduling import required_nodes
+from celadon.kube.validation.pods.volumes import (
+    ONE_TYPE,
+    VOLUME_MODES,
+    access_modes,
+    claim_spec,
+    host_path,
+)
+from celadon.kube.well_known_values import MOUNT_OPTIONS, STORAGE_CLASS
+
+# --- Storage claims ----------------------------------------------------------
+#
+# Claims to storage, new and changed.
+
+
+def claim(obj: JsonObject) -> Errors:
+    """Yield what is wrong with a PersistentVolumeClaim, besides its metadata."""
+    # As `ValidatePersistentVolumeClaim` of `pkg/apis/core/validation`.
+    yield from claim_spec(SPEC, obj.get("spec") or {})
+
+
+def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The size may grow; whatever else changes is told by its difference."""
+    # As `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    sources = (before.get(field) or {} for field in ("dataSource", "dataSourceRef"))
+    had_group = any(one.get("apiGroup") is not None for one in sources)
+    yield from claim_spec(SPEC, spec, any_group=had_group)
+    bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
+    yield from _old_class(obj, old)
+    was, fixed = _compared(spec, before, bound=bound)
+    if _takes_class(obj, old):
+        del fixed["storageClassName"]
+    if fixed != was:
+        detail = (
+            "spec is immutable after creation except resources.requests and "
+            f"volumeAttributesClassName for bound claims\n{claim_spec_diff(was, fixed)}"
+        )
+        yield fieldpath.forbidden(SPEC, detail)
+    yield from _size(obj, old)
+    yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
+    if is_since("1.34"):
+        yield from _applied_class_kept(spec, old)
+    else:
+        yield from attributes_class_kept(spec, before, or_empty=True)
+
+
+def _applied_class_kept(spec: JsonObject, old: JsonObject) -> Errors:
+    """A class that was applied gives way to another one only."""
+    name = spec.get("volumeAttributesClassName")
+    status, before = old.get("status") or {}, old.get("spec") or {}
+    if name or name == before.get("volumeAttributesClassName"):
+        return
+    if status.get("currentVolumeAttributesClassName") is not None:
+        what = "nil" if name is None else "empty string"
+        why = (
+            f"update to {what} is forbidden when status.currentVolumeAttributesClassName is not nil"
+        )
+        yield fieldpath.forbidden(SPEC.child("volumeAttributesClassName"), why)
+
+
+def _size(obj: JsonObject, old: JsonObject) -> Errors:
+    """A claim that could not grow may take back what it has not got, since a gate is on."""
+    new, was = (_requested(one.get("spec") or {}) for one in (obj, old))
+    has = ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
+    at = SPEC.child("resources", "requests", "storage")
+    if parse_amounts(new).compare(parse_amounts(was)) >= 0:
+        return
+    shrinks = [fieldpath.forbidden(at, "field can not be less than previous value")]
+    lost = [fieldpath.forbidden(at, "field can not be less than status.capacity")]
+    has_it = parse_amounts(new).compare(parse_amounts(has)) <= 0
+    yield from by_gate(RECOVERED_CLAIMS, lost if has_it else (), shrinks)
+
+
+def _requested(spec: JsonObject) -> str:
+    text: str = ((spec.get("resources") or {}).get("requests") or {}).get("storage", "0")
+    return text
+
+
+def _old_class(obj: JsonObject, old: JsonObject) -> Errors:
+    """The annotation that was there before the field stays what it is."""
+    at = FieldPath("metadata", "annotations", STORAGE_CLASS)
+    new, was = (metadata.annotations(one).get(STORAGE_CLASS) for one in (obj, old))
+    moved = _takes_class(obj, old) and was is not None and new in (None, was)
+    if not moved:
+        yield from immutable(at, new or "", was or "")
+
+
+def _takes_class(obj: JsonObject, old: JsonObject) -> bool:
+    """Return whether a claim without a class gets one: only that which its annotation names, if it
+    has one."""
+    # As `validateStorageClassUpgradeFromNil` of `pkg/apis/core/validation`.
+    named, before = ((one.get("spec") or {}).get("storageClassName") for one in (obj, old))
+    noted = metadata.annotations(old).get(STORAGE_CLASS, named)
+    return before is None and named is not None and named == noted
+
+
+def attributes_class_kept(spec: JsonObject, before: JsonObject, *, or_empty: bool) -> Errors:
+    """Yield an error if a VolumeAttributesClass is taken away; a claim that has one may get
+    another. `or_empty`: the empty text is none as well."""
+    name, was = (one.get("volumeAttributesClassName") for one in (spec, before))
+    at = SPEC.child("volumeAttributesClassName")
+    if was is not None and name is None:
+        yield fieldpath.forbidden(at, "update from non-nil value to nil is forbidden")
+    elif or_empty and was is not None and name == "" != was:
+        yield fieldpath.forbidden(at, "update from non-nil value to an empty string is forbidden")
+
+
+def _compared(spec: JsonObject, before: JsonObject, *, bound: bool) -> tuple[JsonDict, JsonDict]:
+    """The old and the new spec, the same where they may differ."""
+    was, fixed = dict(before), dict(spec)
+    if not was.get("volumeName"):
+        _take(was, spec, "volumeName")
+    requests = (spec.get("resources") or {}).get("requests")
+    named = spec.get("volumeAttributesClassName") is not None or is_since("1.34")
+    if (bound and named) or not is_since("1.31"):
+        _take(fixed, before, "volumeAttributesClassName")
+    if bound and requests is not None:
+        size = ((before.get("resources") or {}).get("requests") or {}).get("storage", "0")
+        fixed["resources"] = {**spec["resources"], "requests": {**requests, "storage": size}}
+    return was, fixed
+
+
+def _take(spec: JsonDict, other: JsonObject, field: str) -> None:
+    if other.get(field) is None:
+        spec.pop(field, None)
+    else:
+        spec[field] = other[field]
+
+
+RECLAIM_POLICIES: Final = ("Delete", "Recycle", "Retain")
+SECRETS: Final = (
+    "controllerPublishSecretRef",
+    "controllerExpandSecretRef",
+    "nodePublishSecretRef",
+    "nodeExpandSecretRef",
+)
+"""The secrets of a CSI volume that are looked at, in upstream's order; that for staging is not."""
+INLINE: Final = "may not be specified in the context of inline volumes"
+
+
+MOUNTED_WITH_OPTIONS = frozenset(
+    {
+        *("awsElasticBlockStore", "azureDisk", "azureFile", "cephfs", "cinder"),
+        *("gcePersistentDisk", "glusterfs", "iscsi", "nfs", "photonPersistentDisk"),
+        *("quobyte", "rbd", "vsphereVolume"),
+    }
+)
+"""The sources of volumes that may have the annotation for options of mounting them."""
+
+
+def persistent_volume(obj: JsonObject, old: JsonObject | None = None) -> Errors:
+    """Yield what is wrong with a PersistentVolume, besides its metadata; `old` is what was
+    changed."""
+    yield from _volume(obj, old)
+    # As `ValidatePersistentVolume` of `pkg/volume/validation`.
+    can_have_options = MOUNTED_WITH_OPTIONS & set(obj.get("spec") or {})
+    if MOUNT_OPTIONS in metadata.annotations(obj) and not can_have_options:
+        at = FieldPath("metadata", "annotations").child(MOUNT_OPTIONS)
+        yield fieldpath.forbidden(at, "may not specify mount options for this volume type")
+
+
+def _volume(obj: JsonObject, old: JsonObject | None) -> Errors:
+    # As `ValidatePersistentVolume` of `pkg/apis/core/validation`.
+    spec, before = obj.get("spec") or {}, (old or {}).get("spec") or {}
+    if not spec.get("accessModes"):
+        yield fieldpath.required(SPEC.child("accessModes"))
+    yield from access_modes(SPEC, spec)
+    capacity, at = spec.get("capacity") or {}, SPEC.child("capacity")
+    if not capacity:
+        yield fieldpath.required(at)
+    if set(capacity) != {"storage"}:
+        shown = dict(sorted(capacity.items())) or spec.get("capacity")
+        yield fieldpath.not_supported(at, GoValue(shown, "core.ResourceList"), ["storage"])
+    for name, text in sorted(capacity.items()):
+        amount = parse_amounts(text).int64_value()
+        if amount < 0:
+            why = "must be a valid resource quantity"
+            yield fieldpath.invalid(at.key(name), amount, why)
+        yield from positive_quantity(at.key(name), text)
+    policy = spec.get("persistentVolumeReclaimPolicy")
+    if policy:
+        yield from supported(SPEC.child("persistentVolumeReclaimPolicy"), policy, RECLAIM_POLICIES)
+    affinity = spec.get("nodeAffinity")
+    if affinity is not None:
+        was = before.get("nodeAffinity") or {}
+        yield from _volume_affinity(SPEC.child("nodeAffinity"), affinity, was)
+    yield from _source(SPEC, spec, (obj.get("metadata") or {}).get("name") or "")
+    if spec.get("storageClassName"):
+        yield from dns_subdomain(SPEC.child("storageClassName"), spec["storageClassName"])
+    if spec.get("volumeMode") is not None:
+        yield from supported(SPEC.child("volumeMode"), spec["volumeMode"], VOLUME_MODES)
+    yield from _attributes_class(spec)
+
+
+def _volume_affinity(path: FieldPath, affinity: JsonObject, was: JsonObject) -> Errors:
+    if affinity.get("required") is None:
+        yield fieldpath.required(path.child("required"), "must specify required node constraints")
+    else:
+        yield from required_nodes(path.child("required"), affinity["required"], was.get("required"))
+
+
+def _attributes_class(spec: JsonObject) -> Errors:
+    name, at = spec.get("volumeAttributesClassName"), SPEC.child("volumeAttributesClassName")
+    if name is None:
+        return
+    if name:
+        yield from dns_subdomain(at, name)
+    else:
+        yield fieldpath.required(at, "an empty string is disallowed")
+    if spec.get("csi") is None:
+        detail = "has to be specified when using volumeAttributesClassName"
+        yield fieldpath.required(SPEC.child("csi"), detail)
+
+
+def inline_volume(path: FieldPath, spec: JsonObject) -> Errors:
+    """Yield what is wrong with a volume that has no object of its own."""
+    # As `ValidatePersistentVolumeSpec` of `pkg/apis/core/validation`.
+    if spec.get("claimRef") is not None:
+        yield fieldpath.forbidden(path.child("claimRef"), INLINE)
+    if spec.get("capacity"):
+        yield fieldpath.forbidden(path.child("capacity"), INLINE)
+    if spec.get("csi") is None:
+        detail = "has to be specified in the context of inline volumes"
+        yield fieldpath.required(path.child("csi"), detail)
+    if not spec.get("accessModes"):
+        yield fieldpath.required(path.child("accessModes"))
+    yield from access_modes(path, spec)
+    policy = spec.get("persistentVolumeReclaimPolicy")
+    if policy and policy != "Retain":
+        at = path.child("persistentVolumeReclaimPolicy")
+        yield fieldpath.forbidden(at, "may only be Retain in the context of inline volumes")
+    if spec.get("nodeAffinity") is not None:
+        yield fieldpath.forbidden(path.child("nodeAffinity"), INLINE)
+    yield from _source(path, spec, "")
+    if spec.get("storageClassName"):
+        yield fieldpath.forbidden(path.child("storageClassName"), INLINE)
+    if spec.get("volumeMode") not in (None, "Filesystem"):
+        detail = "may not specify volumeMode other than Filesystem in the context of inline volumes"
+        yield fieldpath.forbidden(path.child("volumeMode"), detail)
+
+
+def _source(path: FieldPath, spec: JsonObject, name: str) -> Errors:
+    given = [kind for kind in SOURCES if spec.get(kind) is not None]
+    for position, kind in enumerate(given):
+        at = path.child(kind)
+        if position and kind != FLEX:
+            yield fieldpath.forbidden(path.child(SHOWN_AS.get(kind, kind)), ONE_TYPE)
+        elif kind == "iscsi":
+            yield from volumes.iscsi(at, spec[kind], lasting=True, name=name)
+        else:
+            shown = "persistentDisk" if kind == "gcePersistentDisk" else kind
+            yield from SOURCES[kind](path.child(shown), spec[kind])
+        if kind == "local" and not position and spec.get("nodeAffinity") is None:
+            detail = "Local volume requires node affinity"
+            yield fieldpath.required(path.child("nodeAffinity"), detail)
+    if not given:
+        yield fieldpath.required(path, "must specify a volume type")
+    host = spec.get("hostPath")
+    recycled = spec.get("persistentVolumeReclaimPolicy") == "Recycle"
+    if host is not None and recycled and _is_root(host.get("path") or ""):
+        at = path.child("persistentVolumeReclaimPolicy")
+        yield fieldpath.forbidden(at, "may not be 'recycle' for a hostPath mount of '/'")
+
+
+def _is_root(path: str) -> bool:
+    return path.startswith("/") and posixpath.normpath(path) in {"/", "//"}
+
+
+def _glusterfs(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateGlusterfsPersistentVolumeSource` of `pkg/apis/core/validation`.
+    yield from volumes.GLUSTERFS(path, given)
+    namespace, at = given.get("endpointsNamespace"), path.child("endpointsNamespace")
+    if namespace == "":
+        detail = "if the endpointnamespace is set, it must be a valid namespace name"
+        yield fieldpath.invalid(at, namespace, detail)
+    elif namespace is not None:
+        yield from each(at, namespace, name_rules.dns1123_label(namespace))
+
+
+def _azure_file(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateAzureFilePV` of `pkg/apis/core/validation`.
+    yield from volumes.AZURE_FILE(path, given)
+    if given.get("secretNamespace") == "":
+        at = path.child("secretNamespace")
+        yield fieldpath.invalid(at, "", "secretNamespace must be nil or non-empty")
+
+
+def _local(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateLocalVolumeSource` of `pkg/apis/core/validation`.
+    if given.get("path"):
+        yield from no_backsteps(path.child("path"), given["path"])
+    else:
+        yield fieldpath.required(path.child("path"))
+
+
+def _csi(path: FieldPath, given: JsonObject) -> Errors:
+    # As `validateCSIPersistentVolumeSource` of `pkg/apis/core/validation`.
+    yield from driver_name(path.child("driver"), given.get("driver") or "")
+    if not given.get("volumeHandle"):
+        yield fieldpath.required(path.child("volumeHandle"))
+    for field in SECRETS:
+        if given.get(field) is not None:
+            yield from _secret(path.child(field), given[field])
+
+
+def _secret(path: FieldPath, reference: JsonObject) -> Errors:
+    # As `validatePVSecretReference` of `pkg/apis/core/validation`.
+    for field in ("name", "namespace"):
+        value = reference.get(field) or ""
+        if not value:
+            yield fieldpath.required(path.child(field))
+        elif field == "name":
+            yield from dns_subdomain(path.child(field), value)
+        else:
+            yield from dns_label(path.child(field), value)
+
+
+FLEX: Final = "flexVolume"
+"""The kind of volume that is never one too many."""
+
+SHOWN_AS: Final = {"cephfs": "cephFS"}
+"""What upstream calls a second source where its own name is misspelt."""
+
+SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], Errors]]] = {
+    "hostPath": host_path,
+    "gcePersistentDisk": volumes.gce_disk,
+    "awsElasticBlockStore": volumes.aws_disk,
+    "glusterfs": _glusterfs,
+    "flocker": volumes.flocker,
+    "nfs": volumes.nfs,
+    "rbd": volumes.RBD,
+    "quobyte": volumes.quobyte,
+    "cephfs": volumes.CEPHFS,
+    "iscsi": volumes.iscsi,
+    "cinder": partial(volumes.cinder, lasting=True),
+    "fc": volumes.fibre_channel,
+    FLEX: volumes.flex_volume,
+    "azureFile": _azure_file,
+    "vsphereVolume": volumes.VSPHERE,
+    "photonPersistentDisk": volumes.PHOTON_DISK,
+    "portworxVolume": volumes.PORTWORX,
+    "azureDisk": volumes.azure_disk,
+    "scaleIO": volumes.SCALE_IO,
+    "local": _local,
+    "storageos": partial(volumes.storage_os, lasting=True),
+    "csi": _csi,
+}
+"""The kinds of volumes in upstream's order."""
+
+
+LASTING_LABELS: Final[Mapping[str, str]] = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+}
+"""What labels were called before."""
+
+
+def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """The source of a volume stays; a secret for growing may come, and where it can be used."""
+    # As `ValidatePersistentVolumeUpdate` of `pkg/apis/core/validation`, which looks at all of it
+    # once more: causes come twice.
+    yield from persistent_volume(obj, old)
+    yield from new_object_meta(obj.get("metadata") or {}, Naming(namespaced=False))
+    yield from _volume(obj, old)
+    spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    difference = volume_source_diff(before, _without_new_secret(spec, before))
+    if difference:
+        detail = f"spec.persistentvolumesource is immutable after creation\n{difference}"
+        yield fieldpath.forbidden(SPEC.child("persistentvolumesource"), detail)
+    yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
+    affinity, was = spec.get("nodeAffinity"), before.get("nodeAffinity")
+    if was is not None and affinity not in (was, _with_lasting_labels(was, affinity or {})):
+        shown = None if affinity is None else internal_value(affinity, "core.v1.VolumeNodeAffinity")
+        why = f"{IMMUTABLE}, except for updating from beta label to GA"
+        fixed = fieldpath.invalid(FieldPath("nodeAffinity"), shown, why)
+        yield from only_with(f"!{MUTABLE_AFFINITY}", [fixed])
+    yield from attributes_class_kept(spec, before, or_empty=False)
+
+
+def _with_lasting_labels(was: JsonObject, affinity: JsonObject) -> JsonDict:
+    """The old affinity with the lasting name of each label that the new one has it for."""
+    new = _terms(affinity)
+    required = {
+        **(was.get("required") or {}),
+        "nodeSelectorTerms": [
+            {**term, **_renamed(term, new[index] if index < len(new) else {})}
+            for index, term in enumerate(_terms(was))
+        ],
+    }
+    return {**was, "required": required}
+
+
+def _terms(affinity: JsonObject) -> list[JsonObject]:
+    found: list[JsonObject] = (affinity.get("required") or {}).get("nodeSelectorTerms") or []
+    return found
+
+
+def _renamed(term: JsonObject, new: JsonObject) -> JsonDict:
+    made: JsonDict = {}
+    for field in ("matchExpressions", "matchFields"):
+        if field not in term:
+            continue
+        keys = [one.get("key") for one in new.get(field) or ()]
+        made[field] = [
+            {**one, "key": key} if key and LASTING_LABELS.get(one.get("key") or "") == key else one
+            for one, key in zip_longest(term[field] or (), keys[: len(term[field] or ())])
+        ]
+    return made
+
+
+def _without_new_secret(spec: JsonObject, before: JsonObject) -> JsonObject:
+    driver, was = spec.get("csi"), before.get("csi")
+    if not driver or not was or was.get("controllerExpandSecretRef") is not None:
+        return spec
+    kept = {key: one for key, one in driver.items() if key != "controllerExpandSecretRef"}
+    return {**spec, "csi": kept}

@@ -1,0 +1,368 @@
+"""What a kubelet says of a pod.
+
+As k8s.io/kubernetes `pkg/apis/core/validation`, `ValidatePodStatusUpdate`. Conditions are called by
+the name that their type has inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, Final
+
+from celadon.kube import fieldpath
+from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import GoValue
+from celadon.kube.json_types import JsonObject
+from celadon.kube.releases import is_since
+from celadon.kube.validation import text_rules
+from celadon.kube.validation.field_checks import (
+    IMMUTABLE,
+    METADATA,
+    NODES_STAY_NOMINATED,
+    RESTART_ALL,
+    RESTART_RULES,
+    Errors,
+    by_gate,
+    dns_label,
+    dns_subdomain,
+    each,
+    items,
+    only_with,
+    qualified_name,
+)
+from celadon.kube.validation.pods.pod_specs import annotation_changes
+from celadon.kube.validation.pods.security_contexts import NOT_ON_WINDOWS
+from celadon.kube.validation.text_rules import older_address
+
+SYSTEM_CONDITIONS: Final = frozenset({"PodScheduled", "Ready", "Initialized"})
+_STATUS: Final = FieldPath("status")
+CONTAINER_STATUSES: Final = (
+    "containerStatuses",
+    "initContainerStatuses",
+    "ephemeralContainerStatuses",
+)
+_ALLOCATING: Final = {"containerStatuses": "containers", "initContainerStatuses": "initContainers"}
+"""The containers that resources are allocated to, by where the status tells of them."""
+_HEALTH: Final = ("Healthy", "Unhealthy", "Unknown")
+_MAX_HEALTH_MESSAGE: Final = 1024
+_MAPPING: Final = ("containerName", "resourceName", "requestName")
+_CLAIM: Final = "claim:"
+_ADDRESSES: Final = {"podIPs": "[]core.PodIP", "hostIPs": "[]core.HostIP"}
+"""The types of addresses inside, by their field."""
+ONE_PER_FAMILY: Final = "may specify no more than one IP for each IP family"
+
+
+def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what is wrong with the status of a pod."""
+    # As `ValidatePodStatusUpdate` of `pkg/apis/core/validation`.
+    status, before = obj.get("status") or {}, old.get("status") or {}
+    spec = old.get("spec") or {}
+    yield from annotation_changes(obj, old)
+    yield from _conditions(status)
+    yield from _nominated_node(status, before, spec)
+    yield from _generation(_STATUS, status)
+    quality = status.get("qosClass") or ""
+    if quality != (before.get("qosClass") or "") and is_since("1.32"):
+        yield fieldpath.invalid(_STATUS.child("qosClass"), NamedText(quality), IMMUTABLE)
+    policy = spec.get("restartPolicy") or ""
+    sidecars = {
+        one.get("name")
+        for one in spec.get("initContainers") or ()
+        if one.get("restartPolicy") == "Always"
+    }
+    ended = [
+        ("containerStatuses", "containers", (), is_since("1.34")),
+        ("initContainerStatuses", "initContainers", sidecars, is_since("1.35")),
+    ]
+    for statuses, containers, restarted, has_rules in ended:
+        plain = _terminated(status, before, statuses, policy, restarted)
+        if not has_rules:
+            yield from plain
+            continue
+        known = spec.get(containers) or ()
+        by_rules = _ended_for_good(status, before, statuses, known, policy)
+        if _has_all_restarted(spec):
+            all_off = _ended_for_good(status, before, statuses, known, policy, all_too=False)
+            by_rules = by_gate(RESTART_ALL, (), all_off)
+        yield from by_gate(RESTART_RULES, by_rules, plain)
+    yield from _terminated(status, before, "ephemeralContainerStatuses", "Never")
+    pod_spec = obj.get("spec") or {}
+    yield from _pod_statuses_claims(status, pod_spec)
+    if status.get("extendedResourceClaimStatus") is not None:
+        yield from _extended_claim(status["extendedResourceClaimStatus"], pod_spec)
+    for field in ("podIPs", "hostIPs"):
+        yield from _addresses(status, before, field)
+    system = (pod_spec.get("os") or {}).get("name", "linux")
+    for field in CONTAINER_STATUSES:
+        yield from _users(status, field, system)
+    for field, containers in _ALLOCATING.items():
+        yield from _allocated(status, field, pod_spec.get(containers) or ())
+    for at, one in items(status, "ephemeralContainerStatuses", _STATUS):
+        if one.get("allocatedResourcesStatus"):
+            why = "must not be specified in container status"
+            yield fieldpath.forbidden(at.child("allocatedResourcesStatus"), why)
+
+
+def _conditions(status: JsonObject) -> Errors:
+    """Before 1.33 they are said to be metadata."""
+    # As `validatePodConditions` of `pkg/apis/core/validation`.
+    for at, condition in items(status, "conditions", _STATUS if is_since("1.33") else METADATA):
+        yield from _generation(at, condition)
+        kind = condition.get("type") or ""
+        if kind not in SYSTEM_CONDITIONS:
+            yield from qualified_name(at.child("Type"), kind)
+
+
+def _generation(at: FieldPath, seen: JsonObject) -> Errors:
+    generation = seen.get("observedGeneration") or 0
+    if generation < 0:
+        why = "must be a non-negative integer"
+        yield fieldpath.invalid(at.child("observedGeneration"), generation, why)
+
+
+def _nominated_node(status: JsonObject, before: JsonObject, spec: JsonObject) -> Errors:
+    nominated, at = status.get("nominatedNodeName"), _STATUS.child("nominatedNodeName")
+    if not nominated or nominated == before.get("nominatedNodeName"):
+        return
+    yield from dns_subdomain(at, nominated)
+    if spec.get("nodeName"):
+        why = "may not be set on pods that are already bound to a node"
+        yield from only_with(NODES_STAY_NOMINATED, [fieldpath.forbidden(at, why)])
+
+
+def _terminated(
+    status: JsonObject,
+    before: JsonObject,
+    field: str,
+    policy: str,
+    restarted: Collection[str | None] = (),
+) -> Errors:
+    """Yield an error for each container that has ended for good and runs again."""
+    # As `ValidateContainerStateTransition` of `pkg/apis/core/validation`.
+    if policy == "Always":
+        return
+    for index, old in enumerate(before.get(field) or ()):
+        ended = (old.get("state") or {}).get("terminated")
+        if ended is None or old.get("name") in restarted:
+            continue
+        if ended.get("exitCode") and policy == "OnFailure":
+            continue
+        for one in status.get(field) or ():
+            state = one.get("state") or {}
+            if one.get("name") == old.get("name") and state.get("terminated") is None:
+                at = _STATUS.child(field).index(index).child("state")
+                yield fieldpath.forbidden(at, "may not be transitioned to non-terminated state")
+
+
+_RESTARTS: Final = {"In": True, "NotIn": False}
+
+
+def _ended_for_good(
+    status: JsonObject,
+    before: JsonObject,
+    field: str,
+    containers: Iterable[JsonObject],
+    policy: str,
+    *,
+    all_too: bool = True,
+) -> Errors:
+    """The same by the rules that containers have for restarts."""
+    known = {one.get("name"): one for one in reversed([*containers])}
+    for index, old in enumerate(before.get(field) or ()):
+        ended, name = (old.get("state") or {}).get("terminated"), old.get("name")
+        now = next((one for one in status.get(field) or () if one.get("name") == name), None)
+        if ended is None or now is None or (now.get("state") or {}).get("terminated") is not None:
+            continue
+        container = known.get(name)
+        code = ended.get("exitCode") or 0
+        if container is None or not _starts_again(container, policy, code, all_too=all_too):
+            at = _STATUS.child(field).index(index).child("state")
+            yield fieldpath.forbidden(at, "may not be transitioned to non-terminated state")
+
+
+def _starts_again(container: JsonObject, policy: str, code: int, *, all_too: bool) -> bool:
+    """Return whether a container that ended so is started again. Without `all_too`, a rule that
+    restarts all containers says nothing."""
+    if container.get("restartPolicy") is not None:
+        action = _restart_action(container, code)
+        if action == "Restart" or (action == _RESTART_ALL_ACTION and all_too):
+            return True
+        policy = container["restartPolicy"]
+    return policy not in ("Never", "OnFailure") or (policy == "OnFailure" and code != 0)
+
+
+_RESTART_ALL_ACTION: Final = "RestartAllContainers"
+
+
+def _restart_action(container: JsonObject, code: int) -> str:
+    for rule in container.get("restartPolicyRules") or ():
+        codes = rule.get("exitCodes")
+        if codes and (code in (codes.get("values") or ())) is _RESTARTS.get(codes.get("operator")):
+            return rule.get("action") or ""
+    return ""
+
+
+def _has_all_restarted(spec: JsonObject) -> bool:
+    """Return whether a container of the pod may have all others started again."""
+    containers = (*(spec.get("initContainers") or ()), *(spec.get("containers") or ()))
+    rules = (rule for one in containers for rule in one.get("restartPolicyRules") or ())
+    return is_since("1.35") and any(rule.get("action") == _RESTART_ALL_ACTION for rule in rules)
+
+
+def _pod_statuses_claims(status: JsonObject, spec: JsonObject) -> Errors:
+    wanted = {one.get("name") for one in spec.get("resourceClaims") or ()}
+    seen: set[str] = set()
+    for at, one in items(status, "resourceClaimStatuses", _STATUS):
+        name = one.get("name") or ""
+        if name not in wanted:
+            why = "must match the name of an entry in `spec.resourceClaims`"
+            yield fieldpath.invalid(at.child("name"), name, why)
+        if name in seen:
+            yield fieldpath.duplicate(at.child("name"), name)
+        seen.add(name)
+        if one.get("resourceClaimName") is not None:
+            named = at.child("resourceClaimName" if is_since("1.36") else "name")
+            yield from dns_subdomain(named, one["resourceClaimName"])
+
+
+def _extended_claim(claim: JsonObject, spec: JsonObject) -> Errors:
+    """The claim that was made for extended resources of the pod's containers."""
+    # As `validatePodExtendedResourceClaimStatus` of `pkg/apis/core/validation`.
+    at = _STATUS.child("extendedResourceClaimStatus")
+    containers = {
+        one.get("name") or "": one
+        for field in ("initContainers", "containers")
+        for one in spec.get(field) or ()
+    }
+    mappings = at.child("requestMappings")
+    if not claim.get("requestMappings"):
+        yield fieldpath.required(mappings, "at least one request mapping is required")
+    seen: set[tuple[str, ...]] = set()
+    for place, one in items(claim, "requestMappings", at):
+        named = {field: one.get(field) or "" for field in _MAPPING}
+        name, resource, request = named.values()
+        container = containers.get(name)
+        if container is None:
+            why = (
+                "must match the name of an entry in spec.initContainers.name or "
+                "spec.containers.name"
+            )
+            yield fieldpath.invalid(place.child("containerName"), name, why)
+        elif resource not in _requests(container):
+            why = (
+                "must match the extended resource name of an entry in "
+                "spec.initContainers.resources.requests or spec.containers.resources.requests"
+            )
+            yield fieldpath.invalid(place.child("resourceName"), resource, why)
+        yield from dns_label(at.child("requestName"), request)
+        if (name, resource, request) in seen:
+            for field, value in named.items():
+                yield fieldpath.duplicate(place.child(field), value)
+        seen.add((name, resource, request))
+    made = claim.get("resourceClaimName") or ""
+    if made:
+        yield from dns_subdomain(at.child("resourceClaimName"), made)
+    else:
+        yield fieldpath.required(at.child("resourceClaimName"))
+
+
+def _requests(container: JsonObject) -> Collection[str]:
+    requests: Collection[str] = (container.get("resources") or {}).get("requests") or ()
+    return requests
+
+
+def _users(status: JsonObject, field: str, system: str) -> Errors:
+    """Whom the processes of a container run as."""
+    # As `validateContainerStatusUsers` of `pkg/apis/core/validation`.
+    for at, one in items(status, field, _STATUS):
+        user = (one.get("user") or {}).get("linux")
+        if user is None:
+            continue
+        place = at.child("user", "linux") if is_since("1.33") else at.child("linux")
+        if system == "windows":
+            yield fieldpath.forbidden(place, NOT_ON_WINDOWS)
+        if system != "linux":
+            continue
+        for member in ("uid", "gid"):
+            number = user.get(member) or 0
+            yield from each(place.child(member), number, text_rules.user_or_group_id(number))
+        for group_at, group in items(user, "supplementalGroups", place):
+            yield from each(group_at, group, text_rules.user_or_group_id(group))
+
+
+def _allocated(status: JsonObject, field: str, containers: Iterable[JsonObject]) -> Errors:
+    """Yield what is wrong with the health of the devices of containers. The spec need not know a
+    container."""
+    # As `validateContainerStatusAllocatedResourcesStatus` of `pkg/apis/core/validation`.
+    known = {one.get("name") or "": one for one in reversed([*containers])}
+    for at, one in items(status, field, _STATUS):
+        container = known.get(one.get("name") or "")
+        for place, resource in items(one, "allocatedResourcesStatus", at):
+            if container is not None:
+                yield from _allocated_name(place.child("name"), resource, container)
+            yield from _health(place, resource)
+
+
+def _allocated_name(at: FieldPath, resource: JsonObject, container: JsonObject) -> Errors:
+    name: str = resource.get("name") or ""
+    if name.startswith(_CLAIM):
+        claims = (container.get("resources") or {}).get("claims") or ()
+        allowed: Collection[str] = {_claim_name(one) for one in claims}
+        why = (
+            "must match one of the container's resource claims in a format "
+            "'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
+        )
+    else:
+        allowed = _requests(container)
+        why = "must match one of the container's resource requests"
+    if name not in allowed:
+        yield fieldpath.invalid(at, NamedText(name), why)
+
+
+def _claim_name(claim: JsonObject) -> str:
+    request = claim.get("request")
+    return f"{_CLAIM}{claim.get('name') or ''}{f'/{request}' if request else ''}"
+
+
+def _health(at: FieldPath, resource: JsonObject) -> Errors:
+    seen: set[str] = set()
+    for place, one in items(resource, "resources", at):
+        health = one.get("health") or ""
+        if health not in _HEALTH:
+            yield fieldpath.not_supported(place.child("health"), NamedText(health), _HEALTH)
+        message: Any = one.get("message")
+        if message == "":
+            yield fieldpath.required(place.child("message"), "must be non-empty if specified")
+        elif message is not None and len(message.encode()) > _MAX_HEALTH_MESSAGE:
+            yield fieldpath.too_long(place.child("message"), _MAX_HEALTH_MESSAGE)
+        device = one.get("resourceID") or ""
+        if device in seen:
+            yield fieldpath.duplicate(place.child("resourceID"), NamedText(device))
+        seen.add(device)
+
+
+def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
+    # As `validatePodIPs` of `pkg/apis/core/validation`.
+    known = [one.get("ip") or "" for one in before.get(field) or ()]
+    given = [one.get("ip") or "" for one in status.get(field) or ()]
+    at, first = _STATUS.child(field), status.get("hostIP") or ""
+    if field == "hostIPs" and given and given[0] != first:
+        yield fieldpath.invalid(at.index(0).child("ip"), given[0], "must be equal to `hostIP`")
+    for index, address in enumerate(given):
+        yield from older_address(at.index(index), address, known)
+    if len(given) < 2:
+        return
+    found = [text_rules.address(one) for one in given]
+    families = {one.is_v4 for one in found if one is not None}
+    if None in found:
+        which = f"invalid IP[{found.index(None)}]: {given[found.index(None)]}"
+        yield fieldpath.internal(at, f"failed to check for dual stack with error:{which}")
+    if None in found or len(families) < 2 or len(given) > 2:
+        shown = GoValue([{"IP": one} for one in given], _ADDRESSES[field])
+        yield fieldpath.invalid(at, shown, ONE_PER_FAMILY)
+    if is_since("1.33"):
+        return
+    for index, address in enumerate(given):
+        if address in given[:index]:
+            repeated = GoValue({"IP": address}, _ADDRESSES[field].removeprefix("[]"))
+            yield fieldpath.duplicate(at.index(index), repeated)
