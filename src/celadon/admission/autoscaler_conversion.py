@@ -177,8 +177,8 @@ def _in_v2(metric: JsonObject, sources: Mapping[str, tuple[_Field, ...]]) -> Jso
 
 
 def _target(source: str, target: JsonObject) -> JsonDict:
-    """What v2 says of a target besides v1: of which type it is. An average that is asked of an
-    object takes the place of the value, which v1 cannot leave out."""
+    """Return what v2 says of a target besides v1: of which type it is. An average that is asked of
+    an object takes the place of the value, which v1 cannot leave out."""
     kind, left = "AverageValue", dict(target)
     if source == "object" and "averageValue" in target and target.get("value") in ("0", 0):
         del left["value"]

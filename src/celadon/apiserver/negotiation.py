@@ -79,7 +79,7 @@ class MediaClause:
 
     @property
     def converts(self) -> bool:
-        """Whether something else than the object is wanted, whatever that may be."""
+        """Return whether something else than the object is wanted, whatever that may be."""
         return not _CONVERTING.isdisjoint(self.parameters)
 
     @property
@@ -92,12 +92,12 @@ class MediaClause:
         return self.parameters.get("sv", "")
 
     def is_streamable_in(self, media_type: str) -> bool:
-        """Whether there is the stream that is wanted, if one is."""
+        """Return whether there is the stream that is wanted, if one is."""
         stream = self.parameters.get("stream", "")
         return not stream or (stream == "watch" and media_type in STREAM_TYPES)
 
     def is_plain_in(self, media_type: str) -> bool:
-        """Whether the object itself is wanted, and may be written so."""
+        """Return whether the object itself is wanted, and may be written so."""
         return not self.converts and self.is_streamable_in(media_type)
 
 
@@ -109,7 +109,7 @@ RAW: Final = Accepted(pretty=True)
 
 
 def accept_header(request: HttpRequest) -> str:
-    """Of several headers the first counts."""
+    """Return the header; of several the first counts."""
     return request.header("accept")
 
 

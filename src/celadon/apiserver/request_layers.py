@@ -646,8 +646,8 @@ class RequestLayers:
 
 
 def _endpoint(info: RequestInfo, served: Served, notes: Notes) -> Endpoint:
-    """As `find_endpoint`. Whoever comes as far as a custom resource is told that its version is
-    deprecated, though it has no such subresource or verb."""
+    """Return what `find_endpoint` does. Whoever comes as far as a custom resource is told that its
+    version is deprecated, though it has no such subresource or verb."""
     try:
         return find_endpoint(info, served.catalog, served.groups)
     except StatusError:

@@ -134,7 +134,7 @@ _MARGIN: Final = 2
 
 
 def _columns() -> int:
-    """As `shutil.get_terminal_size`."""
+    """Return what `shutil.get_terminal_size` does."""
     with contextlib.suppress(KeyError, ValueError):
         said = int(os.environ["COLUMNS"])
         if said > 0:

@@ -281,7 +281,7 @@ Key: TypeAlias = RsaKey | CurveKey | EdwardsKey | None
 
 @dataclass(frozen=True, slots=True)
 class SignedRequest:
-    """What a key has signed, with it; `key_info` are all bytes about it."""
+    """The key, and what it has signed; `key_info` are all bytes about it."""
 
     signed: bytes
     signature: bytes

@@ -143,8 +143,8 @@ Evaluated = TypeVar("Evaluated")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demand:
-    """What something that was evaluated asks of inputs: for each so many items, and whether their
-    number matters."""
+    """The demands of something that was evaluated on inputs: for each so many items, and whether
+    their number matters."""
 
     parts: tuple[tuple[Cut, int, bool], ...]
 
@@ -602,7 +602,7 @@ def _as_written(
 
 
 class _Manner(NamedTuple):
-    """How Go writes a field that is empty."""
+    """The ways in which Go writes a field that is empty."""
 
     is_always: bool = False
     shown: Json = None

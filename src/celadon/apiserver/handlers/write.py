@@ -110,7 +110,7 @@ class FieldManagers:
             track_update(read.draft, read.sent, live, call.target, writer)
 
     def of_scale(self, call: Call, live: JsonObject, context: DefaultingContext) -> JsonDict:
-        """What the metadata of a scale has beside what is shown of it, when it is patched."""
+        """Return what the metadata of a scale that is patched has beside what is shown of it."""
         entries = scale_managers(live, call.target, self._writer(call, context))
         return {"managedFields": entries} if entries else {}
 

@@ -355,7 +355,7 @@ OF_STATUS: Final = tuple(f"{AUTOSCALING_PREFIX}{one}" for one in ("conditions", 
 
 
 def autoscaler(made: JsonDict, old: JsonObject, _: str) -> None:
-    """What annotations say of the status stays with the rest of it."""
+    """Keep what annotations say of the status with the rest of it."""
     known, meta = metadata.annotations(old), made["metadata"]
     sent = {key: one for key, one in metadata.annotations(made).items() if key not in OF_STATUS}
     annotations = {**sent, **{name: known[name] for name in OF_STATUS if name in known}}

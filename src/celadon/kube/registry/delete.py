@@ -307,7 +307,7 @@ def _marked_namespace(old: JsonObject, options: DeleteOptions, now: str) -> Json
 
 
 def _namespace_finalizers(obj: JsonObject) -> Sequence[str]:
-    """Those that a Namespace has in its `spec`, beside those of its metadata."""
+    """Return those that a Namespace has in its `spec`, beside those of its metadata."""
     if metadata.gvk(obj) != _NAMESPACE:
         return ()
     return (obj.get("spec") or {}).get("finalizers") or ()

@@ -297,7 +297,7 @@ class _Leaf(NamedTuple):
 
 
 def _leaf(der: bytes) -> _Leaf:
-    """Of what is a certificate."""
+    """Return what is asked of a leaf, of bytes that are a certificate."""
     fields = DerReader(der).inner().inner()
     if fields.next_is(CONTEXT_0):
         fields.skip()

@@ -670,7 +670,7 @@ def _pool(path: FieldPath, pool: JsonObject) -> Errors:
 
 
 def _any_case(name: str) -> list[str]:
-    """Of which the words say that capitals are fine."""
+    """Return what is wrong with it, in words that say that capitals are fine."""
     return [
         why.replace("a lowercase RFC", "an RFC")
         .replace("lower case alphanumeric", "alphanumeric")
@@ -702,7 +702,7 @@ def _repeated(told: Sequence[JsonObject]) -> Errors:
 
 
 def _shown(status: JsonObject) -> JsonObject:
-    """As it is inside of a server."""
+    """Return it as it is inside of a server."""
     pools, told = status.get("pools"), status.get("conditions")
     return {
         "PoolCount": status.get("poolCount"),

@@ -59,7 +59,7 @@ class _Outcome:
 
     @property
     def is_nothing(self) -> bool:
-        """Whether what catches the error has null."""
+        """Return whether what catches the error has null."""
         return self.is_missing or self.is_null
 
 

@@ -49,7 +49,7 @@ class Filter:
 
     @property
     def says_something(self) -> bool:
-        """Whether it is not empty: what is empty takes nothing."""
+        """Return whether it is not empty: what is empty takes nothing."""
         return self != Filter()
 
 
