@@ -20,7 +20,7 @@ from typing import Final
 
 from celadon.cli.migration.migration_run import Migration
 from celadon.goyaml import read_yaml
-from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube import GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog, known_resources
 from celadon.testing import KubeApi, RequestRefused
@@ -206,10 +206,12 @@ class _Session:
         known = self._catalog.by_gvk(GroupVersionKind(group, version, str(obj["kind"])))
         if known is None:
             raise NotPlayed(f"objects of kind {obj['kind']}")
+        if not metadata.name(obj):
+            raise NotPlayed("objects that no name says which they are")
         place = f"/apis/{group}/{version}" if group else f"/api/{version}"
         if known.namespaced:
-            place += f"/namespaces/{obj['metadata'].get('namespace', 'default')}"
-        return f"{place}/{known.gvr.resource}/{obj['metadata'].get('name', '')}"
+            place += f"/namespaces/{metadata.namespace(obj) or 'default'}"
+        return f"{place}/{known.gvr.resource}/{metadata.name(obj)}"
 
 
 _APPLY: Final = re.compile(r"kubectl (?:apply|create) -f (?:\./)?(\S+)")

@@ -77,6 +77,16 @@ def test_what_is_not_played_says_why(tmp_path: Path, step: Json, reason: str) ->
     assert result.reason == reason
 
 
+def test_objects_without_a_name_are_not_looked_for(tmp_path: Path) -> None:
+    result = play(
+        tmp_path,
+        applied("policy"),
+        {"assert": {"file": "unnamed.yaml"}},
+        unnamed={"apiVersion": "v1", "kind": "Pod"},
+    )
+    assert result.reason == "objects that no name says which they are"
+
+
 def test_assertions_are_cases(tmp_path: Path) -> None:
     steps = [{"assert": {"file": f"{name}.yaml"}} for name in ("pod", "other")]
     result = play(
