@@ -71,7 +71,7 @@ def test_what_is_sent_is_refused_as_expected(
     ],
 )
 def test_what_is_not_played_says_why(tmp_path: Path, step: Json, reason: str) -> None:
-    images = kyverno_policy({**rule({}), "verifyImages": []})
+    images = kyverno_policy({**rule({}), "verifyImages": [{"imageReferences": ["*"]}]})
     del images["spec"]["rules"][0]["validate"]
     result = play(tmp_path, applied("policy"), step, images=images)
     assert result.reason == reason
