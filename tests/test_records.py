@@ -6,15 +6,13 @@ import copy
 import inspect
 import pickle
 from collections.abc import Callable
-from dataclasses import KW_ONLY, field, fields, make_dataclass, replace
+from dataclasses import KW_ONLY, field, fields, replace
 from dataclasses import dataclass as standard_dataclass
 from typing import Any, ClassVar
 
 import pytest
 
-from celadon.record_shapes import SHAPES
 from celadon.records import dataclass
-from tools import record_shapes
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,27 +303,3 @@ def test_refuses_the_classes_that_the_standard_library_refuses() -> None:
         class Unordered:
             a: int = 0
             b: int  # type: ignore[misc] # the mistake that is meant
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_models_are_the_functions_of_the_standard_library(
-    shape: tuple[int, tuple[int, ...]],
-) -> None:
-    count, factories = shape
-    listed: list[tuple[str, Any, Any]] = [
-        (f"f{n}", object, field(default_factory=list) if n in factories else field(default=None))
-        for n in range(count)
-    ]
-    standard = make_dataclass("Standard", listed, namespace={"__doc__": "A model."}, eq=False)
-    made, known = SHAPES[shape].__code__, vars(standard)["__init__"].__code__
-    assert (made.co_code, made.co_varnames, made.co_names, made.co_freevars) == (
-        known.co_code,
-        known.co_varnames,
-        known.co_names,
-        known.co_freevars,
-    )
-
-
-@pytest.mark.thorough
-def test_models_are_those_that_a_start_asks_for() -> None:
-    assert record_shapes.OUTPUT.read_text() == record_shapes.written(record_shapes.asked())

@@ -5,8 +5,7 @@ every one of them, 1.5 ms where everything else about a class takes 0.02: with t
 classes, two fifths of what a command computed before it began to work. Here all classes share
 their functions (comparison, hash, representation), and nothing is compiled for a class with slots:
 its `__init__` is that of a model with as many fields, made once by the standard library, with the
-names of its own fields in place of the model's (`_initializer`). The models that a short command
-needs are in `celadon.record_shapes`. Classes without slots, and those
+names of its own fields in place of the model's (`_initializer`). Classes without slots, and those
 with anything that only the standard library knows (`__post_init__`, class variables, fields that
 are no arguments), are made by it.
 
@@ -32,8 +31,6 @@ else:
     from operator import attrgetter
     from reprlib import recursive_repr
     from types import CellType, FunctionType
-
-    from celadon.record_shapes import SHAPES
 
     def dataclass(*, frozen=False, slots=False, eq=True, kw_only=False):
         """Make a class a dataclass, as `dataclasses.dataclass` does, with what this package needs
@@ -122,8 +119,7 @@ else:
     def _initializer(cls, fields, kw_only):
         """The model's function with the names, factories and defaults of these fields."""
         factories = tuple(n for n, one in enumerate(fields) if one.default_factory is not MISSING)
-        model = None if kw_only else SHAPES.get((len(fields), factories))
-        model = model or _model(len(fields), factories, kw_only=kw_only).__init__
+        model = _model(len(fields), factories, kw_only=kw_only).__init__
         code, names = model.__code__, {f"f{n}": one.name for n, one in enumerate(fields)}
         made = FunctionType(
             code.replace(

@@ -114,7 +114,7 @@ BESIDE: dict[str, set[str]] = {
 """Libraries that could stand beside the house (decision 0059), and the packages of it that they
 import. SUPPORT is theirs, too."""
 
-SUPPORT = ("celadon.patterns", "celadon.record_shapes", "celadon.records")
+SUPPORT = ("celadon.patterns", "celadon.records")
 """What makes definitions cheap; it knows nothing."""
 
 PURE = ("cel", "kube", "admission")

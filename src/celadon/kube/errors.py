@@ -3,6 +3,8 @@
     KubeError
       StatusError               status               what an API server answers, with its Status
         OtherKind                 writes               a mutation has made another kind of it
+        Unroutable                status               before anything is known of the resource
+        Unversioned               writes               a patch has taken its version
       MalformedText             here                 a text that is not what it should be
         ApiVersionError           names                `apps/v1`
         BadFeatureGates           resources            `--feature-gates`

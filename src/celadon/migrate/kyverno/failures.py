@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 def failing_variables(value: Json, names: Names, always: Collection[str]) -> Iterator[str]:
     """Yield the variables in conditions or patterns that fail for some objects. `always` are paths
     of fields that every object has in a cluster."""
-    for found in dict.fromkeys(VARIABLE.findall(json.dumps(value))):
+    whole = (found[1] for found in VARIABLE.finditer(json.dumps(value)) if found[2])
+    for found in dict.fromkeys(whole):
         text = json.loads(f'"{found}"').strip()
         if _may_fail(text, names, always):
             yield text
