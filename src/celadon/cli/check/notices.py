@@ -56,6 +56,10 @@ class Titled(Protocol):
         ...
 
 
+_MOST_KNOWN: Final = 256
+"""Verdicts and notes that are remembered."""
+
+
 @dataclass(slots=True)
 class Coverage:
     """This is what was found. `outcomes` has per policy how its evaluations ended; `notes` keeps
@@ -82,11 +86,18 @@ class Coverage:
         # requests of one kind, so identity tells quickly whether they are known.
         unconcerned = engine.unconcerned(asked.request, world)
         if id(unconcerned) not in self.known:
-            self.known[id(unconcerned)] = unconcerned, 0
             self.take(unconcerned, asked)
-        if id(verdict) not in self.known:
-            self.known[id(verdict)] = verdict, self._taken(verdict, asked)
-        return verdict, self.known[id(verdict)][1]
+            self._know(unconcerned, 0)
+        if id(verdict) in self.known:
+            return verdict, self.known[id(verdict)][1]
+        count = self._taken(verdict, asked)
+        self._know(verdict, count)
+        return verdict, count
+
+    def _know(self, what: Verdict | tuple[Note, ...], count: int) -> None:
+        if len(self.known) == _MOST_KNOWN:  # most are of one object each
+            self.known.clear()
+        self.known[id(what)] = what, count
 
     def _taken(self, verdict: Verdict, asked: Asked) -> int:
         """Take a verdict in, and return how many pairs match."""
