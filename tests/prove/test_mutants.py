@@ -40,6 +40,7 @@ from celadon.kube.resources import known_resources
 from celadon.kube.schemas import DecodeError, Schema, resolved, schema_for
 from celadon.prove import BoundPolicy, Endpoint, Finding, Mutant, Prover, TellingRequests
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
+from celadon.prove.objects import DEMANDED
 from celadon.prove.questions import everywhere
 from celadon.prove.requests import PARAM
 from tests.properties.test_lint_claims import made
@@ -246,11 +247,13 @@ def _is_ruled_out(form: JsonObject, kind: GroupVersionKind) -> bool:
     if resource is None:
         return False
     schema = schema_for(kind)
-    empty = set() if schema is None else set(_empty_places(form, schema, ()))
+    empty = {} if schema is None else dict(_empty_places(form, schema, ()))
     missed = {_MISSED.get(place, place) for place in empty}
+    errors = errors_of(Target(resource, "n"), form, None, Surroundings())
+    # What is worse elsewhere may be all that validation says.
     return any(
-        error.type is ErrorType.DUPLICATE or error.path.steps in missed
-        for error in errors_of(Target(resource, "n"), form, None, Surroundings())
+        any(empty.values()) or error.type is ErrorType.DUPLICATE or error.path.steps in missed
+        for error in errors
     )
 
 
@@ -261,15 +264,17 @@ _MISSED: Final[Mapping[tuple[object, ...], tuple[object, ...]]] = {
 
 
 def _empty_places(
-    value: Json, schema: Schema, steps: tuple[str | int, ...]
-) -> Iterator[tuple[str | int, ...]]:
+    value: Json, schema: Schema, steps: tuple[str | int, ...], *, is_demanded: bool = False
+) -> Iterator[tuple[tuple[str | int, ...], bool]]:
+    """Where something is empty, and whether it is demanded."""
     schema = resolved(schema)
     if value is None or value == [] or (value == "" and schema.enum):
-        yield steps
+        yield steps, is_demanded
     elif isinstance(value, Mapping):
+        demanded = DEMANDED.get(schema.name.rpartition(".")[2], ())
         for name, one in value.items():
             below = schema.properties.get(name) or schema.additional_properties or Schema()
-            yield from _empty_places(one, below, (*steps, name))
+            yield from _empty_places(one, below, (*steps, name), is_demanded=name in demanded)
     elif isinstance(value, list):
         for number, one in enumerate(value):
             yield from _empty_places(one, schema.items or Schema(), (*steps, number))

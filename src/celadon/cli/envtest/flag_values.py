@@ -51,7 +51,7 @@ _UNITS: Final = {
     "m": 60.0,
     "h": 3600.0,
 }
-_QUANTITY: Final = re.compile(r"([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)\Z")
+_QUANTITY: Final = re.compile(r"([+-]?[0-9.]++)([eEinumkKMGTP]*+[-+]?[0-9]*+)\Z")
 
 
 class ValueRefused(Exception):
