@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.discovery.merged_documents import merged, of_paths
+from celadon.apiserver.discovery.merged_documents import DEEPEST, merged, of_paths
 
 KINDS = "x-kubernetes-group-version-kind"
 
@@ -44,6 +44,15 @@ def test_paths_of_others_go_with_what_only_they_led_to() -> None:
 def test_what_is_no_such_document(given: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="no document of OpenAPI version 2"):
         of_paths(given, "/")
+
+
+def test_a_document_that_nests_too_deep_to_be_walked() -> None:
+    deep: dict[str, Any] = {"type": "string"}
+    for _ in range(DEEPEST - 3):  # below the sections, the definitions and their names
+        deep = {"items": deep}
+    of_paths(document({"/a": "T"}, T=deep), "/")
+    with pytest.raises(ValueError, match="nests more than 100 levels"):
+        of_paths(document({"/a": "T"}, T={"items": deep}), "/")
 
 
 def test_a_type_whose_name_is_taken_gets_another_one_wherever_it_is_mentioned() -> None:

@@ -17,6 +17,8 @@ PARAMETERS: Final = "#/parameters/"
 KINDS: Final = "x-kubernetes-group-version-kind"
 """The member of a schema that lists the kinds it describes."""
 _SECTIONS: Final = ("paths", "definitions", "parameters")
+DEEPEST: Final = 100
+"""Levels within a document: more than any has, and fewer than could not be walked."""
 
 
 def of_paths(document: JsonObject, prefix: str) -> JsonDict:
@@ -28,8 +30,23 @@ def of_paths(document: JsonObject, prefix: str) -> JsonDict:
             isinstance(one, Mapping) for one in section.values()
         ):
             raise ValueError("no document of OpenAPI version 2")
+    if _is_deeper(sections, DEEPEST):
+        raise ValueError(f"a document that nests more than {DEEPEST} levels")
     kept = {path: one for path, one in sections["paths"].items() if path.startswith(prefix)}
     return _with_paths(sections, kept)
+
+
+def _is_deeper(value: object, levels: int) -> bool:
+    level = [value]
+    for _ in range(levels):
+        inner: list[object] = []
+        for one in level:
+            if isinstance(one, Mapping):
+                inner += one.values()
+            elif isinstance(one, list):
+                inner += one
+        level = inner
+    return any(isinstance(one, (Mapping, list)) for one in level)
 
 
 def _with_paths(document: JsonObject, paths: JsonObject) -> JsonDict:
@@ -95,16 +112,18 @@ def _add(made: JsonDict, other: JsonObject) -> None:
 def _names(mine: JsonObject, others: JsonObject) -> dict[str, str]:
     """Return the names that those get whose names are taken by something else."""
     names: dict[str, str] = {}
+    given = set(others)
     for name in sorted(others):
         wanted, number = name, 1
         while wanted in mine and not _is_same(mine[wanted], others[name]):
             number += 1
             wanted = f"{name}_v{number}"
-        while wanted != name and wanted not in mine and wanted in {*others, *names.values()}:
+        while wanted != name and wanted not in mine and wanted in given:
             number += 1
             wanted = f"{name}_v{number}"
         if wanted != name:
             names[name] = wanted
+            given.add(wanted)
     return names
 
 
