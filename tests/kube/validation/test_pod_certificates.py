@@ -273,6 +273,18 @@ def test_answers(new: Json, old: Json, expected: list[str]) -> None:
     assert list(map(str, given)) == expected
 
 
+@pytest.mark.parametrize("end", [b"261301000000Z", b"260102000000\xff", b"2601020000000"])
+def test_a_leaf_whose_times_are_none(end: bytes) -> None:
+    der = x509.load_pem_x509_certificate(chain().encode()).public_bytes(serialization.Encoding.DER)
+    assert der.count(b"260102000000Z") == 1
+    bad = base64.b64encode(der.replace(b"260102000000Z", end)).decode()
+    given = f"-----BEGIN CERTIFICATE-----\n{bad}\n-----END CERTIFICATE-----\n"
+    found = certificate_request_status({**request(), "status": issued(given)}, request())
+    assert [str(one).rpartition(": ")[2] for one in found] == [
+        "leaf certificate does not parse as valid X.509"
+    ]
+
+
 @pytest.mark.parametrize("allowed", ["a.b/c", "a.b/*", "other"])
 def test_who_may_answer(allowed: str) -> None:
     around = Surroundings(

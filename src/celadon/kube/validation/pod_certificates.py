@@ -257,17 +257,16 @@ def _issued(status: JsonObject, spec: JsonObject, asked: JsonObject) -> Errors:
         return
     blocks = [*pem_blocks(chain.encode())]
     first, rest = next(iter(blocks), None), blocks[1:]
-    why, leaf = "", None
+    leaf = None if first is None else _leaf(first.content)
+    why = ""
     if first is None:
         why = "issued certificate chain must contain at least one certificate"
     elif first.kind != CERTIFICATE:
         why = "issued certificate chain must consist entirely of CERTIFICATE PEM blocks"
-    elif authority_of(first.content) is Authority.NO_CERTIFICATE:
+    elif leaf is None:
         why = "leaf certificate does not parse as valid X.509"
-    else:
-        leaf = _leaf(first.content)
-        if leaf.key_info != _key_asked_for(asked):
-            why = "leaf certificate was not issued to the requested public key"
+    elif leaf.key_info != _key_asked_for(asked):
+        why = "leaf certificate was not issued to the requested public key"
     if why or leaf is None:
         yield fieldpath.invalid(_CHAIN, chain, why)
         return
@@ -296,15 +295,20 @@ class _Leaf(NamedTuple):
     end: datetime
 
 
-def _leaf(der: bytes) -> _Leaf:
-    """Return what is asked of a leaf, of bytes that are a certificate."""
+def _leaf(der: bytes) -> _Leaf | None:
+    """Return what is asked of a leaf; None if the bytes are no certificate, or tell no times."""
+    if authority_of(der) is Authority.NO_CERTIFICATE:
+        return None
     fields = DerReader(der).inner().inner()
     if fields.next_is(CONTEXT_0):
         fields.skip()
     for _ in ("serial", "algorithm", "issuer"):
         fields.skip()
     validity = fields.inner()
-    start, end = (_instant(*validity.any()) for _ in range(2))
+    try:
+        start, end = (_instant(*validity.any()) for _ in range(2))
+    except ValueError:
+        return None
     fields.skip()
     return _Leaf(fields.content(SEQUENCE), start, end)
 
