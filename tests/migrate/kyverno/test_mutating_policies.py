@@ -136,6 +136,24 @@ def test_match_conditions_have_no_variables() -> None:
     ]
 
 
+def test_variables_that_double_are_not_put_in() -> None:
+    variables: Json = [
+        {"name": "v0", "expression": "true"},
+        *(
+            {"name": f"v{n}", "expression": f"variables.v{n - 1} && variables.v{n - 1}"}
+            for n in range(1, 40)
+        ),
+    ]
+    found = translated(
+        mutating_policy(
+            applying(LABEL),
+            variables=variables,
+            matchConditions=[{"name": "c", "expression": "variables.v39"}],
+        )
+    )
+    assert found.reason == "a match condition of more than 1000 variables"
+
+
 def test_a_policy_of_a_namespace() -> None:
     found = translated(mutating_policy(applying(LABEL), kind="NamespacedMutatingPolicy"))
     assert changed(found, pod(labels={}), pod(labels={"team": "a"}))[0] == "pass"

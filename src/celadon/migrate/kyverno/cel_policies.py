@@ -8,6 +8,7 @@ translated.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -272,13 +273,14 @@ def _specs(policy: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 
 def _match_conditions(spec: JsonObject) -> list[JsonObject]:
     """Return match conditions as an API server takes them: with names that it knows as such, and
-    without variables, which Kyverno lets them have."""
+    without variables, which Kyverno lets them have. Raises NotTranslated where these name each
+    other so often that nobody would read the expression."""
     variables = {one["name"]: str(one["expression"]) for one in spec.get("variables") or ()}
     return [
         {
             **one,
             "name": condition_name(one["name"]),
-            "expression": _without_variables(one["expression"], variables),
+            "expression": _without_variables(one["expression"], variables, itertools.count(1)),
         }
         for one in spec["matchConditions"]
     ]
@@ -302,15 +304,21 @@ _VARIABLE: Final = re.compile(
 """A text (perhaps without an end), in which nothing is a variable, or a variable."""
 
 
-def _without_variables(text: str, variables: Mapping[str, str]) -> str:
+_MOST_VARIABLES: Final = 1_000
+"""In one expression: each that names the one before twice doubles it."""
+
+
+def _without_variables(text: str, variables: Mapping[str, str], counted: Iterator[int]) -> str:
     def put(found: re.Match[str]) -> str:
         name = found[1]
         if name not in variables:
             return found[0]
+        if next(counted) > _MOST_VARIABLES:
+            raise NotTranslated(f"a match condition of more than {_MOST_VARIABLES} variables")
         # A variable that names itself would go on without end; its name stays, and does not
         # compile.
         others = {one: said for one, said in variables.items() if one != name}
-        return f"({_without_variables(variables[name].strip(), others)})"
+        return f"({_without_variables(variables[name].strip(), others, counted)})"
 
     return _VARIABLE.sub(put, text)
 
