@@ -116,10 +116,7 @@ def require_state(
     `needs_version` says whether the kind refuses (422) an update that does not say so. `made` is as
     mutating admission has left it."""
     resource, name = target.group_resource, target.name
-    try:
-        version = _number(metadata.resource_version(made))
-    except ValueError as error:
-        raise status.plain_error(str(error)) from None
+    version = version_of(made)
     if not version:
         if not needs_version:
             return
@@ -131,6 +128,15 @@ def require_state(
         raise status.invalid(GroupKind(resource.group, resource.resource), name, [required])
     if version != _number(metadata.resource_version(old)):
         raise status.modified(resource, name)
+
+
+def version_of(made: JsonObject) -> int:
+    """Return the version that an update, also one that creates, is made for; 0 for none. Raises
+    StatusError (500) for what is no number."""
+    try:
+        return _number(metadata.resource_version(made))
+    except ValueError as error:
+        raise status.plain_error(str(error)) from None
 
 
 def _number(version: str) -> int:
