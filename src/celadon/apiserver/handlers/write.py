@@ -243,9 +243,9 @@ class Writer:
     async def patch(self, call: Call) -> Written:
         """PATCH. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        if call.options.apply and self._stored(call) is None:
-            if strategy_of(call.target, STRATEGIES).creates_through(call.target):
-                return await self._create(call)
+        is_new = call.options.apply and self._stored(call) is None
+        if is_new and strategy_of(call.target, STRATEGIES).creates_through(call.target):
+            return await self._create(call)
         return await self._change(call, self._read_patch, is_patch=True)
 
     # --- create ---
