@@ -37,9 +37,7 @@ def test_a_hunk_around_a_change() -> None:
 def test_what_came_empty_is_shown_of_the_new_one() -> None:
     old = {"containers": [{**CONTAINER, "ports": []}], "volumes": [], "overhead": {}}
     new = {"containers": [{**CONTAINER, "ports": []}], "volumes": [], "hostname": "x"}
-    changed = [
-        line for line in pod_spec_diff(old, new).splitlines() if line.startswith(("+", "-"))
-    ]
+    changed = [line for line in pod_spec_diff(old, new).splitlines() if line.startswith(("+", "-"))]
     assert changed == [
         '- "Volumes": null,',
         '+ "Volumes": [],',

@@ -21,8 +21,8 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.pods.containers import trimmed_image
 from celadon.kube.validation.pods.internal_types import (
     ephemeral_container_diff,
-    is_same_pod_spec,
     internal_value,
+    is_same_pod_spec,
     pod_spec_diff,
 )
 from celadon.kube.validation.pods.pod_specs import annotation_changes, pod_in_general
