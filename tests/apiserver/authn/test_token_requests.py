@@ -168,7 +168,7 @@ def test_admission_sees_what_the_request_left_open() -> None:
             {},
             {},
             400,
-            'Name parameter invalid: "s/x": may not contain \'/\'',
+            "Name parameter invalid: \"s/x\": may not contain '/'",
         ),
         ({"boundObjectRef": ref("Node", "")}, {}, {}, 400, "Name parameter required."),
     ],

@@ -499,7 +499,9 @@ class Writer:
         target, draft = call.target, incoming.draft
         before = shown_object(old, target, no_count=0)
         needs_version = strategy_of(target, STRATEGIES).needs_version
-        update.require_state(draft.made, before, target, needs_version=needs_version)
+        is_own_scale = target.subresource == SCALE and target.schema is None
+        if not is_own_scale:
+            update.require_state(draft.made, before, target, needs_version=needs_version)
         patch.require_kind(incoming, target)
         warnings = write_warnings(draft.made, target, STRATEGIES)
         _warn_of_owners(call, incoming)
@@ -515,11 +517,15 @@ class Writer:
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
         kept = update.stored_update(draft, made, old, target)
+        warnings += valid_warnings(made, before, target)
         if target.subresource == SCALE:
+            if is_own_scale:
+                update.require_state_of_scale(draft.made, before, target)
             parent = replace(target, subresource="")
             raise_refusal(writing.refusal(parent, kept, old, surroundings))
+            warnings += valid_warnings(kept, old, parent)
             kept = stored_object(kept, parent, draft.run.context)
-        call.notes.warnings += [*warnings, *valid_warnings(made, before, target)]
+        call.notes.warnings += warnings
         return made, in_order(with_old_times(kept, old))
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:

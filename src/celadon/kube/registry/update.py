@@ -28,7 +28,7 @@ from celadon.kube.defaulting.workload_defaults import service_update
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue, parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh, same
-from celadon.kube.names import GroupKind, GroupVersionKind
+from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry.create import as_read, is_settled
 from celadon.kube.registry.draft import (
     Draft,
@@ -96,6 +96,17 @@ def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bo
             f"{storage_key(target, dry_run=dry_run)}, ResourceVersion: 0, AdditionalErrorMsg: "
             f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}",
         )
+
+
+def require_state_of_scale(made: JsonObject, old: JsonObject, target: Target) -> None:
+    """StatusError (409) when the scale of a built-in kind is not the one that there is, or in
+    another state; a patch can say so, too. `made` is as mutating admission has left it."""
+    uid, present = metadata.uid(made), metadata.uid(old)
+    if uid and uid != present:
+        group, resource = target.group_resource
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
+        raise status.conflict(GroupResource(group, f"{resource}/scale"), target.name, why)
+    require_state(made, old, target, needs_version=False)
 
 
 def storage_key(target: Target, *, dry_run: bool = False) -> str:
