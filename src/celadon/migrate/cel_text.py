@@ -249,6 +249,12 @@ def choice(condition: Condition, then: Condition, otherwise: Condition) -> Condi
     """Return `condition ? then : otherwise`."""
     if condition in (ALWAYS, NEVER) or then == otherwise:
         return otherwise if condition == NEVER else then
+    if then in (ALWAYS, NEVER):
+        together = disjunction if then == ALWAYS else conjunction
+        return together([condition if then == ALWAYS else negation(condition), otherwise])
+    if otherwise in (ALWAYS, NEVER):
+        together = disjunction if otherwise == ALWAYS else conjunction
+        return together([negation(condition) if otherwise == ALWAYS else condition, then])
     parts = [
         f"{condition.inside(Binding.OR)} ? {a.inside(Binding.OR)} : {b.inside(Binding.CHOICE)}"
         for a, b in ((then, otherwise), (negation(then), negation(otherwise)))

@@ -51,12 +51,37 @@ class Standard:
     variables: tuple[Mapping[str, str], ...]
     validations: tuple[Mapping[str, str], ...]
 
+    def before(self) -> Before:
+        """What is demanded of the object that was before, beside one that is now: as one
+        condition, whose variables have names of their own."""
+        texts = [_OF_VARIABLE.sub(r"\g<0>Before", one["expression"]) for one in self.validations]
+        variables = [
+            {
+                "name": f"{one['name']}Before",
+                "expression": _OF_VARIABLE.sub(r"\g<0>Before", one["expression"]),
+            }
+            for one in self.variables
+        ]
+        return Before(tuple(variables), conjunction(truth(f"({one})") for one in texts))
+
+
+_OF_VARIABLE: Final = re.compile(r"\bvariables\.\w+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """Whether an object was as demanded."""
+
+    variables: tuple[Mapping[str, str], ...]
+    fine: Condition
+
 
 def standard(
     given: JsonObject,
     message: Mapping[str, str],
     kinds: Sequence[GroupVersionKind],
     excepted: Sequence[tuple[Condition, Sequence[JsonObject]]] = (),
+    obj: str = "object",
 ) -> Standard:
     """Return what `podSecurity` demands of objects of some kinds. A fixed message is followed by
     the name of the check. Exceptions exclude more from objects that fulfil their conditions. Raises
@@ -67,6 +92,7 @@ def standard(
     root = roots.pop()
     if root is None or roots:
         raise NotTranslated("`podSecurity` for kinds without a template of Pods")
+    root = root.replace("object", obj, 1)
     variables = {"containers": all_containers(root)}
     excluding = [(ALWAYS, given.get("exclude") or ())]
     for number, (when, entries) in enumerate(excepted, 1):

@@ -40,17 +40,24 @@ from celadon.migrate.kyverno.cel_policies import (
 )
 from celadon.migrate.kyverno.conditions import (
     OPERATIONS,
-    VARIABLE,
     asked_operations,
     conditions,
     joined,
     operand,
     operations_of,
     substituted,
+    variables_in,
     with_context,
 )
+from celadon.migrate.kyverno.expressions import read
 from celadon.migrate.kyverno.failures import failing_variables
-from celadon.migrate.kyverno.matching import Matching, filtered, kinds_of, matching
+from celadon.migrate.kyverno.matching import (
+    Matching,
+    filtered,
+    kinds_of,
+    matched_before,
+    matching,
+)
 from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
 from celadon.migrate.kyverno.pod_security import standard
@@ -80,7 +87,6 @@ from celadon.migrate.kyverno.queries import (
     Reference,
     avoiding,
     elements,
-    read,
 )
 from celadon.migrate.shapes import Form, Place, Shape, object_place
 from celadon.migrate.translations import (
@@ -368,9 +374,20 @@ def _list_of_texts(text: str) -> Place:
     return Place(text, Shape(Schema(type="array", items=Schema(type="string"))))
 
 
-def _of_rule(rule: Rule, kinds: Sequence[GroupVersionKind], operation: str = "") -> Names:
-    """Return what a rule sees of a request for objects of a kind."""
+def _of_rule(
+    rule: Rule,
+    kinds: Sequence[GroupVersionKind],
+    operation: str = "",
+    obj: str = "object",
+) -> Names:
+    """Return what a rule sees of a request for objects of a kind, of which `obj` is the one that it
+    is about."""
     names = _names(kinds, operation)
+    if obj != "object":
+        request = names.members["request"]
+        assert isinstance(request, Names)
+        about = Names({**request.members, "object": Located(object_place(kinds, obj))})
+        names = Names({**names.members, "request": about})
     known = config_map(rule)
     if known is None:
         return with_context(rule.context, names)
@@ -443,12 +460,16 @@ def _demand(
         ]
         message = _message(rule, names)
         demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
-        return Demand(
+        demand = Demand(
             {"is-meant": required.text} if required != ALWAYS else {},
             asked_operations(rule),
             demanded.validations,
             {"variables": list(demanded.variables)},
         )
+        if not policy.lets_existing_pass(rule) or excepted:
+            return demand
+        before = standard(validate["podSecurity"] or {}, message, kinds, (), "oldObject").before()
+        return _letting_existing_pass(demand, _were_violated(rule, kinds, before.fine), before.variables)
     answer = _answer(rule, names, object_place(kinds))
     said = conjunction([required, negation(answer.skips)]), answer.fine
     for_operations = list(asked_operations(rule))
@@ -465,15 +486,56 @@ def _demand(
             for_operations.remove(operation)
         else:
             is_it = comparison(OPERATION.text, "==", quoted(operation))
-            said = _either(is_it, met, said[0]), _either(is_it, fine, said[1])
+            said = choice(is_it, met, said[0]), choice(is_it, fine, said[1])
     met, fine = said
     if fine == ALWAYS or not for_operations:
         raise NotTranslated("a demand that every object fulfils")
-    return Demand(
+    demand = Demand(
         {"is-meant": met.text} if met != ALWAYS else {},
         tuple(for_operations),
         ({"expression": fine.text, **_message(rule, names)},),
     )
+    if not policy.lets_existing_pass(rule):
+        return demand
+    before_names = _of_rule(rule, kinds, Operation.CREATE.name, "oldObject")
+    before = _answer(rule, before_names, object_place(kinds, "oldObject"))
+    is_fine = disjunction([before.skips, before.fine])
+    return _letting_existing_pass(demand, _were_violated(rule, kinds, is_fine))
+
+
+def _were_violated(
+    rule: Rule, kinds: Sequence[GroupVersionKind], fine: Condition
+) -> Condition:
+    """Return whether an object that is changed violated a rule before, which is asked as if it had
+    been created so; `fine` is whether what the rule demands was fulfilled. Raises NotTranslated."""
+    names = _of_rule(rule, kinds, Operation.CREATE.name, "oldObject")
+    is_update = comparison(OPERATION.text, "==", quoted(Operation.UPDATE.name))
+    meant = conditions(rule.preconditions, names) if rule.preconditions else ALWAYS
+    return conjunction([is_update, matched_before(rule, kinds), meant, negation(fine)])
+
+
+def _letting_existing_pass(
+    demand: Demand, violated: Condition, variables: Sequence[JsonObject] = ()
+) -> Demand:
+    """Return a demand that what violated it before need not fulfil."""
+    if violated == NEVER or Operation.UPDATE.name not in demand.operations:
+        return demand
+    named = {"name": _VIOLATED, "expression": violated.text}
+    validations = [
+        {**one, "expression": f"variables.{_VIOLATED} || {_as_operand(one['expression'])}"}
+        for one in demand.validations
+    ]
+    extra = {
+        **demand.extra, "variables": [*demand.extra.get("variables", ()), *variables, named]
+    }  # fmt: skip
+    return replace(demand, validations=tuple(validations), extra=extra)
+
+
+_VIOLATED: Final = "violatedBefore"
+
+
+def _as_operand(text: str) -> str:
+    return f"({text})" if " ? " in text else text
 
 
 def _without(rule: Rule, operations: Sequence[str]) -> Iterator[str]:
@@ -485,14 +547,6 @@ def _without(rule: Rule, operations: Sequence[str]) -> Iterator[str]:
 
 
 _LACKING: Final = {Operation.CREATE.name: "oldObject", Operation.DELETE.name: "object"}
-
-
-def _either(condition: Condition, then: Condition, otherwise: Condition) -> Condition:
-    """Return whether `then` holds under a condition, and another without it."""
-    if then in (ALWAYS, NEVER):
-        together = disjunction if then == ALWAYS else conjunction
-        return together([condition if then == ALWAYS else negation(condition), otherwise])
-    return choice(condition, then, otherwise)
 
 
 def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
@@ -531,10 +585,25 @@ def _substituted(pattern: Json, names: Names) -> Any:  # noqa: ANN401 - a patter
                 raise NotTranslated("variables in keys of a pattern")
             return {key: _substituted(one, names) for key, one in pattern.items()}
         case str():
-            return Reference(operand(pattern, names)) if "{{" in pattern else pattern
+            return _reference(pattern, names) if "{{" in pattern else pattern
         case list():
             return [_substituted(one, names) for one in pattern]
     return pattern
+
+
+def _reference(pattern: str, names: Names) -> Reference:
+    """Return a leaf with variables; what stands beside them must be no operator, nor the middle of
+    a range."""
+    beside, end = [], 0
+    for start, after in variables_in(pattern):
+        beside.append(pattern[end:start])
+        end = after
+    if not all(_PLAIN.fullmatch(one) for one in [*beside, pattern[end:]]):
+        raise NotTranslated("a pattern with variables and operators in it")
+    return Reference(operand(pattern, names))
+
+
+_PLAIN: Final = re.compile(r"\s*|(?!-$)[\w/:.,@-]+", re.ASCII)
 
 
 def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
@@ -614,11 +683,16 @@ def _message(rule: Rule, names: Names) -> Mapping[str, str]:
     try:
         return {"messageExpression": joined(substituted(message, names))}
     except NotTranslated:
-        return {"message": VARIABLE.sub(_as_read, message)}
+        return {"message": _with_names(message)}
 
 
-def _as_read(found: re.Match[str]) -> str:
-    return f"({found[1].strip()})" if found[2] else found[0]
+def _with_names(message: str) -> str:
+    """Return a message with the names of its variables in place of their values."""
+    parts, end = [], 0
+    for start, after in variables_in(message):
+        parts += [message[end:start], f"({message[start + 2 : after - 2].strip()})"]
+        end = after
+    return "".join([*parts, message[end:]])
 
 
 def _cel(rule: Rule) -> Demand:
@@ -748,13 +822,20 @@ def _has_no_equal(document: object) -> bool:
 
 
 def translate_document(
-    document: JsonObject, catalog: Catalog, exceptions: Sequence[PolicyException] = ()
+    document: JsonObject,
+    catalog: Catalog,
+    exceptions: Sequence[PolicyException] = (),
+    *,
+    allows_existing: bool = False,
 ) -> list[Translation]:
-    """Return what becomes of a policy that has its shape: of each of its rules, or of the whole."""
+    """Return what becomes of a policy that has its shape: of each of its rules, or of the whole.
+    `allows_existing` is whether what violates a rule already may be changed where the rule does not
+    say."""
     if _has_no_equal(document):
         does, reason, instead = _KINDS_WITHOUT_EQUAL[document["kind"]]
         origin = Origin(document["metadata"]["name"], "", (), does)
         return [Translation(origin, reason=reason, instead=instead)]
     if is_cel_policy(document):
         return [translate_cel_policy(document, exceptions)]
-    return translate(read_policy(document), catalog, exceptions)
+    policy = read_policy(document, allows_existing=allows_existing)
+    return translate(policy, catalog, exceptions)
