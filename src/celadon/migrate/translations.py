@@ -16,6 +16,7 @@ from celadon.admission.registration import (
     validate_create,
 )
 from celadon.kube import JsonObject
+from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeGuard
@@ -36,10 +35,6 @@ from celadon.migrate.translations import NotTranslated
 if TYPE_CHECKING:
     Node = JsonObject
 
-_ALONE: Final = re.compile(r"'\{\{(.*?)\}\}'|`\{\{(.*?)\}\}`", re.DOTALL)
-"""A text, or a literal, that is one variable, in an expression: it is read as if it stood alone, as
-a field that is called so."""
-
 
 def read(text: str, names: Names) -> Query:
     """Return what an expression of JMESPath reads. Raises NotTranslated."""
@@ -66,13 +61,19 @@ def parsed(text: str) -> Node:
 
 
 def _variables_as_fields(text: str) -> str:
-    return _ALONE.sub(_as_field, text)
-
-
-def _as_field(found: re.Match[str]) -> str:
-    if found[1] is None:
-        return json.dumps(f"{_AS_LITERAL}{found[2]}}}}}")
-    return json.dumps(f"{{{{{found[1]}}}}}")
+    """Return an expression in which texts and literals that are one variable are fields that are
+    called so."""
+    for quote, begin in (("'", "{{"), ("`", _AS_LITERAL)):
+        parts = []
+        at = 0
+        while (start := text.find(f"{quote}{{{{", at)) >= 0:
+            end = text.find(f"}}}}{quote}", start + 3)
+            if end < 0:
+                break
+            parts += [text[at:start], json.dumps(f"{begin}{text[start + 3 : end]}}}}}")]
+            at = end + 3
+        text = "".join((*parts, text[at:]))
+    return text
 
 
 _AS_LITERAL: Final = "`{{"

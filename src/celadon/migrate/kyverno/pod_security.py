@@ -9,6 +9,7 @@ As Kyverno `pkg/pss/evaluate.go`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -28,7 +29,7 @@ from celadon.admission.plugins.pod_security_standards import (
     version_error,
 )
 from celadon.kube import GroupVersionKind, JsonObject
-from celadon.migrate.cel_text import ALWAYS, Condition, truth
+from celadon.migrate.cel_text import ALWAYS, Condition, conjunction, truth
 from celadon.migrate.kyverno.pod_security_exclusions import exclusions, without_excluded
 from celadon.migrate.kyverno.policies import TEMPLATES
 from celadon.migrate.translations import NotTranslated
