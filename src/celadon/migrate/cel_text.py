@@ -283,6 +283,18 @@ def binds(condition: Condition, variable: str) -> bool:
     return macro.search(condition.text) is not None
 
 
+def as_bool(condition: Condition) -> str:
+    """Return the text of a condition that is a whole expression: one that is a field or a default
+    has no type before the kind of the object is known, and an API server does not take it."""
+    text = condition.text
+    if condition.binding is not Binding.MEMBER:
+        return text
+    return f"{text} == true" if _READS.search(text) else text
+
+
+_READS: Final = re.compile(r"(\.\w+|\]|\.orValue\((true|false)\))$")
+
+
 def literal(value: Json) -> str:
     """Return a JSON value as a literal. Strings are in single quotes, as policies have them."""
     match value:

@@ -15,6 +15,7 @@ from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
     Condition,
+    as_bool,
     choice,
     comparison,
     conjunction,
@@ -36,7 +37,7 @@ from celadon.migrate.kyverno.conditions import (
     variables_in,
     with_context,
 )
-from celadon.migrate.kyverno.expressions import read
+from celadon.migrate.kyverno.expressions import read, read_in
 from celadon.migrate.kyverno.matching import (
     filtered,
     matched_before,
@@ -60,7 +61,8 @@ from celadon.migrate.kyverno.queries import (
     Names,
     Reference,
     avoiding,
-    elements,
+    element_branches,
+    is_defined,
 )
 from celadon.migrate.shapes import Form, Place, Shape, object_place
 from celadon.migrate.translations import (
@@ -149,7 +151,7 @@ def of_rule(
     known = config_map(rule)
     if known is None:
         return with_context(rule.context, names)
-    params = Located(object_place([_CONFIG_MAP], PARAMS))
+    params = read_in(known.path, Located(object_place([_CONFIG_MAP], PARAMS)), names)
     own = [one for one in rule.context if one["name"] != known.variable]
     return with_context(own, Names({**names.members, known.variable: params}))
 
@@ -158,6 +160,9 @@ _CONFIG_MAP: Final = GroupVersionKind("", "v1", "ConfigMap")
 
 
 _INSTEAD: Final = {
+    "assert": "Write it as a pattern, or in CEL (`cel`).",
+    "manifests": "Keep it in Kyverno: an API server knows no signatures.",
+    "mutateExistingOnPolicyUpdate": "Objects that are there already are no concern of admission.",
     "targets": "Objects that are there already are no concern of admission.",
 }
 
@@ -220,7 +225,7 @@ def demand_of(
         message = _message(rule, names)
         demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
         demand = Demand(
-            {"is-meant": required.text} if required != ALWAYS else {},
+            {"is-meant": as_bool(required)} if required != ALWAYS else {},
             asked_operations(rule),
             demanded.validations,
             {"variables": list(demanded.variables)},
@@ -251,9 +256,9 @@ def demand_of(
     if fine == ALWAYS or not for_operations:
         raise NotTranslated("a demand that every object fulfils")
     demand = Demand(
-        {"is-meant": met.text} if met != ALWAYS else {},
+        {"is-meant": as_bool(met)} if met != ALWAYS else {},
         tuple(for_operations),
-        ({"expression": fine.text, **_message(rule, names)},),
+        ({"expression": as_bool(fine), **_message(rule, names)},),
     )
     if not policy.lets_existing_pass(rule):
         return demand
@@ -314,7 +319,7 @@ def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
     changes = mutation(place, rule.value["mutate"], names)
     met = conjunction([required, changes.condition])
     return Demand(
-        {"is-meant": met.text} if met != ALWAYS else {},
+        {"is-meant": as_bool(met)} if met != ALWAYS else {},
         asked_operations(rule),
         (),
         mutations=changes.mutations,
@@ -342,11 +347,18 @@ def _substituted(pattern: Json, names: Names) -> Any:  # noqa: ANN401 - a patter
             if any("{{" in key for key in pattern):
                 raise NotTranslated("variables in keys of a pattern")
             return {key: _substituted(one, names) for key, one in pattern.items()}
+        case str() if _OF_OTHER_FIELD.search(pattern):
+            raise NotTranslated(
+                "a reference to another field (`$(…)`)", "Say it with `deny` and variables."
+            )
         case str():
             return _reference(pattern, names) if "{{" in pattern else pattern
         case list():
             return [_substituted(one, names) for one in pattern]
     return pattern
+
+
+_OF_OTHER_FIELD: Final = re.compile(r"(^|[^\\])\$\([^ ]+\)")
 
 
 def _reference(pattern: str, names: Names) -> Reference:
@@ -373,7 +385,9 @@ def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
     return judged(passes, all_skip)
 
 
-def _for_each(entries: Sequence[JsonObject], names: Names, whole: Place) -> Answer:
+def _for_each(
+    entries: Sequence[JsonObject], names: Names, whole: Place, nesting: int = 0
+) -> Answer:
     """Return what is demanded of every element of lists. Where no element is meant, the rule is
     skipped."""
     demands, meant = [], []
@@ -381,48 +395,82 @@ def _for_each(entries: Sequence[JsonObject], names: Names, whole: Place) -> Answ
         unknown = set(entry) - _FOREACH
         if unknown:
             raise NotTranslated(f"`{min(unknown)}` in foreach")
-        for branch in elements(read(str(entry["list"]), names)):
-            is_meant, held = _element_demand(entry, names, branch, whole)
+        for branch in element_branches(read(str(entry["list"]), names)):
+            is_meant, held = _element_demand(entry, names, branch, whole, nesting)
             demands.append(negation(_some(branch, conjunction([is_meant, negation(held)]))))
-            meant.append(_some(branch, is_meant) if entry.get("preconditions") else ALWAYS)
+            may_skip = entry.get("preconditions") or is_meant != is_defined(branch.value)
+            meant.append(_some(branch, is_meant) if may_skip else ALWAYS)
     return judged(conjunction(demands), negation(disjunction(meant)))
 
 
-_FOREACH: Final = frozenset({"context", "list", "pattern", "deny", "preconditions", "elementScope"})
+_FOREACH: Final = frozenset(
+    {
+        "anyPattern",
+        "context",
+        "deny",
+        "elementScope",
+        "foreach",
+        "list",
+        "pattern",
+        "preconditions",
+    }
+)
 
 
 def _element_demand(
-    entry: JsonObject, names: Names, branch: Branch, whole: Place
+    entry: JsonObject, names: Names, branch: Branch, whole: Place, nesting: int
 ) -> tuple[Condition, Condition]:
     """Return whether an element is meant, and whether it is as demanded, or the whole object for
     its sake (`elementScope: false`)."""
-    assert isinstance(branch.value, Located)
-    place = replace(branch.value.place.there(), taken=frozenset({branch.value.place.root}))
-    inside = of_element(entry, names, place)
-    if entry.get("elementScope") is True and place.shape.form in _SCALARS:
-        raise NotTranslated(
-            "`elementScope: true` for elements that are no objects: it always fails"
-        )
-    is_meant = [branch.value.place.present()]
+    inside = of_element(entry, names, branch, nesting)
+    is_meant = [is_defined(branch.value)]
     if entry.get("preconditions"):
         is_meant.append(conditions(entry["preconditions"], inside))
+    if "foreach" in entry:
+        inner = _for_each(entry["foreach"], inside, whole, nesting + 1)
+        return conjunction([*is_meant, negation(inner.skips)]), inner.fine
     if "pattern" in entry:
-        of_whole = entry.get("elementScope") is False
-        judged_place = replace(whole, taken=place.taken) if of_whole else place
-        held = element(judged_place, _substituted(entry["pattern"], inside)).never_fails
+        place = _judged_place(entry, branch, whole)
+        held = element(place, _substituted(entry["pattern"], inside)).never_fails
+    elif "anyPattern" in entry:
+        place = _judged_place(entry, branch, whole)
+        answer = _any_pattern(place, _substituted(entry["anyPattern"], inside))
+        held = disjunction([answer.skips, answer.fine])
     else:
         given = (entry.get("deny") or {}).get("conditions")
         held = negation(conditions(given, inside)) if given else NEVER
     return conjunction(is_meant), held
 
 
+def _judged_place(entry: JsonObject, branch: Branch, whole: Place) -> Place:
+    """Return what a pattern for an element is about. Raises NotTranslated."""
+    taken = frozenset(one.variable for one in branch.sources)
+    if entry.get("elementScope") is False:
+        return replace(whole, taken=taken)
+    if not isinstance(branch.value, Located):
+        raise NotTranslated("a pattern for elements that are made of others")
+    place = replace(branch.value.place.there(), taken=taken)
+    if entry.get("elementScope") is True and place.shape.form in _SCALARS:
+        raise NotTranslated(
+            "`elementScope: true` for elements that are no objects: it always fails"
+        )
+    return place
+
+
 _SCALARS: Final = frozenset({Form.BOOL, Form.INTEGER, Form.NUMBER, Form.QUANTITY, Form.STRING})
 
 
-def of_element(entry: JsonObject, names: Names, place: Place) -> Names:
+def of_element(entry: JsonObject, names: Names, branch: Branch, nesting: int = 0) -> Names:
     """Return what an entry of a `foreach` sees of an element."""
-    around = {name: avoiding(one, place.root) for name, one in names.members.items()}
-    return with_context(entry.get("context") or (), Names({**around, "element": Located(place)}))
+    value = branch.value
+    taken = frozenset(one.variable for one in branch.sources)
+    if isinstance(value, Located):
+        value = Located(replace(value.place.there(), taken=taken))
+    around = dict(names.members)
+    for variable in taken:
+        around = {name: avoiding(one, variable) for name, one in around.items()}
+    own = {"element": value, f"element{nesting}": value}
+    return with_context(entry.get("context") or (), Names({**around, **own}))
 
 
 def _some(branch: Branch, condition: Condition) -> Condition:

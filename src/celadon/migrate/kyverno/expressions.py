@@ -38,8 +38,14 @@ if TYPE_CHECKING:
 
 def read(text: str, names: Names) -> Query:
     """Return what an expression of JMESPath reads. Raises NotTranslated."""
+    return read_in(text or "@", names, names)
+
+
+def read_in(text: str, value: Query, names: Names) -> Query:
+    """Return what an expression reads in a value; an empty one, all of it. Raises
+    NotTranslated."""
     try:
-        return Reader(names).read(parsed(text), names)
+        return Reader(names).read(parsed(text), value) if text.strip() else value
     except RecursionError:
         raise NotTranslated("an expression in brackets in brackets, too deep to be read") from None
 

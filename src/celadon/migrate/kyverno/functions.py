@@ -85,7 +85,9 @@ def member_of(value: Query, name: str) -> Query:
     match value:
         case Names():
             if name not in value.members:
-                raise NotTranslated(f"`{name}`, which admission policies do not see")
+                raise NotTranslated(
+                    f"`{name}`, which admission policies do not see", _UNSEEN.get(name, "")
+                )
             return value.members[name]
         case Located():
             shape = value.place.shape.member(name)
@@ -111,6 +113,14 @@ def member_of(value: Query, name: str) -> Query:
                 read = _chosen(has, one, read)
             return read
     raise NotTranslated(f"`{name}` of a computed value")
+
+
+_UNSEEN: Final = {
+    "clusterRoles": "Ask the authorizer what the user may do, or compare groups.",
+    "elementIndex": "Compare the elements themselves.",
+    "images": "Compare the `image` of containers as a text.",
+    "roles": "Ask the authorizer what the user may do, or compare groups.",
+}
 
 
 def _chosen(condition: Condition, then: Query, otherwise: Query) -> Query:

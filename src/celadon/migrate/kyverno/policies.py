@@ -25,6 +25,11 @@ KINDS: Final = ("ClusterPolicy", "Policy")
 _AUTOGEN: Final = "pod-policies.kyverno.io/autogen-controllers"
 
 
+OWN_NAMESPACE: Final = re.compile(
+    r"\{\{\s*request\.(namespace|object\.metadata\.namespace)\s*\}\}", re.ASCII
+)
+"""A variable that reads the namespace of a request."""
+
 _SELECTOR_SHAPE: Final[Shape] = {
     "matchLabels": {str: str},
     "matchExpressions": [{"key": Needed(str), "operator": Needed(str), "values": [str]}],

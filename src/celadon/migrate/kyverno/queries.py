@@ -586,16 +586,23 @@ def has_key(place: Place, key: str) -> Condition:
     return place.member(key, shape).present() if shape is not None else NEVER
 
 
-def elements(items: Query) -> list[Branch]:
-    """Return the branches of a list that is gone through, with the place of an element as value.
-    Raises NotTranslated where the elements are no places in an object."""
+def element_branches(items: Query) -> list[Branch]:
+    """Return the branches of a list that is gone through, with an element as value. Raises
+    NotTranslated."""
     found = []
     for branch in streamed(items).branches:
         inner = branch.value
         if isinstance(inner, Located) and inner.place.shape.form is Form.LIST:
             last = streamed(inner).branches[0]
             branch = Branch((*branch.sources, *last.sources), last.value)
-        if not isinstance(branch.value, Located):
-            raise NotTranslated("a list of values made of others")
         found.append(branch)
+    return found
+
+
+def elements(items: Query) -> list[Branch]:
+    """Return the branches of a list of an object that is gone through, with the place of an element
+    as value. Raises NotTranslated where the elements are no places in an object."""
+    found = element_branches(items)
+    if not all(isinstance(one.value, Located) for one in found):
+        raise NotTranslated("a list of values made of others")
     return found

@@ -54,8 +54,7 @@ from celadon.migrate.kyverno.policies import (
     variants,
 )
 from celadon.migrate.kyverno.queries import (
-    Located,
-    elements,
+    element_branches,
 )
 from celadon.migrate.translations import (
     NotTranslated,
@@ -322,9 +321,8 @@ def _missing(policy: Policy, rule: Rule, catalog: Catalog) -> Iterator[str]:
     parts = [left, *(validate.get(one) for one in ("deny", "pattern", "anyPattern"))]
     yield from failing_variables(parts, names, always)
     for entry in validate.get("foreach") or ():
-        for branch in elements(read(str(entry["list"]), names)):
-            assert isinstance(branch.value, Located)
-            inside = of_element(entry, names, branch.value.place.there())
+        for branch in element_branches(read(str(entry["list"]), names)):
+            inside = of_element(entry, names, branch)
             parts = [entry.get("deny"), entry.get("pattern")]
             yield from failing_variables(parts, inside, always)
 
