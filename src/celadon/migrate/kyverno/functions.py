@@ -69,9 +69,9 @@ from celadon.migrate.translations import NotTranslated
 
 def called(name: str, arguments: Sequence[Query]) -> Query:
     """Return what a function reads. Raises NotTranslated."""
-    if name not in _FUNCTIONS:
+    if name not in FUNCTIONS:
         raise NotTranslated(f"the function `{name}`", NO_EQUAL.get(name, ""))
-    least, most, function = _FUNCTIONS[name]
+    least, most, function = FUNCTIONS[name]
     if not least <= len(arguments) <= most:
         raise NotTranslated(f"`{name}` of {len(arguments)} arguments")
     return function(*arguments)
@@ -685,7 +685,7 @@ def _same(value: Query) -> Query:
 
 _MANY: Final = 100
 
-_FUNCTIONS: Final[Mapping[str, tuple[int, int, Callable[..., Query]]]] = {
+FUNCTIONS: Final[Mapping[str, tuple[int, int, Callable[..., Query]]]] = {
     **ARITHMETIC,
     **TIMES,
     "avg": (1, 1, _avg),
