@@ -9,7 +9,7 @@ import pytest
 from celadon.admission import Operation
 from celadon.kube import Json
 from celadon.migrate import Translation
-from celadon.migrate.kyverno.functions import NO_EQUAL
+from celadon.migrate.kyverno.functions import FUNCTIONS, NO_EQUAL
 from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, result, rule, translated
 
 OF: dict[str, Any] = pod(
@@ -170,3 +170,8 @@ def test_merged_labels_are_compared_beside_the_label_that_both_have_replaced() -
     ):
         changed = pod(labels=labels)
         assert result(found, changed, operation=Operation.UPDATE, old=old) == verdict
+
+
+def test_a_function_is_translated_or_is_not() -> None:
+    assert not set(FUNCTIONS) & set(NO_EQUAL)
+    assert all(NO_EQUAL.values())

@@ -717,8 +717,9 @@ def variables_in(text: str) -> Iterator[tuple[int, int]]:
         position += 2 if pair in ("{{", "}}") else 1
 
 
-def joined(parts: Iterable[str | Query]) -> str:
-    """Return a text with variables as an expression. Raises NotTranslated."""
+def joined(parts: Iterable[str | Query], *, fails: bool = False) -> str:
+    """Return a text with variables as an expression. Where one is absent, nothing stands in its
+    place, or the expression fails. Raises NotTranslated."""
     texts = []
     for one in parts:
         match one:
@@ -726,15 +727,11 @@ def joined(parts: Iterable[str | Query]) -> str:
                 continue
             case str():
                 texts.append(quoted(one))
-            case Located(place) if not place.unsure:
-                is_text = place.shape.form is Form.STRING
-                texts.append(place.plain if is_text else f"string({place.plain})")
-            case Located(place) if place.shape.form is Form.STRING:
-                texts.append(f"{place.optional}.orValue('')")
-            case Constant(str(text)):
-                texts.append(quoted(text))
+            case Located(place) if place.shape.form is Form.STRING and not fails:
+                is_sure = not place.unsure
+                texts.append(place.plain if is_sure else f"{place.optional}.orValue('')")
             case _:
-                texts.append(_written(one))
+                texts.append(_written(one, fails=fails))
     return " + ".join(texts)
 
 
@@ -742,13 +739,15 @@ _AMOUNTS: Final = (Form.AMOUNT, Form.SPAN, Form.INSTANT)
 """What CEL has no text of."""
 
 
-def _written(value: Query) -> str:
-    """Return a value as a text; an empty one where it is absent. Raises NotTranslated."""
+def _written(value: Query, *, fails: bool) -> str:
+    """Return a value as a text. Raises NotTranslated."""
     one = single(value)
     if one.form in _AMOUNTS:
         raise NotTranslated("an amount in a text")
     text = one.text if one.form in (Form.STRING, Form.QUANTITY) else f"string({one.text})"
-    return text if one.there == ALWAYS else f"({one.there.inside(Binding.OR)} ? {text} : '')"
+    if fails or one.there == ALWAYS:
+        return text
+    return f"({one.there.inside(Binding.OR)} ? {text} : '')"
 
 
 # --- Variables ---------------------------------------------------------------

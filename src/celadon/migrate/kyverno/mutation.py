@@ -107,7 +107,8 @@ class Writer:
         """Return a value that is no object: a literal, or a text with variables."""
         if not isinstance(value, str) or "{{" not in value:
             return literal(value)
-        return joined(substituted(value, self.names))
+        # Without the value of a variable Kyverno's rule fails, and so does the policy.
+        return joined(substituted(value, self.names), fails=True)
 
 
 @dataclass
