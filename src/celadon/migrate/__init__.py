@@ -32,7 +32,7 @@ from celadon.migrate.suites import (
     patched_files,
     read_suite,
 )
-from celadon.migrate.translations import NotTranslated, Origin, Translation, renamed
+from celadon.migrate.translations import NotTranslated, Origin, Translation, renamed, said_in
 
 __all__ = [
     "GATOR_SHAPE",
@@ -60,6 +60,7 @@ __all__ = [
     "patched_files",
     "read_suite",
     "renamed",
+    "said_in",
     "shape_of",
     "translate_constraints",
     "translate_document",

@@ -54,6 +54,7 @@ from celadon.migrate import (
     patched_files,
     read_suite,
     renamed,
+    said_in,
     shape_of,
     translate_constraints,
     translate_document,
@@ -162,10 +163,21 @@ class RecordedRequests:
     left: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a translation is to be like."""
+
+    version: str = ""
+    """The release of Kubernetes that takes it; empty for the newest one."""
+    allows_existing: bool = False
+    """Whether what violates rules already may be changed, as in Kyverno."""
+
+
 @dataclass
 class Migration:
     """The policies of files, translated, and their tests, run."""
 
+    wishes: Wishes = Wishes()
     outcomes: list[RuleOutcome] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     existing: list[JsonObject] = field(default_factory=list)
@@ -177,9 +189,9 @@ class Migration:
     """Kinds and names of the policies that there are."""
 
     @classmethod
-    def of(cls, paths: Sequence[str]) -> Migration:
+    def of(cls, paths: Sequence[str], wishes: Wishes = Wishes()) -> Migration:
         """Read, translate, run the tests."""
-        migration = cls()
+        migration = cls(wishes)
         catalog = migration.translate(migration._documents(paths), known_resources())
         # Tests run when all policies are known: a suite may stand before what it tests.
         for file in _suites(paths):
@@ -256,8 +268,16 @@ class Migration:
     ) -> None:
         if self._fits(document, shape_of(document.value)):
             policy = _with_patches(document.value)
-            for translation in translate_document(policy, catalog, exceptions):
-                self.outcomes.append(RuleOutcome(document, self._with_own_names(translation)))
+            allows = self.wishes.allows_existing
+            for translation in translate_document(
+                policy, catalog, exceptions, allows_existing=allows
+            ):
+                said = self._in_release(translation)
+                self.outcomes.append(RuleOutcome(document, self._with_own_names(said)))
+
+    def _in_release(self, translation: Translation) -> Translation:
+        version = self.wishes.version
+        return said_in(translation, version) if version else translation
 
     def _with_own_names(self, translation: Translation) -> Translation:
         """Return a translation whose policies are called like no others: policies of several
@@ -293,7 +313,7 @@ class Migration:
                 template.value, [one.value for one in own], catalog, exempt
             )
             for document, translation in zip(own or [template], found, strict=True):
-                yield RuleOutcome(document, translation, template)
+                yield RuleOutcome(document, self._in_release(translation), template)
         for one in alone:
             yield from (RuleOutcome(one, lost) for lost in left_behind(one.value))
 
