@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -26,7 +26,7 @@ from celadon.cli.reading.documents import (
     read_text,
     shape_problem,
 )
-from celadon.kube import JsonObject
+from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.json_types import JsonDict, Shape, misfit
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
@@ -63,7 +63,8 @@ _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
 _NOTHING: Final[JsonObject] = {}
 
 
-_NAMESPACE: Final = ("", "Namespace")
+_LOOKED_UP: Final = (("", "Namespace"), ("", "ConfigMap"))
+"""Kinds of objects that policies look up: labels, and params."""
 
 STATES: Final = ("translated", "differs", "not translated")
 """What became of a rule."""
@@ -156,10 +157,24 @@ class RuleOutcome:
 
 @dataclass
 class RecordedRequests:
-    """Counts the recorded requests that were compared, and the others by the reason."""
+    """Counts the requests that were compared, and the others by the reason."""
 
+    sent: int = 0
+    """How many a cluster was sent, as dry runs."""
     compared: int = 0
     left: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+    """What was said of the first request that was left for a reason."""
+    without_params: list[str] = field(default_factory=list)
+    """The rules that nothing was compared with, since their params are not there."""
+
+
+class Parameter(NamedTuple):
+    """An object that a binding names as params of its policy."""
+
+    kind: GroupVersionKind
+    namespace: str
+    name: str
 
 
 @dataclass
@@ -169,7 +184,8 @@ class Migration:
     outcomes: list[RuleOutcome] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     existing: list[JsonObject] = field(default_factory=list)
-    """The namespaces and definitions among the files, which matter to recorded requests."""
+    """The namespaces, ConfigMaps and definitions among the files, which matter to recorded
+    requests."""
     recorded: RecordedRequests | None = None
     """What recorded requests were compared, if some were."""
     _suites: list[Document] = field(default_factory=list)
@@ -203,7 +219,7 @@ class Migration:
                 of_gatekeeper.append(document)
             elif is_suite(document.value):
                 self._suites.append(document)
-            elif document.group_kind == _NAMESPACE:
+            elif document.group_kind in _LOOKED_UP:
                 self.existing.append(document.value)
         self.existing += definitions
         catalog = catalog.with_crds(definitions)
