@@ -35,28 +35,38 @@ from celadon.migrate import (
     SUITE_SHAPE,
     USER_SHAPE,
     VALUES_SHAPE,
+    AzurePolicies,
     Case,
     GatorCase,
     Merged,
+    NotTranslated,
     PolicyException,
     Translation,
+    azure_documents,
+    azure_shape,
+    constraint_of,
     disagreement,
+    embedded_template,
     exempt_namespaces,
     gatekeeper_shape,
     is_constraint,
     is_exception,
     is_suite,
     is_template,
+    is_template_of,
     judged_by,
     left_behind,
     merged,
+    not_constraint,
     outcome_of,
     patched_files,
     read_suite,
     renamed,
     shape_of,
+    template_url,
     translate_constraints,
     translate_document,
+    without_template,
 )
 
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
@@ -209,6 +219,7 @@ class Migration:
         among them define."""
         policies: list[Document] = []
         of_gatekeeper: list[Document] = []
+        of_azure: list[Document] = []
         definitions: list[JsonObject] = []
         for document in documents:
             if document.group_kind == DEFINITION_KIND and shape_problem(document) is None:
@@ -217,6 +228,8 @@ class Migration:
                 policies.append(document)
             elif gatekeeper_shape(document.value) is not None:
                 of_gatekeeper.append(document)
+            elif azure_shape(document.value) is not None:
+                of_azure.append(document)
             elif is_suite(document.value):
                 self._suites.append(document)
             elif document.group_kind in _LOOKED_UP:
@@ -225,7 +238,8 @@ class Migration:
         catalog = catalog.with_crds(definitions)
         # Names of Gatekeeper's policies are taken first, since params of theirs are named after
         # them.
-        constraints = list(self._translated_constraints(of_gatekeeper, catalog))
+        without = list(self._left_of_azure(of_azure, of_gatekeeper)) if of_azure else []
+        constraints = [*self._translated_constraints(of_gatekeeper, catalog), *without]
         for outcome in constraints:
             self._names.update(map(_kind_and_name, outcome.translation.policies))
         exceptions = [one for one in policies if is_exception(one.value)]
@@ -258,7 +272,7 @@ class Migration:
             if isinstance(item, Problem):
                 self.problems.append(item)
             else:
-                for path, value in _objects(item[1]):
+                for path, value in (*_objects(item[1]), *azure_documents(item[1])):
                     yield Document(item[0], path, value)
 
     def _fits(self, document: Document, shape: Shape | None) -> bool:
@@ -284,6 +298,52 @@ class Migration:
             names[name] = next(free)
             self._names.add((kind, names[name]))
         return renamed(translation, names)
+
+    def _left_of_azure(
+        self, documents: Sequence[Document], of_gatekeeper: list[Document]
+    ) -> Iterator[RuleOutcome]:
+        """Put the constraints that Azure makes of definitions among Gatekeeper's documents, with
+        the templates that stand in them; yield what is left out."""
+        policies = AzurePolicies()
+        fitting = [one for one in documents if self._fits(one, azure_shape(one.value))]
+        for one in fitting:
+            policies.add(one.value)
+        for document in fitting:
+            uses = list(policies.uses(document.value))
+            try:
+                kind = self._azure_kind(document, of_gatekeeper) if uses else ""
+            except NotTranslated as error:
+                yield RuleOutcome(document, not_constraint(uses[0], error))
+                continue
+            if uses and not kind:
+                yield RuleOutcome(document, without_template(document.value))
+            for use in uses if kind else ():
+                try:
+                    made = constraint_of(use, kind)
+                except NotTranslated as error:
+                    yield RuleOutcome(document, not_constraint(use, error))
+                else:
+                    of_gatekeeper.append(Document(document.chunk, document.path, made))
+
+    def _azure_kind(self, document: Document, of_gatekeeper: list[Document]) -> str:
+        """Return the kind of a definition's constraints, empty if its template is not there; a
+        template that stands in the definition is put among the others. Raises NotTranslated."""
+        embedded = embedded_template(document.value)
+        url = template_url(document.value)
+        templates = [one for one in of_gatekeeper if is_template(one.value)]
+        if embedded is not None:
+            text = Text(document.file, embedded.decode(errors="replace"))
+            templates = [
+                Document(document.chunk, document.path, one.value)
+                for one in DocumentReader().read(text)
+                if isinstance(one, Document) and is_template(one.value)
+            ]
+            of_gatekeeper += templates
+        for one in templates:
+            kind = str(one.value_at(("spec", "crd", "spec", "names", "kind")) or "")
+            if embedded is not None or is_template_of(url, one.file, kind):
+                return kind
+        return ""
 
     def _translated_constraints(
         self, documents: Sequence[Document], catalog: Catalog
