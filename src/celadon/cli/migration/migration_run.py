@@ -311,39 +311,23 @@ class Migration:
         for document in fitting:
             uses = list(policies.uses(document.value))
             try:
-                kind = self._azure_kind(document, of_gatekeeper) if uses else ""
+                template = _azure_template(document, of_gatekeeper) if uses else None
             except NotTranslated as error:
                 yield RuleOutcome(document, not_constraint(uses[0], error))
                 continue
-            if uses and not kind:
-                yield RuleOutcome(document, without_template(document.value))
-            for use in uses if kind else ():
+            if template is None:
+                if uses:
+                    yield RuleOutcome(document, without_template(document.value))
+                continue
+            for use in uses:
                 try:
-                    made = constraint_of(use, kind)
+                    made = constraint_of(use, _kind_of(template))
                 except NotTranslated as error:
                     yield RuleOutcome(document, not_constraint(use, error))
                 else:
                     of_gatekeeper.append(Document(document.chunk, document.path, made))
-
-    def _azure_kind(self, document: Document, of_gatekeeper: list[Document]) -> str:
-        """Return the kind of a definition's constraints, empty if its template is not there; a
-        template that stands in the definition is put among the others. Raises NotTranslated."""
-        embedded = embedded_template(document.value)
-        url = template_url(document.value)
-        templates = [one for one in of_gatekeeper if is_template(one.value)]
-        if embedded is not None:
-            text = Text(document.file, embedded.decode(errors="replace"))
-            templates = [
-                Document(document.chunk, document.path, one.value)
-                for one in DocumentReader().read(text)
-                if isinstance(one, Document) and is_template(one.value)
-            ]
-            of_gatekeeper += templates
-        for one in templates:
-            kind = str(one.value_at(("spec", "crd", "spec", "names", "kind")) or "")
-            if embedded is not None or is_template_of(url, one.file, kind):
-                return kind
-        return ""
+                    if not any(one is template for one in of_gatekeeper):
+                        of_gatekeeper.append(template)
 
     def _translated_constraints(
         self, documents: Sequence[Document], catalog: Catalog
@@ -486,6 +470,25 @@ class Migration:
 
 def _kind_and_name(document: JsonObject) -> tuple[str, str]:
     return document["kind"], document["metadata"]["name"]
+
+
+def _kind_of(template: Document) -> str:
+    """Return the kind of a template's constraints; its shape is not checked yet."""
+    return str(template.value_at(("spec", "crd", "spec", "names", "kind")) or "")
+
+
+def _azure_template(document: Document, of_gatekeeper: Iterable[Document]) -> Document | None:
+    """Return the template of a definition of Azure, which stands in it or is among others; None if
+    it is not there. Raises NotTranslated."""
+    embedded = embedded_template(document.value)
+    if embedded is not None:
+        text = Text(document.file, embedded.decode(errors="replace"))
+        read = (one for one in DocumentReader().read(text) if isinstance(one, Document))
+        found = next((one.value for one in read if is_template(one.value)), None)
+        return None if found is None else Document(document.chunk, document.path, found)
+    url = template_url(document.value)
+    templates = (one for one in of_gatekeeper if is_template(one.value))
+    return next((one for one in templates if is_template_of(url, one.file, _kind_of(one))), None)
 
 
 def _numbered(name: str) -> Iterator[str]:

@@ -538,6 +538,8 @@ def _definition(template: Template, group: str) -> JsonObject:
     kind, plural = template.kind, template.kind.lower()
     names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": plural}
     schema = _structural(template.parameters)
+    if template.takes_all:
+        schema = {**schema, "x-kubernetes-preserve-unknown-fields": True}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",

@@ -555,7 +555,15 @@ _CONTAINER_PORTS: Final = (
         "2c9e58012dcfc5942c11a88369336b68",
         _judged(_LONG, names=False, images=False, linux=False),
     ),
-    _container_ports("eb7028ebd11ef2b497bfe5e72109ae4b", _judged(_LONG, images=False, linux=False)),
+    # Its schema does not have the names.
+    _container_ports(
+        "eb7028ebd11ef2b497bfe5e72109ae4b",
+        (
+            "containers",
+            f"({' + '.join(_LONG)}).filter(container, "
+            f"!({_NAME_EXCLUDED.replace('params.spec.', 'dyn(params.spec).')}))",
+        ),
+    ),
 )
 _PROBES: Final = _containers(
     ("241db7c0158dfab76a8bc9a2bc8878b7",),
