@@ -97,7 +97,7 @@ def _campaign(name: str, options: argparse.Namespace) -> Iterator[str]:
     server = _server(options)
     if name in BESIDE:
         without = options.disable_admission_plugins.split(",")
-        ours = InProcess(release_of(server), without=without)
+        ours = InProcess(release_of(server), without=without, bare=options.bare)
         try:
             for wrong in BESIDE[name](ours, server, options.seed, options.count):
                 yield str(wrong or "")
@@ -149,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     real.add_argument("--ca-file", default="", metavar="FILE")
     real.add_argument("--audit-log", default="", metavar="FILE", help="that it writes")
     real.add_argument("--disable-admission-plugins", default="", metavar="NAMES", help="not there")
+    real.add_argument("--bare", action="store_true", help="it has no controllers beside it")
     real.add_argument(
         "--patience", type=float, default=2.0, metavar="S", help="until policies are in effect"
     )
