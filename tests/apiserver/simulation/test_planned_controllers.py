@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from celadon.apiserver.simulation.planning import stateful_sets
+from celadon.apiserver.simulation.planning.node_filters import NodeState
 from celadon.testing import KubeApi, RequestRefused
 from tests.apiserver.simulation.living import PODS, items, living, pod_spec, told
 
@@ -221,6 +223,39 @@ def test_services_find_their_pods() -> None:
         api.advance(seconds=5)
         assert [one for one in names(api, SLICES) if one != "kubernetes"] == []
         assert "web" not in names(api, "/api/v1/namespaces/default/endpoints")
+
+
+@pytest.mark.parametrize("replicas", [10, 30])
+def test_what_a_rollout_reads_grows_with_its_pods_and_not_with_their_square(
+    replicas: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    begin = stateful_sets._Member.__init__
+
+    def counted(self: Any, *given: Any) -> None:
+        read.append(1)
+        begin(self, *given)
+
+    taken: list[int] = []
+    take = NodeState.take
+
+    def counted_take(self: NodeState, *given: Any) -> None:
+        taken.append(1)
+        take(self, *given)
+
+    monkeypatch.setattr(stateful_sets._Member, "__init__", counted)
+    monkeypatch.setattr(NodeState, "take", counted_take)
+    path = f"{APPS}/statefulsets/db"
+    with living() as api:
+        api.create(workload("StatefulSet", "db", replicas=replicas, serviceName="db"))
+        api.advance(minutes=1)
+        assert status(api, path)["availableReplicas"] == replicas
+        api.request("PATCH", path, {"spec": {"template": {"metadata": {"labels": {"v": "2"}}}}})
+        api.advance(minutes=30)
+        assert status(api, path)["updatedReplicas"] == replicas
+    # A pod is seen some times while it comes, and while it goes; there are two for each number.
+    assert len(read) <= 2 * 10 * replicas
+    assert len(taken) <= 2 * 5 * replicas
 
 
 def test_a_claim_gets_the_volume_that_it_names_when_that_comes() -> None:

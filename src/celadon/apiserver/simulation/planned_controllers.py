@@ -38,7 +38,11 @@ from celadon.apiserver.simulation.planning.plans import (
     Verb,
 )
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
-from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
+from celadon.apiserver.simulation.planning.stateful_sets import (
+    Members,
+    StatefulWorld,
+    stateful_set_plan,
+)
 from celadon.apiserver.simulation.workload_controller import (
     CONTROLLER_MANAGER,
     Dependents,
@@ -199,13 +203,26 @@ class StatefulSets(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, REVISIONS)
     touched: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS,)
 
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        self._members: dict[str, Members] = {}
+        """By the uids of sets."""
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change. What is known of a set that is gone is forgotten."""
+        if change.new is None and change.key.startswith(self.view.prefix):
+            self._members.pop(metadata.uid(change.old), None)
+        return super().concerned(change)
+
     async def plan(self, workload: JsonObject) -> Plan:
         """Plan the next steps from the pods, claims and revisions of a set. Raises Stale."""
         namespace = metadata.namespace(workload)
         claims = self.around.view(VOLUME_CLAIMS).in_namespace(namespace)
         pods = await self.claimed(PODS, workload)
         revisions = self.around.view(REVISIONS).in_namespace(namespace)
-        world = StatefulWorld(pods, {metadata.name(claim): claim for claim in claims}, revisions)
+        known = self._members.setdefault(metadata.uid(workload), Members())
+        by_name = {metadata.name(claim): claim for claim in claims}
+        world = StatefulWorld(pods, by_name, revisions, known)
         count = max(len(pods), (workload.get("spec") or {}).get("replicas") or 0)
         return await self.decided(count, stateful_set_plan, workload, world, self.around.now())
 
