@@ -275,6 +275,25 @@ def test_a_claim_gets_the_volume_that_it_names_when_that_comes() -> None:
         assert status(api, "/api/v1/persistentvolumes/mine")["phase"] == "Bound"
 
 
+def test_endpoints_of_a_user_are_mirrored_as_long_as_they_are_there() -> None:
+    endpoints = "/api/v1/namespaces/default/endpoints/db"
+    with living() as api:
+        api.create(created("v1", "Service", "db", {"ports": [{"port": 80}]}))
+        subset = {"addresses": [{"ip": "192.0.2.1"}], "ports": [{"port": 80}]}
+        given = created("v1", "Endpoints", "db", {})
+        api.create({**{key: given[key] for key in given if key != "spec"}, "subsets": [subset]})
+        api.settle()
+        (found,) = [one for one in items(api, SLICES) if one["metadata"]["name"] != "kubernetes"]
+        assert found["endpoints"] == [{"addresses": ["192.0.2.1"], "conditions": {"ready": True}}]
+        api.request("PATCH", endpoints, {"subsets": [{**subset, "ports": [{"port": 81}]}]})
+        api.settle()
+        name = found["metadata"]["name"]
+        assert api.request("GET", f"{SLICES}/{name}")["ports"][0]["port"] == 81
+        api.request("DELETE", endpoints)
+        api.advance(seconds=5)
+        assert [one for one in names(api, SLICES) if one != "kubernetes"] == []
+
+
 def test_an_autoscaler_scales_by_the_usage_it_is_told() -> None:
     with living() as api:
         api.create(workload("Deployment", "web", replicas=2))

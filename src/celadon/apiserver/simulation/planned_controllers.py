@@ -19,7 +19,7 @@ from celadon.apiserver.simulation.deployments import (
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
 )
-from celadon.apiserver.simulation.planning import endpoint_slices, volume_claims
+from celadon.apiserver.simulation.planning import endpoint_slices, mirrored_slices, volume_claims
 from celadon.apiserver.simulation.planning.autoscaling import (
     Recommendation,
     Target,
@@ -465,6 +465,32 @@ class EndpointSlices(_ServiceController):
         return await self.decided(
             len(seen.pods), endpoint_slices.slices_plan, workload, seen, slices
         )
+
+
+class MirroredSlices(PlannedController):
+    """Mirrors Endpoints that somebody else writes in EndpointSlices. A Service says whether that is
+    done for the Endpoints of its name. With Endpoints that are gone, their slices go as whatever
+    they own."""
+
+    account = component = "endpointslicemirroring-controller"
+    workloads = ENDPOINTS
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (SERVICES, ENDPOINT_SLICES)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+        changed = change.new or change.old
+        if change.key.startswith(self.around.view(ENDPOINT_SLICES).prefix):
+            name = metadata.labels(changed).get(SERVICE_LABEL)
+            is_own = mirrored_slices.is_mirror(changed or {})
+            return (f"{metadata.namespace(changed)}/{name}",) if is_own else ()
+        return () if changed is None else (item_of(changed),)
+
+    async def plan(self, workload: JsonObject) -> Plan:
+        """Plan the slices of Endpoints from what the Service of their name says."""
+        namespace, name = metadata.namespace(workload), metadata.name(workload)
+        service = self.around.view(SERVICES).get(namespace, name)
+        slices = self.around.view(ENDPOINT_SLICES).in_namespace(namespace)
+        return mirrored_slices.mirror_plan(workload, service, slices)
 
 
 class Endpoints(_ServiceController):
