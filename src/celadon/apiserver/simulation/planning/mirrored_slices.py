@@ -14,6 +14,7 @@ from typing import Any, Final
 from celadon.apiserver.simulation.planning import endpoint_slices, plans
 from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.kube import JsonObject, metadata
+from celadon.kube.fieldmanager import LAST_APPLIED
 from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import SERVICE_LABEL
 from celadon.kube.workload_controllers import owner_reference
@@ -24,8 +25,7 @@ MIRRORING_CONTROLLER: Final = "endpointslicemirroring-controller.k8s.io"
 _SKIP: Final = "endpointslice.kubernetes.io/skip-mirror"
 _LEADER: Final = "control-plane.alpha.kubernetes.io/leader"
 """The annotation of Endpoints that are a lock, and no way to anything."""
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-_NOT_MIRRORED: Final = frozenset({endpoint_slices.LAST_CHANGE, _LAST_APPLIED})
+_NOT_MIRRORED: Final = frozenset({endpoint_slices.LAST_CHANGE, LAST_APPLIED})
 
 _Group = tuple[str, tuple[str, ...]]
 """A family of addresses, and ports as JSON."""
