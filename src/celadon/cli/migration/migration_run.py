@@ -577,12 +577,12 @@ def migrated_files(
         yield file, _laid_out(file, [_warning(one) if warns else one for one in documents])
 
 
-def judged_files(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, str]]:
+def judged_documents(outcomes: Iterable[RuleOutcome]) -> Iterator[Document]:
     """The same with each rule as a policy of its own, so that it can be judged alone: what is
     written joins rules under a name of their own."""
     for own, _ in merged_outcomes(outcomes):
-        name = f"{own[0].translation.origin.policy}.yaml"
-        yield name, _laid_out(name, _documents(own))
+        for one in _documents(own):
+            yield Document.of_value(json.loads(json.dumps(one)))
 
 
 DEFINITIONS: Final = "1-definitions"
