@@ -36,37 +36,30 @@ from celadon.migrate import (
     USER_SHAPE,
     VALUES_SHAPE,
     AzurePolicies,
+    AzureUse,
     Case,
     GatorCase,
     Merged,
     NotTranslated,
     PolicyException,
     Translation,
-    azure_documents,
-    azure_shape,
-    constraint_of,
     disagreement,
-    embedded_template,
     exempt_namespaces,
     gatekeeper_shape,
     is_constraint,
     is_exception,
     is_suite,
     is_template,
-    is_template_of,
     judged_by,
     left_behind,
     merged,
-    not_constraint,
     outcome_of,
     patched_files,
     read_suite,
     renamed,
     shape_of,
-    template_url,
     translate_constraints,
     translate_document,
-    without_template,
 )
 
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
@@ -228,7 +221,7 @@ class Migration:
                 policies.append(document)
             elif gatekeeper_shape(document.value) is not None:
                 of_gatekeeper.append(document)
-            elif azure_shape(document.value) is not None:
+            elif AzurePolicies.shape(document.value) is not None:
                 of_azure.append(document)
             elif is_suite(document.value):
                 self._suites.append(document)
@@ -272,7 +265,7 @@ class Migration:
             if isinstance(item, Problem):
                 self.problems.append(item)
             else:
-                for path, value in (*_objects(item[1]), *azure_documents(item[1])):
+                for path, value in (*_objects(item[1]), *AzurePolicies.documents(item[1])):
                     yield Document(item[0], path, value)
 
     def _fits(self, document: Document, shape: Shape | None) -> bool:
@@ -305,25 +298,20 @@ class Migration:
         """Put the constraints that Azure makes of definitions among Gatekeeper's documents, with
         the templates that stand in them; yield what is left out."""
         policies = AzurePolicies()
-        fitting = [one for one in documents if self._fits(one, azure_shape(one.value))]
+        fitting = [one for one in documents if self._fits(one, AzurePolicies.shape(one.value))]
         for one in fitting:
             policies.add(one.value)
         for document in fitting:
-            uses = list(policies.uses(document.value))
-            try:
-                template = _azure_template(document, of_gatekeeper) if uses else None
-            except NotTranslated as error:
-                yield RuleOutcome(document, not_constraint(uses[0], error))
-                continue
-            if template is None:
-                if uses:
-                    yield RuleOutcome(document, without_template(document.value))
-                continue
-            for use in uses:
+            template: Document | None = None
+            for use in policies.uses(document.value):
                 try:
-                    made = constraint_of(use, _kind_of(template))
+                    template = template or _azure_template(document, use, of_gatekeeper)
+                    if template is None:
+                        yield RuleOutcome(document, use.left_out())
+                        break
+                    made = use.constraint(_kind_of(template))
                 except NotTranslated as error:
-                    yield RuleOutcome(document, not_constraint(use, error))
+                    yield RuleOutcome(document, use.left_out(error))
                 else:
                     of_gatekeeper.append(Document(document.chunk, document.path, made))
                     if not any(one is template for one in of_gatekeeper):
@@ -477,18 +465,19 @@ def _kind_of(template: Document) -> str:
     return str(template.value_at(("spec", "crd", "spec", "names", "kind")) or "")
 
 
-def _azure_template(document: Document, of_gatekeeper: Iterable[Document]) -> Document | None:
+def _azure_template(
+    document: Document, use: AzureUse, of_gatekeeper: Iterable[Document]
+) -> Document | None:
     """Return the template of a definition of Azure, which stands in it or is among others; None if
     it is not there. Raises NotTranslated."""
-    embedded = embedded_template(document.value)
+    embedded = use.embedded_template()
     if embedded is not None:
         text = Text(document.file, embedded.decode(errors="replace"))
         read = (one for one in DocumentReader().read(text) if isinstance(one, Document))
         found = next((one.value for one in read if is_template(one.value)), None)
         return None if found is None else Document(document.chunk, document.path, found)
-    url = template_url(document.value)
     templates = (one for one in of_gatekeeper if is_template(one.value))
-    return next((one for one in templates if is_template_of(url, one.file, _kind_of(one))), None)
+    return next((one for one in templates if use.is_of_template(one.file, _kind_of(one))), None)
 
 
 def _numbered(name: str) -> Iterator[str]:
