@@ -10,7 +10,7 @@ what Azure makes constraints of. `suites` runs the tests that come with policies
 of them.
 """
 
-from celadon.migrate.gatekeeper.azure_definitions import AzurePolicies, AzureUse
+from celadon.migrate.gatekeeper.azure_definitions import AzurePolicies
 from celadon.migrate.gatekeeper.constraint_translation import (
     exempt_namespaces,
     gatekeeper_shape,
@@ -34,7 +34,7 @@ from celadon.migrate.suites import (
     patched_files,
     read_suite,
 )
-from celadon.migrate.translations import NotTranslated, Origin, Translation, renamed
+from celadon.migrate.translations import NotTranslated, Origin, Translation, renamed, said_in
 
 __all__ = [
     "GATOR_SHAPE",
@@ -42,7 +42,6 @@ __all__ = [
     "USER_SHAPE",
     "VALUES_SHAPE",
     "AzurePolicies",
-    "AzureUse",
     "Case",
     "GatorCase",
     "Merged",
@@ -64,6 +63,7 @@ __all__ = [
     "patched_files",
     "read_suite",
     "renamed",
+    "said_in",
     "shape_of",
     "translate_constraints",
     "translate_document",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.options import DEFAULT_VERSION, kubernetes_version
 from celadon.cli.report.report_model import MIGRATION, MIGRATION_PLAN, Look
 
 if TYPE_CHECKING:
@@ -77,6 +78,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="bindings that warn and audit, whatever the policies say: to begin with",
     )
+    parser.add_argument(
+        "--allow-existing",
+        action="store_true",
+        help="let what violates rules of Kyverno already be changed, as Kyverno does",
+    )
+    parser.add_argument(
+        "--kubernetes-version",
+        type=kubernetes_version,
+        metavar="X.Y",
+        help="the release that takes the translation: what it cannot say is not translated "
+        f"(default: {DEFAULT_VERSION})",
+    )
     parser.add_argument("--force", action="store_true", help="replace files that are there")
     parser.add_argument(
         "--report",
@@ -129,9 +142,10 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error(_PROGRAM, wrong)
     if options.plan:
         return _planned(options)
-    from celadon.cli.migration.migration_run import Migration, migrated_files
+    from celadon.cli.migration.migration_run import Migration, Wishes, migrated_files
 
-    migration = Migration.of(options.paths)
+    wishes = Wishes(options.kubernetes_version or "", options.allow_existing)
+    migration = Migration.of(options.paths, wishes)
     if options.against:
         wrong = _compared(migration, options)
         if wrong:
@@ -197,6 +211,8 @@ def _wrong_use(options: argparse.Namespace) -> str:
         return _wrong_sources(options)
     if options.against:
         return "`--against` does not go with `--plan`, which compares what exists"
+    if options.allow_existing or options.kubernetes_version:
+        return "`--allow-existing` and `--kubernetes-version` do not go with `--plan`"
     if options.warn:
         return "`--warn` does not go with `--plan`, which begins so"
     if not (sources or _asks_cluster(options)):

@@ -8,7 +8,7 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -36,7 +36,6 @@ from celadon.migrate import (
     USER_SHAPE,
     VALUES_SHAPE,
     AzurePolicies,
-    AzureUse,
     Case,
     GatorCase,
     Merged,
@@ -57,6 +56,7 @@ from celadon.migrate import (
     patched_files,
     read_suite,
     renamed,
+    said_in,
     shape_of,
     translate_constraints,
     translate_document,
@@ -180,10 +180,21 @@ class Parameter(NamedTuple):
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a translation is to be like."""
+
+    version: str = ""
+    """The release of Kubernetes that takes it; empty for the newest one."""
+    allows_existing: bool = False
+    """Whether what violates rules already may be changed, as in Kyverno."""
+
+
 @dataclass
 class Migration:
     """The policies of files, translated, and their tests, run."""
 
+    wishes: Wishes = Wishes()
     outcomes: list[RuleOutcome] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     existing: list[JsonObject] = field(default_factory=list)
@@ -196,9 +207,9 @@ class Migration:
     """Kinds and names of the policies that there are."""
 
     @classmethod
-    def of(cls, paths: Sequence[str]) -> Migration:
+    def of(cls, paths: Sequence[str], wishes: Wishes = Wishes()) -> Migration:
         """Read, translate, run the tests."""
-        migration = cls()
+        migration = cls(wishes)
         catalog = migration.translate(migration._documents(paths), known_resources())
         # Tests run when all policies are known: a suite may stand before what it tests.
         for file in _suites(paths):
@@ -279,8 +290,16 @@ class Migration:
     ) -> None:
         if self._fits(document, shape_of(document.value)):
             policy = _with_patches(document.value)
-            for translation in translate_document(policy, catalog, exceptions):
-                self.outcomes.append(RuleOutcome(document, self._with_own_names(translation)))
+            allows = self.wishes.allows_existing
+            for translation in translate_document(
+                policy, catalog, exceptions, allows_existing=allows
+            ):
+                said = self._in_release(translation)
+                self.outcomes.append(RuleOutcome(document, self._with_own_names(said)))
+
+    def _in_release(self, translation: Translation) -> Translation:
+        version = self.wishes.version
+        return said_in(translation, version) if version else translation
 
     def _with_own_names(self, translation: Translation) -> Translation:
         """Return a translation whose policies are called like no others: policies of several
@@ -305,7 +324,9 @@ class Migration:
             template: Document | None = None
             for use in policies.uses(document.value):
                 try:
-                    template = template or _azure_template(document, use, of_gatekeeper)
+                    template = template or _azure_template(
+                        document, use.embedded_template(), use.is_of_template, of_gatekeeper
+                    )
                     if template is None:
                         yield RuleOutcome(document, use.left_out())
                         break
@@ -341,7 +362,7 @@ class Migration:
                 template.value, [one.value for one in own], catalog, exempt
             )
             for document, translation in zip(own or [template], found, strict=True):
-                yield RuleOutcome(document, translation, template)
+                yield RuleOutcome(document, self._in_release(translation), template)
         for one in alone:
             yield from (RuleOutcome(one, lost) for lost in left_behind(one.value))
 
@@ -466,18 +487,20 @@ def _kind_of(template: Document) -> str:
 
 
 def _azure_template(
-    document: Document, use: AzureUse, of_gatekeeper: Iterable[Document]
+    document: Document,
+    embedded: bytes | None,
+    is_named: Callable[[str, str], bool],
+    of_gatekeeper: Iterable[Document],
 ) -> Document | None:
-    """Return the template of a definition of Azure, which stands in it or is among others; None if
-    it is not there. Raises NotTranslated."""
-    embedded = use.embedded_template()
+    """Return the template of a definition of Azure, which stands in it, or whose file and kind it
+    names; None if it is not there."""
     if embedded is not None:
         text = Text(document.file, embedded.decode(errors="replace"))
         read = (one for one in DocumentReader().read(text) if isinstance(one, Document))
         found = next((one.value for one in read if is_template(one.value)), None)
         return None if found is None else Document(document.chunk, document.path, found)
     templates = (one for one in of_gatekeeper if is_template(one.value))
-    return next((one for one in templates if use.is_of_template(one.file, _kind_of(one))), None)
+    return next((one for one in templates if is_named(one.file, _kind_of(one))), None)
 
 
 def _numbered(name: str) -> Iterator[str]:
