@@ -110,7 +110,7 @@ class PlanView(ReportView[MigrationPlan]):
         )
         text = "; ".join(_inventory(report))
         if any(one.only_reports for one in report.policies):
-            text += f"\n{_ONLY_REPORTS}"
+            text += f". {_ONLY_REPORTS}"
         first = Section("Policies to move", depth=1, text=text, numbers=numbers)
         heads = ("policy", "objects", "refused", "what to know")
         sections = [
