@@ -430,7 +430,8 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     # First: what gates, plugins and served versions there are depends on the release.
     effective = _effective_version(options)
     listen = _read("--listen", options.listen, parse_address)
-    controllers = _read("--controllers", options.controllers, controllers_named)
+    named = functools.partial(controllers_named, pods_run=bool(options.simulate))
+    controllers = _read("--controllers", options.controllers, named)
     served = _read("--runtime-config", options.runtime_config, runtime_config)
     services = _read("--webhook-service", options.webhook_service, given_services)
     gates = _gates(options, effective)
