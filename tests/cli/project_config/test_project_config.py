@@ -131,7 +131,7 @@ def test_a_pyproject_that_says_nothing_of_celadon_need_not_be_right(
 ) -> None:
     (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
     if is_read:
-        with pytest.raises(ConfigError, match="pyproject.toml"):
+        with pytest.raises(ConfigError, match=r"pyproject\.toml"):
             nearest_table(tmp_path, "fmt")
     else:
         assert nearest_table(tmp_path, "fmt") is None
