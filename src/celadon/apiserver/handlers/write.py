@@ -48,6 +48,7 @@ from celadon.kube.fieldmanager import (
     UnshownVersion,
     Versions,
     applied,
+    forget_managers,
     read_applied,
     scale_managers,
     track_create,
@@ -105,7 +106,9 @@ class FieldManagers:
     def updated(self, call: Call, read: Incoming, live: JsonObject) -> None:
         """A changed object gets its managers; `live` is the stored one. One that was applied has
         them already."""
-        if not call.options.apply:
+        if call.target.schema is not None and read.found != call.target.kind:
+            forget_managers(read.draft)
+        elif not call.options.apply:
             writer = self._writer(call, read.draft.run.context)
             track_update(read.draft, read.sent, live, call.target, writer)
 
