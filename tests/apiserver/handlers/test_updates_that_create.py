@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver.asking import ask, read, said
+from tests.apiserver.asking import ask, read, said, warnings
 from tests.apiserver.in_process import Running
 
 APPLY = "application/apply-patch+yaml"
@@ -47,6 +47,14 @@ def test_the_status_of_a_service_creates_it_without_addresses(
     assert "clusterIPs" not in spec
     assert spec["ipFamilies"] == ["IPv4"]
     assert spec["ports"][0]["nodePort"] > 0
+
+
+def test_such_a_service_is_warned_of(running: Running) -> None:
+    body = service("warned", externalIPs=["1.2.3.4"])
+    path = f"{SERVICES}/warned/status?dryRun=All"
+    assert warnings(ask(running, "PUT", path, body)) == [
+        "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
+    ]
 
 
 def test_what_is_wrong_with_the_addresses_of_such_a_service(running: Running) -> None:

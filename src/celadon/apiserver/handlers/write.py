@@ -352,7 +352,8 @@ class Writer:
         self._admission.check_roles(call, made, None)
         validated = draft.validated(made)
         raise_refusal(writing.refusal(target, validated, None, surroundings))
-        return made, valid_warnings(made, None, target)
+        # What is created through a subresource is warned of as any new object.
+        return made, valid_warnings(made, None, replace(target, subresource=""))
 
     def _already_exists(self, call: Call, new: JsonObject, name: str) -> StatusError:
         stored = self._stored(call, name)
