@@ -86,3 +86,12 @@ def test_a_watch_from_no_version_gets_initial_events() -> None:
 def test_a_version_that_cannot_be_read(text: str) -> None:
     with pytest.raises(ValueError, match="resourceVersion: Invalid value"):
         revision_of(text)
+
+
+@pytest.mark.parametrize(
+    "query", ["limit=a;b", "labelSelector=%zz", "limit=5&%=1&limit;", "limit=%3"]
+)
+def test_parameters_that_go_does_not_read_go_unnoticed(query: str) -> None:
+    options = list_options(asked(query), pods())
+    assert (options.has_selector, options.limit in (0, 5)) == (False, True)
+    assert asked("a=1&b=x;y&c=%4x&a=%32").query == {"a": ["1", "2"]}

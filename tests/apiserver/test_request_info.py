@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.request_info import RequestInfo, UnreadablePath, request_info, selected_name
+from tests.apiserver.asking import ask
+from tests.apiserver.in_process import Running
 
 API: dict[str, Any] = {"is_resource": True, "prefix": "api", "version": "v1"}
 
@@ -73,8 +76,16 @@ def test_what_a_request_is_about(method: str, target: str, wanted: RequestInfo) 
 
 
 def test_the_word_watch_alone_says_nothing() -> None:
-    with pytest.raises(UnreadablePath, match="unable to determine kind and namespace from url"):
-        request_info(HttpRequest("GET", "/api/v1/watch"))
+    target = "/api/v1/watch?a=b"
+    why = f"unable to determine kind and namespace from url, {target}"
+    with pytest.raises(UnreadablePath, match=re.escape(why)):
+        request_info(HttpRequest("GET", target))
+
+
+def test_an_answer_about_such_a_path_may_be_kept(running: Running) -> None:
+    answer = ask(running, "GET", "/api/v1/watch")
+    assert (answer.code, "Cache-Control" in dict(answer.headers)) == (500, False)
+    assert "Cache-Control" in dict(ask(running, "GET", "/api/v1/foo").headers)
 
 
 @pytest.mark.parametrize(

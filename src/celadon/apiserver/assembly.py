@@ -527,7 +527,10 @@ class ApiServer:
             FAILURES.tell(f"{request.method} {request.path}: the request failed", error)
             answer, panic = PANICKED, f"APIServer panic'd: {error}"
         warnings = await self._warned(notes) if notes.warnings else ()
-        cache = () if _has(answer, "cache-control") else (NOT_KEPT,)
+        # Of a request whose path says nothing, upstream has come to no filter yet.
+        is_unread = notes.info is None and answer.code == HTTPStatus.INTERNAL_SERVER_ERROR
+        is_cached = _has(answer, "cache-control") or (is_unread and not panic)
+        cache = () if is_cached else (NOT_KEPT,)
         is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
         sniff = (NO_SNIFF,) if is_kept_out else ()
         headers = (

@@ -187,7 +187,14 @@ _SHORT: Final = 128
 """Bytes of a query that is worth remembering: clients ask with the same few again and again."""
 
 
+_BAD_ESCAPE: Final = late_pattern("%(?![0-9a-fA-F]{2})")
+
+
 def _read_query(text: str) -> Mapping[str, Sequence[str]]:
+    """What Go does not read goes unnoticed: parameters with semicolons or broken escapes."""
+    if ";" in text or "%" in text:
+        pairs = text.split("&")
+        text = "&".join(one for one in pairs if ";" not in one and not _BAD_ESCAPE.search(one))
     return urllib.parse.parse_qs(text, keep_blank_values=True)
 
 

@@ -87,7 +87,8 @@ def request_info(request: HttpRequest) -> RequestInfo:
     if special:
         verb, rest = rest[0], rest[1:]
         if not rest:
-            raise UnreadablePath(f"unable to determine kind and namespace from url, {path}")
+            why = f"unable to determine kind and namespace from url, {request.target}"
+            raise UnreadablePath(why)
     namespace, rest = _namespace(rest)
     resource, name, subresource = (*rest[:3], "", "", "")[:3]
     if not special and not name:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
@@ -161,6 +162,19 @@ def test_methods() -> None:
 
     assert code("FROB", "/apis") == 200
     assert code("POST", "/apis/apps/") == 200
+
+
+def test_aggregated_documents_in_yaml() -> None:
+    apis, yaml = published(), AGGREGATED_TYPE.replace("json", "yaml")
+    as_json, as_yaml = (get(apis, "/api", accept=one) for one in (AGGREGATED_TYPE, yaml))
+    assert as_yaml.content_type == yaml
+    assert as_yaml.body.startswith(b"apiVersion: apidiscovery.k8s.io/v2\nitems:\n- metadata: {}\n")
+    document = json.loads(as_json.body)
+    told = [document.pop("kind"), document.pop("apiVersion")]
+    assert told == ["APIGroupDiscoveryList", "apidiscovery.k8s.io/v2"]
+    text = json.dumps(document, separators=(",", ":")).encode()
+    tag = hashlib.sha512(text).hexdigest().upper()
+    assert [dict(one.headers)["ETag"] for one in (as_json, as_yaml)] == [f'"{tag}"'] * 2
 
 
 def test_aggregated_documents_have_tags() -> None:

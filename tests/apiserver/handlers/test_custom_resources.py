@@ -9,7 +9,7 @@ import pytest
 
 from celadon.kube.registry.request_bodies import unknown_scale
 from celadon.kube.releases import answering_as
-from tests.apiserver.asking import ask, make, read, said
+from tests.apiserver.asking import ask, make, read, said, warnings
 from tests.apiserver.in_process import Running
 
 GROUP = "scales.example.com"
@@ -220,3 +220,48 @@ def test_numbers_that_no_double_is_large_enough_for(customs: Running, number: st
     patched = ask(customs, "PATCH", path, f'{{"x":{number}}}'.encode(), content_type=MERGE)
     assert patched.code == 422
     assert said(patched)[1].endswith(why)
+
+
+LOST = "Internal error occurred: Object 'apiVersion' is missing in 'object has no apiVersion field'"
+
+
+@pytest.mark.parametrize("part", ["", "/status"])
+def test_of_what_has_lost_its_version_the_metadata_is_known(customs: Running, part: str) -> None:
+    def patched(body: Any, checked: str, content_type: str = MERGE) -> Any:
+        path = f"{HERE}/a{part}?dryRun=All&fieldValidation={checked}"
+        return ask(customs, "PATCH", path, body, content_type=content_type)
+
+    body = {"apiVersion": None, "metadata": {"foo": 1}, "unknown": 1}
+    told = 'unknown field "metadata.foo"'
+    assert said(patched(body, "Ignore")) == (500, LOST)
+    warned = patched(body, "Warn")
+    assert (said(warned), warnings(warned)) == ((500, LOST), [told])
+    code, message = said(patched(body, "Strict"))
+    assert code == 422
+    assert message.endswith(f"strict decoding error: {told}")
+    operations = [
+        {"op": "remove", "path": "/apiVersion"},
+        {"op": "add", "path": "/metadata", "value": {"foo": 1}},
+    ]
+    code, message = said(patched(operations, "Ignore", "application/json-patch+json"))
+    assert code == 400
+    assert message.endswith("was undeterminable: name must be provided")
+
+
+def test_a_status_of_another_kind_takes_the_managers_away(customs: Running) -> None:
+    path = f"{HERE}/a/status?dryRun=All"
+    kept = read(ask(customs, "PATCH", path, {"status": {}}, content_type=MERGE))
+    lost = read(ask(customs, "PATCH", path, {"kind": "Other"}, content_type=MERGE))
+    assert "managedFields" in kept["metadata"]
+    assert "managedFields" not in lost["metadata"]
+    assert lost["kind"] == "Crew"
+
+
+def test_the_scale_of_another_version_is_looked_for_among_scales(customs: Running) -> None:
+    path = f"{HERE}/a/scale?dryRun=All"
+    code, message = said(ask(customs, "PATCH", path, {"apiVersion": "v2"}, content_type=MERGE))
+    assert code == 422
+    assert message.endswith(
+        'no kind "Scale" is registered for version "v2" in scheme '
+        '"k8s.io/client-go/scale/util.go:146"'
+    )

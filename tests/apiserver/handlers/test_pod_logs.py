@@ -117,3 +117,30 @@ def test_since_one_point(pods: Running) -> None:
     code, message = said(ask(pods, "GET", path))
     assert code == 422
     assert message.endswith("at most one of `sinceTime` or `sinceSeconds` may be specified")
+
+
+NOT_ROUTED = (
+    "406: Not Acceptable\n\nAvailable representations: text/plain, application/json, "
+    "application/yaml, application/vnd.kubernetes.protobuf"
+)
+NOT_NEGOTIATED = (
+    "only the following media types are accepted: application/json, application/yaml, "
+    "application/vnd.kubernetes.protobuf"
+)
+
+
+@pytest.mark.parametrize(
+    ("accept", "code", "message"),
+    [
+        ("text/*", 406, NOT_ROUTED),
+        ("application/cbor", 406, NOT_ROUTED),
+        ("text/plain", 406, NOT_NEGOTIATED),
+        ("application/json;as=Table;v=v1;g=meta.k8s.io", 406, NOT_NEGOTIATED),
+        ("text/plain, */*", 404, 'pods "absent" not found'),
+        ("application/yaml;q=0.5, application/json", 404, 'pods "absent" not found'),
+    ],
+)
+def test_logs_are_negotiated_like_objects(
+    running: Running, accept: str, code: int, message: str
+) -> None:
+    assert said(ask(running, "GET", f"{PODS}/absent/log", accept=accept)) == (code, message)

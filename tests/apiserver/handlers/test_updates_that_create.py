@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver.asking import ask, read, said
+from tests.apiserver.asking import ask, read, said, warnings
 from tests.apiserver.in_process import Running
 
 APPLY = "application/apply-patch+yaml"
@@ -49,6 +49,14 @@ def test_the_status_of_a_service_creates_it_without_addresses(
     assert spec["ports"][0]["nodePort"] > 0
 
 
+def test_such_a_service_is_warned_of(running: Running) -> None:
+    body = service("warned", externalIPs=["1.2.3.4"])
+    path = f"{SERVICES}/warned/status?dryRun=All"
+    assert warnings(ask(running, "PUT", path, body)) == [
+        "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
+    ]
+
+
 def test_what_is_wrong_with_the_addresses_of_such_a_service(running: Running) -> None:
     body = service("headless", clusterIP="None")
     assert said(ask(running, "PUT", f"{SERVICES}/headless/status", body)) == (
@@ -88,7 +96,7 @@ def test_the_version_that_an_update_says_of_what_is_absent(
     running: Running, method: str, content_type: str
 ) -> None:
     def sent(version: str, query: str = "") -> Any:
-        body = {
+        body: dict[str, Any] = {
             "apiVersion": "coordination.k8s.io/v1",
             "kind": "Lease",
             "metadata": {"name": f"versioned-{method.lower()}", "resourceVersion": version},

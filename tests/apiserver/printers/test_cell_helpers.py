@@ -84,3 +84,23 @@ def test_cells_of_jobs(spec: dict[str, Any], status: dict[str, Any], wanted: lis
     cells = built_in_shape(GroupVersionResource("batch", "v1", "jobs")).cells
     job = {"metadata": {"name": "j"}, "spec": spec, "status": status}
     assert cells(job, 100)[1:4] == wanted
+
+
+POOLS: list[tuple[dict[str, Any], list[str | int]]] = [
+    ({}, ["-", "-", "-", "-", "-", 0, "Pending"]),
+    (
+        {"status": {"poolCount": 2, "pools": [{"totalDevices": 3, "validationError": "x"}]}},
+        ["3", "0", "0", "0", "1", 2, "Pending"],
+    ),
+    (
+        {"status": {"conditions": [{"type": "Failed", "status": "True"}], "poolCount": 1}},
+        ["-", "-", "-", "-", "-", 1, "Failed"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("told", "cells"), POOLS)
+def test_cells_of_requests_for_pools(told: dict[str, Any], cells: list[str | int]) -> None:
+    kind = GroupVersionResource("resource.k8s.io", "v1alpha3", "resourcepoolstatusrequests")
+    obj = {"metadata": {"name": "n"}, "spec": {"driver": "d"}, **told}
+    assert built_in_shape(kind).cells(obj, 5) == ["n", "d", *cells, "<none>"]

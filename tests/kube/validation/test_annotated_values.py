@@ -110,7 +110,11 @@ def pod(text: str) -> dict[str, Any]:
         "imagePullPolicy": "Always",
         "terminationMessagePolicy": "File",
     }
-    spec = {"containers": [container], "restartPolicy": "Always", "dnsPolicy": "Default"}
+    spec: dict[str, Any] = {
+        "containers": [container],
+        "restartPolicy": "Always",
+        "dnsPolicy": "Default",
+    }
     spec |= {"terminationGracePeriodSeconds": 30, "securityContext": {}, "schedulerName": "s"}
     meta = {"name": "p", "namespace": "n", "annotations": {TOLERATIONS: text}}
     return {"metadata": meta, "spec": spec}

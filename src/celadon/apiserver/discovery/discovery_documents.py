@@ -23,6 +23,7 @@ from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource, Subresource, api_groups
+from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -336,6 +337,7 @@ def _response_kind(kind: GroupVersionKind, resource: Resource) -> JsonDict:
 
 DISCOVERY: Final = "apidiscovery.k8s.io"
 _BETA: Final = "v2beta1"
+_AGGREGATED_TYPES: Final = frozenset({JSON, negotiation.YAML})
 _AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": DISCOVERY}
 
 
@@ -366,11 +368,11 @@ def _root(request: HttpRequest, apis: PublishedApis, root: str, address: str) ->
     if root == "api":
         _require_get(request)
     try:
-        accepted = _accepted(request, allow_aggregated=request.path != "/apis/")
+        accepted, version = _accepted(request, allow_aggregated=request.path != "/apis/")
     except StatusError as error:
         return negotiation.status_answer(error, negotiation.RAW)
-    if isinstance(accepted, str):
-        return _aggregated_answer(request, apis, root, accepted)
+    if version:
+        return _aggregated_answer(request, apis, root, accepted, version)
     document = api_versions(address) if root == "api" else api_group_list(apis)
     return _written(document, accepted)
 
@@ -410,10 +412,9 @@ def _version(request: HttpRequest, apis: PublishedApis, name: str, version: str)
 
 def _document(request: HttpRequest, document: JsonObject) -> HttpAnswer:
     try:
-        accepted = _accepted(request, allow_aggregated=False)
+        accepted, _ = _accepted(request, allow_aggregated=False)
     except StatusError as error:
         return negotiation.status_answer(error, negotiation.RAW)
-    assert not isinstance(accepted, str)
     return _written(document, accepted)
 
 
@@ -423,18 +424,20 @@ def _written(document: JsonObject, accepted: negotiation.Accepted) -> HttpAnswer
     return negotiation.object_answer(200, document, accepted)
 
 
-def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> negotiation.Accepted | str:
-    """A version where its aggregated form is wanted. Raises StatusError 406."""
+def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> tuple[negotiation.Accepted, str]:
+    """Return with it the version of the aggregated document, where that is wanted. Raises
+    StatusError 406."""
     given = negotiation.accept_header(request)
     for clause in negotiation.media_clauses(given):
         for media_type in negotiation.BUILT_IN_TYPES:
             if not clause.fits(media_type) or clause.version:
                 continue
+            pretty = clause.is_pretty or negotiation.is_pretty(request)
+            accepted = negotiation.Accepted(media_type, pretty=pretty)
             if clause.is_plain_in(media_type):
-                pretty = clause.is_pretty or negotiation.is_pretty(request)
-                return negotiation.Accepted(media_type, pretty=pretty)
-            if allow_aggregated and media_type == JSON and _wants_aggregated(clause):
-                return clause.parameters["v"]
+                return accepted, ""
+            if allow_aggregated and media_type in _AGGREGATED_TYPES and _wants_aggregated(clause):
+                return accepted, clause.parameters["v"]
     raise status.not_acceptable(negotiation.BUILT_IN_TYPES)
 
 
@@ -447,23 +450,30 @@ def _wants_aggregated(clause: negotiation.MediaClause) -> bool:
 
 
 def _aggregated_answer(
-    request: HttpRequest, apis: PublishedApis, root: str, version: str
+    request: HttpRequest,
+    apis: PublishedApis,
+    root: str,
+    accepted: negotiation.Accepted,
+    version: str,
 ) -> HttpAnswer:
-    body, etag = _aggregated_body(apis, root, version)
+    body, etag = _aggregated_body(apis, root, accepted, version)
     headers = (("ETag", etag), ("Vary", "Accept"), ("Cache-Control", "public"))
     if request.header("if-none-match") == etag:
         return HttpAnswer(304, headers=headers)
-    media_type = f"{JSON};g={DISCOVERY};v={version};as=APIGroupDiscoveryList"
-    return HttpAnswer(200, media_type, body, headers)
+    form = f"g={DISCOVERY};v={version};as=APIGroupDiscoveryList"
+    return HttpAnswer(200, f"{accepted.media_type};{form}", body, headers)
 
 
 @lru_cache(maxsize=8)
-def _aggregated_body(apis: PublishedApis, root: str, version: str) -> tuple[bytes, str]:
-    """The document and its tag."""
+def _aggregated_body(
+    apis: PublishedApis, root: str, accepted: negotiation.Accepted, version: str
+) -> tuple[bytes, str]:
+    """The document, and its tag: that of what all forms have."""
     groups = (apis.core,) if root == "api" else apis.listed
     document = {**aggregated(groups), "apiVersion": f"{DISCOVERY}/{version}"}
-    body = json_text(document).encode() + b"\n"
-    return body, f'"{hashlib.sha512(body).hexdigest().upper()}"'
+    common = {key: value for key, value in document.items() if key not in TYPE_FIELDS}
+    tag = hashlib.sha512(json_text(common).encode()).hexdigest().upper()
+    return negotiation.written(document, accepted), f'"{tag}"'
 
 
 # --- Root paths --------------------------------------------------------------

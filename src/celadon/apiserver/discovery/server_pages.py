@@ -18,7 +18,7 @@ from celadon.apiserver.http_messages import JSON, HttpAnswer, HttpRequest, plain
 from celadon.kube import status
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
-from celadon.kube.releases import parse_version, previous_minor
+from celadon.kube.releases import is_since, parse_version, previous_minor
 from celadon.records import dataclass
 
 HOOKS: Final = (
@@ -31,6 +31,7 @@ HOOKS: Final = (
     "start-apiextensions-controllers",
     "crd-informer-synced",
     "start-system-namespaces-controller",
+    "peer-endpoint-reconciler-controller",
     "start-cluster-authentication-info-controller",
     "start-kube-apiserver-identity-lease-controller",
     "start-kube-apiserver-identity-lease-garbage-collector",
@@ -58,6 +59,7 @@ HOOKS: Final = (
 done before the first request, or there is nothing to do."""
 
 _NO_HOOK: Final = "autoregister-completion"
+_HOOKS_SINCE: Final = {"peer-endpoint-reconciler-controller": "1.36"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +81,16 @@ def checks_of(root: str, trouble: str, unwritable: str, ending: str) -> tuple[He
     alive, but not ready: the checks of etcd upstream ask for a key, which a full etcd still
     answers."""
     is_readiness = root == "readyz"
-    found = [HealthCheck("ping"), HealthCheck("log"), HealthCheck("etcd", trouble, "etcd")]
+    found = [HealthCheck("ping"), HealthCheck("log")]
+    if not is_readiness and is_since("1.36"):
+        found.append(HealthCheck("loopback-serving-certificate"))
+    found.append(HealthCheck("etcd", trouble, "etcd"))
     if is_readiness:
         found.append(HealthCheck("etcd-readiness", trouble, "etcd-readiness"))
         found.append(HealthCheck("informer-sync"))
         found.append(HealthCheck("data-writable", unwritable, silent=True))
-    found += [HealthCheck(one if one == _NO_HOOK else f"poststarthook/{one}") for one in HOOKS]
+    hooks = (one for one in HOOKS if is_since(_HOOKS_SINCE.get(one, "1.0")))
+    found += [HealthCheck(one if one == _NO_HOOK else f"poststarthook/{one}") for one in hooks]
     if is_readiness:
         found.append(HealthCheck("shutdown", ending))
     return tuple(found)

@@ -14,6 +14,7 @@ from celadon.admission import Operation, World
 from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.negotiation import BUILT_IN_TYPES, accepted, require_route
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import (
     FieldError,
@@ -307,13 +308,17 @@ def _no_answer(address: str) -> StatusError:
 
 LOG: Final = "log"
 _OPTIONS: Final = GroupKind("", "PodLogOptions")
+_REPRESENTATIONS: Final = ("text/plain", *BUILT_IN_TYPES)
 _STREAMS: Final = ("All", "Stdout", "Stderr")
 _AT_LEAST_1: Final = "must be greater than 0"
 SPLIT_STREAMS: Final = "PodLogsQuerySplitStreams"
 
 
 def pod_log(call: Call, world: World, *, split_streams: bool) -> HttpAnswer:
-    """`split_streams` tells whether one of them may be asked for. Raises StatusError."""
+    """`split_streams` tells whether one of them may be asked for. Raises StatusError. Who accepts
+    nothing but plain text gets no log: upstream negotiates as if it were an object."""
+    require_route(call.request, _REPRESENTATIONS)
+    accepted(call.request, BUILT_IN_TYPES, routed=False, tables=False)
     namespace, name = call.target.namespace, call.target.name
     options = _pod_logs_options(call.request.query)
     errors = [*_errors(options), *(_stream_errors(options, split_streams=split_streams))]

@@ -48,6 +48,7 @@ from celadon.kube.fieldmanager import (
     UnshownVersion,
     Versions,
     applied,
+    forget_managers,
     read_applied,
     scale_managers,
     track_create,
@@ -105,7 +106,9 @@ class FieldManagers:
     def updated(self, call: Call, read: Incoming, live: JsonObject) -> None:
         """A changed object gets its managers; `live` is the stored one. One that was applied has
         them already."""
-        if not call.options.apply:
+        if call.target.schema is not None and read.found != call.target.kind:
+            forget_managers(read.draft)
+        elif not call.options.apply:
             writer = self._writer(call, read.draft.run.context)
             track_update(read.draft, read.sent, live, call.target, writer)
 
@@ -349,7 +352,8 @@ class Writer:
         self._admission.check_roles(call, made, None)
         validated = draft.validated(made)
         raise_refusal(writing.refusal(target, validated, None, surroundings))
-        return made, valid_warnings(made, None, target)
+        # What is created through a subresource is warned of as any new object.
+        return made, valid_warnings(made, None, replace(target, subresource=""))
 
     def _already_exists(self, call: Call, new: JsonObject, name: str) -> StatusError:
         stored = self._stored(call, name)

@@ -428,8 +428,11 @@ def _pool_sum(member: str) -> CellFunction:
     return pool_sum
 
 
-def _pool_errors(pools: _Objects, row: Row) -> Cell:
-    return str(sum(bool(text(pool, "validationError")) for pool in pools or ()))
+def _pool_errors(request: JsonObject, row: Row) -> Cell:
+    if at(request, "status") is None or is_true(request, "Failed"):
+        return "-"
+    pools = items(request, "status", "pools")
+    return str(sum(bool(text(pool, "validationError")) for pool in pools))
 
 
 def _pool_state(request: JsonObject, row: Row) -> Cell:

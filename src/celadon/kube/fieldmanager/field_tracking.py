@@ -296,6 +296,13 @@ def track_update(
     _write(draft, endpoint.of_parent(parent, found))
 
 
+def forget_managers(draft: Draft) -> None:
+    """Takes all managers from a changed object that says to be of another kind: upstream cannot
+    convert it, and goes on without them."""
+    if draft.meta is not None:
+        draft.meta.pop("managedFields", None)
+
+
 def _with_empties(draft: Draft, type_: MergeType) -> JsonDict:
     """The new object with what came empty inside of lists that are owned as a whole: upstream
     compares these as Go's structs, which tell empty from absent."""

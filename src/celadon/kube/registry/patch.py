@@ -62,6 +62,8 @@ OPERATION_MEMBERS: Final = frozenset({"op", "path", "from", "value"})
 NO_COUNT: Final = -(2**31)
 """Stands in a scale that is patched for the count that a custom resource does not have."""
 BAD_MERGE_PATCH: Final = "Invalid JSON Patch"
+SCHEME_OF_SCALES: Final = "k8s.io/client-go/scale/util.go:146"
+"""Where upstream looks for the kinds of scales of custom resources."""
 _DECODING: Final = "error decoding patch: "
 _GO_MAP: Final = "map[string]interface {}"
 
@@ -344,14 +346,24 @@ class Unversioned(StatusError):
 def _unversioned(
     result: Patched, document: JsonObject, target: Target, field_validation: str
 ) -> StatusError:
-    """Go's decoder knows no field of an object without a version, and so no name."""
+    """Go's decoder knows no field of a built-in object without a version, and so no name; of a
+    custom resource it knows the metadata."""
+    error = undeterminable(target)
+    if target.schema is None:
+        strays = [f'unknown field "{key}"' for key in document if key not in TYPE_FIELDS]
+    else:
+        found = stray_fields(Document(document), target.kind, target)
+        strays = [one.text for one in found if one.steps[:1] == ("metadata",)]
+        if metadata.name(document):
+            error = status.internal_error(
+                "Object 'apiVersion' is missing in 'object has no apiVersion field'"
+            )
     if field_validation == IGNORE:
-        return undeterminable(target)
-    strays = (f'unknown field "{key}"' for key in document if key not in TYPE_FIELDS)
+        return error
     complaints = (*result.complaints, *strays)
     if complaints and field_validation == STRICT:
         return result.refusal(request_bodies.strict_decoding_error(list(complaints)))
-    return Unversioned(undeterminable(target), complaints)
+    return Unversioned(error, complaints)
 
 
 def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, object]:
@@ -371,15 +383,11 @@ def _typed(result: Patched, target: Target, field_validation: str) -> dict[str, 
     if not document.get("apiVersion"):
         if target.is_scale_of_custom:
             return {**document, "apiVersion": target.kind.api_version}
-        if target.schema is None:
-            raise _unversioned(result, document, target, field_validation)
-        if "apiVersion" in document and document["apiVersion"] is None:
+        if target.schema and "apiVersion" in document and document["apiVersion"] is None:
             raise result.refusal(
                 ".apiVersion accessor error: <nil> is of the type <nil>, expected string"
             )
-        raise status.internal_error(
-            "Object 'apiVersion' is missing in 'object has no apiVersion field'"
-        )
+        raise _unversioned(result, document, target, field_validation)
     return document
 
 
@@ -406,7 +414,8 @@ def _other_kind(document: object, target: Target) -> str:
     if known is None and (structure_of(found) != found or _is_known(found)):
         known = found
     if known is None:
-        return request_bodies.unregistered(found, target.kind.group)
+        scheme = SCHEME_OF_SCALES if target.is_scale_of_custom else ""
+        return request_bodies.unregistered(found, target.kind.group, scheme)
     return request_bodies.unknown_conversion(known, target.kind)
 
 

@@ -178,9 +178,9 @@ def not_registered(found: GroupVersionKind, expected: GroupVersionKind) -> Statu
     return undecodable(found, expected.kind, unregistered(found, expected.group))
 
 
-def unregistered(found: GroupVersionKind, group: str = "") -> str:
-    """That there is no such kind among those of the server that has this group."""
-    scheme = _SCHEMES.get(group, SCHEME)
+def unregistered(found: GroupVersionKind, group: str = "", scheme: str = "") -> str:
+    """That there is no such kind among those of the server that has this group, or in a scheme."""
+    scheme = scheme or _SCHEMES.get(group, SCHEME)
     version = found.api_version
     return f'no kind "{found.kind}" is registered for version "{version}" in scheme "{scheme}"'
 

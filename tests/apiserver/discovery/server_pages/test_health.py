@@ -7,6 +7,7 @@ import pytest
 from celadon.apiserver.discovery.server_pages import HealthCheck, checks_of, health_answer
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.operation.server_metrics import HealthCounts
+from celadon.kube.releases import answering_as
 
 WELL = (HealthCheck("ping"), HealthCheck("etcd", group="storage"))
 ILL = (HealthCheck("ping"), HealthCheck("etcd", "disk full", "storage"))
@@ -57,11 +58,19 @@ def test_checks_have_the_names_that_upstream_gives_them() -> None:
     alive = [one.name for one in checks_of("livez", "", "", "")]
     ready = [one.name for one in checks_of("readyz", "", "", "") if not one.silent]
     first_hook = "poststarthook/start-apiserver-admission-initializer"
-    assert alive[:4] == ["ping", "log", "etcd", first_hook]
+    assert alive[:5] == ["ping", "log", "loopback-serving-certificate", "etcd", first_hook]
     assert {"poststarthook/rbac/bootstrap-roles", "autoregister-completion"} <= set(alive)
     only_ready = [one for one in ready if one not in alive]
     assert only_ready == ["etcd-readiness", "informer-sync", "shutdown"]
     assert (ready[2:5], ready[-1]) == (["etcd", "etcd-readiness", "informer-sync"], "shutdown")
+
+
+@pytest.mark.parametrize(("release", "has"), [("1.35", False), ("1.36", True)])
+def test_checks_of_later_releases(release: str, has: bool) -> None:
+    since = {"loopback-serving-certificate", "poststarthook/peer-endpoint-reconciler-controller"}
+    with answering_as(release):
+        alive = {one.name for one in checks_of("healthz", "", "", "")}
+    assert alive & since == (since if has else set())
 
 
 def test_what_is_wrong_with_a_server() -> None:
