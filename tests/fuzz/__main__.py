@@ -112,7 +112,8 @@ def _campaign(name: str, options: argparse.Namespace) -> Iterator[str]:
 def _beside(name: str, server: Server, options: argparse.Namespace) -> Iterator[str]:
     """Complaints of a campaign beside a real server, with the fields of the release of that one."""
     release = release_of(server)
-    ours = InProcess(release, without=options.disable_admission_plugins.split(","))
+    without = options.disable_admission_plugins.split(",")
+    ours = InProcess(release, without=without, bare=options.bare)
     tried = BESIDE[name](ours, server, options.seed, options.count)
     try:
         while True:
@@ -162,6 +163,7 @@ def _parser() -> argparse.ArgumentParser:
     real.add_argument("--ca-file", default="", metavar="FILE")
     real.add_argument("--audit-log", default="", metavar="FILE", help="that it writes")
     real.add_argument("--disable-admission-plugins", default="", metavar="NAMES", help="not there")
+    real.add_argument("--bare", action="store_true", help="it has no controllers beside it")
     real.add_argument(
         "--patience", type=float, default=2.0, metavar="S", help="until policies are in effect"
     )
