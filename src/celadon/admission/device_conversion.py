@@ -60,9 +60,7 @@ def _each(place: tuple[str, ...], change: Change, obj: JsonDict) -> JsonDict:
 
 def _exact(request: JsonDict) -> JsonDict:
     """A request of v1beta1, as later versions have it."""
-    fields = {
-        key: request[key] for key in (*_BEFORE, *_BEHIND) if request.get(key) not in _EMPTY
-    }
+    fields = {key: request[key] for key in (*_BEFORE, *_BEHIND) if request.get(key) not in _EMPTY}
     rest = {key: value for key, value in request.items() if key not in (*_BEFORE, *_BEHIND)}
     if not fields:
         return rest
@@ -99,7 +97,7 @@ def _slice(obj: JsonDict, *, source: str, target: str) -> JsonDict:
     return _each(_PLACES[GroupKind(GROUP, "ResourceSlice")], device, obj)
 
 
-def _amount(capacity: Any, source: str, target: str) -> Any:
+def _amount(capacity: Any, source: str, target: str) -> Any:  # noqa: ANN401 - JSON
     if target == _BARE:
         return capacity["value"]
     return {"value": capacity} if source == _BARE else capacity
