@@ -97,7 +97,10 @@ ATTRIBUTES = {"model": {"string": "x"}}
     ("version", "device"),
     [
         ("v1beta2", {"attributes": ATTRIBUTES, "capacity": {"memory": {"value": "1Gi"}}}),
-        ("v1beta1", {"basic": {"attributes": ATTRIBUTES, "capacity": {"memory": {"value": "1Gi"}}}}),
+        (
+            "v1beta1",
+            {"basic": {"attributes": ATTRIBUTES, "capacity": {"memory": {"value": "1Gi"}}}},
+        ),
         ("v1alpha3", {"basic": {"attributes": ATTRIBUTES, "capacity": {"memory": "1Gi"}}}),
     ],
 )
@@ -111,7 +114,9 @@ def test_devices_there_and_back(version: str, device: dict[str, Any]) -> None:
 
 
 def test_older_devices_always_have_basic_properties() -> None:
-    shown = convert(device_object(SLICE, devices=[{"name": "d"}]), SLICE._replace(version="v1beta1"))
+    shown = convert(
+        device_object(SLICE, devices=[{"name": "d"}]), SLICE._replace(version="v1beta1")
+    )
     assert shown["spec"] == {"devices": [{"name": "d", "basic": {}}]}
 
 

@@ -336,6 +336,8 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "core.NodeSelectorTerm": """MatchExpressions []core.NodeSelectorRequirement;
         MatchFields []core.NodeSelectorRequirement""",
     "core.PodIP": "IP string",
+    "core.PodResourceClaim": """Name string; ResourceClaimName *string;
+        ResourceClaimTemplateName *string""",
     "core.ScopeSelector": "MatchExpressions []core.ScopedResourceSelectorRequirement",
     "core.ScopedResourceSelectorRequirement": """ScopeName core.ResourceQuotaScope;
         Operator core.ScopeSelectorOperator; Values []string""",
