@@ -370,8 +370,9 @@ def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> E
     shared = bool(device.get("allowMultipleAllocations"))
 
     def amount(at: FieldPath, given: JsonObject | str) -> Errors:
-        is_bare = isinstance(given, str)  # in v1alpha3
-        return NO_ERRORS if is_bare else capacity(at, given, shared=shared)
+        if isinstance(given, str):  # in v1alpha3
+            return NO_ERRORS
+        return capacity(at, given, shared=shared)
 
     yield from _properties(path, device, amount)
     if before is None or before.get("taints") != device.get("taints") or not is_since("1.35"):
