@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from celadon.kube import GroupKind, GroupVersionKind, JsonObject
 from celadon.kube.json_types import JsonDict
+from celadon.kube.well_known_values import DYNAMIC_RESOURCES
 
-GROUP: Final = "resource.k8s.io"
 _OLDER: Final = frozenset({"v1alpha3", "v1beta1"})
 _BARE: Final = "v1alpha3"
 _BEFORE: Final = ("deviceClassName", "selectors", "allocationMode", "count", "adminAccess")
@@ -40,9 +40,9 @@ def change_of_version(have: GroupVersionKind, want: GroupVersionKind) -> Change 
 
 
 _PLACES: Final[Mapping[GroupKind, tuple[str, ...]]] = {
-    GroupKind(GROUP, "ResourceClaim"): ("spec", "devices", "requests"),
-    GroupKind(GROUP, "ResourceClaimTemplate"): ("spec", "spec", "devices", "requests"),
-    GroupKind(GROUP, "ResourceSlice"): ("spec", "devices"),
+    GroupKind(DYNAMIC_RESOURCES, "ResourceClaim"): ("spec", "devices", "requests"),
+    GroupKind(DYNAMIC_RESOURCES, "ResourceClaimTemplate"): ("spec", "spec", "devices", "requests"),
+    GroupKind(DYNAMIC_RESOURCES, "ResourceSlice"): ("spec", "devices"),
 }
 """Where the lists stand whose members differ."""
 
@@ -94,7 +94,7 @@ def _slice(obj: JsonDict, *, source: str, target: str) -> JsonDict:
         name = {key: one[key] for key in ("name",) if key in one}
         return {**name, "basic": shown} if target in _OLDER else {**name, **shown}
 
-    return _each(_PLACES[GroupKind(GROUP, "ResourceSlice")], device, obj)
+    return _each(_PLACES[GroupKind(DYNAMIC_RESOURCES, "ResourceSlice")], device, obj)
 
 
 def _amount(capacity: Any, source: str, target: str) -> Any:  # noqa: ANN401 - JSON
