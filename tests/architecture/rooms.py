@@ -52,6 +52,7 @@ DOORS = {
     "celadon.kube.schemas",
     "celadon.kube.selectors",
     "celadon.kube.validation",
+    "celadon.kube.validation.cron_schedule",
     "celadon.kube.warnings",
     "celadon.kube.registry",
     "celadon.kube.releases",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -155,6 +156,84 @@ def test_compaction_keeps_the_file_small(path: str) -> None:
                 future.result()
     assert len(rows(path)) <= 1 + 110 + 100  # the last batch may have been of a hundred
     assert os.path.getsize(path) < 8_000_000  # of 30 MB that were written
+
+
+def test_an_object_that_is_written_again_and_again_takes_the_room_of_a_few(path: str) -> None:
+    with open_sqlite(path, Retention(events=2)) as store:
+        for number in range(100):
+            store.submit(put("/a", os.urandom(1_000_000) + bytes([number]))).result()
+    assert len(rows(path)) <= 5
+    assert os.path.getsize(path) < 12_000_000  # of 100 MB
+    with open_sqlite(path) as store:
+        (entry,) = store.range("").entries
+        assert (len(entry.value), entry.value[-1]) == (1_000_001, 99)
+
+
+_KILLED: Final = """
+import os, signal, sys
+from celadon.storage import Retention, open_sqlite, put
+from celadon.storage import sqlite as module
+
+path, place, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+calls = 0
+
+
+def deadly(name):
+    method = getattr(module.SqliteJournal, name)
+
+    def wrapped(self, *given):
+        global calls
+        result = method(self, *given)
+        calls += given[0] is module.FORGET if name == "_execute" else 1
+        if calls == count:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    setattr(module.SqliteJournal, name, wrapped)
+
+
+give_back = module.FreeRoom.give_back
+
+
+def killed_giving_back(self):
+    global calls
+    give_back(self)
+    calls += self.is_loose
+    if calls == count:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+if place == "given back":
+    module.FreeRoom.give_back = killed_giving_back
+else:
+    deadly({"forgotten": "_execute", "compacted": "_execute_all"}[place])
+store = open_sqlite(path, Retention(events=3, seconds=None))
+store.submit(put("/kept", b"kept")).result()
+for number in range(300):
+    # Ten keys: what is in force is forgotten with what is not, if it is forgotten wrongly.
+    store.submit(put(f"/{number % 10}", bytes(1_000_000 if number < 30 else 10))).result()
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.parametrize("place", ["forgotten", "compacted", "given back"])
+@pytest.mark.parametrize("count", [1, 7])
+def test_a_kill_amid_a_compaction_loses_nothing(path: str, place: str, count: int) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", _KILLED, path, place, str(count)],
+        stdout=subprocess.PIPE,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGKILL
+    acknowledged = [int(line) for line in ended.stdout.split()]
+    with open_sqlite(path) as store:
+        assert store.revision() >= 2 + len(acknowledged)
+        found = {entry.key: entry for entry in store.range("").entries}
+        newest = {f"/{number % 10}": number for number in acknowledged}
+        assert found.keys() >= {"/kept", *newest}
+        for key, number in newest.items():
+            assert found[key].mod_revision >= number + 3
+        store.submit(put("/kept", b"more")).result()
 
 
 def _filled_and_emptied(path: str, objects: int) -> LocalStore:
@@ -300,9 +379,22 @@ def _damaged(path: str) -> None:
         file.write(b"\xff" * (os.path.getsize(path) - 8192))
 
 
+def _cut_off(path: str) -> None:
+    with open_sqlite(path) as store:
+        for number in range(200):
+            store.submit(put(f"/{number}", bytes(1000))).result()
+    os.truncate(path, os.path.getsize(path) // 2 + 100)
+
+
+def _binary(path: str) -> None:
+    Path(path).write_bytes(bytes(range(256)) * 100)
+
+
 @pytest.mark.parametrize(
     ("spoil", "kind", "text"),
     [
+        (_binary, NotAStore, "not a SQLite database"),
+        (_cut_off, FileDamaged, "it is damaged"),
         (_garbage, NotAStore, "not a SQLite database"),
         (_another_application, NotAStore, "the database of another application"),
         (_another_application_without_tables, NotAStore, "the database of another application"),

@@ -107,13 +107,15 @@ def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, JsonDict | None]:
         raise ConfigError(f"{path}: is a folder, a file is expected")
     if not path.is_file():
         return "", None
-    # late: most folders have no such file
-    import tomllib
-
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: {str(error).lower()}") from error
+    if _is_of_others(keys, text):
+        return text, None
+    # late: most folders have no such file
+    import tomllib
+
     line = too_deep(text)
     if line:
         raise ConfigError(f"{path}:{line}: a key of more than {DEEPEST} parts")
@@ -130,6 +132,13 @@ def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, JsonDict | None]:
         if not isinstance(found, dict):
             raise ConfigError(f"{path}: `{'.'.join(keys[:depth])}` must be a table")
     return text, dict(found)
+
+
+def _is_of_others(keys: tuple[str, ...], text: str) -> bool:
+    """Return whether a file that other programs have settings in, too, says nothing of Celadon:
+    then it need not be understood, which takes a fiftieth of a short command. Only a key with
+    escapes says a word without its letters."""
+    return keys[:1] == ("tool",) and "celadon" not in text and "\\" not in text
 
 
 def _misspelled(path: Path, message: str) -> str:

@@ -10,17 +10,7 @@ what Azure makes constraints of. `suites` runs the tests that come with policies
 of them.
 """
 
-from celadon.migrate.gatekeeper.azure_definitions import (
-    AzurePolicies,
-    azure_documents,
-    azure_shape,
-    constraint_of,
-    embedded_template,
-    is_template_of,
-    not_constraint,
-    template_url,
-    without_template,
-)
+from celadon.migrate.gatekeeper.azure_definitions import AzurePolicies
 from celadon.migrate.gatekeeper.constraint_translation import (
     exempt_namespaces,
     gatekeeper_shape,
@@ -59,30 +49,22 @@ __all__ = [
     "Origin",
     "PolicyException",
     "Translation",
-    "azure_documents",
-    "azure_shape",
-    "constraint_of",
     "disagreement",
-    "embedded_template",
     "exempt_namespaces",
     "gatekeeper_shape",
     "is_constraint",
     "is_exception",
     "is_suite",
     "is_template",
-    "is_template_of",
     "judged_by",
     "left_behind",
     "merged",
-    "not_constraint",
     "outcome_of",
     "patched_files",
     "read_suite",
     "renamed",
     "said_in",
     "shape_of",
-    "template_url",
     "translate_constraints",
     "translate_document",
-    "without_template",
 ]

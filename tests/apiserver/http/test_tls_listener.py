@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import socket
 import ssl
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,9 +18,10 @@ from celadon.apiserver.http import tls_listener
 from celadon.apiserver.http.http_connection import ConnectionLimits
 from celadon.apiserver.http.tls_context import trust_clients
 from celadon.apiserver.http.tls_listener import STARTED_AT_ONCE, TlsListener, hello_size
+from celadon.apiserver.http_messages import Handler, HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.tls import server_context
 from tests.apiserver.http.certificates import new_authority
-from tests.apiserver.http.listening import PATIENCE, Listening, listening, until_closed
+from tests.apiserver.http.listening import PATIENCE, Listening, echo, listening, until_closed
 
 HTTP_ANSWER = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n"
 FEW = 4
@@ -40,7 +42,7 @@ HELLO = client_hello()
 
 @contextlib.contextmanager
 def serving(
-    tmp_path_factory: pytest.TempPathFactory, trusts: Path | None = None
+    tmp_path_factory: pytest.TempPathFactory, trusts: Path | None = None, handler: Handler = echo
 ) -> Iterator[Listening]:
     folder = tmp_path_factory.mktemp("tls")
     authority = new_authority()
@@ -51,7 +53,8 @@ def serving(
     if trusts is not None:
         trust_clients(context, trusts)
     # Nobody ends because of time: a test would not see why.
-    with listening(tls=context, limits=ConnectionLimits(head_seconds=2 * PATIENCE)) as server:
+    limits = ConnectionLimits(head_seconds=2 * PATIENCE)
+    with listening(handler, tls=context, limits=limits) as server:
         yield server
 
 
@@ -116,6 +119,29 @@ def test_what_is_no_handshake_ends(server: Listening, data: bytes) -> None:
     with contextlib.suppress(ConnectionResetError):
         assert b"HTTP" not in server.said(data)
     assert asked(server).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_a_client_that_goes_before_its_answer_is_nobodys_news(
+    tmp_path_factory: pytest.TempPathFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked_for, answered = threading.Event(), threading.Event()
+
+    async def slow(request: HttpRequest) -> HttpAnswer:
+        asked_for.set()
+        await asyncio.to_thread(answered.wait, PATIENCE)
+        return plain_text(200, "late")
+
+    with serving(tmp_path_factory, handler=slow) as server:
+        plain = server.connected()
+        context = ssl._create_unverified_context()
+        with context.wrap_socket(plain, server_hostname="localhost") as client:
+            client.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert asked_for.wait(PATIENCE)
+            with contextlib.suppress(OSError):
+                client.unwrap()
+        server.wait(lambda: not server.server.connections)
+        answered.set()
+    assert [one.message for one in caplog.records if one.name == "asyncio"] == []
 
 
 @pytest.mark.parametrize("pieces", [1, 7, 100])

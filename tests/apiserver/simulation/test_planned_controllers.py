@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from celadon.apiserver.simulation.planning import stateful_sets
+from celadon.apiserver.simulation.planning.node_filters import NodeState
 from celadon.testing import KubeApi, RequestRefused
 from tests.apiserver.simulation.living import PODS, items, living, pod_spec, told
 
@@ -223,6 +225,39 @@ def test_services_find_their_pods() -> None:
         assert "web" not in names(api, "/api/v1/namespaces/default/endpoints")
 
 
+@pytest.mark.parametrize("replicas", [10, 30])
+def test_what_a_rollout_reads_grows_with_its_pods_and_not_with_their_square(
+    replicas: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    begin = stateful_sets._Member.__init__
+
+    def counted(self: Any, *given: Any) -> None:
+        read.append(1)
+        begin(self, *given)
+
+    taken: list[int] = []
+    take = NodeState.take
+
+    def counted_take(self: NodeState, *given: Any) -> None:
+        taken.append(1)
+        take(self, *given)
+
+    monkeypatch.setattr(stateful_sets._Member, "__init__", counted)
+    monkeypatch.setattr(NodeState, "take", counted_take)
+    path = f"{APPS}/statefulsets/db"
+    with living() as api:
+        api.create(workload("StatefulSet", "db", replicas=replicas, serviceName="db"))
+        api.advance(minutes=1)
+        assert status(api, path)["availableReplicas"] == replicas
+        api.request("PATCH", path, {"spec": {"template": {"metadata": {"labels": {"v": "2"}}}}})
+        api.advance(minutes=30)
+        assert status(api, path)["updatedReplicas"] == replicas
+    # A pod is seen some times while it comes, and while it goes; there are two for each number.
+    assert len(read) <= 2 * 10 * replicas
+    assert len(taken) <= 2 * 5 * replicas
+
+
 def test_a_claim_gets_the_volume_that_it_names_when_that_comes() -> None:
     size = {"storage": "1Gi"}
     claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": size}}
@@ -238,6 +273,25 @@ def test_a_claim_gets_the_volume_that_it_names_when_that_comes() -> None:
         api.settle()
         assert status(api, f"{CLAIMS}/early")["phase"] == "Bound"
         assert status(api, "/api/v1/persistentvolumes/mine")["phase"] == "Bound"
+
+
+def test_endpoints_of_a_user_are_mirrored_as_long_as_they_are_there() -> None:
+    endpoints = "/api/v1/namespaces/default/endpoints/db"
+    with living() as api:
+        api.create(created("v1", "Service", "db", {"ports": [{"port": 80}]}))
+        subset = {"addresses": [{"ip": "192.0.2.1"}], "ports": [{"port": 80}]}
+        given = created("v1", "Endpoints", "db", {})
+        api.create({**{key: given[key] for key in given if key != "spec"}, "subsets": [subset]})
+        api.settle()
+        (found,) = [one for one in items(api, SLICES) if one["metadata"]["name"] != "kubernetes"]
+        assert found["endpoints"] == [{"addresses": ["192.0.2.1"], "conditions": {"ready": True}}]
+        api.request("PATCH", endpoints, {"subsets": [{**subset, "ports": [{"port": 81}]}]})
+        api.settle()
+        name = found["metadata"]["name"]
+        assert api.request("GET", f"{SLICES}/{name}")["ports"][0]["port"] == 81
+        api.request("DELETE", endpoints)
+        api.advance(seconds=5)
+        assert [one for one in names(api, SLICES) if one != "kubernetes"] == []
 
 
 def test_an_autoscaler_scales_by_the_usage_it_is_told() -> None:

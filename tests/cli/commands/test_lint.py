@@ -368,7 +368,7 @@ def test_a_comment_about_no_rule(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 CONFIGURATIONS = [
-    ("pyproject.toml", "tool = 3", "`tool` must be a table"),
+    ("pyproject.toml", "tool = 3  # celadon", "`tool` must be a table"),
     ("pyproject.toml", "[tool]\nceladon = 'x'", "`tool.celadon` must be a table"),
     ("celadon.toml", "lint = []", "`lint` must be a table"),
     ("celadon.toml", None, "is a folder, a file is expected"),

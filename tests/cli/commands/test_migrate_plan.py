@@ -184,7 +184,8 @@ def test_files_are_staged(tmp_path: Path, capsys: Capture) -> None:
     made = tmp_path / "out"
     code, out, err = run(capsys, "migrate", "--plan", source, "-o", str(made))
     assert (code, err) == (Exit.OK, "")
-    assert "it only reports today" in out
+    assert "soft (ClusterPolicy, only reports)" in out
+    assert "\nPolicies that only report today have bindings that warn and audit" in out
     assert "1-definitions" in out
     found = {
         str(file.relative_to(made)): [
@@ -376,3 +377,10 @@ def test_nothing_to_move(tmp_path: Path, capsys: Capture) -> None:
     code, _, err = run(capsys, "migrate", "--plan", dumped(tmp_path, existing("a")))
     assert code == Exit.USAGE
     assert "there is no policy of Kyverno or Gatekeeper there" in err
+
+
+def test_expressions_that_fail_are_told_on_one_line(tmp_path: Path, capsys: Capture) -> None:
+    demand = template(says("object.metadata.labels.team\n  == 'a'"))
+    source = dumped(tmp_path, demand, constraint(), existing("b"))
+    _, out, _ = run(capsys, "migrate", "--plan", source)
+    assert "\n       Pod shop/b: it could not be judged: no such key: team\n" in out

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.project_config import NO_PROJECT, ConfigError, find_project
+from celadon.cli.project_config import NO_PROJECT, ConfigError, find_project, nearest_table
 
 TEXT = """\
 policies = ["policies"]
@@ -116,6 +116,25 @@ def test_a_profile_that_is_not_there(folder: Path) -> None:
         find_project(folder, "cii")
     text = "celadon.toml:7:2: `profiles`: there is no profile `cii`, did you mean `ci`?"
     assert str(raised.value) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "is_read"),
+    [
+        ("[project", False),
+        ("[tool.celadon", True),
+        ('[tool."\\u0063eladon', True),
+    ],
+)
+def test_a_pyproject_that_says_nothing_of_celadon_need_not_be_right(
+    tmp_path: Path, text: str, is_read: bool
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    if is_read:
+        with pytest.raises(ConfigError, match=r"pyproject\.toml"):
+            nearest_table(tmp_path, "fmt")
+    else:
+        assert nearest_table(tmp_path, "fmt") is None
 
 
 def test_keys_of_pyproject_are_said_as_they_stand_there(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from celadon.kube import Json, JsonObject
-from celadon.migrate import (
-    AzurePolicies,
-    NotTranslated,
+from celadon.migrate import AzurePolicies
+from celadon.migrate.gatekeeper.azure_definitions import (
+    AzureUse,
+    azure_document,
     azure_documents,
     constraint_of,
     embedded_template,
@@ -18,7 +19,7 @@ from celadon.migrate import (
     template_url,
     without_template,
 )
-from celadon.migrate.gatekeeper.azure_definitions import AzureUse, azure_document
+from celadon.migrate.translations import NotTranslated
 
 URL = "https://store.example.net/kubernetes/no-privilege/v2/template.yaml"
 ID = "/providers/Microsoft.Authorization/policyDefinitions/"

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube import Json, JsonObject
-from celadon.migrate.gatekeeper import constraint_translation
-from celadon.migrate.gatekeeper.known_azure import KNOWN
+from celadon.migrate.gatekeeper import constraint_translation, known_azure, known_azure_objects
 from tests.migrate.gatekeeper.gatekeeper_documents import (
     constraint,
     pod,
@@ -18,6 +17,7 @@ from tests.migrate.gatekeeper.gatekeeper_documents import (
     translated,
 )
 
+KNOWN = {**known_azure.KNOWN, **known_azure_objects.KNOWN}
 ANYTHING: JsonObject = {"x-kubernetes-preserve-unknown-fields": True}
 WINDOWS = {"kubernetes.io/os": "windows"}
 SPARED = {"excludedContainers": ["c"]}

@@ -266,12 +266,14 @@ class Connection(asyncio.Protocol):
         self.last_used = self.waits_since = self._loop.time()
         self._writable: asyncio.Future[None] | None = None
         self._signed_for = SignedFor.CLIENTS
+        self._is_secret = False
 
     # --- the connection ---
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvloop
         self.transport = transport
         tls: ssl.SSLObject | None = transport.get_extra_info("ssl_object")
+        self._is_secret = tls is not None
         self._certificate = None if tls is None else tls.getpeercert(binary_form=True)
         if tls is not None and self._certificate is not None and self._server.signed_for:
             self._signed_for = self._server.signed_for(tls)
@@ -307,16 +309,17 @@ class Connection(asyncio.Protocol):
         self._held = 0
 
     def eof_received(self) -> bool:
-        """A client that will send no more may still want its answers."""
+        """A client that will send no more may still want its answers; over TLS it cannot have
+        them, and asyncio would complain to whoever reads the log."""
         self._is_over = True
         if self._tunnel is not None:
             self._tunnel.end()
-            return True
+            return not self._is_secret
         if self._streaming:
             return False
         if not self._is_answering:
             self._read_on()
-        return self._is_answering
+        return self._is_answering and not self._is_secret
 
     @property
     def is_busy(self) -> bool:

@@ -19,7 +19,7 @@ from celadon.apiserver.simulation.deployments import (
     REPLICA_SETS,
     REPLICATION_CONTROLLERS,
 )
-from celadon.apiserver.simulation.planning import endpoint_slices, volume_claims
+from celadon.apiserver.simulation.planning import endpoint_slices, mirrored_slices, volume_claims
 from celadon.apiserver.simulation.planning.autoscaling import (
     Recommendation,
     Target,
@@ -38,7 +38,11 @@ from celadon.apiserver.simulation.planning.plans import (
     Verb,
 )
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
-from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
+from celadon.apiserver.simulation.planning.stateful_sets import (
+    Members,
+    StatefulWorld,
+    stateful_set_plan,
+)
 from celadon.apiserver.simulation.workload_controller import (
     CONTROLLER_MANAGER,
     Dependents,
@@ -199,13 +203,26 @@ class StatefulSets(PlannedController):
     dependents: ClassVar[tuple[GroupVersionResource, ...]] = (PODS, REVISIONS)
     touched: ClassVar[tuple[GroupVersionResource, ...]] = (VOLUME_CLAIMS,)
 
+    def __init__(self, around: Surroundings) -> None:
+        super().__init__(around)
+        self._members: dict[str, Members] = {}
+        """By the uids of sets."""
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change. What is known of a set that is gone is forgotten."""
+        if change.new is None and change.key.startswith(self.view.prefix):
+            self._members.pop(metadata.uid(change.old), None)
+        return super().concerned(change)
+
     async def plan(self, workload: JsonObject) -> Plan:
         """Plan the next steps from the pods, claims and revisions of a set. Raises Stale."""
         namespace = metadata.namespace(workload)
         claims = self.around.view(VOLUME_CLAIMS).in_namespace(namespace)
         pods = await self.claimed(PODS, workload)
         revisions = self.around.view(REVISIONS).in_namespace(namespace)
-        world = StatefulWorld(pods, {metadata.name(claim): claim for claim in claims}, revisions)
+        known = self._members.setdefault(metadata.uid(workload), Members())
+        by_name = {metadata.name(claim): claim for claim in claims}
+        world = StatefulWorld(pods, by_name, revisions, known)
         count = max(len(pods), (workload.get("spec") or {}).get("replicas") or 0)
         return await self.decided(count, stateful_set_plan, workload, world, self.around.now())
 
@@ -448,6 +465,32 @@ class EndpointSlices(_ServiceController):
         return await self.decided(
             len(seen.pods), endpoint_slices.slices_plan, workload, seen, slices
         )
+
+
+class MirroredSlices(PlannedController):
+    """Mirrors Endpoints that somebody else writes in EndpointSlices. A Service says whether that is
+    done for the Endpoints of its name. With Endpoints that are gone, their slices go as whatever
+    they own."""
+
+    account = component = "endpointslicemirroring-controller"
+    workloads = ENDPOINTS
+    dependents: ClassVar[tuple[GroupVersionResource, ...]] = (SERVICES, ENDPOINT_SLICES)
+
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change."""
+        changed = change.new or change.old
+        if change.key.startswith(self.around.view(ENDPOINT_SLICES).prefix):
+            name = metadata.labels(changed).get(SERVICE_LABEL)
+            is_own = mirrored_slices.is_mirror(changed or {})
+            return (f"{metadata.namespace(changed)}/{name}",) if is_own else ()
+        return () if changed is None else (item_of(changed),)
+
+    async def plan(self, workload: JsonObject) -> Plan:
+        """Plan the slices of Endpoints from what the Service of their name says."""
+        namespace, name = metadata.namespace(workload), metadata.name(workload)
+        service = self.around.view(SERVICES).get(namespace, name)
+        slices = self.around.view(ENDPOINT_SLICES).in_namespace(namespace)
+        return mirrored_slices.mirror_plan(workload, service, slices)
 
 
 class Endpoints(_ServiceController):

@@ -27,6 +27,7 @@ _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
     planned_controllers.Jobs,
     planned_controllers.CronJobs,
     planned_controllers.EndpointSlices,
+    planned_controllers.MirroredSlices,
     planned_controllers.Endpoints,
     planned_controllers.DisruptionBudgets,
     planned_controllers.Autoscalers,

@@ -24,10 +24,10 @@ _SOURCES: Final = ("audit-log", "webhook", "cluster")
 
 DESCRIPTION: Final = """\
 Translate policies of Kyverno (ClusterPolicy, Policy, ValidatingPolicy, MutatingPolicy, with their
-exceptions) and of Gatekeeper (ConstraintTemplate with its constraints) into
-ValidatingAdmissionPolicies and MutatingAdmissionPolicies with their bindings, and run the tests
-that come with them (kyverno-test.yaml, suites of gator) against the translation. A rule is
-translated whole or not at all, and each rule that is not has its reason.
+exceptions), of Gatekeeper (ConstraintTemplate with its constraints) and of Azure (definitions for
+Kubernetes) into ValidatingAdmissionPolicies and MutatingAdmissionPolicies with their bindings, and
+run the tests that come with them (kyverno-test.yaml, suites of gator) against the translation. A
+rule is translated whole or not at all, and each rule that is not has its reason.
 
 PATHS may be files, folders, globs, or - for standard input; CustomResourceDefinitions among them
 tell which resources kinds are of. Needs jmespath: pip install 'celadon[migrate]'

@@ -24,9 +24,9 @@ from celadon.cli.audit.audit_report import AuditedObject, AuditReport, FailOn, V
 from celadon.cli.audit.audit_run import Audit, Step, audit_inputs
 from celadon.cli.audit.object_audit import AuditSettings
 from celadon.cli.check.manifests import described, policy_sets
-from celadon.cli.migration.migration_run import Migration, RuleOutcome, judged_files
+from celadon.cli.migration.migration_run import Migration, RuleOutcome, judged_documents
 from celadon.cli.options import DEFAULT_VERSION
-from celadon.cli.reading.documents import Document, DocumentReader, Problem, Text
+from celadon.cli.reading.documents import Document, DocumentReader, Problem
 from celadon.kube import JsonObject, metadata
 from celadon.kube.resources import Catalog, Resource, known_resources
 from celadon.kube.well_known_values import DEFINITION_KIND
@@ -512,13 +512,10 @@ def _told(judges: Iterable[_Judge]) -> Callable[[Violation], None]:
 
 def _audit(outcomes: Iterable[RuleOutcome], step: Step, emit: Callable[[Violation], None]) -> Audit:
     """Return the audit by what validates; the server's own plugins are not asked."""
-    reader = DocumentReader()
     documents = [
-        document
-        for name, content in judged_files(outcomes)
-        for document in reader.read(Text(name, content))
-        if isinstance(document, Document)
-        and document.value["kind"] not in (MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
+        one
+        for one in judged_documents(outcomes)
+        if one.value["kind"] not in (MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
     ]
     manifests = described(documents)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -8,7 +8,7 @@ import itertools
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -42,32 +42,24 @@ from celadon.migrate import (
     NotTranslated,
     PolicyException,
     Translation,
-    azure_documents,
-    azure_shape,
-    constraint_of,
     disagreement,
-    embedded_template,
     exempt_namespaces,
     gatekeeper_shape,
     is_constraint,
     is_exception,
     is_suite,
     is_template,
-    is_template_of,
     judged_by,
     left_behind,
     merged,
-    not_constraint,
     outcome_of,
     patched_files,
     read_suite,
     renamed,
     said_in,
     shape_of,
-    template_url,
     translate_constraints,
     translate_document,
-    without_template,
 )
 
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
@@ -240,7 +232,7 @@ class Migration:
                 policies.append(document)
             elif gatekeeper_shape(document.value) is not None:
                 of_gatekeeper.append(document)
-            elif azure_shape(document.value) is not None:
+            elif AzurePolicies.shape(document.value) is not None:
                 of_azure.append(document)
             elif is_suite(document.value):
                 self._suites.append(document)
@@ -284,7 +276,7 @@ class Migration:
             if isinstance(item, Problem):
                 self.problems.append(item)
             else:
-                for path, value in (*_objects(item[1]), *azure_documents(item[1])):
+                for path, value in (*_objects(item[1]), *AzurePolicies.documents(item[1])):
                     yield Document(item[0], path, value)
 
     def _fits(self, document: Document, shape: Shape | None) -> bool:
@@ -325,25 +317,22 @@ class Migration:
         """Put the constraints that Azure makes of definitions among Gatekeeper's documents, with
         the templates that stand in them; yield what is left out."""
         policies = AzurePolicies()
-        fitting = [one for one in documents if self._fits(one, azure_shape(one.value))]
+        fitting = [one for one in documents if self._fits(one, AzurePolicies.shape(one.value))]
         for one in fitting:
             policies.add(one.value)
         for document in fitting:
-            uses = list(policies.uses(document.value))
-            try:
-                template = _azure_template(document, of_gatekeeper) if uses else None
-            except NotTranslated as error:
-                yield RuleOutcome(document, not_constraint(uses[0], error))
-                continue
-            if template is None:
-                if uses:
-                    yield RuleOutcome(document, without_template(document.value))
-                continue
-            for use in uses:
+            template: Document | None = None
+            for use in policies.uses(document.value):
                 try:
-                    made = constraint_of(use, _kind_of(template))
+                    template = template or _azure_template(
+                        document, use.embedded_template(), use.is_of_template, of_gatekeeper
+                    )
+                    if template is None:
+                        yield RuleOutcome(document, use.left_out())
+                        break
+                    made = use.constraint(_kind_of(template))
                 except NotTranslated as error:
-                    yield RuleOutcome(document, not_constraint(use, error))
+                    yield RuleOutcome(document, use.left_out(error))
                 else:
                     of_gatekeeper.append(Document(document.chunk, document.path, made))
                     if not any(one is template for one in of_gatekeeper):
@@ -497,18 +486,21 @@ def _kind_of(template: Document) -> str:
     return str(template.value_at(("spec", "crd", "spec", "names", "kind")) or "")
 
 
-def _azure_template(document: Document, of_gatekeeper: Iterable[Document]) -> Document | None:
-    """Return the template of a definition of Azure, which stands in it or is among others; None if
-    it is not there. Raises NotTranslated."""
-    embedded = embedded_template(document.value)
+def _azure_template(
+    document: Document,
+    embedded: bytes | None,
+    is_named: Callable[[str, str], bool],
+    of_gatekeeper: Iterable[Document],
+) -> Document | None:
+    """Return the template of a definition of Azure, which stands in it, or whose file and kind it
+    names; None if it is not there."""
     if embedded is not None:
         text = Text(document.file, embedded.decode(errors="replace"))
         read = (one for one in DocumentReader().read(text) if isinstance(one, Document))
         found = next((one.value for one in read if is_template(one.value)), None)
         return None if found is None else Document(document.chunk, document.path, found)
-    url = template_url(document.value)
     templates = (one for one in of_gatekeeper if is_template(one.value))
-    return next((one for one in templates if is_template_of(url, one.file, _kind_of(one))), None)
+    return next((one for one in templates if is_named(one.file, _kind_of(one))), None)
 
 
 def _numbered(name: str) -> Iterator[str]:
@@ -597,12 +589,12 @@ def migrated_files(
         yield file, _laid_out(file, [_warning(one) if warns else one for one in documents])
 
 
-def judged_files(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, str]]:
+def judged_documents(outcomes: Iterable[RuleOutcome]) -> Iterator[Document]:
     """The same with each rule as a policy of its own, so that it can be judged alone: what is
     written joins rules under a name of their own."""
     for own, _ in merged_outcomes(outcomes):
-        name = f"{own[0].translation.origin.policy}.yaml"
-        yield name, _laid_out(name, _documents(own))
+        for one in _documents(own):
+            yield Document.of_value(json.loads(json.dumps(one)))
 
 
 DEFINITIONS: Final = "1-definitions"

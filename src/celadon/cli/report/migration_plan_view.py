@@ -6,6 +6,7 @@ against it. Below stands how to apply the files, if some were written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -45,6 +46,10 @@ _STAGES: Final = (
     (ENFORCE, "bindings that refuse: a policy at a time, which is deleted in its engine then"),
 )
 
+_ONLY_REPORTS: Final = (
+    "Policies that only report today have bindings that warn and audit, and keep them."
+)
+
 
 class PlanView(ReportView[MigrationPlan]):
     """A plan for a cluster."""
@@ -73,6 +78,8 @@ class PlanView(ReportView[MigrationPlan]):
         if moved:
             lines += ["", "apply the folders that `-o` writes one after the other:"]
             lines += (f"  {folder:14} {what}" for folder, what in _STAGES)
+            if any(one.only_reports for one in report.policies):
+                lines += ["", _ONLY_REPORTS]
         return "\n".join(lines)
 
     def data(self) -> JsonDict:
@@ -102,6 +109,8 @@ class PlanView(ReportView[MigrationPlan]):
             if report.taking(one)
         )
         text = "; ".join(_inventory(report))
+        if any(one.only_reports for one in report.policies):
+            text += f". {_ONLY_REPORTS}"
         first = Section("Policies to move", depth=1, text=text, numbers=numbers)
         heads = ("policy", "objects", "refused", "what to know")
         sections = [
@@ -126,18 +135,28 @@ def _inventory(report: MigrationPlan) -> Iterator[str]:
 
 
 def _title(policy: PlannedPolicy) -> str:
-    text = f"{policy.name} ({policy.kind}"
+    about = [policy.kind]
     if len(policy.outcomes) > 1:
-        text += f", {plural(len(policy.outcomes), 'rule')}"
-    return text + ")"
+        about.append(plural(len(policy.outcomes), "rule"))
+    if policy.only_reports:
+        about.append("only reports")
+    return f"{policy.name} ({', '.join(about)})"
+
+
+_FAILED: Final = re.compile(r"expression '.*' resulted in error: (.*)", re.DOTALL)
+
+
+def _message(message: str) -> str:
+    """Return a message on one line; of an expression that failed, why."""
+    failed = _FAILED.fullmatch(message)
+    text = message if failed is None else f"it could not be judged: {failed[1]}"
+    return " ".join(text.split())
 
 
 def _remarks(policy: PlannedPolicy) -> Iterator[str]:
     """Yield what there is to know of a policy before it moves."""
     if policy.same_as:
         yield f"it demands what `{policy.same_as}` demands: one of both is enough"
-    if policy.only_reports:
-        yield "it only reports today: its bindings warn and audit, and stay so"
     for outcome, existing in zip(policy.outcomes, policy.existing, strict=True):
         rule = outcome.translation.origin.rule
         before = f"{rule}: " if len(policy.outcomes) > 1 and rule else ""
@@ -160,7 +179,7 @@ def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[
         yield f"{before}it is for {named} only, as nothing that exists is"
     if existing.refused:
         yield f"{before}{existing.refused} of {plural(existing.matched, 'object')} would be refused"
-        yield from (f"  {one.object.title}: {one.message}" for one in existing.examples)
+        yield from (f"  {one.object.title}: {_message(one.message)}" for one in existing.examples)
         if existing.errors:
             yield f"  {plural(existing.errors, 'object')} could not be judged"
     differing = existing.disagreements
@@ -170,7 +189,8 @@ def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[
             f"{len(differing)} otherwise"
         )
         for one in differing[:_SHOWN]:
-            ours = f"the translation refuses it: {one.message}" if one.message else _NOT_REFUSED
+            message = _message(one.message)
+            ours = f"the translation refuses it: {message}" if message else _NOT_REFUSED
             yield f"  {one.title}: {one.theirs} there, {ours}"
         if len(differing) > _SHOWN:
             yield f"  and {len(differing) - _SHOWN} more"
@@ -222,8 +242,9 @@ def _data(policy: PlannedPolicy) -> JsonDict:
 def _row(policy: PlannedPolicy) -> tuple[Cell, ...]:
     known = [line.strip() for line in _remarks(policy)]
     position = policy.outcomes[0].position
+    kind = f"{policy.kind}, only reports" if policy.only_reports else policy.kind
     return (
-        Cell.named(policy.name, policy.kind, position),
+        Cell.named(policy.name, kind, position),
         Cell.number(sum(one.matched for one in policy.existing)),
         Cell.number(policy.refused, "deny"),
         Cell(known[0] if known else "", below=tuple(known[1:])),

@@ -8,8 +8,7 @@ are made of.
 """
 
 from celadon.kube.validation.built_in_validations import validate_create, validate_update
-from celadon.kube.validation.cluster_rules import webhook_service_errors, webhook_url_errors
-from celadon.kube.validation.cron_schedule import Field, Schedule, ScheduleError, parse_schedule
+from celadon.kube.validation.conditions import conditions
 from celadon.kube.validation.field_checks import NEGATIVE, NODES_STAY_NOMINATED
 from celadon.kube.validation.object_meta import (
     Naming,
@@ -17,20 +16,16 @@ from celadon.kube.validation.object_meta import (
     validate_meta_of_update,
     validate_object_meta,
 )
-from celadon.kube.validation.statuses import conditions
 from celadon.kube.validation.text_rules import http_path, labels
+from celadon.kube.validation.webhook_locations import webhook_service_errors, webhook_url_errors
 
 __all__ = [
     "NEGATIVE",
     "NODES_STAY_NOMINATED",
-    "Field",
     "Naming",
-    "Schedule",
-    "ScheduleError",
     "conditions",
     "http_path",
     "labels",
-    "parse_schedule",
     "validate_annotations",
     "validate_create",
     "validate_meta_of_update",

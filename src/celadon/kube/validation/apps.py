@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
@@ -15,6 +15,7 @@ from celadon.kube.validation.field_checks import (
     NEGATIVE,
     SPEC,
     Errors,
+    broken_rules,
     dns_label,
     each,
     holding,
@@ -22,6 +23,7 @@ from celadon.kube.validation.field_checks import (
     not_negative,
     supported,
 )
+from celadon.kube.validation.object_meta import Update
 from celadon.kube.validation.pods.pod_specs import pod_template, restart_always, template_metadata
 from celadon.kube.validation.pods.volumes import claim_spec
 from celadon.kube.validation.text_rules import (
@@ -427,3 +429,75 @@ def replication_controller(obj: JsonObject) -> Errors:
         yield from _mismatch(at, given)
     yield from pod_template(at, template)
     yield from restart_always(at, template, "ReplicationController")
+
+
+# --- Statuses ----------------------------------------------------------------
+#
+# What controllers count: pods in several states, none of which is more than all.
+#
+# As k8s.io/kubernetes `pkg/apis/{apps,core}/validation`.
+
+
+_STATUS: Final = FieldPath("status")
+_REPLICAS: Final = "replicas"
+_READY: Final = "readyReplicas"
+_AVAILABLE: Final = "availableReplicas"
+_COLLISIONS: Final = "collisionCount"
+_OF_ALL: Final = "status.replicas"
+
+
+class Counts(NamedTuple):
+    """`type`: whose numbers are not negative; `parts`: what is not more than all replicas;
+    `ready_name`: what complaints call the ready ones; `collides`: whether it counts collisions."""
+
+    type: str
+    parts: tuple[str, ...] = ()
+    ready_name: str = _READY
+    collides: bool = False
+
+
+def _counting(counts: Counts) -> Update:
+    def status(obj: JsonObject, old: JsonObject) -> Errors:
+        found, before = obj.get("status") or {}, old.get("status") or {}
+        yield from broken_rules(counts.type, found, _STATUS)
+        for part in counts.parts:
+            yield from _not_more(found, part, _REPLICAS, _OF_ALL)
+        if counts.parts:
+            yield from _not_more(found, _AVAILABLE, _READY, counts.ready_name)
+        if counts.collides:
+            yield from _not_fewer_collisions(found, before)
+
+    return status
+
+
+def _not_more(status: JsonObject, part: str, whole: str, name: str) -> Errors:
+    number = status.get(part) or 0
+    if number > (status.get(whole) or 0):
+        yield fieldpath.invalid(_STATUS.child(part), number, f"cannot be greater than {name}")
+
+
+def _not_fewer_collisions(status: JsonObject, before: JsonObject) -> Errors:
+    number, was = status.get(_COLLISIONS), before.get(_COLLISIONS)
+    if was is not None and (number is None or number < was):
+        why = "cannot be decremented"
+        yield fieldpath.invalid(_STATUS.child(_COLLISIONS), number or 0, why)
+
+
+deployment_status: Final = _counting(
+    Counts("apps.v1.DeploymentStatus", ("updatedReplicas", _READY, _AVAILABLE), collides=True)
+)
+replica_set_status: Final = _counting(
+    Counts("apps.v1.ReplicaSetStatus", ("fullyLabeledReplicas", _READY, _AVAILABLE))
+)
+replication_controller_status: Final = _counting(
+    Counts("core.v1.ReplicationControllerStatus", ("fullyLabeledReplicas", _READY, _AVAILABLE))
+)
+stateful_set_status: Final = _counting(
+    Counts(
+        "apps.v1.StatefulSetStatus",
+        (_READY, "currentReplicas", "updatedReplicas", _AVAILABLE),
+        "status.readyReplicas",
+        collides=True,
+    )
+)
+daemon_set_status: Final = _counting(Counts("apps.v1.DaemonSetStatus", collides=True))

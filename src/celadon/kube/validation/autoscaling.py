@@ -250,3 +250,10 @@ def _rules(path: FieldPath, rules: JsonObject) -> Errors:
     tolerance = rules.get("tolerance")
     if tolerance is not None and parse_amounts(tolerance).sign < 0:
         yield fieldpath.invalid(path.child("tolerance"), str(parse_amounts(tolerance)), NEGATIVE)
+
+
+def autoscaler_status(obj: JsonObject, _: JsonObject) -> Errors:
+    """Yield what is wrong with the status of a HorizontalPodAutoscaler."""
+    yield from broken_rules(
+        "autoscaling.v2.HorizontalPodAutoscalerStatus", obj.get("status") or {}, FieldPath("status")
+    )

@@ -1,6 +1,7 @@
-"""The rules of built-in kinds, as one table, and the ways to ask it.
+"""The rules of built-in kinds: the table of workloads, and the ways to ask all tables.
 
-Those of rarer groups stand in `further_validations`, which is loaded with the first of them.
+Those of other kinds that manifests usually have stand in `usual_validations`, those of rarer groups
+in `further_validations`; each is loaded with the first of them.
 Kinds of other rooms (the registration objects, definitions) are not here. A row says what upstream
 says in `strategy.go` of the kind: which rules, in which writes, and how often its metadata.
 """
@@ -15,78 +16,41 @@ from celadon.kube.fieldpath import FieldError, FieldPath
 from celadon.kube.json_types import JsonObject
 from celadon.kube.names import GroupKind, GroupVersionKind
 from celadon.kube.releases import is_since
-from celadon.kube.validation import (
-    apps,
-    autoscaling,
-    cluster_rules,
-    core_kinds,
-    jobs,
-    networking,
-    persistent_volumes,
-    services,
-    small_groups,
-    statuses,
-)
-from celadon.kube.validation import services as service_ranges
-from celadon.kube.validation.field_checks import METADATA, Errors, by_rules, each, holding
+from celadon.kube.validation import apps
+from celadon.kube.validation.field_checks import METADATA, Errors, each, holding
 from celadon.kube.validation.object_meta import (
-    ANY_SEGMENT,
-    CLUSTER,
-    CLUSTER_LABEL,
-    CLUSTER_SEGMENT,
     GENERATED,
     IN_PATHS,
     LABEL,
-    SERVICE,
-    Naming,
     Revisit,
     Update,
     Validation,
     new_object_meta,
-    no_changes,
     standard_finalizers,
     validate_meta_of_update,
     validate_object_meta,
     validate_object_meta_update,
     validate_place,
 )
-from celadon.kube.validation.pods import pod_specs, pod_statuses, pod_updates
-from celadon.kube.well_known_values import RBAC_GROUP
+from celadon.kube.validation.pods import pod_specs
 
-ADDRESS: Final = Naming(service_ranges.address_name, namespaced=False)
 _CHANGED: Final = Revisit.AS_CHANGED
-_ROLES_REPEATED: Final = "1.35"
+
+
+def _pod_update(obj: JsonObject, old: JsonObject) -> Errors:
+    from celadon.kube.validation.pods import pod_updates  # late: new objects are compared with none
+
+    return pod_updates.pod_update(obj, old)
+
+
+def _pod_status(obj: JsonObject, old: JsonObject) -> Errors:
+    from celadon.kube.validation.pods import pod_statuses  # late: only kubelets report one
+
+    return pod_statuses.pod_status(obj, old)
+
 
 CORE: Final[Mapping[str, Validation]] = {
-    "ConfigMap": Validation(core_kinds.config_map, update=core_kinds.config_map_update),
-    "Endpoints": Validation(networking.endpoints, update=networking.endpoints_update),
-    "Event": Validation(core_kinds.core_event, None),
-    "LimitRange": Validation(cluster_rules.limit_range, revisit=Revisit.AS_NEW),
-    "Namespace": Validation(
-        cluster_rules.namespace,
-        CLUSTER_LABEL,
-        status=statuses.namespace_status,
-        changes=no_changes,
-    ),
-    "Node": Validation(
-        core_kinds.node,
-        CLUSTER,
-        status=core_kinds.node_changes,
-        changes=core_kinds.node_changes,
-    ),
-    "PersistentVolume": Validation(
-        persistent_volumes.persistent_volume,
-        CLUSTER,
-        persistent_volumes.persistent_volume_update,
-        revisit=Revisit.AS_NEW,
-    ),
-    "PersistentVolumeClaim": Validation(
-        persistent_volumes.claim,
-        update=persistent_volumes.claim_update,
-        status=statuses.claim_status,
-        repeated_until="1.35",
-    ),
-    "Pod": Validation(pod_specs.pod, update=pod_updates.pod_update, status=pod_statuses.pod_status),
+    "Pod": Validation(pod_specs.pod, update=_pod_update, status=_pod_status),
     "PodTemplate": Validation(
         lambda obj: pod_specs.pod_template(FieldPath("template"), obj.get("template") or {}),
         revisit=_CHANGED,
@@ -94,48 +58,29 @@ CORE: Final[Mapping[str, Validation]] = {
     "ReplicationController": Validation(
         apps.replication_controller,
         GENERATED,
-        status=statuses.replication_controller_status,
+        status=apps.replication_controller_status,
         revisit=_CHANGED,
         repeated_until="1.35",
     ),
-    "ResourceQuota": Validation(
-        cluster_rules.resource_quota,
-        update=cluster_rules.resource_quota_update,
-        status=statuses.quota_status,
-        revisit=_CHANGED,
-    ),
-    "Secret": Validation(core_kinds.secret, update=core_kinds.secret_update),
-    "Service": Validation(
-        services.service,
-        SERVICE,
-        services.service_update,
-        statuses.service_status,
-        named_once_since="1.34",
-    ),
-    "ServiceAccount": Validation(),
 }
 APPS: Final[Mapping[str, Validation]] = {
-    "ControllerRevision": Validation(
-        small_groups.controller_revision,
-        update=small_groups.controller_revision_update,
-    ),
     "DaemonSet": Validation(
         apps.daemon_set,
         update=apps.daemon_set_update,
-        status=statuses.daemon_set_status,
+        status=apps.daemon_set_status,
         revisit=_CHANGED,
         repeated_until="1.34",
     ),
     "Deployment": Validation(
         apps.deployment,
         update=apps.deployment_update,
-        status=statuses.deployment_status,
+        status=apps.deployment_status,
         revisit=_CHANGED,
     ),
     "ReplicaSet": Validation(
         apps.replica_set,
         update=apps.replica_set_update,
-        status=statuses.replica_set_status,
+        status=apps.replica_set_status,
         revisit=_CHANGED,
         repeated_until="1.34",
     ),
@@ -143,105 +88,27 @@ APPS: Final[Mapping[str, Validation]] = {
         apps.stateful_set,
         LABEL,
         apps.stateful_set_update,
-        statuses.stateful_set_status,
+        apps.stateful_set_status,
         _CHANGED,
-    ),
-}
-NETWORKING: Final[Mapping[str, Validation]] = {
-    "IPAddress": Validation(
-        service_ranges.ip_address, ADDRESS, changes=service_ranges.ip_address_changes
-    ),
-    "Ingress": Validation(
-        networking.ingress,
-        update=networking.ingress_update,
-        status=statuses.ingress_status,
-    ),
-    "IngressClass": Validation(networking.ingress_class, CLUSTER, networking.ingress_class_update),
-    "NetworkPolicy": Validation(
-        networking.network_policy,
-        update=networking.network_policy_update,
-        revisit=_CHANGED,
-        repeated_until="1.36",
-    ),
-    "ServiceCIDR": Validation(
-        service_ranges.service_cidr,
-        CLUSTER,
-        service_ranges.service_cidr_update,
-        revisit=_CHANGED,
-        repeated_until="1.33",
-    ),
-}
-RBAC: Final[Mapping[str, Validation]] = {
-    "ClusterRole": Validation(
-        small_groups.cluster_role,
-        CLUSTER_SEGMENT,
-        changes=no_changes,
-        repeated_until=_ROLES_REPEATED,
-    ),
-    "ClusterRoleBinding": Validation(
-        small_groups.cluster_role_binding,
-        CLUSTER_SEGMENT,
-        changes=small_groups.same_role,
-        repeated_until=_ROLES_REPEATED,
-    ),
-    "Role": Validation(
-        small_groups.role, ANY_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED
-    ),
-    "RoleBinding": Validation(
-        small_groups.role_binding,
-        ANY_SEGMENT,
-        changes=small_groups.same_role,
-        repeated_until=_ROLES_REPEATED,
-    ),
-}
-OTHERS: Final[Mapping[GroupKind, Validation]] = {
-    GroupKind("autoscaling", "HorizontalPodAutoscaler"): Validation(
-        autoscaling.autoscaler,
-        update=autoscaling.autoscaler_update,
-        status=statuses.autoscaler_status,
-        revisit=_CHANGED,
-    ),
-    GroupKind("autoscaling", "Scale"): Validation(by_rules("autoscaling.v1.Scale")),
-    GroupKind("batch", "CronJob"): Validation(
-        jobs.cron_job, update=jobs.cron_job_update, revisit=_CHANGED
-    ),
-    GroupKind("batch", "Job"): Validation(
-        jobs.job, update=jobs.job_update, status=statuses.job_status
-    ),
-    GroupKind("policy", "PodDisruptionBudget"): Validation(
-        cluster_rules.disruption_budget,
-        None,
-        status=statuses.budget_status,
-        revisit=Revisit.NEVER,
     ),
 }
 
 VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
-    **OTHERS,
-    **{
-        GroupKind(group, kind): validation
-        for group, kinds in {
-            "": CORE,
-            "apps": APPS,
-            "networking.k8s.io": NETWORKING,
-            RBAC_GROUP: RBAC,
-        }.items()
-        for kind, validation in kinds.items()
-    },
+    **{GroupKind("", kind): validation for kind, validation in CORE.items()},
+    **{GroupKind("apps", kind): validation for kind, validation in APPS.items()},
 }
-
-OF_SUBRESOURCES: Final[Mapping[tuple[GroupKind, str], Update]] = {
-    (GroupKind("", "Namespace"), "finalize"): cluster_rules.namespace_finalize,
-    (GroupKind("", "Pod"), "ephemeralcontainers"): pod_updates.ephemeral_containers,
-    (GroupKind("", "Pod"), "resize"): pod_updates.resize,
-}
-"""What is looked at in an update through a subresource, besides the metadata."""
 
 
 def validation_of(kind: GroupKind) -> Validation | None:
     """The rules of a kind; None for one that is not built in, or not validated here."""
     found = VALIDATIONS.get(kind)
-    if found is not None or not _may_be_further(kind):
+    if found is not None or not _is_own_group(kind.group):
+        return found
+    # late: where there are only workloads, what stands beside them is not needed
+    from celadon.kube.validation.usual_validations import USUAL_VALIDATIONS
+
+    found = USUAL_VALIDATIONS.get(kind)
+    if found is not None:
         return found
     if kind.group == "resource.k8s.io" and not is_since("1.32"):
         from celadon.kube.validation import classic_devices  # late: few manifests have such kinds
@@ -257,20 +124,28 @@ def validation_of(kind: GroupKind) -> Validation | None:
 
 
 def subresource_rule(kind: GroupKind, subresource: str) -> Update | None:
-    """Return the rule for updates through a subresource; None if there is none."""
-    found = OF_SUBRESOURCES.get((kind, subresource))
-    if found is not None or not _may_be_further(kind):
-        return found
-    from celadon.kube.validation.further_validations import (  # late: few manifests have such kinds
-        FURTHER_SUBRESOURCES,
-    )
+    """Return the rule for updates through a subresource, besides those for the metadata; None if
+    there is none."""
+    if kind == GroupKind("", "Pod"):
+        # late: what is sent to a subresource is no manifest
+        from celadon.kube.validation.pods.pod_updates import POD_SUBRESOURCES
+
+        return POD_SUBRESOURCES.get(subresource)
+    if kind == GroupKind("", "Namespace") and subresource == "finalize":
+        from celadon.kube.validation.cluster_rules import namespace_finalize  # late: the same
+
+        return namespace_finalize
+    if not _is_own_group(kind.group):
+        return None
+    # late: few kinds have such subresources
+    from celadon.kube.validation.further_validations import FURTHER_SUBRESOURCES
 
     return FURTHER_SUBRESOURCES.get((kind, subresource))
 
 
-def _may_be_further(kind: GroupKind) -> bool:
-    """All groups of the rarer kinds are Kubernetes' own."""
-    return kind.group.endswith(".k8s.io")
+def _is_own_group(group: str) -> bool:
+    """Return whether a group is one of Kubernetes itself. All other groups have custom kinds."""
+    return "." not in group or group.endswith(".k8s.io")
 
 
 # --- The ways to ask ---------------------------------------------------------

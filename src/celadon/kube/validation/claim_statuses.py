@@ -14,6 +14,7 @@ from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.conditions import conditions
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     Errors,
@@ -40,7 +41,6 @@ from celadon.kube.validation.resource_claims import (
     request_reference,
     shown_device,
 )
-from celadon.kube.validation.statuses import conditions
 
 MAX_CONSUMERS: Final = 256
 MAX_RESULTS: Final = 32

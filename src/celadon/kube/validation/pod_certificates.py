@@ -25,6 +25,7 @@ from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
+from celadon.kube.validation.conditions import condition_is_true, conditions
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     SPEC,
@@ -41,7 +42,6 @@ from celadon.kube.validation.signers import (
     signer_name,
     user_annotations,
 )
-from celadon.kube.validation.statuses import condition_is_true, conditions
 from celadon.kube.x509 import (
     CERTIFICATE,
     CONTEXT_0,

@@ -15,6 +15,7 @@ from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
 from celadon.kube.releases import is_since, until, wording
+from celadon.kube.validation.conditions import conditions, printed_condition
 from celadon.kube.validation.field_checks import (
     DRIVER_NAME_MAX_BYTES,
     IMMUTABLE,
@@ -49,7 +50,6 @@ from celadon.kube.validation.resource_claims import (
     selectors,
     taint,
 )
-from celadon.kube.validation.statuses import conditions, printed_condition
 from celadon.patterns import late_pattern
 
 # --- Device capacities -------------------------------------------------------

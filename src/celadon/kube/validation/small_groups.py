@@ -17,6 +17,7 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library import semver
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.releases import is_since, wording
+from celadon.kube.validation.conditions import condition_is_true, conditions, printed_condition
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     NEGATIVE,
@@ -38,7 +39,6 @@ from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import requirements
 from celadon.kube.validation.pods.scheduling import tolerations
-from celadon.kube.validation.statuses import condition_is_true, conditions, printed_condition
 from celadon.kube.validation.text_rules import labels, selector, understood
 from celadon.kube.well_known_values import RBAC_GROUP
 

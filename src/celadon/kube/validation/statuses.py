@@ -1,20 +1,18 @@
-"""Conditions in the status of an object, where they are those of all kinds (`metav1.Condition`).
-
-As k8s.io/apimachinery `pkg/apis/meta/v1/validation`, `ValidateConditions`.
-"""
+"""What is reported in the status of an object: of namespaces, quotas, claims, Services, Jobs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from celadon.kube import fieldpath, name_rules
+from celadon.kube import fieldpath
 from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
-from celadon.kube.json_types import JsonDict, JsonObject
+from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since, since, wording
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.conditions import condition_is_true, conditions
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     MANAGED_JOBS,
@@ -22,7 +20,6 @@ from celadon.kube.validation.field_checks import (
     Errors,
     broken_rules,
     dns_subdomain,
-    each,
     entries,
     items,
     only_with,
@@ -31,70 +28,14 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.jobs import IndexesError, count_indexes, intervals
 from celadon.kube.validation.networking import NO_ADDRESS
-from celadon.kube.validation.object_meta import Update
 from celadon.kube.validation.pods.resource_lists import (
     is_native,
     quantity_value,
     quota_resource_name,
 )
 from celadon.kube.validation.text_rules import older_address
-from celadon.kube.well_known_values import CONDITION_STATUSES, CRITERIA_MET, FAILURE_TARGET
+from celadon.kube.well_known_values import CRITERIA_MET, FAILURE_TARGET
 from celadon.records import dataclass
-
-REASON_BYTES: Final = 1024
-MESSAGE_BYTES: Final = 32 * 1024
-
-
-def conditions(path: FieldPath, status: JsonObject) -> Errors:
-    """`path` is that of the status; each type of condition is there once."""
-    seen: set[str] = set()
-    for at, condition in items(status, "conditions", path):
-        kind = condition.get("type") or ""
-        if kind in seen:
-            yield fieldpath.duplicate(at.child("type"), kind)
-        seen.add(kind)
-        yield from _condition(at, condition)
-
-
-_TO_BE_SET: Final = wording("", v1_34="must be set")
-
-
-def _condition(path: FieldPath, condition: JsonObject) -> Errors:
-    yield from qualified_name(path.child("type"), condition.get("type") or "")
-    yield from supported(path.child("status"), condition.get("status") or "", CONDITION_STATUSES)
-    generation = condition.get("observedGeneration") or 0
-    if generation < 0:
-        at = path.child("observedGeneration")
-        yield fieldpath.invalid(at, generation, "must be greater than or equal to zero")
-    if not condition.get("lastTransitionTime"):
-        yield fieldpath.required(path.child("lastTransitionTime"), _TO_BE_SET.text)
-    reason, at = condition.get("reason") or "", path.child("reason")
-    if not reason:
-        yield fieldpath.required(at, _TO_BE_SET.text)
-    else:
-        yield from each(at, reason, name_rules.condition_reason(reason))
-        yield from _short(at, reason, REASON_BYTES)
-    yield from _short(path.child("message"), condition.get("message") or "", MESSAGE_BYTES)
-
-
-def _short(path: FieldPath, text: str, limit: int) -> Errors:
-    if len(text.encode("utf-8", "surrogatepass")) > limit:
-        yield fieldpath.too_long(path, limit)
-
-
-def printed_condition(condition: JsonObject) -> JsonDict:
-    """A condition of the usual type, with its members in Go's order."""
-    order = ("type", "status", "observedGeneration", "lastTransitionTime", "reason", "message")
-    return {key: condition[key] for key in order if key in condition}
-
-
-def condition_is_true(status: JsonObject, kind: str) -> bool:
-    """Return whether the status has a condition of this type that holds."""
-    return any(
-        one.get("type") == kind and one.get("status") == "True"
-        for one in status.get("conditions") or ()
-    )
-
 
 # --- Object statuses ---------------------------------------------------------
 #
@@ -484,78 +425,6 @@ def _lasting_criteria(job: _Job, before: _Job) -> Errors:
         yield _wrong(
             "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions"
         )
-
-
-# --- Workload statuses -------------------------------------------------------
-#
-# What controllers count: pods in several states, none of which is more than all.
-#
-# As k8s.io/kubernetes `pkg/apis/{apps,core,autoscaling,policy}/validation`.
-
-
-_REPLICAS: Final = "replicas"
-_READY: Final = "readyReplicas"
-_AVAILABLE: Final = "availableReplicas"
-_COLLISIONS: Final = "collisionCount"
-_OF_ALL: Final = "status.replicas"
-
-
-class Counts(NamedTuple):
-    """`type`: whose numbers are not negative; `parts`: what is not more than all replicas;
-    `ready_name`: what complaints call the ready ones; `collides`: whether it counts collisions."""
-
-    type: str
-    parts: tuple[str, ...] = ()
-    ready_name: str = _READY
-    collides: bool = False
-
-
-def _counting(counts: Counts) -> Update:
-    def status(obj: JsonObject, old: JsonObject) -> Errors:
-        found, before = obj.get("status") or {}, old.get("status") or {}
-        yield from broken_rules(counts.type, found, _STATUS)
-        for part in counts.parts:
-            yield from _not_more(found, part, _REPLICAS, _OF_ALL)
-        if counts.parts:
-            yield from _not_more(found, _AVAILABLE, _READY, counts.ready_name)
-        if counts.collides:
-            yield from _not_fewer_collisions(found, before)
-
-    return status
-
-
-def _not_more(status: JsonObject, part: str, whole: str, name: str) -> Errors:
-    number = status.get(part) or 0
-    if number > (status.get(whole) or 0):
-        yield fieldpath.invalid(_STATUS.child(part), number, f"cannot be greater than {name}")
-
-
-def _not_fewer_collisions(status: JsonObject, before: JsonObject) -> Errors:
-    number, was = status.get(_COLLISIONS), before.get(_COLLISIONS)
-    if was is not None and (number is None or number < was):
-        why = "cannot be decremented"
-        yield fieldpath.invalid(_STATUS.child(_COLLISIONS), number or 0, why)
-
-
-deployment_status: Final = _counting(
-    Counts("apps.v1.DeploymentStatus", ("updatedReplicas", _READY, _AVAILABLE), collides=True)
-)
-replica_set_status: Final = _counting(
-    Counts("apps.v1.ReplicaSetStatus", ("fullyLabeledReplicas", _READY, _AVAILABLE))
-)
-replication_controller_status: Final = _counting(
-    Counts("core.v1.ReplicationControllerStatus", ("fullyLabeledReplicas", _READY, _AVAILABLE))
-)
-stateful_set_status: Final = _counting(
-    Counts(
-        "apps.v1.StatefulSetStatus",
-        (_READY, "currentReplicas", "updatedReplicas", _AVAILABLE),
-        "status.readyReplicas",
-        collides=True,
-    )
-)
-daemon_set_status: Final = _counting(Counts("apps.v1.DaemonSetStatus", collides=True))
-autoscaler_status: Final = _counting(Counts("autoscaling.v2.HorizontalPodAutoscalerStatus"))
 
 
 def budget_status(obj: JsonObject, _: JsonObject) -> Errors:

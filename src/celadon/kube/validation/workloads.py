@@ -17,6 +17,7 @@ from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf.message_table import ordered_message
 from celadon.kube.releases import is_since
+from celadon.kube.validation.conditions import conditions
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     NOT_POSITIVE,
@@ -34,7 +35,6 @@ from celadon.kube.validation.field_checks import (
 )
 from celadon.kube.validation.field_checks import immutable as unchanged
 from celadon.kube.validation.pods.internal_types import internal_value
-from celadon.kube.validation.statuses import conditions
 from celadon.kube.well_known_values import WORKLOAD_PREEMPTION
 
 MAX_GROUPS: Final = 8

@@ -134,6 +134,27 @@ class AzureUse:
     is_enforced: bool = True
     """Whether what it denies is refused: assignments may only report."""
 
+    def constraint(self, kind: str) -> JsonDict:
+        """Return the constraint, of a template's kind, that Azure makes of it. Raises
+        NotTranslated."""
+        return constraint_of(self, kind)
+
+    def embedded_template(self) -> bytes | None:
+        """Return the text of a template that stands in the definition; None where it names a URL.
+        Raises NotTranslated."""
+        return embedded_template(self.definition)
+
+    def is_of_template(self, file: str, kind: str) -> bool:
+        """Return whether the definition names the template of a kind that is in a file."""
+        return is_template_of(template_url(self.definition), file, kind)
+
+    def left_out(self, error: NotTranslated | None = None) -> Translation:
+        """Return why it is not translated: without an error, since its template is not there."""
+        if error is None:
+            return without_template(self.definition)
+        origin = Origin(_title(self.definition), self.name, (), "validate")
+        return Translation(origin, reason=error.reason, instead=error.instead)
+
 
 @dataclass
 class AzurePolicies:
@@ -142,6 +163,16 @@ class AzurePolicies:
     definitions: list[JsonObject] = field(default_factory=list)
     initiatives: list[JsonObject] = field(default_factory=list)
     assignments: list[JsonObject] = field(default_factory=list)
+
+    @staticmethod
+    def documents(value: object) -> Iterator[tuple[tuple[str | int, ...], JsonDict]]:
+        """Yield the documents of Azure in what a file has, each with its path."""
+        return azure_documents(value)
+
+    @staticmethod
+    def shape(value: object) -> Shape | None:
+        """Return the shape that a document of Azure must have; None of others."""
+        return azure_shape(value)
 
     def add(self, document: JsonObject) -> None:
         """Take in a document that has its shape."""
@@ -370,12 +401,6 @@ def constraint_of(use: AzureUse, kind: str) -> JsonDict:
 
 
 _LONGEST_NAME: Final = 100
-
-
-def not_constraint(use: AzureUse, error: NotTranslated) -> Translation:
-    """Return why a use of a definition is not translated."""
-    origin = Origin(_title(use.definition), use.name, (), "validate")
-    return Translation(origin, reason=error.reason, instead=error.instead)
 
 
 _VERSION: Final = re.compile(r"v[0-9]+", re.ASCII)

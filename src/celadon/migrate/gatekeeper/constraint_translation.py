@@ -33,7 +33,12 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.gatekeeper import known_azure, known_general, known_pods
+from celadon.migrate.gatekeeper import (
+    known_azure,
+    known_azure_objects,
+    known_general,
+    known_pods,
+)
 from celadon.migrate.gatekeeper.known_general import KnownTemplate, digest
 from celadon.migrate.gatekeeper.templates import (
     CONSTRAINT_SHAPE,
@@ -442,9 +447,15 @@ def _operations(template: Template) -> tuple[str, ...]:
     return template.operations or _OPERATIONS
 
 
+_TABLES: Final = (
+    known_general.KNOWN,
+    known_pods.KNOWN,
+    known_azure.KNOWN,
+    known_azure_objects.KNOWN,
+)
 _KNOWN: Final = {
     content: known
-    for templates in (known_general.KNOWN, known_pods.KNOWN, known_azure.KNOWN)
+    for templates in _TABLES
     for known in itertools.chain.from_iterable(templates.values())
     for content in known.digests | known.digests_of_all_operations
 }

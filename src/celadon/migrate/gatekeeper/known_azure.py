@@ -19,7 +19,7 @@ from celadon.migrate.gatekeeper.known_general import (
     listed,
     none_of,
 )
-from celadon.migrate.gatekeeper.known_pods import has_allowed_options, limits_template
+from celadon.migrate.gatekeeper.known_pods import VOLUMES, has_allowed_options, limits_template
 
 _IMAGE_EXCLUDED: Final = (
     "params.spec.?excludedImages.orValue([]).exists(image, "
@@ -67,7 +67,7 @@ def _containers(
     )
 
 
-def _pods(
+def whole(
     digests: tuple[str, ...], holds: str, message: str, *variables: Variable
 ) -> KnownTemplate:
     """Return a template that judges an object as one."""
@@ -85,7 +85,7 @@ def _both(
     )
 
 
-_NAME: Final = "object.metadata.name"
+NAME: Final = "object.metadata.name"
 
 # --- Security ----------------------------------------------------------------
 
@@ -99,7 +99,7 @@ _READ_ONLY: Final = _both(
     "f3be4d81267602fad4f26f7390584c01",
     "c60530c59c5649ba0a3fd612d29e45a6",
     f"!{_SECURITY}.?readOnlyRootFilesystem.orValue(false)",
-    f"""'Readonly root filesystem is required for container. pod: ' + {_NAME} + """
+    f"""'Readonly root filesystem is required for container. pod: ' + {NAME} + """
     "', container: ' + container.name",
 )
 _ESCALATION_MESSAGE: Final = "'Privilege escalation container is not allowed: ' + container.name"
@@ -119,13 +119,13 @@ _NO_ESCALATION: Final = (
         _judged(_ALL),
     ),
 )
-_HOST_MESSAGE: Final = f"'Sharing the host namespace is not allowed: ' + {_NAME}"
+_HOST_MESSAGE: Final = f"'Sharing the host namespace is not allowed: ' + {NAME}"
 _SHARES_HOST: Final = (
     "(object.?spec.?hostPID.orValue(false) || object.?spec.?hostIPC.orValue(false))"
 )
 _HOST_NAMESPACE: Final = (
-    _pods(("3ca431f24a6ee42039d13e68f134ebf0",), f"!{_SHARES_HOST}", _HOST_MESSAGE),
-    _pods(
+    whole(("3ca431f24a6ee42039d13e68f134ebf0",), f"!{_SHARES_HOST}", _HOST_MESSAGE),
+    whole(
         ("33961bb8ceb49c7713467b1d875806a9",),
         f"!{_SHARES_HOST} || size(variables.containers) == 0",
         _HOST_MESSAGE,
@@ -139,14 +139,15 @@ _HOST_PORTS: Final = _both(
     "container.?ports.orValue([]).exists(port, port.?hostPort.optMap(number, "
     "number < params.spec.?minPort.orValue(number) || "
     "number > params.spec.?maxPort.orValue(number)).orValue(false))",
-    f"'The specified hostNetwork and hostPort are not allowed, pod: ' + {_NAME} + "
+    f"'The specified hostNetwork and hostPort are not allowed, pod: ' + {NAME} + "
     "', container: ' + container.name",
 )
 _ADDED: Final = f"{_SECURITY}.?capabilities.?add.orValue([])"
 _DROPPED: Final = f"{_SECURITY}.?capabilities.?drop.orValue([])"
 
 
-def _of_list(field: str) -> str:
+def of_list(field: str) -> str:
+    """Return an expression for a list that is a parameter, empty if it is absent."""
     return f"params.spec.?{field}.orValue([])"
 
 
@@ -159,18 +160,18 @@ def _allowed_capabilities(digest: str, lower: str, all_: str, judged: Variable) 
                 "wrong",
                 "container",
                 "'container <' + container.name + '> has a disallowed capability. Allowed "
-                "capabilities are ' + " + listed(_of_list("allowedCapabilities")),
+                "capabilities are ' + " + listed(of_list("allowedCapabilities")),
             ),
             none_of(
                 "lacking",
                 "container",
                 "'container <' + container.name + '> is not dropping all required capabilities. "
-                "Container must drop all of ' + " + listed(_of_list("requiredDropCapabilities")),
+                "Container must drop all of ' + " + listed(of_list("requiredDropCapabilities")),
             ),
         ),
         (
             judged,
-            ("allowed", f"{_of_list('allowedCapabilities')}.map(one, one{lower})"),
+            ("allowed", f"{of_list('allowedCapabilities')}.map(one, one{lower})"),
             (
                 "wrong",
                 "variables.containers.filter(container, !('*' in variables.allowed) && "
@@ -179,7 +180,7 @@ def _allowed_capabilities(digest: str, lower: str, all_: str, judged: Variable) 
             (
                 "lacking",
                 f"variables.containers.filter(container, {all_}"
-                f"!{_of_list('requiredDropCapabilities')}.all(wanted, "
+                f"!{of_list('requiredDropCapabilities')}.all(wanted, "
                 f"{_DROPPED}.exists(one, one{lower} == wanted{lower})))",
             ),
         ),
@@ -203,10 +204,10 @@ _ALLOWED_CAPABILITIES: Final = (
 _DISALLOWED_CAPABILITIES: Final = _both(
     "ce7714c8e8d2ece94fc9d08bc13af866",
     "400f8f797ea77e6168c03e1e07c3df93",
-    f"'*' in {_of_list('disallowedCapabilities')} || "
-    f"{_ADDED}.exists(one, one in {_of_list('disallowedCapabilities')})",
+    f"'*' in {of_list('disallowedCapabilities')} || "
+    f"{_ADDED}.exists(one, one in {of_list('disallowedCapabilities')})",
     "'container <' + container.name + '> has a disallowed capability. Disallowed capabilities are "
-    "' + " + listed(_of_list("disallowedCapabilities")),
+    "' + " + listed(of_list("disallowedCapabilities")),
 )
 _PROC_MOUNT: Final = _both(
     "28d623c67433f559857aa0d6663304ed",
@@ -223,7 +224,7 @@ def _apparmor(digest: str, otherwise: str, judged: Variable) -> KnownTemplate:
     return _containers(
         (digest,),
         f"!({profile} in params.spec.allowedProfiles)",
-        f"'AppArmor profile is not allowed, pod: ' + {_NAME} + ', container: ' + container.name + "
+        f"'AppArmor profile is not allowed, pod: ' + {NAME} + ', container: ' + container.name + "
         "'. Allowed profiles: ' + params.spec.allowedProfiles.join(', ')",
         judged,
         needs=("allowedProfiles",),
@@ -242,12 +243,12 @@ def _selinux(digest: str, judged: Variable, *, linux: bool) -> KnownTemplate:
         (
             (
                 spared + has_allowed_options(_OF_POD),
-                f"'SELinux options is not allowed, pod: ' + {_NAME}",
+                f"'SELinux options is not allowed, pod: ' + {NAME}",
             ),
             none_of(
                 "disallowed",
                 "container",
-                f"'SELinux options is not allowed, pod: ' + {_NAME} + ', container ' + "
+                f"'SELinux options is not allowed, pod: ' + {NAME} + ', container ' + "
                 "container.name",
             ),
         ),
@@ -281,7 +282,7 @@ def _forbidden_sysctls(digest: str, spared: str) -> KnownTemplate:
             none_of(
                 "forbidden",
                 "sysctl",
-                f"'The sysctl ' + sysctl.name + ' is not allowed, pod: ' + {_NAME} + "
+                f"'The sysctl ' + sysctl.name + ' is not allowed, pod: ' + {NAME} + "
                 "'. Forbidden sysctls: ' + params.spec.forbiddenSysctls.join(', ')",
             ),
         ),
@@ -376,10 +377,9 @@ _USERS: Final = KnownTemplate(
 
 # --- Volumes -----------------------------------------------------------------
 
-_VOLUMES: Final = "object.?spec.?volumes.orValue([])"
 _MOUNTED: Final[Variable] = (
     "volumes",
-    f"{_VOLUMES}.filter(volume, variables.containers.exists(container, "
+    f"{VOLUMES}.filter(volume, variables.containers.exists(container, "
     "container.?volumeMounts.orValue([]).exists(mount, mount.name == volume.name)))",
 )
 _TYPES: Final = KnownTemplate(
@@ -388,7 +388,7 @@ _TYPES: Final = KnownTemplate(
         none_of(
             "wrong",
             "volume",
-            f"'The volume type of ' + volume.name + ' is not allowed, pod: ' + {_NAME} + "
+            f"'The volume type of ' + volume.name + ' is not allowed, pod: ' + {NAME} + "
             "'. Allowed volume types: ' + params.spec.volumes.join(', ')",
         ),
     ),
@@ -415,20 +415,20 @@ _HOST_PATHS: Final = KnownTemplate(
         none_of(
             "wrong",
             "volume",
-            f"'HostPath volume ' + volume.name + ' is not allowed, pod: ' + {_NAME}",
+            f"'HostPath volume ' + volume.name + ' is not allowed, pod: ' + {NAME}",
         ),
         none_of(
             "writable",
             "volume",
             "'HostPath volume ' + volume.name + ' does not meet the readonly requirement, pod: ' + "
-            f"{_NAME}",
+            f"{NAME}",
         ),
     ),
     (
         _judged(_LONG),
         (
             "hostPaths",
-            f"{_VOLUMES}.filter(volume, has(volume.hostPath)).map(volume, "
+            f"{VOLUMES}.filter(volume, has(volume.hostPath)).map(volume, "
             "{'name': dyn(volume.name), 'path': dyn(volume.hostPath.path), "
             f"'inner': dyn(volume.hostPath.path{_INNER})}})"
             ".filter(volume, variables.containers.exists(container, "
@@ -436,7 +436,7 @@ _HOST_PATHS: Final = KnownTemplate(
         ),
         (
             "allowed",
-            f"{_of_list('allowedHostPaths')}.filter(path, has(path.pathPrefix)).map(path, "
+            f"{of_list('allowedHostPaths')}.filter(path, has(path.pathPrefix)).map(path, "
             f"{{'prefix': dyn(path.pathPrefix), 'inner': dyn(path.pathPrefix{_INNER}), "
             "'isReadOnly': dyn(path.?readOnly.orValue(false))})",
         ),
@@ -459,35 +459,35 @@ _FLEX: Final = KnownTemplate(
         none_of(
             "wrong",
             "volume",
-            f"'FlexVolume ' + volume.name + ' is not allowed, pod: ' + {_NAME} + "
+            f"'FlexVolume ' + volume.name + ' is not allowed, pod: ' + {NAME} + "
             "'. Allowed drivers: ' + params.spec.allowedFlexVolumeDrivers.join(', ')",
         ),
     ),
     (
         (
             "wrong",
-            f"{_VOLUMES}.filter(volume, has(volume.flexVolume) && "
+            f"{VOLUMES}.filter(volume, has(volume.flexVolume) && "
             "!(volume.flexVolume.driver in params.spec.allowedFlexVolumeDrivers))",
         ),
     ),
     needs=("allowedFlexVolumeDrivers",),
 )
-_DRIVERS: Final = _pods(
+_DRIVERS: Final = whole(
     ("9571cbed62d6bca52ec40484b43e4063",),
     "!(object.?provisioner.orValue('') in ['kubernetes.io/azure-file', "
     "'kubernetes.io/azure-disk'])",
-    f"'Storage class ' + {_NAME} + ' use intree provisioner ' + object.provisioner + "
+    f"'Storage class ' + {NAME} + ' use intree provisioner ' + object.provisioner + "
     "' is not allowed'",
 )
 _TOKEN_PATH: Final = "'/var/run/secrets/kubernetes.io/serviceaccount'"
-_TOKEN_MESSAGE: Final = f"'Automounting service account token is disallowed, pod: ' + {_NAME}"
+_TOKEN_MESSAGE: Final = f"'Automounting service account token is disallowed, pod: ' + {NAME}"
 _TOKENS: Final = (
-    _pods(
+    whole(
         ("2bbe813ffdbbc0568c671cb17d47bc42",),
         "!object.?spec.?automountServiceAccountToken.orValue(true)",
         _TOKEN_MESSAGE,
     ),
-    _pods(
+    whole(
         ("9f252d900632fc03effb04ba46d1055e",),
         "size(variables.containers) == 0 || !object.?spec.?automountServiceAccountToken.orValue("
         f"({' + '.join(_ALL)}).exists(container, container.?volumeMounts.orValue([])"
@@ -527,10 +527,10 @@ _PULL_POLICY: Final = _containers(
     _judged(_ALL, names=False, linux=False),
     needs=("allowedPullPolicy",),
 )
-_PULL_SECRETS: Final = _pods(
+_PULL_SECRETS: Final = whole(
     ("c6275bfcc80cd64d7d0d552b1e696ade",),
     "size(variables.containers) == 0 || object.?spec.?imagePullSecrets.hasValue()",
-    f"{_NAME} + ' in ' + request.namespace + ' does not have imagePullSecrets. Unauthenticated "
+    f"{NAME} + ' in ' + request.namespace + ' does not have imagePullSecrets. Unauthenticated "
     "image pulls are not recommended.'",
     _judged(_ALL, names=False, linux=False),
 )
@@ -569,221 +569,18 @@ _PROBES: Final = _containers(
     ("241db7c0158dfab76a8bc9a2bc8878b7",),
     "!params.spec.enforceProbes.all(probe, ['tcpSocket', 'httpGet', 'exec'].exists(type, "
     "type in dyn(container)[?probe].orValue({})))",
-    f"'Container <' + container.name + '> in your Pod <' + {_NAME} + '> has not all of the probes "
+    f"'Container <' + container.name + '> in your Pod <' + {NAME} + '> has not all of the probes "
     "' + params.spec.enforceProbes.join(', ')",
     _judged((CONTAINERS,), linux=False),
     needs=("enforceProbes",),
 )
 _LIMITS: Final = limits_template(("73efd55ad8d9308d88a3b830e2252294",), _judged(_LONG, linux=False))
 
-# --- Services, Ingresses, Nodes and others -----------------------------------
-
-_EXTERNAL: Final = KnownTemplate(
-    frozenset({"1ec5f11512d3a960453e2cf31ea8ee41"}),
-    (
-        (
-            "size(variables.forbidden) == 0",
-            """'service has forbidden external IPs: {"' + """
-            """variables.forbidden.join('", "') + '"}'""",
-        ),
-    ),
-    (
-        (
-            "forbidden",
-            "(request.kind.kind == 'Service' && request.kind.group == '' "
-            "? object.?spec.?externalIPs.orValue([]) : [])"
-            f".filter(ip, !(ip in {_of_list('allowedExternalIPs')}))",
-        ),
-    ),
-)
-_LOAD_BALANCER: Final = _pods(
-    ("e4fb9aa60da763088452f6979e80e679",),
-    "object.?spec.?type.orValue('LoadBalancer') != 'LoadBalancer' || has(object.spec.type) && "
-    "object.metadata.?annotations[?'service.beta.kubernetes.io/azure-load-balancer-internal']"
-    ".orValue('') == 'true'",
-    "'Load Balancers should not have public IPs. azure-load-balancer-internal annotation is "
-    f"required for ' + {_NAME}",
-)
-_RANGE: Final = "'[0-9]+-[0-9]+'"
-
-
-def _service_ports(digest: str, is_allowed: str) -> KnownTemplate:
-    return KnownTemplate(
-        frozenset({digest}),
-        (
-            none_of(
-                "wrong",
-                "port",
-                f"'Port ' + string(port.port) + ' for service ' + {_NAME} + "
-                "' has not been allowed.'",
-            ),
-        ),
-        (
-            (
-                "isKubernetes",
-                "object.metadata.?namespace.orValue('') == 'default' && "
-                "object.metadata.name == 'kubernetes'",
-            ),
-            (
-                "wrong",
-                "(variables.isKubernetes ? [] : object.?spec.?ports.orValue([]))"
-                f".filter(port, !{_of_list('allowedPorts')}.exists(one, {is_allowed}))",
-            ),
-        ),
-    )
-
-
-_SERVICE_PORTS: Final = (
-    _service_ports("3afd5fa222c717aeb81b9ae2e9831ec6", "one == string(port.port)"),
-    _service_ports(
-        "a653c838aa018f322e67d9b3a107921a",
-        f"one.matches({_RANGE}) ? int(one.split('-')[0]) <= port.port && "
-        "port.port <= int(one.split('-')[1]) : one == string(port.port)",
-    ),
-)
-_LABELS: Final = KnownTemplate(
-    frozenset({"dcf91552576ca9f54293d08a3f7d55a2"}),
-    (
-        (
-            "size(variables.missing) == 0",
-            """'you must provide labels: {"' + variables.missing.join('", "') + '"}'""",
-        ),
-    ),
-    (
-        (
-            "missing",
-            f"{_of_list('labels')}.filter(label, "
-            "!(label in object.metadata.?labels.orValue({})))",
-        ),
-    ),
-)
-_SYSTEM_OBJECTS: Final = (
-    "object.kind == 'ServiceAccount' && object.metadata.name == 'default' || "
-    "object.kind == 'Secret' && "
-    "dyn(object).?type.orValue('') == 'kubernetes.io/service-account-token' && "
-    "object.metadata.?annotations[?'kubernetes.io/service-account.name'].orValue('') == 'default' "
-    "|| object.kind == 'Service' && object.metadata.name == 'kubernetes'"
-)
-_ROOT_CA: Final = " || object.kind == 'ConfigMap' && object.metadata.name == 'kube-root-ca.crt'"
-
-
-def _default_namespace(digest: str, allowed: str) -> KnownTemplate:
-    return _pods(
-        (digest,),
-        "object.metadata.?namespace.orValue('default') != 'default' || variables.isOfSystem",
-        f"'Usage of the default namespace is not allowed, name: ' + {_NAME} + ', kind: ' + "
-        "object.kind",
-        ("isOfSystem", allowed),
-    )
-
-
-_DEFAULT_NAMESPACE: Final = (
-    _default_namespace("6835a1e4e636ee9220cb63ff26697f40", _SYSTEM_OBJECTS),
-    _default_namespace("98866b2deb0d11dd4b0b154e4cf71c07", _SYSTEM_OBJECTS + _ROOT_CA),
-)
-_NO_RESOURCE: Final = _pods(
-    ("20973ac74865308230b442e57e20309c",),
-    "!has(object.metadata.namespace) || variables.isOfSystem",
-    "object.kind + ' resource except default in namespace ' + object.metadata.namespace + "
-    f"' is not allowed, name: ' + {_NAME}",
-    ("isOfSystem", _SYSTEM_OBJECTS + _ROOT_CA),
-)
-_NAKED: Final = _pods(
-    ("22c9e3e0878deae5af8bb7d139859e61",),
-    "has(object.metadata.ownerReferences)",
-    f"'Naked pod is not allowed, pod: ' + {_NAME}",
-)
-_AFFINITY: Final = _pods(
-    ("85007ef0cc1b7751c6d361d5c9e29e80",),
-    "dyn(object).?spec.?replicas.orValue(0) <= 1 || "
-    "!dyn(object).?spec.?template.?spec.hasValue() || "
-    "dyn(object).?spec.?template.?spec.?affinity.?podAntiAffinity.hasValue()",
-    "request.kind.kind + ' with ' + string(object.spec.replicas) + ' replicas should have pod "
-    "anti-affinity rules set to avoid disruptions due to nodes crashing'",
-)
-_RESERVED_TAINTS: Final = _pods(
-    ("9b8ab685e670137fa16171d924d6adea",),
-    "object.metadata.?labels[?'kubernetes.azure.com/mode'].orValue('') in ['system', 'System'] || "
-    "size(variables.reserved) == 0",
-    "'Taint with key <' + variables.reserved.map(taint, taint.key).join(', ') + '> is reserved for "
-    "the system pool only'",
-    (
-        "reserved",
-        "object.?spec.?taints.orValue([]).filter(taint, "
-        f"{_of_list('reservedTaints')}.exists(one, taint.key.matches(one)))",
-    ),
-)
-_RESERVED_LABELS: Final = _pods(
-    ("dc75c26c85c0554306c255e30f2e8691",),
-    "size(variables.reserved) == 0 || variables.isOfSystem",
-    """'Label <{"' + variables.reserved.join('", "') + '"}> is reserved for AKS use only'""",
-    (
-        "reserved",
-        f"{_of_list('labels')}.filter(label, label in object.metadata.?labels.orValue({{}}))",
-    ),
-    (
-        "isOfSystem",
-        f"request.userInfo.username in {_of_list('allowedUsers')} || "
-        f"{_of_list('allowedGroups')}.exists(group, "
-        "group in request.userInfo.?groups.orValue([]))",
-    ),
-)
-_ANNOTATION: Final = "object.metadata.?annotations[?'{0}']"
-_IS_NGINX: Final = (
-    "object.?spec.?ingressClassName.or("
-    f"{_ANNOTATION.format('kubernetes.io/ingress.class')}).orValue('') == 'nginx'"
-)
-_INGRESS: Final = KnownTemplate(
-    frozenset({"453bc73d64ae19c6166530d798fd3116"}),
-    (
-        (
-            "!variables.isIngress || !variables.isGateway || variables.hasTls || "
-            f"{_ANNOTATION.format('appgw.ingress.kubernetes.io/appgw-ssl-certificate')}.hasValue()",
-            f"'Ingress should allow https only. tls configuration is required for ' + {_NAME}",
-        ),
-        (
-            "!variables.isIngress || !variables.isNginx || variables.redirects && "
-            "(variables.hasTls || "
-            f"{_ANNOTATION.format('nginx.ingress.kubernetes.io/auth-tls-secret')}.hasValue() || "
-            f"{_ANNOTATION.format('nginx.ingress.kubernetes.io/ssl-passthrough')}.orValue('') "
-            "== 'true')",
-            "'Ingress should allow https only. tls configuration and annotation "
-            "nginx.ingress.kubernetes.io/force-ssl-redirect=true are required for ' + "
-            f"{_NAME}",
-        ),
-    ),
-    (
-        (
-            "isIngress",
-            "request.kind.kind == 'Ingress' && "
-            "request.kind.group in ['extensions', 'networking.k8s.io']",
-        ),
-        (
-            "isGateway",
-            f"{_ANNOTATION.format('kubernetes.io/ingress.class')}.orValue('') == "
-            "'azure/application-gateway'",
-        ),
-        ("isNginx", _IS_NGINX),
-        ("hasTls", "size(object.?spec.?tls.orValue([])) > 0"),
-        (
-            "redirects",
-            f"{_ANNOTATION.format('nginx.ingress.kubernetes.io/force-ssl-redirect')}.orValue('') "
-            f"== 'true' || {_ANNOTATION.format('nginx.ingress.kubernetes.io/ssl-redirect')}"
-            ".orValue('') != 'false' && has(object.spec.rules) && "
-            "object.spec.rules.all(rule, has(rule.host))",
-        ),
-    ),
-)
-
 KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     "K8sAzureAllowedCapabilities": _ALLOWED_CAPABILITIES,
     "K8sAzureAllowedUsersGroups": (_USERS,),
-    "K8sAzureAntiAffinityRules": (_AFFINITY,),
     "K8sAzureBlockAutomountToken": _TOKENS,
-    "K8sAzureBlockDefault": _DEFAULT_NAMESPACE,
     "K8sAzureBlockHostNamespace": _HOST_NAMESPACE,
-    "K8sAzureBlockNakedPods": (_NAKED,),
-    "K8sAzureBlockResource": (_NO_RESOURCE,),
     "K8sAzureContainerAllowedImages": _IMAGES,
     "K8sAzureContainerAllowedPorts": _CONTAINER_PORTS,
     "K8sAzureContainerAllowedPullPolicy": (_PULL_POLICY,),
@@ -795,20 +592,13 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     "K8sAzureDisallowedCapabilities": _DISALLOWED_CAPABILITIES,
     "K8sAzureEnforceAppArmor": _APPARMOR,
     "K8sAzureEnforceCSIDriver": (_DRIVERS,),
-    "K8sAzureExternalIPs": (_EXTERNAL,),
     "K8sAzureFlexVolumes": (_FLEX,),
     "K8sAzureForbiddenSysctls": _FORBIDDEN_SYSCTLS,
     "K8sAzureHostFilesystem": (_HOST_PATHS,),
     "K8sAzureHostNetworkingPorts": _HOST_PORTS,
-    "K8sAzureIngressHttpsOnly": (_INGRESS,),
-    "K8sAzureLoadBalancerNoPublicIPs": (_LOAD_BALANCER,),
-    "K8sAzurePodEnforceLabels": (_LABELS,),
     "K8sAzureProcMount": _PROC_MOUNT,
     "K8sAzureReadOnlyRootFilesystem": _READ_ONLY,
-    "K8sAzureReservedTaints": (_RESERVED_TAINTS,),
-    "K8sAzureRestrictedLabels": (_RESERVED_LABELS,),
     "K8sAzureSELinux": _SELINUX,
-    "K8sAzureServiceAllowedPorts": _SERVICE_PORTS,
     "K8sAzureVolumeTypes": (_TYPES,),
 }
 """The templates by their kinds, without the number of their version."""

@@ -455,7 +455,7 @@ _DEPRECATED: Final = KnownTemplate(
             "deprecated",
             "api",
             "'API ' + object.kind + ' for ' + object.apiVersion + ' is deprecated in Kubernetes "
-            "version ' + params.spec.k8sVersion + ', please ' + (api.targetAPI == 'None' "
+            "version ' + string(params.spec.k8sVersion) + ', please ' + (api.targetAPI == 'None' "
             "? 'see Kubernetes API deprecation guide' : 'use ' + api.targetAPI + ' instead')",
         ),
     ),

@@ -21,7 +21,7 @@ from celadon.migrate.gatekeeper.known_general import (
     none_of,
 )
 
-_VOLUMES: Final = "object.?spec.?volumes.orValue([])"
+VOLUMES: Final = "object.?spec.?volumes.orValue([])"
 _CREATE: Final = ("CREATE",)
 
 _FLEX: Final = KnownTemplate(
@@ -38,7 +38,7 @@ _FLEX: Final = KnownTemplate(
     (
         (
             "disallowed",
-            f"{_VOLUMES}.filter(volume, has(volume.flexVolume) && "
+            f"{VOLUMES}.filter(volume, has(volume.flexVolume) && "
             "!params.spec.allowedFlexVolumes.exists(allowed, "
             "allowed.driver == volume.flexVolume.driver))",
         ),
@@ -60,7 +60,7 @@ _TYPES: Final = KnownTemplate(
     (
         (
             "disallowed",
-            f"{_VOLUMES}.filter(volume, !('*' in params.spec.volumes) && "
+            f"{VOLUMES}.filter(volume, !('*' in params.spec.volumes) && "
             "!dyn(volume).all(field, field == 'name' || field in params.spec.volumes))",
         ),
     ),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from celadon.apiserver.simulation.planning.cron_jobs import cron_job_plan, next_time
 from celadon.apiserver.simulation.planning.plans import Plan
 from celadon.kube import JsonObject, metadata
-from celadon.kube.validation import parse_schedule
+from celadon.kube.validation.cron_schedule import parse_schedule
 from tests.apiserver.simulation.planning.sample_objects import (
     at,
     made,

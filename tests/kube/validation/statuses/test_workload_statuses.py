@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.validation import statuses
+from celadon.kube.validation import apps, autoscaling, statuses
 from celadon.kube.validation.object_meta import Update
 
 Json = dict[str, Any]
-DEPLOYMENT = statuses.deployment_status
-REPLICA_SET = statuses.replica_set_status
-STATEFUL_SET = statuses.stateful_set_status
-DAEMON_SET = statuses.daemon_set_status
+DEPLOYMENT = apps.deployment_status
+REPLICA_SET = apps.replica_set_status
+STATEFUL_SET = apps.stateful_set_status
+DAEMON_SET = apps.daemon_set_status
 FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
 
 
@@ -44,7 +44,7 @@ FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
                 "status.replicas",
             ],
         ),
-        (statuses.replication_controller_status, FULL, {}, []),
+        (apps.replication_controller_status, FULL, {}, []),
         (
             STATEFUL_SET,
             {"replicas": 1, "availableReplicas": 1, "collisionCount": 0},
@@ -62,7 +62,7 @@ FULL = {"replicas": 3, "readyReplicas": 2, "availableReplicas": 1}
             ["status.numberReady: Invalid value: -1: must be greater than or equal to 0"],
         ),
         (
-            statuses.autoscaler_status,
+            autoscaling.autoscaler_status,
             {"desiredReplicas": -1},
             {},
             ["status.desiredReplicas: Invalid value: -1: must be greater than or equal to 0"],

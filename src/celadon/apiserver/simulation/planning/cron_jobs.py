@@ -21,7 +21,7 @@ from celadon.apiserver.simulation.planning.jobs import (
 from celadon.kube import JsonObject, metadata
 from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
-from celadon.kube.validation import Schedule, ScheduleError, parse_schedule
+from celadon.kube.validation.cron_schedule import Schedule, ScheduleError, parse_schedule
 from celadon.kube.workload_controllers import scheduled_job
 from celadon.records import dataclass
 

@@ -53,6 +53,11 @@ def selects(service: JsonObject, pod: JsonObject) -> bool:
     return selector.items() <= metadata.labels(pod).items()
 
 
+def name_prefix(name: str) -> str:
+    """Return how the names of slices begin."""
+    return f"{name}-" if len(name) < _LONGEST_NAME else name
+
+
 def is_own_slice(slice_: JsonObject, service: JsonObject) -> bool:
     """Tell whether this controller looks after the slice: users may add slices of their own to a
     Service."""
@@ -269,12 +274,11 @@ class _SliceWork:
         return made
 
     def _new(self, ports: list[Any], endpoints: list[Any]) -> JsonDict:
-        name = metadata.name(self._service)
         return {
             "apiVersion": "discovery.k8s.io/v1",
             "kind": "EndpointSlice",
             "metadata": {
-                "generateName": f"{name}-" if len(name) < _LONGEST_NAME else name,
+                "generateName": name_prefix(metadata.name(self._service)),
                 "namespace": metadata.namespace(self._service),
                 "labels": self._labels(),
                 "ownerReferences": [

@@ -24,7 +24,7 @@ from celadon.apiserver.simulation.planning.revisions import (
 )
 from celadon.kube import JsonObject, metadata, workload_controllers
 from celadon.kube.json_types import JsonDict
-from celadon.records import dataclass
+from celadon.records import dataclass, field
 
 # --- Owners of claims --------------------------------------------------------
 #
@@ -101,6 +101,7 @@ class StatefulWorld:
     pods: Sequence[JsonObject]
     claims: Mapping[str, JsonObject]
     revisions: Sequence[JsonObject]
+    known: Members = field(default_factory=lambda: Members())
 
 
 def stateful_set_plan(stateful_set: JsonObject, world: StatefulWorld, now: datetime) -> plans.Plan:
@@ -153,6 +154,44 @@ class _Member:
         return self.is_going or not self.is_available
 
 
+class Members:
+    """Remembers what the last look at a set has read of its pods: one that rolls has a look for
+    each step of each pod, and then only what has changed is read again."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[JsonObject, _Member | None]] = {}
+        """By the identity of the pods, which are the same objects until they change."""
+        self._min_ready = 0
+
+    def of(
+        self, stateful_set: JsonObject, pods: Iterable[JsonObject], now: datetime
+    ) -> list[_Member]:
+        """Return those of the pods that are the set's."""
+        min_ready = facts.spec_of(stateful_set).get("minReadySeconds") or 0
+        former = self._found if min_ready == self._min_ready else {}
+        self._found, self._min_ready = {}, min_ready
+        made = []
+        for pod in pods:
+            _, member = known = former.get(id(pod)) or (
+                pod,
+                _member(pod, stateful_set, min_ready, now),
+            )
+            if member is not None:
+                made.append(member)
+            if member is None or not member.until:  # nothing of it depends on the time
+                self._found[id(pod)] = known
+        return made
+
+
+def _member(
+    pod: JsonObject, stateful_set: JsonObject, min_ready: int, now: datetime
+) -> _Member | None:
+    if not facts.is_controlled_by(pod, stateful_set):
+        return None
+    ordinal = ordinal_of(pod, stateful_set)
+    return _Member(pod, ordinal, min_ready, now) if ordinal >= 0 else None
+
+
 class _Sync:
     """Takes one look at one StatefulSet."""
 
@@ -165,13 +204,8 @@ class _Sync:
         self.start = workload_controllers.first_ordinal(given)
         replicas = self.spec.get("replicas")
         self.replicas: int = 1 if replicas is None else replicas
-        self.min_ready: int = self.spec.get("minReadySeconds") or 0
         self.steps: list[plans.Step] = []
-        owned = facts.controlled(world.pods, given)
-        numbered = ((one, ordinal_of(one, given)) for one in owned)
-        self.pods = [
-            _Member(one, ordinal, self.min_ready, now) for one, ordinal in numbered if ordinal >= 0
-        ]
+        self.pods = world.known.of(given, world.pods, now)
         self.in_order = self.spec.get("podManagementPolicy") != "Parallel"
         self.deleted_old = 0
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from celadon.kube import fieldpath, metadata
@@ -18,6 +18,7 @@ from celadon.kube.validation.field_checks import (
     in_range,
     items,
 )
+from celadon.kube.validation.object_meta import Update
 from celadon.kube.validation.pods.containers import trimmed_image
 from celadon.kube.validation.pods.internal_types import (
     ephemeral_container_diff,
@@ -448,3 +449,10 @@ def _with_old_amounts(spec: JsonObject, before: JsonObject) -> JsonDict:
         if spec.get(field):
             fixed[field] = [_with_old(one, was) for _, one, was in _pairs(spec, before, field)]
     return fixed
+
+
+POD_SUBRESOURCES: Final[Mapping[str, Update]] = {
+    "ephemeralcontainers": ephemeral_containers,
+    "resize": resize,
+}
+"""What is looked at in an update of a Pod through a subresource, besides the metadata."""

@@ -1,0 +1,172 @@
+"""The rules of built-in kinds that usually stand beside workloads, as one table: loaded with the
+first of them.
+
+Its rows are like those of `built_in_validations`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from celadon.kube.names import GroupKind
+from celadon.kube.validation import (
+    autoscaling,
+    cluster_rules,
+    core_kinds,
+    jobs,
+    networking,
+    persistent_volumes,
+    services,
+    small_groups,
+    statuses,
+)
+from celadon.kube.validation import services as service_ranges
+from celadon.kube.validation.field_checks import by_rules
+from celadon.kube.validation.object_meta import (
+    ANY_SEGMENT,
+    CLUSTER,
+    CLUSTER_LABEL,
+    CLUSTER_SEGMENT,
+    SERVICE,
+    Naming,
+    Revisit,
+    Validation,
+    no_changes,
+)
+from celadon.kube.well_known_values import RBAC_GROUP
+
+ADDRESS: Final = Naming(service_ranges.address_name, namespaced=False)
+_CHANGED: Final = Revisit.AS_CHANGED
+_ROLES_REPEATED: Final = "1.35"
+
+CORE: Final[Mapping[str, Validation]] = {
+    "ConfigMap": Validation(core_kinds.config_map, update=core_kinds.config_map_update),
+    "Endpoints": Validation(networking.endpoints, update=networking.endpoints_update),
+    "Event": Validation(core_kinds.core_event, None),
+    "LimitRange": Validation(cluster_rules.limit_range, revisit=Revisit.AS_NEW),
+    "Namespace": Validation(
+        cluster_rules.namespace,
+        CLUSTER_LABEL,
+        status=statuses.namespace_status,
+        changes=no_changes,
+    ),
+    "Node": Validation(
+        core_kinds.node,
+        CLUSTER,
+        status=core_kinds.node_changes,
+        changes=core_kinds.node_changes,
+    ),
+    "PersistentVolume": Validation(
+        persistent_volumes.persistent_volume,
+        CLUSTER,
+        persistent_volumes.persistent_volume_update,
+        revisit=Revisit.AS_NEW,
+    ),
+    "PersistentVolumeClaim": Validation(
+        persistent_volumes.claim,
+        update=persistent_volumes.claim_update,
+        status=statuses.claim_status,
+        repeated_until="1.35",
+    ),
+    "ResourceQuota": Validation(
+        cluster_rules.resource_quota,
+        update=cluster_rules.resource_quota_update,
+        status=statuses.quota_status,
+        revisit=_CHANGED,
+    ),
+    "Secret": Validation(core_kinds.secret, update=core_kinds.secret_update),
+    "Service": Validation(
+        services.service,
+        SERVICE,
+        services.service_update,
+        statuses.service_status,
+        named_once_since="1.34",
+    ),
+    "ServiceAccount": Validation(),
+}
+NETWORKING: Final[Mapping[str, Validation]] = {
+    "IPAddress": Validation(
+        service_ranges.ip_address, ADDRESS, changes=service_ranges.ip_address_changes
+    ),
+    "Ingress": Validation(
+        networking.ingress,
+        update=networking.ingress_update,
+        status=statuses.ingress_status,
+    ),
+    "IngressClass": Validation(networking.ingress_class, CLUSTER, networking.ingress_class_update),
+    "NetworkPolicy": Validation(
+        networking.network_policy,
+        update=networking.network_policy_update,
+        revisit=_CHANGED,
+        repeated_until="1.36",
+    ),
+    "ServiceCIDR": Validation(
+        service_ranges.service_cidr,
+        CLUSTER,
+        service_ranges.service_cidr_update,
+        revisit=_CHANGED,
+        repeated_until="1.33",
+    ),
+}
+RBAC: Final[Mapping[str, Validation]] = {
+    "ClusterRole": Validation(
+        small_groups.cluster_role,
+        CLUSTER_SEGMENT,
+        changes=no_changes,
+        repeated_until=_ROLES_REPEATED,
+    ),
+    "ClusterRoleBinding": Validation(
+        small_groups.cluster_role_binding,
+        CLUSTER_SEGMENT,
+        changes=small_groups.same_role,
+        repeated_until=_ROLES_REPEATED,
+    ),
+    "Role": Validation(
+        small_groups.role, ANY_SEGMENT, changes=no_changes, repeated_until=_ROLES_REPEATED
+    ),
+    "RoleBinding": Validation(
+        small_groups.role_binding,
+        ANY_SEGMENT,
+        changes=small_groups.same_role,
+        repeated_until=_ROLES_REPEATED,
+    ),
+}
+OTHERS: Final[Mapping[GroupKind, Validation]] = {
+    GroupKind("apps", "ControllerRevision"): Validation(
+        small_groups.controller_revision,
+        update=small_groups.controller_revision_update,
+    ),
+    GroupKind("autoscaling", "HorizontalPodAutoscaler"): Validation(
+        autoscaling.autoscaler,
+        update=autoscaling.autoscaler_update,
+        status=autoscaling.autoscaler_status,
+        revisit=_CHANGED,
+    ),
+    GroupKind("autoscaling", "Scale"): Validation(by_rules("autoscaling.v1.Scale")),
+    GroupKind("batch", "CronJob"): Validation(
+        jobs.cron_job, update=jobs.cron_job_update, revisit=_CHANGED
+    ),
+    GroupKind("batch", "Job"): Validation(
+        jobs.job, update=jobs.job_update, status=statuses.job_status
+    ),
+    GroupKind("policy", "PodDisruptionBudget"): Validation(
+        cluster_rules.disruption_budget,
+        None,
+        status=statuses.budget_status,
+        revisit=Revisit.NEVER,
+    ),
+}
+
+USUAL_VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
+    **OTHERS,
+    **{
+        GroupKind(group, kind): validation
+        for group, kinds in {
+            "": CORE,
+            "networking.k8s.io": NETWORKING,
+            RBAC_GROUP: RBAC,
+        }.items()
+        for kind, validation in kinds.items()
+    },
+}
