@@ -216,7 +216,6 @@ def test_the_status_of_v2_in_v1() -> None:
     assert back["status"] == {
         "currentMetrics": status["currentMetrics"],
         "conditions": [{**conditions[0], "lastTransitionTime": None}],
-        "currentReplicas": 0,
         "desiredReplicas": 2,
     }
     assert back["metadata"] == {"name": "h"}

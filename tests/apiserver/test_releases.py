@@ -8,6 +8,7 @@ import pytest
 
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.http_messages import HttpRequest
+from celadon.kube.resources import DEFAULT_PLUGINS
 from tests.apiserver.asking import ask, make, said
 from tests.apiserver.in_process import Running
 
@@ -69,6 +70,122 @@ def test_scales_of_objects_that_are_not_there() -> None:
     finally:
         before.close()
         since.close()
+
+
+@pytest.mark.parametrize(
+    ("release", "code"), [("1.31", 406), ("1.32", 422), ("1.35", 422), ("1.36", 406)]
+)
+@pytest.mark.parametrize("watch", ["", "&watch=1"])
+def test_whether_options_or_media_types_are_refused_first(
+    release: str, code: int, watch: str
+) -> None:
+    wrong = HttpRequest(
+        "GET", f"{MAPS}?resourceVersionMatch=x{watch}", [*ADMIN, ("accept", "text/x")], b""
+    )
+    running = Running(Settings(version=release))
+    try:
+        assert running.answer(wrong).code == code
+    finally:
+        running.close()
+
+
+DEVICES = "/apis/resource.k8s.io"
+
+
+@pytest.mark.parametrize(
+    ("release", "other"), [("1.31", ""), ("1.32", "v1beta1"), ("1.33", "v1beta2")]
+)
+def test_devices_of_v1alpha3(release: str, other: str) -> None:
+    """A capacity is a bare amount; other versions show it in a field, and v1beta2 flat."""
+    basic = {"capacity": {"memory": "1Gi"}}
+    pool = {"name": "p", "generation": 1, "resourceSliceCount": 1}
+    spec = {"driver": "d.example.com", "nodeName": "n", "pool": pool}
+    devices = [{"name": "d", "basic": basic}]
+    given = {"metadata": {"name": "s"}, "spec": {**spec, "devices": devices}}
+    running = Running(Settings(version=release, all_versions=True))
+    try:
+        make(running, f"{DEVICES}/v1alpha3/resourceslices", given)
+        if other:
+            shown = ask(running, "GET", f"{DEVICES}/{other}/resourceslices/s")
+            found = json.loads(shown.body)["spec"]["devices"][0]
+            flat = {"capacity": {"memory": {"value": "1Gi"}}}
+            inner = {"basic": flat} if other == "v1beta1" else flat
+            assert found == {"name": "d", **inner}
+    finally:
+        running.close()
+
+
+BINDINGS = "/apis/admissionregistration.k8s.io/{}/validatingadmissionpolicybindings"
+
+
+@pytest.mark.parametrize(
+    ("release", "version"), [("1.30", "v1alpha1"), ("1.31", "v1alpha1"), ("1.33", "v1beta1")]
+)
+def test_who_manages_bindings_of_older_versions(release: str, version: str) -> None:
+    spec = {"policyName": "p", "validationActions": ["Deny"]}
+    running = Running(Settings(version=release, all_versions=True))
+    try:
+        made = ask(
+            running,
+            "POST",
+            BINDINGS.format(version),
+            {"metadata": {"name": "b"}, "spec": spec},
+        )
+        managers = json.loads(made.body)["metadata"]["managedFields"]
+        assert [one["apiVersion"] for one in managers] == [
+            f"admissionregistration.k8s.io/{version}"
+        ]
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(
+    ("release", "gate", "finalizers"),
+    [
+        ("1.32", True, None),
+        ("1.33", False, None),
+        ("1.33", True, ["kubernetes.io/vac-protection"]),
+        ("1.34", False, None),
+        ("1.34", True, ["kubernetes.io/vac-protection"]),
+    ],
+)
+def test_whether_classes_of_attributes_are_protected(
+    release: str, gate: bool, finalizers: list[str] | None
+) -> None:
+    kinds = "/apis/storage.k8s.io/v1beta1/volumeattributesclasses"
+    given = {"metadata": {"name": "c"}, "driverName": "d", "parameters": {"a": "b"}}
+    settings = Settings(version=release, all_versions=True, gates={"VolumeAttributesClass": gate})
+    running = Running(settings)
+    try:
+        made = json.loads(ask(running, "POST", kinds, given).body)
+        assert made["metadata"].get("finalizers") == finalizers
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(
+    ("release", "gate", "quality"),
+    [("1.33", False, "Guaranteed"), ("1.33", True, "Burstable"), ("1.31", False, "Guaranteed")],
+)
+def test_the_quality_of_pods_with_resources_of_their_own(
+    release: str, gate: bool, quality: str
+) -> None:
+    """What the gate takes away does not count."""
+    limits = {"limits": {"cpu": "1", "memory": "1Gi"}}
+    wide = {"limits": {"cpu": "2", "memory": "2Gi"}, "requests": {"cpu": "1", "memory": "1Gi"}}
+    spec = {
+        "containers": [{"name": "c", "image": "i", "resources": limits}],
+        "resources": wide,
+    }
+    gates = {"PodLevelResources": gate} if gate else {}
+    plugins = DEFAULT_PLUGINS - {"ServiceAccount"}
+    running = Running(Settings(version=release, gates=gates, plugins=plugins))
+    try:
+        pod = {"metadata": {"name": "p"}, "spec": spec}
+        made = ask(running, "POST", "/api/v1/namespaces/default/pods", pod)
+        assert json.loads(made.body)["status"]["qosClass"] == quality
+    finally:
+        running.close()
 
 
 @pytest.mark.parametrize(

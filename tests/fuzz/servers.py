@@ -105,8 +105,9 @@ class InProcess:
             message = f"the server fails: {type(failure).__name__}: {failure}"
             return Reply(500, {"message": message})
         found = [text for name, text in answer.headers if name == "Warning"]
-        content = json.loads(answer.body) if answer.body else None
-        return Reply(answer.code, content, tuple(map(_warning, found)), dict(answer.audit))
+        return Reply(
+            answer.code, _content(answer.body), tuple(map(_warning, found)), dict(answer.audit)
+        )
 
     def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
         known = [("authorization", "Bearer admin-token"), *headers.items()]
@@ -164,8 +165,7 @@ class OverHttps:
         found = answer.headers.get_all("Warning") or []
         warnings = [one.encode("latin-1").decode() for one in found]
         audit = self._audited(answer.headers["Audit-Id"]) if self.audit_log else None
-        body = json.loads(content) if content else None
-        return Reply(answer.status, body, tuple(map(_warning, warnings)), audit)
+        return Reply(answer.status, _content(content), tuple(map(_warning, warnings)), audit)
 
     def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
         sent = {**headers, "authorization": f"Bearer {self.token}"} if self.token else {**headers}
@@ -200,6 +200,14 @@ class OverHttps:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _content(data: bytes) -> Any:
+    """JSON, or the text that is said of what is not served and after a panic."""
+    try:
+        return json.loads(data) if data else None
+    except ValueError:
+        return data.decode()
 
 
 def release_of(server: Server) -> str:

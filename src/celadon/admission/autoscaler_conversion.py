@@ -141,6 +141,8 @@ def to_v2(obj: JsonObject) -> JsonDict:
     if conditions:
         status["conditions"] = conditions
     status.setdefault("desiredReplicas", 0)
+    if not status.get("currentReplicas"):
+        status.pop("currentReplicas", None)
     return {**obj, "metadata": _annotated(obj, {}), "spec": spec, "status": status}
 
 

@@ -3,7 +3,8 @@
 Custom resources without a conversion webhook only change their `apiVersion`; nothing is pruned.
 So do built-in kinds whose versions have the same fields. The others have functions here: Events
 (core and events.k8s.io name the same things differently, k8s.io/kubernetes
-`pkg/apis/core/conversion`) and HorizontalPodAutoscalers (`autoscaler_conversion`).
+`pkg/apis/core/conversion`), HorizontalPodAutoscalers (`autoscaler_conversion`), and devices
+(`device_conversion`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
+from celadon.admission import device_conversion
 from celadon.admission.autoscaler_conversion import to_v1, to_v2
 from celadon.kube import GroupKind, GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.resources import Catalog
@@ -78,10 +80,11 @@ def convert(obj: JsonObject, kind: GroupVersionKind, catalog: Catalog | None = N
     renamed = {**obj, "apiVersion": kind.api_version, "kind": kind.kind}
     if kind.kind == "Event" and have.group != kind.group:
         return _event(renamed, to_core=kind.group != EVENTS_GROUP)
-    if kind.group_kind == HPA and have.kind == kind.kind:
-        change = _HPA_CHANGES.get((have.version, kind.version))
-        return renamed if change is None else _changed(change, renamed)
-    return renamed
+    if have.group_kind != kind.group_kind:
+        return renamed
+    of_hpa = _HPA_CHANGES.get((have.version, kind.version)) if kind.group_kind == HPA else None
+    change = of_hpa or device_conversion.change_of_version(have, kind)
+    return renamed if change is None else _changed(change, renamed)
 
 
 def _event(obj: JsonObject, *, to_core: bool) -> dict[str, Json]:
@@ -101,7 +104,7 @@ def _changed(
     """Whoever sends reviews may send anything: what lacks the shape of its kind stays as it is."""
     try:
         return change(obj)
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, LookupError, TypeError, ValueError):
         raise ConversionError("the object does not have the fields of its kind") from None
 
 

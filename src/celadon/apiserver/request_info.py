@@ -212,6 +212,15 @@ class ListOptions:
 def list_options(request: HttpRequest, resource: Resource) -> ListOptions:
     """Read the options of a list or watch. Raises StatusError: 400 for what cannot be read, then
     422 for what does not go together, then 400 for fields that the resource does not have."""
+    options = consistent_options(request)
+    try:
+        return replace(options, fields=selectors.resolve_fields(options.fields, resource))
+    except selectors.SelectorError as error:
+        raise status.bad_request(str(error)) from None
+
+
+def consistent_options(request: HttpRequest) -> ListOptions:
+    """Read the options, whatever fields the resource has."""
     options = _read(request)
     watch = is_true(request, "watch")  # of any verb: deletions may say it, `/watch/` need not
     if watch:
@@ -219,10 +228,7 @@ def list_options(request: HttpRequest, resource: Resource) -> ListOptions:
     errors = _watch_errors(options) if watch else _list_errors(options)
     if errors:
         raise request_bodies.invalid_options(LIST_OPTIONS, errors)
-    try:
-        return replace(options, fields=selectors.resolve_fields(options.fields, resource))
-    except selectors.SelectorError as error:
-        raise status.bad_request(str(error)) from None
+    return options
 
 
 def _read(request: HttpRequest) -> ListOptions:

@@ -75,6 +75,10 @@ def outside(address: str) -> str:
     [
         ("10.0.0.9", "provided IP is already allocated", ""),
         ("10.0.0.10", "", ""),
+        ("010.00.0.09", "provided IP is already allocated", ""),
+        ("010.00.0.08", "provided IP is already allocated", ""),
+        ("10.0.0.0011", "", ""),
+        ("001.2.3.4", OTHER_NETWORK, outside("1.2.3.4")),
         ("bad", "", ""),
         ("10.0.1.1", OTHER_NETWORK, outside("10.0.1.1")),
         ("fd00::1", OTHER_NETWORK, outside("fd00::1")),
@@ -84,7 +88,7 @@ def outside(address: str) -> str:
 def test_chosen_addresses(address: str, fault: str, dry: str) -> None:
     async def scenario() -> None:
         network = Network()
-        await network.store("s", clusterIPs=["10.0.0.9"])
+        await network.store("s", clusterIPs=["10.0.0.9", "10.0.0.08"])
         assert network.view.network(dry_run=False).address_fault(address) == fault
         assert network.view.network(dry_run=True).address_fault(address) == dry
 

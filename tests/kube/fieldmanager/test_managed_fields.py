@@ -333,6 +333,15 @@ def test_what_a_status_can_give_by_release(
     assert found == field_set(*given)
 
 
+@pytest.mark.parametrize(("release", "given"), [("1.33", [STATUS, LABELS]), ("1.36", [LABELS])])
+def test_what_a_range_of_services_can_give_by_release(
+    release: str, given: list[tuple[str, ...]]
+) -> None:
+    endpoint = target("networking.k8s.io/v1/servicecidrs", "a")
+    with answering_as(release):
+        assert writable(endpoint).of(field_set(STATUS, LABELS)) == field_set(*given)
+
+
 @pytest.mark.parametrize(
     ("has_status", "subresource", "given", "withheld"),
     [

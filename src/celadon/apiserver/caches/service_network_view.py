@@ -112,26 +112,26 @@ class ServiceNetworkView:
 
     def _read(self) -> None:
         specs = [stored.object.get("spec") or {} for stored in self._services]
-        self._taken_addresses = {one for spec in specs for one in spec.get("clusterIPs") or ()}
+        said = (one for spec in specs for one in spec.get("clusterIPs") or ())
+        self._taken_addresses = {str(_read_address(one) or one) for one in said}
         self._taken_ports = {one for spec in specs for one in _ports(spec)}
 
     @on_loop
     def address_fault(self, text: str, *, dry_run: bool) -> str:
         """Return what is wrong with an address that a client chose; what is none is refused
         later."""
-        try:
-            address = ipaddress.ip_address(text)
-        except ValueError:
+        address = _read_address(text)
+        if address is None:
             return ""
         if address not in self._range and not dry_run:
             return NO_NETWORK
         if address.version != 4 or not self._range[1] <= address <= self._range[-2]:
             return (
-                f"the provided IP ({text}) is not in the valid range. The range of valid IPs is "
+                f"the provided IP ({address}) is not in the valid range. The range of valid IPs is "
                 f"{self._range}"
             )
         self._refresh()
-        return ALLOCATED_ADDRESS if not dry_run and text in self._taken_addresses else ""
+        return ALLOCATED_ADDRESS if not dry_run and str(address) in self._taken_addresses else ""
 
     @on_loop
     def port_fault(self, port: int, *, dry_run: bool) -> str:
@@ -248,6 +248,17 @@ class LiveNetwork:
         if not fault:
             self._claim(self.view.port_claim(port))
         return fault
+
+
+def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address, whose numbers may begin with zeros as long as it has no colons."""
+    bare = text
+    if ":" not in text:
+        bare = ".".join(one.lstrip("0") or one[-1:] for one in text.split("."))
+    try:
+        return ipaddress.ip_address(bare)
+    except ValueError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ from celadon.apiserver.negotiation import (
 from celadon.apiserver.object_store import ObjectTexts, StoredObject
 from celadon.apiserver.operation.request_limits import InFlight
 from celadon.apiserver.operation.server_metrics import ServerMetrics
-from celadon.apiserver.request_info import ListOptions, list_options
+from celadon.apiserver.request_info import ListOptions, consistent_options, list_options
 from celadon.kube import (
     AuthorizerBackend,
     GroupResource,
@@ -66,6 +66,7 @@ from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.registry import create, require_namespace, require_version, shown_object
+from celadon.kube.releases import is_since
 from celadon.kube.resources import deprecation_of
 from celadon.kube.well_known_values import AUTHENTICATION_GROUP, AUTHORIZATION_GROUP
 from celadon.records import dataclass, field
@@ -335,8 +336,10 @@ def _read_options(call: Call) -> None:
 
 
 def _wanted(call: Call) -> Accepted:
-    """Raises StatusError 406."""
+    """Raises StatusError 406; from 1.32 to 1.35 for wrong options of a list or watch before."""
     endpoint = call.endpoint
+    if endpoint.verb in ("list", "watch") and is_since("1.32") and not is_since("1.36"):
+        consistent_options(call.request)
     return accepted(
         call.request,
         endpoint.answer_types,

@@ -166,13 +166,14 @@ def _claims(kind: str, exactly: str) -> Iterator[tuple[str, Mapping[str, tuple[s
     yield kind, {gate: (*fields.get(gate, ()), *of_status.get(gate, ())) for gate in gates}
 
 
-def _slices(basic: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the ways into ResourceSlices; `basic` leads to the properties of a device."""
+def _slices(basic: str, *policies: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the ways into ResourceSlices; `basic` leads to the properties of a device, and there
+    are `policies` unless a capacity is no more than an amount."""
     device = f"spec.devices[*].{basic}"
     return {
         "DRAConsumableCapacity": (
             f"{device}allowMultipleAllocations",
-            f"{device}capacity{{*}}.requestPolicy",
+            *(f"{device}{policy}" for policy in policies),
         ),
         "DRADeviceBindingConditions": tuple(
             device + field
@@ -190,6 +191,7 @@ def _slices(basic: str) -> Mapping[str, tuple[str, ...]]:
     }
 
 
+_POLICY: Final = "capacity{*}.requestPolicy"
 _EXTENDED_RESOURCES: Final = {"DRAExtendedResource": ("spec.extendedResourceName",)}
 
 
@@ -234,10 +236,10 @@ _FIELDS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     "resource.k8s.io/v1/DeviceClass": _EXTENDED_RESOURCES,
     "resource.k8s.io/v1beta1/DeviceClass": _EXTENDED_RESOURCES,
     "resource.k8s.io/v1beta2/DeviceClass": _EXTENDED_RESOURCES,
-    "resource.k8s.io/v1/ResourceSlice": _slices(""),
+    "resource.k8s.io/v1/ResourceSlice": _slices("", _POLICY),
     "resource.k8s.io/v1alpha3/ResourceSlice": _slices("basic."),
-    "resource.k8s.io/v1beta1/ResourceSlice": _slices("basic."),
-    "resource.k8s.io/v1beta2/ResourceSlice": _slices(""),
+    "resource.k8s.io/v1beta1/ResourceSlice": _slices("basic.", _POLICY),
+    "resource.k8s.io/v1beta2/ResourceSlice": _slices("", _POLICY),
     "storage.k8s.io/v1/CSIDriver": {
         "CSIServiceAccountTokenSecrets": ("spec.serviceAccountTokenInSecrets",),
         "MutableCSINodeAllocatableCount": ("spec.nodeAllocatableUpdatePeriodSeconds",),

@@ -594,12 +594,18 @@ def pod_cidrs(spec: Any, _: Run) -> None:
         spec["podCIDR"] = plural[0]
 
 
+def _with_known_resources(spec: Any, run: Run) -> Any:
+    """The fields that count for a class of a pod, which of its own resources knows by a gate."""
+    knows = "PodLevelResources" in run.gates
+    return spec if knows else {key: spec[key] for key in spec if key != "resources"}
+
+
 def pod_status(status: Any, run: Run) -> None:
     """A new pod is pending; nothing that a client says about its status stays but the QoS class."""
     spec = run.root["spec"]
     made: JsonDict = {
         "phase": "Pending",
-        "qosClass": status.get("qosClass") or qos_class(spec),
+        "qosClass": status.get("qosClass") or qos_class(_with_known_resources(spec, run)),
     }
     if spec.get("schedulingGates"):
         made["conditions"] = [

@@ -375,10 +375,11 @@ _WIPED_METADATA: Final = "metadata.annotations"
 
 _RESETS_BEFORE_1_36: Final[Mapping[GroupKind, tuple[str, ...]]] = {
     GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"): ("metadata", "spec"),
-    GroupKind("networking.k8s.io", "ServiceCIDR"): (),
 }
-"""What a status resets that is not what it keeps: what it says of a group that there is not counts
-for nothing."""
+"""What a status resets that is not what it keeps."""
+_NO_RESETS_BEFORE_1_36: Final = frozenset({GroupKind("networking.k8s.io", "ServiceCIDR")})
+"""Kinds whose endpoints say what they reset of a group that there is not, which counts for
+nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,6 +446,8 @@ def writable(target: Target) -> Writable:
 @per_release(maxsize=1024)
 def _built_in(gvk: GroupVersionKind, subresource: str) -> Writable:
     rules = update_rules(gvk)
+    if gvk.group_kind in _NO_RESETS_BEFORE_1_36 and not is_since("1.36"):
+        return Writable()
     if not subresource:
         reset = rules.get("reset", rules.get("keep", ()))
         return Writable(_resets(path for path in reset if "." not in path))

@@ -330,18 +330,24 @@ _STRUCTS: Final[Mapping[str, str]] = {
     "batch.UncountedTerminatedPods": "Succeeded []types.UID; Failed []types.UID",
     "core.ContainerResizePolicy": "ResourceName string; RestartPolicy string",
     "core.HostIP": "IP string",
+    "core.NodeAddress": "Type string; Address string",
     "core.NodeSelectorRequirement": """Key string; Operator core.NodeSelectorOperator;
         Values []string""",
     "core.NodeSelectorTerm": """MatchExpressions []core.NodeSelectorRequirement;
         MatchFields []core.NodeSelectorRequirement""",
     "core.PodIP": "IP string",
+    "core.PodResourceClaim": """Name string; ResourceClaimName *string;
+        ResourceClaimTemplateName *string""",
     "core.ScopeSelector": "MatchExpressions []core.ScopedResourceSelectorRequirement",
     "core.ScopedResourceSelectorRequirement": """ScopeName core.ResourceQuotaScope;
         Operator core.ScopeSelectorOperator; Values []string""",
+    "core.ServicePort": """Name string; Protocol string; AppProtocol *string; Port int32;
+        TargetPort intstr.IntOrString; NodePort int32""",
     "core.Taint": """Key string; Value string; Effect core.TaintEffect;
         TimeAdded *v1.Time""",
     "core.Toleration": """Key string; Operator core.TolerationOperator; Value string;
         Effect core.TaintEffect; TolerationSeconds *int64""",
+    "networking.ParentReference": "Group string; Resource string; Namespace string; Name string",
     "networking.ServiceCIDRSpec": "CIDRs []string",
     "rbac.RoleRef": "APIGroup string; Kind string; Name string",
     "resource.AllocationResult": """Devices resource.DeviceAllocationResult;
@@ -464,6 +470,13 @@ def _printed_bytes(value: Any) -> str:
     return f"[]byte{{{', '.join(f'{byte:#x}' for byte in data)}}}"
 
 
+def _printed_raw(value: object) -> str:
+    """An object that nobody has read: its JSON as it was sent, taken to be without spaces."""
+    data = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    shown = ", ".join(f"{byte:#x}" for byte in data)
+    return f"runtime.RawExtension{{Raw:[]uint8{{{shown}}}, Object:runtime.Object(nil)}}"
+
+
 def _printed_time(value: object) -> str:
     """A time, which has a text that Go prefers to its members: `2001-01-01 00:00:00 +0000 UTC`."""
     return f"{str(value).removesuffix('Z').replace('T', ' ')} +0000 UTC"
@@ -506,6 +519,7 @@ _PRINTERS: Final[Mapping[str, Callable[[Any], str]]] = {
     "core.ResourceName": str,
     "intstr.IntOrString": _printed_int_or_string,
     "resource.Quantity": _printed_quantity,
+    "runtime.RawExtension": _printed_raw,
     "structured.SharedDeviceID": _printed_device,
     "uint64": lambda value: f"{value:#x}",
     "v1.Time": _printed_time,

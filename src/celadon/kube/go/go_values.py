@@ -62,7 +62,9 @@ class GoData:
         match self.kind:
             case Kind.STRUCT:
                 return all(member.is_zero for member in (self.members or {}).values())
-            case Kind.TEXT | Kind.PLAIN:
+            case Kind.TEXT:
+                return not self.text
+            case Kind.PLAIN:
                 return self.text in _ZEROS
         return self.is_nil
 

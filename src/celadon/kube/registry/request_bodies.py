@@ -417,7 +417,8 @@ FORMER_VERSIONS: Final[Mapping[GroupKind, tuple[str, ...]]] = {
         }.items()
     },
 }
-"""Versions that a server can still read, but no longer serves: their fields are those of v1."""
+"""Versions that a server can still read where its release no longer serves them: their fields are
+those of v1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -544,8 +545,10 @@ def draft_of(
 
 def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
     """The kind by whose structure it is read: that of v1 for versions no longer served."""
-    former = kind.version in FORMER_VERSIONS.get(kind.group_kind, ())
-    return kind._replace(version="v1") if former else kind
+    is_former = kind.version in FORMER_VERSIONS.get(kind.group_kind, ())
+    if is_former and typed_objects.codec_for(kind) is None:
+        return kind._replace(version="v1")
+    return kind
 
 
 def stray_fields(

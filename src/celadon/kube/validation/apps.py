@@ -99,7 +99,8 @@ def deployment_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
         yield from int_or_percent(at.child("maxSurge"), surge)
         if amount(unavailable) == 0 and amount(surge) == 0:
             detail = "may not be 0 when `maxSurge` is 0"
-            yield fieldpath.invalid(at.child("maxUnavailable"), unavailable, detail)
+            of_go = GoValue(unavailable, "intstr.IntOrString")
+            yield fieldpath.invalid(at.child("maxUnavailable"), of_go, detail)
         yield from at_most_100_percent(at.child("maxUnavailable"), unavailable)
 
 
@@ -124,7 +125,8 @@ def daemon_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
         unavailable, surge = map(amount, numbers.values())
         if unavailable and surge:
             detail = "may not be set when maxUnavailable is non-zero"
-            yield fieldpath.invalid(at.child("maxSurge"), numbers["maxSurge"], detail)
+            of_go = GoValue(numbers["maxSurge"], "intstr.IntOrString")
+            yield fieldpath.invalid(at.child("maxSurge"), of_go, detail)
         elif not unavailable and not surge:
             detail = "cannot be 0 when maxSurge is 0"
             yield fieldpath.required(at.child("maxUnavailable"), detail)

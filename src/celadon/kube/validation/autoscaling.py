@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since
@@ -235,7 +236,8 @@ def _target(path: FieldPath, target: JsonObject) -> Errors:
     for field in ("value", "averageValue"):
         text = target.get(field)
         if text is not None and parse_amounts(text).sign <= 0:
-            yield fieldpath.invalid(path.child(field), text, "must be positive")
+            value = GoValue(text, "resource.Quantity")
+            yield fieldpath.invalid(path.child(field), value, "must be positive")
     utilization = target.get("averageUtilization")
     if utilization is not None and utilization < 1:
         at = path.child("averageUtilization")

@@ -178,7 +178,8 @@ def _addresses(status: JsonObject) -> Errors:
     for at, address in items(status, "addresses", _STATUS):
         key = address.get("type") or "", address.get("address") or ""
         if key in seen:
-            yield fieldpath.duplicate(at, dict(zip(("Type", "Address"), key, strict=True)))
+            shown = dict(zip(("Type", "Address"), key, strict=True))
+            yield fieldpath.duplicate(at, GoValue(shown, "core.NodeAddress"))
         seen.add(key)
 
 

@@ -78,6 +78,7 @@ DEVICES: Final[Mapping[str, Validation]] = {
         resource_claims.device_class,
         CLUSTER_GENERATED,
         resource_claims.device_class_update,
+        named_again_since="1.35",
         repeated_until="1.35",
     ),
     "DeviceTaintRule": Validation(

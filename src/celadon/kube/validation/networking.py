@@ -310,7 +310,8 @@ def _policy(obj: JsonObject, known: Collection[str]) -> Errors:
     types = spec.get("policyTypes") or []
     if len(types) > len(POLICY_TYPES):
         detail = "may not specify more than two policyTypes"
-        yield fieldpath.invalid(SPEC.child("policyTypes"), types, detail)
+        value = GoValue(types, "[]networking.PolicyType")
+        yield fieldpath.invalid(SPEC.child("policyTypes"), value, detail)
         return
     for at, one in items(spec, "policyTypes", SPEC):
         yield from supported(at, one, POLICY_TYPES)

@@ -360,12 +360,16 @@ class Validation:
     changes: Update | None = None
     named_once_since: str = ""
     """The release since which the metadata of a changed object are not looked at as new ones."""
+    named_again_since: str = ""
+    """The release since which they are."""
     repeated_until: str = ""
 
     @property
     def revisits(self) -> Revisit:
         """Return how metadata are revisited in the current release."""
-        once = self.named_once_since and is_since(self.named_once_since)
+        once = (self.named_once_since and is_since(self.named_once_since)) or (
+            self.named_again_since and not is_since(self.named_again_since)
+        )
         return self.revisit & ~Revisit.AS_NEW if once else self.revisit
 
     def of_update(self, obj: JsonObject, old: JsonObject) -> Errors:

@@ -369,7 +369,9 @@ def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> E
         yield fieldpath.invalid(path, values, why)
     shared = bool(device.get("allowMultipleAllocations"))
 
-    def amount(at: FieldPath, given: JsonObject) -> Errors:
+    def amount(at: FieldPath, given: JsonObject | str) -> Errors:
+        if isinstance(given, str):  # in v1alpha3
+            return NO_ERRORS
         return capacity(at, given, shared=shared)
 
     yield from _properties(path, device, amount)

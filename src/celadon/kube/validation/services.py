@@ -304,16 +304,10 @@ def _distinct_ports(spec: JsonObject, kind: str) -> Errors:
             taken.add((protocol, number))
 
 
-def _printed_port(protocol: str, number: int) -> JsonDict:
+def _printed_port(protocol: str, number: int) -> GoValue:
     """Return what Go prints of the key that upstream compares ports by."""
-    return {
-        "Name": "",
-        "Protocol": protocol,
-        "AppProtocol": None,
-        "Port": number,
-        "TargetPort": 0,
-        "NodePort": 0,
-    }
+    key: JsonDict = {"Name": "", "Protocol": protocol, "AppProtocol": None, "Port": number}
+    return GoValue({**key, "TargetPort": 0, "NodePort": 0}, "core.ServicePort")
 
 
 def _source_ranges(obj: JsonObject, old: JsonObject, kind: str) -> Errors:
@@ -450,10 +444,13 @@ def ip_address_changes(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.invalid(_PARENT, _printed_parent(new), IMMUTABLE)
 
 
-def _printed_parent(parent: JsonObject | None) -> JsonDict | None:
+def _printed_parent(parent: JsonObject | None) -> GoValue | None:
     """Return what Go prints of the struct, whose fields have no JSON names."""
+    if parent is None:
+        return None
     fields = ("Group", "Resource", "Namespace", "Name")
-    return None if parent is None else {one: parent.get(one.lower()) or "" for one in fields}
+    shown = {one: parent.get(one.lower()) or "" for one in fields}
+    return GoValue(shown, "networking.ParentReference")
 
 
 def service_cidr(obj: JsonObject) -> Errors:
@@ -532,4 +529,5 @@ def service_cidr_update(obj: JsonObject, old: JsonObject) -> Errors:
         if len(new) != len(before):
             yield from _ranges(new)
     else:
-        yield fieldpath.invalid(_CIDRS, (obj.get("spec") or {}).get("cidrs"), IMMUTABLE)
+        value = GoValue((obj.get("spec") or {}).get("cidrs"), "[]string")
+        yield fieldpath.invalid(_CIDRS, value, IMMUTABLE)

@@ -407,7 +407,8 @@ def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield from _revised(obj)
     yield from not_negative(obj, FieldPath(), "revision")
     if obj.get("data") != old.get("data"):
-        yield fieldpath.invalid(FieldPath("data"), obj.get("data"), IMMUTABLE)
+        value = GoValue(obj.get("data"), "runtime.RawExtension")
+        yield fieldpath.invalid(FieldPath("data"), value, IMMUTABLE)
 
 
 def migration(obj: JsonObject) -> Errors:

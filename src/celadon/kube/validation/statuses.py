@@ -99,7 +99,8 @@ def _growth(status: JsonObject) -> Errors:
     for name, progress in entries(status, _GROWTH):
         yield from _claim_resource(at, name)
         if progress not in known:
-            yield fieldpath.not_supported(at, NamedText(name), sorted(known))
+            shown = GoValue(name, "core.ResourceName")
+            yield fieldpath.not_supported(at, shown, sorted(known))
     at = _STATUS.child("allocatedResources")
     for name, text in entries(status, "allocatedResources"):
         wrong = [*_claim_resource(at, name)] or [*_claim_amount(at.key(name), text)]

@@ -115,9 +115,12 @@ def driver_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateCSIDriverUpdate` of `pkg/apis/storage/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     yield from _driver(spec)
-    for field, shown in (("attachRequired", "attachedRequired"), ("volumeLifecycleModes", "")):
-        at = SPEC.child(shown or field)
-        yield from immutable(at, spec.get(field), before.get(field))
+    new, old_value = spec.get("attachRequired"), before.get("attachRequired")
+    yield from immutable(SPEC.child("attachedRequired"), new, old_value)
+    modes = spec.get("volumeLifecycleModes")
+    if modes != before.get("volumeLifecycleModes"):
+        value = GoValue(modes, "[]storage.VolumeLifecycleMode")
+        yield fieldpath.invalid(SPEC.child("volumeLifecycleModes"), value, IMMUTABLE)
 
 
 def node(obj: JsonObject) -> Errors:

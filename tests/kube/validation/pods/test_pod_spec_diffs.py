@@ -291,6 +291,22 @@ AMOUNT_OF_CPU = '{{i: resource.int64Amount{{value: {}}}, s: {}, Format: "Decimal
             id="a list where there was none",
         ),
         pytest.param(
+            container(resources={"limits": {"memory": "0"}}),
+            container(resources={"limits": {"memory": "1"}}),
+            [
+                '- Limits:   core.ResourceList{s"memory": {s: "0", Format: "DecimalSI"}},',
+                '+ Limits:   core.ResourceList{s"memory": {i: resource.int64Amount{value: 1}, '
+                's: "1", Format: "DecimalSI"}},',
+            ],
+            id="an amount of nothing has a text",
+        ),
+        pytest.param(
+            container(resizePolicy=[{"resourceName": "cpu", "restartPolicy": "NotRequired"}]),
+            container(resizePolicy=[{"resourceName": "memory", "restartPolicy": "NotRequired"}]),
+            ['- ResourceName:  s"cpu",', '+ ResourceName:  s"memory",'],
+            id="the name of a resource prints itself",
+        ),
+        pytest.param(
             container(resources={"requests": {"cpu": "100m", "memory": "1Gi"}}),
             container(resources={"requests": {"cpu": "1", "memory": "1Gi"}}),
             [

@@ -185,6 +185,8 @@ def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
         if mark == "{}":
             return go_map(entries, named, names_keys=True)
         return go_map(entries, f"map[string]{_NAMES[inner]}")
+    if named == "core.ResourceName" and not mark:
+        return GoData(named, Kind.TEXT, text=value or "", shown=value or "")
     if kind in _SCALARS:
         return _SCALARS[kind](value)
     return internal_go_struct(value or {}, kind)

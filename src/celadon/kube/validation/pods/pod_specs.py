@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from celadon.kube import fieldpath, metadata
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_text import quote
-from celadon.kube.json_types import JsonDict, JsonObject
+from celadon.kube.go.go_text import GoValue, quote
+from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.annotated_values import (
@@ -478,12 +478,13 @@ def _resource_claims(path: FieldPath, spec: JsonObject, *, is_static: bool) -> E
             yield from dns_subdomain(at.child(one), claim[one])
 
 
-def _printed_claim(claim: JsonObject) -> JsonDict:
-    return {
+def _printed_claim(claim: JsonObject) -> GoValue:
+    shown = {
         "Name": claim.get("name") or "",
         "ResourceClaimName": claim.get("resourceClaimName"),
         "ResourceClaimTemplateName": claim.get("resourceClaimTemplateName"),
     }
+    return GoValue(shown, "core.PodResourceClaim")
 
 
 def _host_network(path: FieldPath, spec: JsonObject, *, in_pod: bool) -> Errors:

@@ -150,7 +150,8 @@ def quantity_value(path: FieldPath, name: str, text: str) -> Errors:
     if amount.sign < 0:
         yield fieldpath.invalid(path, str(amount), NEGATIVE)
     if (name in COUNTED or is_extended(name)) and not _is_whole(amount):
-        yield fieldpath.invalid(path, str(amount), "must be an integer")
+        value = GoValue(str(amount), "resource.Quantity")
+        yield fieldpath.invalid(path, value, "must be an integer")
 
 
 def positive_quantity(path: FieldPath, text: str) -> Errors:

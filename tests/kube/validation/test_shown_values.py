@@ -1,0 +1,141 @@
+"""Values that are no texts and numbers, in errors: before 1.34 as Go writes them, then as JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from celadon.kube.releases import answering_as
+from celadon.kube.validation.core_kinds import node_changes
+from celadon.kube.validation.statuses import claim_status
+from tests.kube.validation.objects import admitted, complaints, obj, update_complaints
+
+AMOUNT = (
+    "resource.Quantity{{i:resource.int64Amount{{value:{}, scale:-3}}, "
+    'd:resource.infDecAmount{{Dec:(*inf.Dec)(nil)}}, s:"{}", Format:"DecimalSI"}}'
+)
+SERVICE = {
+    "clusterIP": "10.0.0.7",
+    "ports": [{"name": "a", "port": 80}, {"name": "b", "port": 80}],
+}
+
+
+def deployment() -> dict[str, Any]:
+    template = {
+        "metadata": {"labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "image": "i"}]},
+    }
+    none = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": 0, "maxUnavailable": 0}}
+    spec = {"selector": {"matchLabels": {"a": "b"}}, "template": template, "strategy": none}
+    return obj("apps/v1", "Deployment", spec=spec)
+
+
+def autoscaler() -> dict[str, Any]:
+    target = {"type": "Value", "value": "-300m"}
+    metric = {"type": "External", "external": {"metric": {"name": "m"}, "target": target}}
+    scaled = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "d"}
+    spec = {"scaleTargetRef": scaled, "maxReplicas": 2, "metrics": [metric]}
+    return obj("autoscaling/v2", "HorizontalPodAutoscaler", spec=spec)
+
+
+@pytest.mark.parametrize(
+    ("given", "of_go", "of_json"),
+    [
+        (
+            obj("v1", "ResourceQuota", spec={"hard": {"pods": "500m"}}),
+            AMOUNT.format(500, "500m") + ": must be an integer",
+            '"500m": must be an integer',
+        ),
+        (
+            autoscaler(),
+            AMOUNT.format(-300, "-300m") + ": must be positive",
+            '"-300m": must be positive',
+        ),
+        (
+            deployment(),
+            'intstr.IntOrString{Type:0, IntVal:0, StrVal:""}: may not be 0 when `maxSurge` is 0',
+            "0: may not be 0 when `maxSurge` is 0",
+        ),
+        (
+            obj("v1", "Service", spec=SERVICE),
+            'core.ServicePort{Name:"", Protocol:"TCP", AppProtocol:(*string)(nil), Port:80, '
+            'TargetPort:intstr.IntOrString{Type:0, IntVal:0, StrVal:""}, NodePort:0}',
+            '{"Name":"","Protocol":"TCP","AppProtocol":null,"Port":80,"TargetPort":0,"NodePort":0}',
+        ),
+        (
+            obj("networking.k8s.io/v1", "NetworkPolicy", spec={"policyTypes": ["a", "b", "c"]}),
+            '[]networking.PolicyType{"a", "b", "c"}: may not specify more than two',
+            '["a","b","c"]: may not specify more than two',
+        ),
+    ],
+)
+def test_in_new_objects(given: dict[str, Any], of_go: str, of_json: str) -> None:
+    for release, shown in (("1.31", of_go), ("1.33", of_go), ("1.34", of_json)):
+        with answering_as(release):
+            assert any(shown in one for one in complaints(admitted(given))), (release, shown)
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "before", "after", "of_go", "of_json"),
+    [
+        (
+            *("apps/v1", "ControllerRevision", {"data": {"a": 2}}, {"data": {"a": 1}}),
+            "runtime.RawExtension{Raw:[]uint8{0x7b, 0x22, 0x61, 0x22, 0x3a, 0x31, 0x7d}, "
+            "Object:runtime.Object(nil)}: field is immutable",
+            '{"a":1}: field is immutable',
+        ),
+        (
+            *("networking.k8s.io/v1", "IPAddress"),
+            {"spec": {"parentRef": {"resource": "services", "name": "s"}}},
+            {"spec": {"parentRef": {"resource": "services", "name": "t", "namespace": "n"}}},
+            'networking.ParentReference{Group:"", Resource:"services", Namespace:"n", Name:"t"}',
+            '{"Group":"","Resource":"services","Namespace":"n","Name":"t"}',
+        ),
+        (
+            *("networking.k8s.io/v1", "ServiceCIDR", {"spec": {"cidrs": ["10.1.0.0/24"]}}, {}),
+            "[]string(nil): field is immutable",
+            "null: field is immutable",
+        ),
+        (
+            *("storage.k8s.io/v1", "CSIDriver", {"spec": {"volumeLifecycleModes": ["Ephemeral"]}}),
+            {"spec": {"volumeLifecycleModes": ["Persistent"]}},
+            '[]storage.VolumeLifecycleMode{"Persistent"}: field is immutable',
+            '["Persistent"]: field is immutable',
+        ),
+    ],
+)
+def test_in_changed_objects(
+    api_version: str,
+    kind: str,
+    before: dict[str, Any],
+    after: dict[str, Any],
+    of_go: str,
+    of_json: str,
+) -> None:
+    old, new = (obj(api_version, kind, **fields) for fields in (before, after))
+    for release, shown in (("1.33", of_go), ("1.34", of_json)):
+        with answering_as(release):
+            found = update_complaints(new, old)
+            assert any(shown in one for one in found), (release, found)
+
+
+def test_addresses_of_nodes() -> None:
+    twice = {"status": {"addresses": [{"type": "Hostname", "address": "h"}] * 2}}
+    for release, shown in (
+        ("1.33", 'core.NodeAddress{Type:"Hostname", Address:"h"}'),
+        ("1.34", '{"Type":"Hostname","Address":"h"}'),
+    ):
+        with answering_as(release):
+            found = [str(one) for one in node_changes(twice, {})]
+            assert found == [f"status.addresses[1]: Duplicate value: {shown}"]
+
+
+def test_resources_in_the_status_of_a_claim() -> None:
+    """Their names print themselves."""
+    status = {"allocatedResourceStatuses": {"storage": "foo"}}
+    claim = {"spec": {"accessModes": ["ReadWriteOnce"]}, "status": status}
+    for release, shown in (("1.33", "storage"), ("1.34", '"storage"')):
+        with answering_as(release):
+            found = [str(one) for one in claim_status(claim, {})]
+            assert any(f"Unsupported value: {shown}: supported" in one for one in found), found
