@@ -589,8 +589,8 @@ UNDONE = (
     Undone(
         "an index of thousands of digits, at which a controller fails again and again",
         "kube/go/go_text.py",
-        "    try:\n        return parse_int(text)\n    except ValueError:\n        return otherwise\n",
-        "    return int(text)\n",
+        "        return parse_int(text)\n    except ValueError:\n        return otherwise\n",
+        "        return int(text)\n    finally:\n        pass\n",
         "tests/apiserver/simulation/planning/test_job_indexes.py::test_numbers_that_are_none",
     ),
     Undone(
