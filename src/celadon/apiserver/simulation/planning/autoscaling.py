@@ -164,7 +164,7 @@ class _Sync:
         metrics: Sequence[JsonObject] = self.spec.get("metrics") or ()
         proposals: list[_Proposal] = []
         failures: list[tuple[str, str, str]] = []
-        current: list[JsonDict] = []
+        current: list[JsonObject] = []
         for metric in metrics:
             try:
                 proposals.append(self._of_metric(metric, target.replicas))
