@@ -284,6 +284,12 @@ RUNS_OR_LOADS = {
 """Modules, and names of modules, that run what they are given or make objects of any class; all
 that begin so, with a `*`."""
 
+FEW_DIGITS = {
+    "celadon.cel.codegen.counted: add": "source that was generated",
+    "celadon.storage.sqlite_file: _revision": "of 20 bytes",
+}
+"""Functions that ask whether a text is digits and not how many, and read it with `int`."""
+
 ALLOWED = {
     (
         "celadon.admission.compiled_expressions",

@@ -586,4 +586,32 @@ UNDONE = (
         "case Literal(text, False):\n                return text[:0]",
         "tests/cel/re2/test_hostile.py::test_a_long_text_is_found_in_itself",
     ),
+    Undone(
+        "an index of thousands of digits, at which a controller fails again and again",
+        "kube/go/go_text.py",
+        "        return parse_int(text)\n    except ValueError:\n        return otherwise\n",
+        "        return int(text)\n    finally:\n        pass\n",
+        "tests/apiserver/simulation/planning/test_job_indexes.py::test_numbers_that_are_none",
+    ),
+    Undone(
+        "an amount of so many digits that its template has no hash",
+        "kube/template_hashes.py",
+        "return digits if len(digits) > _MOST_DIGITS else ",
+        "return ",
+        "tests/kube/test_template_hashes.py::test_an_amount_of_more_digits_than_python_reads",
+    ),
+    Undone(
+        "keys of thousands of digits, which nobody can sort",
+        "goyaml/yaml_documents.py",
+        "numbers = _int64(lead + left) - _int64(lead + right)",
+        "numbers = int(lead + left) - int(lead + right)",
+        "tests/goyaml/test_yaml_writer.py::test_members_are_in_the_order_of_go",
+    ),
+    Undone(
+        "a name in a report of TAP that a terminal obeys",
+        "cli/report/ci_forms.py",
+        'model.one_line(" ".join(text.split()))',
+        '" ".join(text.split())',
+        "tests/cli/report/test_ci_forms.py::test_nothing_in_a_form_is_obeyed",
+    ),
 )

@@ -91,6 +91,8 @@ def test_a_text_with_empty_lines_at_its_end_is_no_end_of_the_document() -> None:
         ("x-1", "xa"),
         ("a1", "a01"),
         ("k100", "k110"),
+        (f"k1{'0' * 5000}", f"k2{'0' * 5000}"),
+        (f"k{2**63}", "k1"),
     ],
 )
 def test_members_are_in_the_order_of_go(first: str, second: str) -> None:

@@ -207,3 +207,11 @@ def _of_bytes(text: bytes) -> int:
     for byte in text:
         digest = ((digest ^ byte) * 0x01000193) % (1 << 32)
     return digest
+
+
+def test_an_amount_of_more_digits_than_python_reads() -> None:
+    hashes = set()
+    for amount in ("9" * 5_000, "9" * 5_001, "9" * 100_000):
+        container = {"name": "a", "resources": {"limits": {"cpu": amount}}}
+        hashes.add(template_hash({"spec": {"containers": [container]}}))
+    assert len(hashes) == 3

@@ -93,7 +93,7 @@ def _verdict(reply: Reply) -> ImageVerdict:
         raise NoAnswer(failed[0])
     try:
         answer = json.loads(reply.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         answer = None
     status = answer.get("status") if isinstance(answer, dict) else None
     if not isinstance(status, dict):

@@ -179,8 +179,21 @@ def _compare_at(a: str, b: str, i: int) -> int:
         return ord(a[i]) - ord(b[i]) if both else 1 if a[i].isalpha() else -1
     lead = "1" if "0" in (a[i], b[i]) and a[:i].rstrip("0")[-1:].isdecimal() else ""
     left, right = (_digits(text, i) for text in (a, b))
-    numbers = int(f"0{lead}{left}") - int(f"0{lead}{right}")
+    numbers = _int64(lead + left) - _int64(lead + right)
     return numbers or len(left) - len(right) or ord(a[i]) - ord(b[i])
+
+
+def _int64(digits: str) -> int:
+    """Return the number that go-yaml makes of any number of digits: it loses the upper bits."""
+    number = 0
+    for start in range(0, len(digits), _AT_ONCE):
+        some = digits[start : start + _AT_ONCE]
+        number = (number * 10 ** len(some) + int(some)) % (1 << 64)
+    return number - (number >> 63 << 64)
+
+
+_AT_ONCE: Final = 18
+"""Digits of which Python makes numbers that are still small."""
 
 
 def _digits(text: str, start: int) -> str:

@@ -328,12 +328,13 @@ def _quantity(value: Json) -> str:
     mantissa, scale, exact = quantity.mantissa, quantity.scale, _NOT_SET
     if quantity.exact is not None:
         mantissa = scale = 0
-        sign, digits, exponent = quantity.exact.as_tuple()
-        unscaled = int("".join(map(str, digits)))
-        negative = "true" if sign else "false"
+        written, _, power = f"{quantity.exact.copy_abs():e}".partition("e")
+        whole, _, fraction = written.partition(".")
+        unscaled, exponent = whole + fraction, int(power) - len(fraction)
+        negative = "true" if quantity.exact.is_signed() else "false"
         exact = (
             f"{{unscaled:(big.Int){{neg:(bool){negative} abs:(big.nat)[{_words(unscaled)}]}} "
-            f"scale:(inf.Scale){-int(exponent)}}}"
+            f"scale:(inf.Scale){-exponent}}}"
         )
     form = "" if given is None else quantity.format.value
     return (
@@ -343,13 +344,18 @@ def _quantity(value: Json) -> str:
     )
 
 
-def _words(number: int) -> str:
+_MOST_DIGITS: Final = 4_000
+"""Python makes integers of few digits only, and takes time in proportion to the square. Amounts of
+more digits, which nobody has, have a hash of their own."""
+
+
+def _words(digits: str) -> str:
     def each(rest: int) -> Iterator[str]:
         while rest:
             yield str(rest % _WORD)
             rest //= _WORD
 
-    return " ".join(each(number))
+    return digits if len(digits) > _MOST_DIGITS else " ".join(each(int(digits)))
 
 
 _SCALAR_TEXTS: Final[Mapping[str, Callable[[Json], str]]] = {

@@ -9,12 +9,12 @@ what they create may be refused where the workload was not.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from celadon.kube import metadata
 from celadon.kube.authorization import User
+from celadon.kube.go.go_text import int_or
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind
 from celadon.kube.template_hashes import safe_digits, template_hash
@@ -450,7 +450,7 @@ def _surge(spec: JsonObject, replicas: int) -> int:
         return 0
     surge = (strategy.get("rollingUpdate") or {}).get("maxSurge") or 0
     if isinstance(surge, str):
-        return math.ceil(replicas * int(surge.removesuffix("%")) / 100)
+        return -(-replicas * int_or(surge.removesuffix("%"), 0) // 100)
     return int(surge)
 
 

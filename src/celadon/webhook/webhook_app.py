@@ -129,7 +129,7 @@ def _service(text: str) -> JsonDict:
     namespace, slash, rest = text.partition("/")
     full, slash_path, path = rest.partition("/")
     name, colon, port = full.partition(":")
-    if not (namespace and slash and name) or (colon and not port.isdecimal()):
+    if not (namespace and slash and name) or (colon and (not port.isdecimal() or len(port) > 5)):
         raise ValueError(f"`{text}` is not NAMESPACE/NAME[:PORT]")
     found: JsonDict = {"namespace": namespace, "name": name, "path": slash_path + path}
     if port:

@@ -124,6 +124,12 @@ ROWS = [
         503,
         f"error trying to reach service: dial tcp 10.1.0.9:8080: {REFUSED}",
     ),
+    (
+        f"services/s:{'9' * 5000}/proxy",
+        503,
+        'no endpoints available for service "s"',
+    ),
+    ("services/s:%C2%B2/proxy", 503, 'no endpoints available for service "s"'),
     ("services/:/proxy", 400, 'invalid service request ":"'),
 ]
 

@@ -32,6 +32,12 @@ def found(*documents: Json) -> Any:
     return search(given, documents[0]["metadata"]["name"], "1.36")
 
 
+@pytest.mark.parametrize("text", ["--5", "9" * 5000, "²"])
+def test_texts_that_are_no_numbers(text: str) -> None:
+    number = policy(expression=f"string(object.spec.replicas) != '{text}'", rules=WORKLOADS[1:])
+    assert found(number)
+
+
 SOLVED: dict[str, Json] = {
     "a text": policy(expression="object.data.x == 'ok'"),
     "a number": policy(expression="size(object.data.x) > 3 && object.data.x.endsWith('yes!')"),

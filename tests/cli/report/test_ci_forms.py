@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -194,3 +194,26 @@ def test_results() -> None:
     assert place(first["relatedLocations"][0]) == ("p", 1)
     assert noted["message"]["text"] == "noted. Help: do it"
     assert "physicalLocation" not in noted["locations"][0]
+
+
+_HARM = "\x1b[2J\x9b31m\x7f\u202e\n::error::x ##[error]y\r  ::stop"
+
+
+class _Harmful(_View):
+    def cases(self) -> list[ReportCase]:
+        place = Place(_HARM, 1)
+        return [
+            ReportCase(_HARM, _HARM, place, state, _HARM, _HARM, title=_HARM) for state in CaseState
+        ]
+
+
+@pytest.mark.parametrize("form", [as_tap, as_junit, as_github], ids=["tap", "junit", "github"])
+def test_nothing_in_a_form_is_obeyed(form: Callable[[ReportView[Any]], str]) -> None:
+    """By a terminal, or by a service in whose log it stands."""
+    text = form(_Harmful(None))
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", text)
+    assert "##[" not in text
+    assert form is as_github or not re.search(r"(?m)^\s*::", text)
+    commands = re.findall(r"(?m)^::(\w+)", text)
+    assert set(commands) <= {"error", "warning", "notice"}
+    assert "stop" not in commands

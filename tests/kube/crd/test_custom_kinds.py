@@ -431,7 +431,7 @@ def test_what_versions_have_of_their_own(conversion: Json | None, converts: bool
     assert {(one.since, one.converts) for one in (first, second)} == {(7, converts)}
 
 
-@pytest.mark.parametrize("version", [None, "", "x", "-1"])
+@pytest.mark.parametrize("version", [None, "", "x", "-1", "9" * 5000, "²"])
 def test_a_definition_that_no_store_has_numbered(version: str | None) -> None:
     spec: Json = {
         "group": "example.com",

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from celadon.kube.go.go_text import parse_bool, parse_int, parse_uint
+from celadon.kube.go.go_text import int_or, parse_bool, parse_int, parse_uint
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,11 @@ def test_what_is_no_number_without_a_sign(text: str, why: str) -> None:
 def test_booleans(texts: str, value: bool | None) -> None:
     assert {parse_bool(text) for text in texts.split()} == {value}
     assert parse_bool("") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("12", 12), ("-3", -3), ("", 7), ("x", 7), ("1_0", 7), ("²", 7), ("9" * 5000, 7), (" 1", 7)],
+)
+def test_numbers_that_may_be_none(text: str, number: int) -> None:
+    assert int_or(text, 7) == number

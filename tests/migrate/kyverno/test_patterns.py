@@ -108,6 +108,8 @@ def test_wildcards(pattern: str, text: str, *, matches: bool) -> None:
         ("", None),
         ("1d", None),
         ("s", None),
+        ("9" * 400 + "h", None),
+        ("9" * 5000 + "ns", None),
     ],
 )
 def test_durations(text: str, value: int | None) -> None:

@@ -80,7 +80,7 @@ def well(member: Member, stream: int) -> None:
     member.end(stream, 0)
 
 
-def refused(status: int, text: str) -> Answer:
+def refused(status: int | str, text: str) -> Answer:
     def answer(member: Member, stream: int) -> None:
         trailers = [("grpc-status", str(status)), ("grpc-message", text)]
         member.h2.send_headers(stream, GREETING + trailers, end_stream=True)
@@ -146,6 +146,8 @@ def run(work: Awaitable[None]) -> None:
         (refused(3, "etcdserver: request is too large"), TooLarge, "request is too large"),
         (refused(7, "a %25 and %C3%A9"), ServiceError, "a % and é"),
         (refused(2, ""), ServiceUnavailable, "UNKNOWN"),
+        (refused("x", ""), ServiceUnavailable, "UNKNOWN"),
+        (refused("9" * 5000, ""), ServiceUnavailable, "UNKNOWN"),
         (no_etcd, ServiceUnavailable, "answers with 404, and not as etcd"),
     ],
 )

@@ -41,7 +41,7 @@ PREFIX: Final = "pod-security.kubernetes.io/"
 MODES: Final = ("enforce", "audit", "warn")
 
 LATEST: Final = "latest"
-_VERSION: Final = late_pattern(r"v1\.(0|[1-9][0-9]*)")
+_VERSION: Final = late_pattern(r"v1\.(0|[1-9][0-9]{0,17})")
 _LABELS: Final = FieldPath("metadata", "labels")
 
 

@@ -16,7 +16,7 @@ from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
 from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.object_store import ObjectStore, StoredObject, is_event
 from celadon.kube import GroupResource, GroupVersionResource, JsonObject, metadata
-from celadon.kube.go import quote
+from celadon.kube.go import int_or, quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Resource
 
@@ -184,7 +184,7 @@ class StorageMigrations:
         if not _is_collected(resource):
             return None  # upstream asks again and again, for ever
         try:
-            if not await self._migrated(resource, int(migration["status"]["resourceVersion"])):
+            if not await self._migrated(resource, _at(migration)):
                 return RETRY_SECONDS
         except _Unmigrated as error:
             await self._fail(migration, _unhandled(str(error)))
@@ -284,6 +284,11 @@ def _item(migration: JsonObject) -> str:
     """The name of the definition, if the resource has one."""
     resource = (migration.get("spec") or {}).get("resource") or {}
     return f"{resource.get('resource', '')}.{resource.get('group', '')}"
+
+
+def _at(migration: JsonObject) -> int:
+    """Return the revision at which a migration began."""
+    return int_or(migration["status"]["resourceVersion"], 2**63 - 1)
 
 
 def _conditions(obj: JsonObject) -> Sequence[JsonObject]:

@@ -36,7 +36,7 @@ from celadon.records import dataclass
 # of a group are listed with the preferred one first.
 
 
-_VERSION: Final = late_pattern(r"v([0-9]+)(?:(alpha|beta)([0-9]+))?")
+_VERSION: Final = late_pattern(r"v([0-9]{1,18})(?:(alpha|beta)([0-9]{1,18}))?")
 _STAGES: Final = {"": 2, "beta": 1, "alpha": 0}
 
 

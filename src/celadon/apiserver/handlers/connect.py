@@ -187,10 +187,12 @@ def service_address(world: Lookups, namespace: str, text: str) -> str:
 
 def _service_port(service: JsonObject, wanted: Destination) -> str:
     """The name of the port. Raises StatusError 503 for a number that the service does not have."""
-    if not wanted.port.isdecimal():
+    try:
+        number = parse_int(wanted.port)
+    except ValueError:
         return wanted.port
     ports = (service.get("spec") or {}).get("ports") or ()
-    found = [one.get("name") or "" for one in ports if one.get("port") == int(wanted.port)]
+    found = [one.get("name") or "" for one in ports if one.get("port") == number]
     if not found:
         why = f"no service port {wanted.port} found for service {quote(wanted.name)}"
         raise status.service_unavailable(why)

@@ -79,7 +79,7 @@ def parse_address(text: str) -> Address:
     """`HOST:PORT`, `:PORT`, `PORT` or `[::1]:PORT`. Raises ValueError."""
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
-    if not port.isascii() or not port.isdigit() or int(port) > 65535:
+    if not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > 65535:
         raise ValueError(f"`{text}` is not HOST:PORT")
     return Address(host, int(port))
 

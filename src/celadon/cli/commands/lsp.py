@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> Exit:
         _server().start_io(cast(BinaryIO, BoundedInput(sys.stdin.buffer)))
         return Exit.OK
     host, _, port = options.tcp.rpartition(":")
-    if not host or not port.isdecimal() or int(port) not in _PORTS:
+    if not host or not port.isdecimal() or len(port) > 5 or int(port) not in _PORTS:
         return output.usage_error(_PROGRAM, f"`--tcp {options.tcp}` must be HOST:PORT")
     host = host.strip("[]")
     if not _is_loopback(host):

@@ -42,7 +42,7 @@ from celadon.records import dataclass, field
 # `apps/v1/Deployment`, `v1/Pod`; fields follow after dots, `deploy.spec.template`. Lists and maps
 # stand for their items, as in `kubectl explain`.
 
-_VERSION: Final = late_pattern(r"v(\d+)(?:(alpha|beta)(\d+))?")
+_VERSION: Final = late_pattern(r"v(\d{1,18})(?:(alpha|beta)(\d{1,18}))?")
 _STAGES: Final = {"alpha": 0, "beta": 1, None: 2}
 
 

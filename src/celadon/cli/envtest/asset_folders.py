@@ -131,7 +131,7 @@ def parse_selector(text: str) -> VersionSelector:
         text,
         match["compare"] or "",
         (int(match["major"]), int(match["minor"])),
-        int(patch) if patch and patch.isdigit() else None,
+        int(patch) if patch and patch.isdigit() and len(patch) < 10 else None,
         newest=match["newest"] is not None,
     )
 

@@ -121,7 +121,7 @@ def listen(url: str) -> list[socket.socket]:
     and ValueError for other texts."""
     scheme, found, place = url.strip().partition("://")
     host, _, port = place.partition("/")[0].rpartition(":")
-    if scheme != "http" or not found or not port.isdigit():
+    if scheme != "http" or not found or not port.isdecimal() or len(port) > 5:
         raise ValueError(f"`{url}` is not http://HOST:PORT: the stand-in of etcd has no TLS")
     places = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
     listeners: list[socket.socket] = []

@@ -13,6 +13,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from typing import Any, Final
 
@@ -45,6 +46,7 @@ from celadon.cli.policytest.wanted_values import ANY_VALUE, GONE, KEY, THERE, Le
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.go import parse_int
 from celadon.kube.json_types import JsonDict
 from celadon.kube.resources import Catalog, Resource, known_resources
 from celadon.kube.schemas import Schema, resolved
@@ -308,8 +310,9 @@ def _value(value: Any, schema: Schema | None, last: str) -> Any:  # noqa: ANN401
         return {"key": value}
     if types == ("string",) and not isinstance(value, str):
         return str(value).lower() if isinstance(value, bool) else str(value)
-    if types == ("integer",) and isinstance(value, str) and value.lstrip("-").isdecimal():
-        return int(value)
+    if types == ("integer",) and isinstance(value, str):
+        with suppress(ValueError):
+            return parse_int(value)
     if types == ("array",) and not isinstance(value, list):
         return [value]
     return value

@@ -63,7 +63,10 @@ def _property(text: str) -> str:
 
 # --- JUnit --------------------------------------------------------------------------------------
 
-_NOT_XML: Final = late_pattern("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML: Final = late_pattern(
+    "[^\t\n\r\u0020-\u007e\u0085\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+)
+"""Besides what no document may have, control characters that terminals obey."""
 
 
 def as_junit(view: model.ReportView[Any]) -> str:
@@ -110,11 +113,16 @@ def _junit_body(one: model.ReportCase) -> str:
 
 
 def _content(text: str) -> str:
-    return escape(_NOT_XML.sub("\ufffd", text))
+    return _harmless(escape(_NOT_XML.sub("\ufffd", text), {"\r": "&#13;"}))
 
 
 def _attribute(text: str) -> str:
-    return quoteattr(_NOT_XML.sub("\ufffd", text))
+    return _harmless(quoteattr(_NOT_XML.sub("\ufffd", text)))
+
+
+def _harmless(text: str) -> str:
+    """The same for readers of XML, and no command in the log of a workflow."""
+    return model.COMMAND.sub(lambda found: f"{found[1] or ''}&#{ord(found[0][-1])};", text)
 
 
 # --- TAP ----------------------------------------------------------------------------------------
@@ -146,15 +154,18 @@ def _tap_point(one: model.ReportCase) -> tuple[str, str, dict[str, str]]:
 
 def _tap_text(text: str) -> str:
     """A description is one line, in which `#` and backslashes are escaped."""
-    return re.sub(r"([\\#])", r"\\\1", " ".join(text.split()))
+    return re.sub(r"([\\#])", r"\\\1", model.one_line(" ".join(text.split())))
+
+
+_SHARP: Final = r"\u0023"
 
 
 def _tap_block(members: Mapping[str, str]) -> Iterator[str]:
-    """Texts as JSON are YAML."""
+    """Texts as JSON are YAML; two `#` might begin a command in the log of a workflow."""
     if members:
         yield "  ---"
         for name, text in members.items():
-            yield f"  {name}: {json.dumps(text)}"
+            yield f"  {name}: {json.dumps(text).replace('##', '#' + _SHARP)}"
         yield "  ..."
 
 

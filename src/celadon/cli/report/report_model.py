@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 # Below that are the lines that reports for people have in common, and two states of an object as
 # people compare them.
 
-_COMMAND: Final = late_pattern(r"(?m)^([ \t]*):(?=:)|#(?=#(?:\[|vso\[))")
+COMMAND: Final = late_pattern(r"(?m)^([ \t]*):(?=:)|#(?=#(?:\[|vso\[))")
+"""The beginning of a command, its last character the one to escape."""
 
 
 def one_line(text: str) -> str:
@@ -128,7 +129,7 @@ def _shown(character: str) -> str:
 def _without_commands(text: str) -> str:
     if "::" not in text and "##" not in text:
         return text
-    return _COMMAND.sub(lambda found: f"{found[1] or ''}\\x{ord(found[0][-1]):02x}", text)
+    return COMMAND.sub(lambda found: f"{found[1] or ''}\\x{ord(found[0][-1]):02x}", text)
 
 
 # --- the lines of reports -----------------------------------------------------------------------

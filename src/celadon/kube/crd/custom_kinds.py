@@ -41,7 +41,14 @@ from celadon.kube.fieldpath import (
     invalid,
 )
 from celadon.kube.go.go_json import as_written
-from celadon.kube.go.go_text import GoValue, json_text, plain_text, sorted_members, type_text
+from celadon.kube.go.go_text import (
+    GoValue,
+    int_or,
+    json_text,
+    plain_text,
+    sorted_members,
+    type_text,
+)
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.environments import environment
 from celadon.kube.names import GroupVersionKind
@@ -433,8 +440,7 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
 
 def _revision(obj: JsonObject) -> int:
     """At which an object was read; 0 for one that no store has numbered."""
-    version = metadata.resource_version(obj)
-    return int(version) if version.isdecimal() else 0
+    return max(int_or(metadata.resource_version(obj), 0), 0)
 
 
 def _member(version: JsonObject, *names: str) -> Any:

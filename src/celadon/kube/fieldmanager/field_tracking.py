@@ -162,7 +162,7 @@ def applied_configuration(live: JsonObject) -> dict[str, Json]:
     """Return what was applied to the object last; empty where no annotation says so."""
     try:
         config = json.loads(metadata.annotations(live).get(LAST_APPLIED, ""))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return config if isinstance(config, dict) else {}
 

@@ -10,6 +10,7 @@ from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_
 from celadon.kube.go.go_text import (
     GoValue,
     escaped_html,
+    int_or,
     json_text,
     media_type_complaint,
     parse_bool,
@@ -40,6 +41,7 @@ __all__ = [
     "URLError",
     "canonical_time",
     "escaped_html",
+    "int_or",
     "json_text",
     "media_type_complaint",
     "merged_members",

@@ -157,6 +157,18 @@ def parse_int(text: str, bits: int = 64) -> int:
     return value
 
 
+def int_or(text: str, otherwise: int) -> int:
+    """Return what `Atoi` reads; `otherwise` for what it refuses.
+
+    For texts of clients: Python's `int` raises where there are thousands of digits, and reads
+    digits of all scripts, spaces and underscores.
+    """
+    try:
+        return parse_int(text)
+    except ValueError:
+        return otherwise
+
+
 def parse_uint(text: str, bits: int = 64) -> int:
     """A decimal number without a sign. Raises ValueError with the text of Go's error."""
     if _DIGITS.fullmatch(text) is None:

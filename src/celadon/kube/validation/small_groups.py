@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
-from celadon.kube.go.go_text import GoValue, quote
+from celadon.kube.go.go_text import GoValue, parse_int, quote
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library import semver
 from celadon.kube.name_rules import qualified_name
@@ -513,12 +513,9 @@ def _stored_versions_version(text: str) -> Errors:
             yield fieldpath.invalid(_AT_VERSION, text, why)
         return
     try:
-        number = int(text or "0")
-    except ValueError:
-        why = (
-            f"failed to parse resource version {quote(text)}: strconv.ParseInt: parsing "
-            f"{quote(text)}: invalid syntax"
-        )
+        number = parse_int(text or "0")
+    except ValueError as error:
+        why = f"failed to parse resource version {quote(text)}: {error}"
         yield fieldpath.invalid(_AT_VERSION, text, why)
         return
     if number < 0:

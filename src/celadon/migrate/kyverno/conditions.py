@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.go import parse_int
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
@@ -434,8 +436,9 @@ def _otherwise_compared(first: Query, second: Query, operator: Operator, value: 
 def _integer(value: Json) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    if isinstance(value, str) and value.lstrip("-").isdigit():
-        return int(value)
+    with suppress(ValueError):
+        if isinstance(value, str):
+            return parse_int(value)
     raise NotTranslated("a length compared with what is no number")
 
 

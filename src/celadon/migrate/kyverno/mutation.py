@@ -409,6 +409,7 @@ def _is_merged(shape: Shape, patch: Json) -> bool:
 # removed and is not there. A JSON patch of Kubernetes does neither: so it is written for what is
 # there.
 
+_INDEX: Final = re.compile("[0-9]{1,9}")
 _ELEMENT_INDEX: Final = re.compile(r"\{\{\s*elementIndex0?\s*\}\}")
 
 
@@ -543,7 +544,7 @@ def _stops(
             pointer = f"{now.pointer[:-1]}/' + string(index)"
             stops = [_Stop(now.place.item(item.variable), pointer, now.type_name, rest)]
         elif now.place.shape.form is Form.LIST:
-            if not name.isdigit():
+            if not _INDEX.fullmatch(name):
                 raise NotTranslated(f"`{name}` of a list")
             at = now.place.at(int(name))
             if not now.place.is_never_empty or name != "0" or now.place.unsure:

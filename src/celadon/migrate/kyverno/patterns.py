@@ -191,7 +191,10 @@ def nanoseconds(text: str) -> int | None:
     """Return a duration as Go reads it; None of a text that is none."""
     if not _DURATION.fullmatch(text):
         return None
-    total = sum(int(float(n) * _UNITS[unit]) for n, unit in _PART.findall(text))
+    parts = [float(n) * _UNITS[unit] for n, unit in _PART.findall(text)]
+    if sum(parts) >= 2**63:
+        return None
+    total = sum(map(int, parts))
     return -total if text.startswith("-") else total
 
 

@@ -102,6 +102,8 @@ SILENT: Final = "the member of etcd did not answer in time"
 _MOST_GIVEN: Final = 8_000_000
 """Bytes of an option (curl's `CURL_MAX_INPUT_LENGTH`)."""
 
+_UNKNOWN: Final = messages.CODES.index("UNKNOWN")
+"""What gRPC makes of a status that is no number."""
 _PREFIX: Final = 5
 """Bytes before a message."""
 
@@ -166,7 +168,8 @@ class Exchange:
     def _header(self, line: bytes) -> None:
         name, _, value = line.partition(b":")
         if name == b"grpc-status":
-            self._status = int(value)
+            digits = value.strip()
+            self._status = int(digits) if digits.isdigit() and len(digits) < 4 else _UNKNOWN
         elif name == b"grpc-message":
             self._text = unquote(value.strip().decode("latin-1"))
 

@@ -133,8 +133,9 @@ def test_status() -> None:
     }
 
 
-def test_without_a_usage() -> None:
-    scaling = scaled(autoscaler(), 3)
+@pytest.mark.parametrize("usage", ["", "cpu=²%", f"cpu={'9' * 5000}%"])
+def test_without_a_usage(usage: str) -> None:
+    scaling = scaled(autoscaler(usage), 3)
     why = (
         "failed to get cpu utilization: unable to get metrics for resource cpu: unable to fetch "
         "metrics from resource metrics API: the server could not find the requested resource (get "

@@ -35,6 +35,7 @@ NUMBERS = st.sets(st.integers(0, 40))
         ("1", ((1, 1),)),
         ("0,1,3-5,7", ((0, 1), (3, 5), (7, 7))),
         ("1,x,3", ((1, 1), (3, 3))),
+        (f"1,{'9' * 5000},3", ((1, 1), (3, 3))),
         ("3-20", ((3, 9),)),
         ("3,12", ((3, 3),)),
     ],
@@ -71,6 +72,13 @@ def test_the_first_that_are_missing(taken: set[int], wanted: int, total: int) ->
 def test_the_index_of_a_pod(text: str, wanted: int | None) -> None:
     assert valid_index(pod("a", annotations={INDEX: text}), 4) == wanted
     assert valid_index(pod("a"), 4) is None
+
+
+@pytest.mark.parametrize("text", ["9" * 5000, "²", "-1"])
+def test_numbers_that_are_none(text: str) -> None:
+    former = pod("a", annotations={INDEX: text, FAILURES: text})
+    assert valid_index(former, 4) is None
+    assert next_failures(former, is_counted=True) == {FAILURES: "1"}
 
 
 def test_failures_are_handed_on() -> None:

@@ -42,6 +42,8 @@ def replica_set(name: str, size: int, available: int | None = None, **more: Any)
         (1, "1%", 0, (1, 0)),
         (2, 0, 5, (0, 2)),  # not more than there are
         (0, 1, 1, (1, 0)),
+        (3, f"{'9' * 5000}%", 1, (0, 1)),
+        (3, "²%", 1, (0, 1)),
     ],
 )
 def test_how_many_pods_may_be_too_many_or_too_few(
@@ -110,6 +112,15 @@ def test_the_only_one_gets_the_whole_size() -> None:
     old, new = replica_set("rs-1", 0), replica_set("rs-2", 3)
     (step,) = rollouts.scaling_step(made(7), new, [old])
     assert (step.replica_set["metadata"]["name"], step.size) == ("rs-2", 7)
+
+
+@pytest.mark.parametrize("text", ["9" * 5000, "²", "x"])
+def test_annotations_that_are_no_numbers(text: str) -> None:
+    broken = replica_set("web-1", 1, annotations={REVISION: text, MAX_REPLICAS: text})
+    assert rollouts.revision_of(broken) == 0
+    assert rollouts.new_annotations(made(1), broken, 3, exists=True)[REVISION] == text
+    steps = rollouts.scaling_step(made(4), replica_set("web-2", 1), [broken])
+    assert sum(step.size for step in steps) > 0
 
 
 def test_one_that_is_rolled_back_to_remembers_its_revisions() -> None:

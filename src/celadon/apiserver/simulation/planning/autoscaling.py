@@ -18,6 +18,7 @@ from celadon.apiserver.simulation.planning.pod_facts import spec_of, status_of, 
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.quantity import QuantityError, parse
+from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
 USAGE: Final = "simulation.celadon.dev/usage"
@@ -300,13 +301,16 @@ def _failure_of(metric: JsonObject) -> tuple[str, str]:
     return f"FailedGet{kind}Metric", f"failed to get {kind.lower()} metric value"
 
 
+_SHARE: Final = late_pattern("[0-9]{1,9}%")
+
+
 def _usage(text: str) -> dict[str, str]:
     """Return the usage that an annotation tells, by resource. Parts that are neither a share nor an
     amount are left out."""
     found = {}
     for part in text.split(","):
         name, _, amount = (one.strip() for one in part.partition("="))
-        if amount.removesuffix("%").isdigit() or _is_amount(amount):
+        if _SHARE.fullmatch(amount) or _is_amount(amount):
             found[name] = amount
     return found
 

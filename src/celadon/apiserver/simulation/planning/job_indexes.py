@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 from celadon.apiserver.simulation.planning.replica_pods import pods_to_delete
 from celadon.kube import JsonObject, metadata
+from celadon.kube.go import int_or, parse_int
 from celadon.kube.workload_controllers import COMPLETION_INDEX, FAILURE_COUNT
 
 IGNORED_FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-ignored-failure-count"
@@ -26,7 +27,7 @@ def parsed(text: str, completions: int) -> Intervals:
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
         try:
-            interval = int(first), int(last or first)
+            interval = parse_int(first), parse_int(last or first)
         except ValueError:
             continue
         if interval[0] >= completions:
@@ -101,7 +102,8 @@ def index_of(pod: JsonObject) -> int | None:
     """Return the completion index that a pod is annotated with, or None if it has none that is a
     number."""
     text = metadata.annotations(pod).get(COMPLETION_INDEX, "")
-    return int(text) if text.isascii() and text.isdigit() else None
+    found = int_or(text, -1)
+    return found if found >= 0 else None
 
 
 def valid_index(pod: JsonObject, completions: int) -> int | None:
@@ -127,8 +129,8 @@ def all_failures_of(pod: JsonObject) -> int:
 
 def _counted(pod: JsonObject, annotation: str) -> int:
     text = metadata.annotations(pod).get(annotation, "")
-    found = int(text) if text.isascii() and text.isdigit() else 0
-    return found if found <= _LARGEST_COUNT else 0
+    found = int_or(text, 0)
+    return found if 0 <= found <= _LARGEST_COUNT else 0
 
 
 def next_failures(replaced: JsonObject | None, *, is_counted: bool) -> dict[str, str]:

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from celadon.apiserver.controllers.controller_loops import find_condition, is_true
 from celadon.kube import JsonObject, metadata
+from celadon.kube.go import int_or
 from celadon.kube.json_types import JsonDict
 from celadon.kube.selectors import NOTHING, LabelSelector, SelectorError, label_selector
 from celadon.kube.well_known_values import ENDED_PHASES
@@ -58,9 +59,10 @@ def controlled(objects: Iterable[JsonObject], owner: JsonObject) -> list[JsonObj
 # As `GetScaledValueFromIntOrPercent` of k8s.io/apimachinery `pkg/util/intstr`, in whole numbers:
 # floats round 7 percent of 100 up to 8.
 def scaled(value: int | str | None, total: int, *, round_up: bool) -> int:
-    """A number, or a share of the total in percent."""
+    """A number, or a share of the total in percent; 0 for more than Go reads, where upstream fails
+    again and again."""
     if isinstance(value, str):
-        share = int(value.removesuffix("%")) * total
+        share = int_or(value.removesuffix("%"), 0) * total
         return -(-share // 100) if round_up else share // 100
     return value or 0
 

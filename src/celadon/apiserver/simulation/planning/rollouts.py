@@ -21,6 +21,7 @@ from celadon.apiserver.simulation.planning.replica_pods import (
     without_zeros,
 )
 from celadon.kube import JsonObject, metadata
+from celadon.kube.go import int_or
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.workload_controllers import (
@@ -87,11 +88,7 @@ def active_sets(sets: Iterable[JsonObject]) -> list[JsonObject]:
 
 def revision_of(replica_set: JsonObject) -> int:
     """0 where the annotation is missing or broken."""
-    text = metadata.annotations(replica_set).get(REVISION, "")
-    try:
-        return int(text)
-    except ValueError:
-        return 0
+    return int_or(metadata.annotations(replica_set).get(REVISION, ""), 0)
 
 
 # As `SetNewReplicaSetAnnotations`: revisions count up even when a template comes back, so that
@@ -107,9 +104,10 @@ def new_annotations(
         if key not in NOT_COPIED:
             made[key] = value
     former = made.get(REVISION)
-    if former is not None and not former.isdigit():
+    before = 0 if former is None else int_or(former, -1)
+    if before < 0:
         return made
-    if int(former or 0) < revision:
+    if before < revision:
         made[REVISION] = str(revision)
         if former is not None:
             made[REVISION_HISTORY] = _history(made.get(REVISION_HISTORY, ""), former)
@@ -316,8 +314,7 @@ def _fraction(deployment: JsonObject, replica_set: JsonObject) -> int:
     size, wanted = replicas(replica_set), replicas(deployment)
     if wanted == 0:
         return -size
-    told = metadata.annotations(replica_set).get(MAX_REPLICAS, "")
-    before = int(told) if told.isdigit() else 0
+    before = max(int_or(metadata.annotations(replica_set).get(MAX_REPLICAS, ""), 0), 0)
     before = before or counted(deployment, "replicas")
     if not before:
         return 0

@@ -54,7 +54,7 @@ _KUBESCAPE_VERDICTS: Final = {
     "warn": CaseVerdict.WARN,
 }
 SHAPE: Final[Shape] = [{"field_change_list": []}]
-_STEP: Final = late_pattern(r"\[(\d+)\]|([A-Za-z].*)", re.ASCII)
+_STEP: Final = late_pattern(r"\[(\d{1,9})\]|([A-Za-z].*)", re.ASCII)
 
 
 def is_kubescape_test(value: object) -> bool:
@@ -164,7 +164,7 @@ def changed(value: JsonObject, changes: Sequence[str]) -> JsonDict:
             raise _UnfitChangeError(f"no `=` in `{change}`")
         try:
             new = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             new = text
         _set(after, [_step(one, change) for one in field.split(".")], new, change)
     return after

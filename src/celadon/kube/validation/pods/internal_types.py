@@ -235,7 +235,7 @@ def _keeps_text(text: str) -> bool:
     found = _DIGITS.match(text)
     digits = "" if found is None else found[0]
     if text.endswith("i"):
-        return bool(int(digits or 0) & 0b111)
+        return bool(int(digits[-3:] or 0) & 0b111)  # a thousand is a multiple of eight
     return text == "0" or (digits[:1] not in ("", "0") and not digits.endswith("000"))
 
 
