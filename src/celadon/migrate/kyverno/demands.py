@@ -54,6 +54,7 @@ from celadon.migrate.kyverno.queries import (
     ABSENT,
     OPERATION,
     PARAMS,
+    SCALARS,
     Branch,
     Computed,
     Constant,
@@ -64,7 +65,7 @@ from celadon.migrate.kyverno.queries import (
     element_branches,
     is_defined,
 )
-from celadon.migrate.shapes import Form, Place, Shape, object_place
+from celadon.migrate.shapes import Place, Shape, object_place
 from celadon.migrate.translations import (
     NotTranslated,
 )
@@ -450,14 +451,11 @@ def _judged_place(entry: JsonObject, branch: Branch, whole: Place) -> Place:
     if not isinstance(branch.value, Located):
         raise NotTranslated("a pattern for elements that are made of others")
     place = replace(branch.value.place.there(), taken=taken)
-    if entry.get("elementScope") is True and place.shape.form in _SCALARS:
+    if entry.get("elementScope") is True and place.shape.form in SCALARS:
         raise NotTranslated(
             "`elementScope: true` for elements that are no objects: it always fails"
         )
     return place
-
-
-_SCALARS: Final = frozenset({Form.BOOL, Form.INTEGER, Form.NUMBER, Form.QUANTITY, Form.STRING})
 
 
 def of_element(entry: JsonObject, names: Names, branch: Branch, nesting: int = 0) -> Names:
