@@ -185,7 +185,7 @@ FILLED = "[JSONPatch{op: 'add', path: '/metadata/labels/a', value: 'b'}]"
             mutating_policy(applying(LABEL), evaluation={"admission": {"enabled": False}}),
             "a policy that is not for admission",
         ),
-        (mutating_policy(applying("http.Get('x')")), "what an API server would refuse"),
+        (mutating_policy(applying("http.Get('x')")), "`http`, a library of Kyverno's own"),
     ],
 )
 def test_what_is_not_translated(document: JsonObject, reason: str) -> None:

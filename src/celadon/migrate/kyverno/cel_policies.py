@@ -157,9 +157,7 @@ def translate_cel_policy(
         if heeded:
             documents = _documents(policy, heeded)
     except NotTranslated as error:
-        library, instead = _library_in(policy)
-        reason = f"{library}: {error.reason}" if library else error.reason
-        return Translation(origin, reason=reason, instead=error.instead or instead)
+        return Translation(origin, **_said(error, policy))
     names = tuple(one.name for one in heeded)
     return Translation(origin, tuple(documents), exceptions=names, left_out=tuple(left_out.items()))
 
@@ -183,12 +181,15 @@ _LIBRARIES: Final = (
 called, and what to do instead."""
 
 
-def _library_in(policy: JsonObject) -> tuple[str, str]:
+def _said(error: NotTranslated, policy: JsonObject) -> dict[str, str]:
+    """Return why a policy is not translated, and what to do instead: of one that uses a library of
+    Kyverno, that it does."""
     text = json.dumps(policy["spec"])
-    for pattern, name, instead in _LIBRARIES:
-        if re.search(pattern, text):
-            return f"Kyverno's library {name}", instead
-    return "", ""
+    if error.reason.startswith("what an API server would refuse"):
+        for pattern, name, instead in _LIBRARIES:
+            if re.search(pattern, text):
+                return {"reason": f"`{name}`, a library of Kyverno's own", "instead": instead}
+    return {"reason": error.reason, "instead": error.instead}
 
 
 def _left_out(
