@@ -157,7 +157,8 @@ def translate_cel_policy(
         if heeded:
             documents = _documents(policy, heeded)
     except NotTranslated as error:
-        return Translation(origin, **_said(error, policy))
+        reason, instead = _said(error, policy)
+        return Translation(origin, reason=reason, instead=instead)
     names = tuple(one.name for one in heeded)
     return Translation(origin, tuple(documents), exceptions=names, left_out=tuple(left_out.items()))
 
@@ -181,15 +182,15 @@ _LIBRARIES: Final = (
 called, and what to do instead."""
 
 
-def _said(error: NotTranslated, policy: JsonObject) -> dict[str, str]:
+def _said(error: NotTranslated, policy: JsonObject) -> tuple[str, str]:
     """Return why a policy is not translated, and what to do instead: of one that uses a library of
     Kyverno, that it does."""
     text = json.dumps(policy["spec"])
     if error.reason.startswith("what an API server would refuse"):
         for pattern, name, instead in _LIBRARIES:
             if re.search(pattern, text):
-                return {"reason": f"`{name}`, a library of Kyverno's own", "instead": instead}
-    return {"reason": error.reason, "instead": error.instead}
+                return f"`{name}`, a library of Kyverno's own", instead
+    return error.reason, error.instead
 
 
 def _left_out(

@@ -511,7 +511,9 @@ def _map_of(value: Query) -> str | None:
     """Return the text of a map; an empty one where it is absent. None of what is no map."""
     match value:
         case Otherwise(Located(place), Constant({})) | Located(place):
-            return place.items if place.shape.form is Form.MAP else None
+            if place.shape.form not in (Form.MAP, Form.ANY):
+                return None
+            return f"{place.optional}.orValue({{}})" if place.unsure else place.plain
     return None
 
 
