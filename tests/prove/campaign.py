@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import argparse
 import collections
+import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from celadon.admission import (
     Action,
@@ -31,7 +32,7 @@ from celadon.cli.policytest.mutants.policy_mutants import alterations
 from celadon.cli.reading.documents import Document, read_documents
 from celadon.kube import JsonObject
 from celadon.prove import Answer, KnownKinds, Prover, Question, Superfluous
-from celadon.prove.differences import PROVED, Differences, Direction, Side, judged
+from celadon.prove.differences import PROVED, Differences, Direction, Side, judgement_of
 from celadon.prove.parts import Fault
 from celadon.prove.requests import Endpoint
 from tests.prove.random_policies import DEFINITIONS, random_policy
@@ -40,86 +41,102 @@ from tests.prove.test_mutants import Boundaries, bound, engine_of, places, rando
 
 SECONDS: Final = 4
 """For one question: what takes longer is not decided."""
+MUTANTS: Final = 3
 NEVER: Final = (Answer.NO, Answer.BOUNDED)
+
+
+class Said(NamedTuple):
+    """What a policy says of one request."""
+
+    allowed: bool
+    rank: tuple[bool, bool, bool]
+    against: frozenset[tuple[int | None, Cause]]
+    """Which validations are against it, and why; those whose failures are ignored, too."""
+
+
+IsAgainst: TypeAlias = Callable[..., bool]
+"""Whether what is said of one request is against a claim, of one policy after the other."""
 
 
 @dataclass
 class Trial:
-    """What is claimed of a policy, or a pair of policies, and how many claims were tried. `against`
-    are requests that the engine decides otherwise."""
+    """What is claimed of policies that are alike, and how many claims were tried. `against` are
+    requests that the engine decides otherwise."""
 
     random: Random
     objects: int
+    about: Sequence[JsonObject]
+    """The policies: all they ask for is in the requests, which are made once."""
     kinds: KnownKinds = field(default_factory=lambda: KnownKinds.of(DEFINITIONS))
     claims: collections.Counter[str] = field(default_factory=collections.Counter)
     against: list[str] = field(default_factory=list)
-    about: list[Engine] = field(default_factory=list)
     tried: dict[str, tuple[ObjectWorld, list[Request]]] = field(default_factory=dict)
+    said: dict[tuple[str, str], list[Said]] = field(default_factory=dict)
 
     def claim(
-        self,
-        what: str,
-        endpoint: Endpoint,
-        documents: Sequence[JsonObject],
-        is_against: Callable[[Request, ObjectWorld], bool],
+        self, what: str, endpoint: Endpoint, documents: Sequence[JsonObject], is_against: IsAgainst
     ) -> None:
         """Try a claim about policies."""
         self.claims[what] += 1
-        world, tried = self._requests(endpoint)
-        for request in tried:
-            if is_against(request, world):
+        every = [self._said(endpoint, one) for one in documents]
+        for number, said in enumerate(zip(*every, strict=True)):
+            if is_against(*said):
+                request = self._requests(endpoint)[1][number]
                 shown = [one["spec"] for one in documents]
                 self.against.append(f"{what} at {endpoint}: {request} against {shown}")
                 return
 
+    def _said(self, endpoint: Endpoint, document: JsonObject) -> list[Said]:
+        """Return what a policy says of all requests to an endpoint."""
+        key = str(endpoint), json.dumps(document, sort_keys=True)
+        if key not in self.said:
+            world, tried = self._requests(endpoint)
+            engine = self._engine(document)
+            self.said[key] = [_said(engine, one, world) for one in tried]
+        return self.said[key]
+
     def _requests(self, endpoint: Endpoint) -> tuple[ObjectWorld, list[Request]]:
-        """Return requests to an endpoint, the same for all claims about the same policies."""
+        """Return requests to an endpoint, no two of them the same, the same for all claims."""
         key = str(endpoint)
         if key not in self.tried:
-            boundaries = Boundaries(*self.about)
-            wanted = [place for one in self.about for place in places(one)]
-            world = random_world(self.about[0], self.random, boundaries, self.kinds)
+            engines = [self._engine(one) for one in self.about]
+            boundaries = Boundaries(*engines)
+            wanted = [place for one in engines for place in places(one)]
+            world = random_world(engines[0], self.random, boundaries, self.kinds)
             made = requests(endpoint, wanted, self.random, self.objects, boundaries, self.kinds)
-            self.tried[key] = world, list(made)
+            self.tried[key] = world, list({repr(one): one for one in made}.values())
         return self.tried[key]
+
+    def _engine(self, document: JsonObject) -> Engine:
+        return engine_of(bound(document, self.kinds))
 
     def policy(self, document: JsonObject) -> None:
         """Try what is claimed of one policy."""
-        self._ask_about(document)
         for claim in (self._validations, self._parts):
             claim(document)
 
-    def _ask_about(self, *documents: JsonObject) -> None:
-        self.about = [engine_of(bound(one, self.kinds)) for one in documents]
-        self.tried = {}
-
     def _validations(self, document: JsonObject) -> None:
         prover = Prover(decode_policy(document).value, seconds=SECONDS, kinds=self.kinds)
-        engine = engine_of(bound(document, self.kinds))
-        asked = engine_of(bound(_refusing(document), self.kinds))
+        documents = [document, _refusing(document)]
         for endpoint in prover.endpoints():
             for index in range(len(document["spec"]["validations"])):
                 for question in (Question.FAILS, Question.REFUSES, Question.ADMITS):
                     if prover.reply(endpoint, index, question).answer in NEVER:
-                        test = _against(engine, asked, index, question)
-                        self.claim(f"never {question.value}", endpoint, [document], test)
+                        test = _against(index, question)
+                        self.claim(f"never {question.value}", endpoint, documents, test)
 
     def _parts(self, document: JsonObject) -> None:
         superfluous = Superfluous(document, seconds=SECONDS, kinds=self.kinds)
         for part, answers in superfluous.answers():
             if not answers or any(one.finding not in PROVED for one in answers):
                 continue
-            engines = [engine_of(bound(one, self.kinds)) for one in (part.more, part.less)]
 
             def is_against(
-                request: Request,
-                world: ObjectWorld,
-                engines: list[Engine] = engines,
-                *,
-                one_way: bool = part.fault is Fault.CONTRADICTION,
+                more: Said, less: Said, *, one_way: bool = part.fault is Fault.CONTRADICTION
             ) -> bool:
-                more, less = (not one.review(request, world).allowed for one in engines)
-                return more and not less if one_way else more != less
+                if one_way:
+                    return not more.allowed and less.allowed
+                return more.allowed != less.allowed
 
             for one in answers:
                 about = f"{part.fault.value}: {part.path[1]}"
@@ -127,20 +144,29 @@ class Trial:
 
     def pair(self, old: JsonObject, new: JsonObject) -> None:
         """Try what is claimed of two policies."""
-        self._ask_about(old, new)
-        left, right = sides = [Side(one) for one in self.about]
+        left, right = (Side(self._engine(one)) for one in (old, new))
         differences = Differences(left, right, seconds=SECONDS, kinds=self.kinds)
         for one in differences.comparisons(tuple(Direction)):
             if one.finding not in PROVED:
                 self.claims[f"({one.finding.value})"] += 1
                 continue
-            sign = 1 if one.direction is Direction.LOOSER else -1
 
-            def is_against(request: Request, world: ObjectWorld, sign: int = sign) -> bool:
-                before, after = (judged(side.engine, request, world).rank for side in sides)
-                return before > after if sign == 1 else before < after
+            def is_against(
+                before: Said, after: Said, *, looser: bool = one.direction is Direction.LOOSER
+            ) -> bool:
+                return before.rank > after.rank if looser else before.rank < after.rank
 
             self.claim(f"not {one.direction.value}", one.endpoint, [old, new], is_against)
+
+
+def _said(engine: Engine, request: Request, world: ObjectWorld) -> Said:
+    verdict = engine.review(request, world)
+    against = (
+        (one.index, one.cause)
+        for one in verdict.decisions
+        if one.action is Action.DENY or one.cause is Cause.ERROR
+    )
+    return Said(verdict.allowed, judgement_of(verdict).rank, frozenset(against))
 
 
 def _refusing(document: JsonObject) -> JsonObject:
@@ -149,26 +175,16 @@ def _refusing(document: JsonObject) -> JsonObject:
     return changed(document, failurePolicy="Ignore", validations=[{"expression": "false"}] * number)
 
 
-def _against(
-    engine: Engine, asked: Engine, index: int, question: Question
-) -> Callable[[Request, ObjectWorld], bool]:
-    def is_against(request: Request, world: ObjectWorld) -> bool:
-        causes = _causes(engine, index, request, world)
+def _against(index: int, question: Question) -> IsAgainst:
+    def is_against(given: Said, asked: Said) -> bool:
+        causes, wanted = (
+            {cause for place, cause in one.against if place == index} for one in (given, asked)
+        )
         if question is Question.ADMITS:
-            return not causes and bool(_causes(asked, index, request, world))
+            return not causes and bool(wanted)
         return (Cause.ERROR if question is Question.FAILS else Cause.VALIDATION) in causes
 
     return is_against
-
-
-def _causes(engine: Engine, index: int, request: Request, world: ObjectWorld) -> set[Cause]:
-    """What a validation has against a request; a policy that ignores failures says them, too."""
-    verdict = engine.review(request, world)
-    return {
-        one.cause
-        for one in verdict.decisions
-        if one.index == index and (one.action is Action.DENY or one.cause is Cause.ERROR)
-    }
 
 
 def mutants(document: JsonObject, random: Random, number: int) -> Iterator[JsonObject]:
@@ -186,13 +202,14 @@ def mutants(document: JsonObject, random: Random, number: int) -> Iterator[JsonO
 
 def run(seeds: Sequence[int], objects: int, given: Sequence[JsonObject] = ()) -> Trial:
     """Random policies, or those that are given, each with some mutants."""
-    total = Trial(Random(0), objects)
+    total = Trial(Random(0), objects, [])
     for seed in seeds:
         random = Random(seed)
         document = given[seed % len(given)] if given else random_policy(seed)[0]
-        trial = Trial(random, objects)
+        changes = list(mutants(document, random, MUTANTS))
+        trial = Trial(random, objects, [document, *changes])
         trial.policy(document)
-        for altered in mutants(document, random, 3):
+        for altered in changes:
             trial.pair(document, altered)
         total.claims += trial.claims
         sys.stderr.write(f"{seed}: {sum(trial.claims.values())} claims\n")

@@ -211,6 +211,7 @@ def _values(
     assert schema is not None
     for _ in range(count * 2):
         value = boundaries.put_in(made(schema, random, wanted, 6), schema, random)
+        value = _with_what_is_demanded(value, schema, random)
         value |= {"apiVersion": kind.api_version, "kind": kind.kind}
         value["metadata"] = {**value.get("metadata", {}), "name": "a", "namespace": "n"}
         try:
@@ -223,6 +224,42 @@ def _values(
         count -= 1
         if not count:
             return
+
+
+def _with_what_is_demanded(value: Any, schema: Schema, random: Random) -> Any:
+    """The same value, mostly with the fields that validation demands, and the labels that a
+    selector asks for: otherwise few objects of some kinds would be tried."""
+    schema = resolved(schema)
+    if isinstance(value, list):
+        return [_with_what_is_demanded(one, schema.items or Schema(), random) for one in value]
+    if not isinstance(value, dict):
+        return value
+    name = schema.name.rpartition(".")[2]
+    value = dict(value)
+    # Of built-in kinds Go fills in most of what the schema requires.
+    every = DEMANDED.get(name, ()) if name else schema.required
+    demanded = sorted(every) if random.random() < 0.9 else ()
+    for one in demanded:
+        below = schema.properties[one]
+        for _ in range(_TRIES):
+            if not value.get(one):
+                value[one] = made(below, random, [], 6)
+    if "selector" in demanded:
+        labels = {"a": "b"}
+        template = value.get("template") or {}
+        about = {**template.get("metadata", {}), "labels": labels}
+        value["selector"] = {"matchLabels": labels}
+        value["template"] = {"spec": {}, **template, "metadata": about}
+    return {
+        name: _with_what_is_demanded(
+            one, schema.properties.get(name) or schema.additional_properties or Schema(), random
+        )
+        for name, one in value.items()
+    }
+
+
+_TRIES: Final = 4
+"""Random values, until one is not empty."""
 
 
 def _as_written(value: Any, schema: Schema, random: Random) -> Any:
@@ -248,6 +285,8 @@ def _is_ruled_out(form: JsonObject, kind: GroupVersionKind) -> bool:
         return False
     schema = schema_for(kind)
     empty = {} if schema is None else dict(_empty_places(form, schema, ()))
+    if not empty and not _may_repeat(form):
+        return False
     missed = {_MISSED.get(place, place) for place in empty}
     errors = errors_of(Target(resource, "n"), form, None, Surroundings())
     # What is worse elsewhere may be all that validation says.
@@ -255,6 +294,13 @@ def _is_ruled_out(form: JsonObject, kind: GroupVersionKind) -> bool:
         any(empty.values()) or error.type is ErrorType.DUPLICATE or error.path.steps in missed
         for error in errors
     )
+
+
+def _may_repeat(value: Json) -> bool:
+    """Return whether there is a list of more than one item."""
+    if isinstance(value, list):
+        return len(value) > 1 or any(map(_may_repeat, value))
+    return isinstance(value, Mapping) and any(map(_may_repeat, value.values()))
 
 
 _MISSED: Final[Mapping[tuple[object, ...], tuple[object, ...]]] = {

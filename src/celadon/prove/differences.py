@@ -18,7 +18,16 @@ from typing import Final
 
 import z3
 
-from celadon.admission import Action, Cause, Decision, Engine, ObjectWorld, Operation, Request
+from celadon.admission import (
+    Action,
+    Cause,
+    Decision,
+    Engine,
+    ObjectWorld,
+    Operation,
+    Request,
+    Verdict,
+)
 from celadon.admission.lint import matched_resources
 from celadon.admission.policies.compiled_policy import CompiledPolicy
 from celadon.admission.policies.matching import Hook
@@ -466,7 +475,11 @@ def less_strict(before: Effects, after: Effects, *, several: bool) -> list[Formu
 
 def judged(engine: Engine, request: Request, world: ObjectWorld) -> Judgement:
     """Return the engine's judgement of a request."""
-    verdict = engine.review(request, world)
+    return judgement_of(engine.review(request, world))
+
+
+def judgement_of(verdict: Verdict) -> Judgement:
+    """Return what of a verdict is compared."""
     against = tuple(one for one in verdict.decisions if one.action is Action.DENY)
     told = [one for one in against if one.cause not in (Cause.CONFIGURATION, Cause.ANNOTATION)]
     warned, audited = (any(action in one.actions for one in told) for action in ACTIONS[1:])
