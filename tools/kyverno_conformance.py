@@ -155,12 +155,11 @@ class _Session:
             place += f"/namespaces/{obj['metadata'].get('namespace', 'default')}"
         place += f"/{known.gvr.resource}"
         try:
-            try:
-                self._api.request("POST", place, obj)
-            except RequestRefused as refused:
-                if refused.code != 409:
-                    raise
+            # As `kubectl apply` does: a policy would refuse to create what is there.
+            if name and self._live(obj) is not None:
                 self._api.request("PATCH", f"{place}/{name}", obj)
+            else:
+                self._api.request("POST", place, obj)
         except RequestRefused as refused:
             return str(refused.status.get("message"))
         if gvk.kind == "CustomResourceDefinition":

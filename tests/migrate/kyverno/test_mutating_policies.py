@@ -95,6 +95,11 @@ def test_controllers_of_pods_are_changed_in_their_templates() -> None:
     ("text", "expected"),
     [
         (
+            "Object{metadata: Object.metadata {labels: {'a': 'b'}}}",
+            "Object{spec: Object.spec{template: Object.spec.template{"
+            "metadata: Object.spec.template.metadata {labels: {'a': 'b'}}}}}",
+        ),
+        (
             " Object {metadata: x} ",
             "Object{spec: Object.spec{template: Object.spec.template{metadata: x}}} ",
         ),

@@ -37,6 +37,7 @@ _SPEC: Final = re.compile(r"\b(object|oldObject|Object)\.spec", re.ASCII)
 _METADATA: Final = re.compile(
     r"\b(object|oldObject|Object)\.metadata\.(labels|annotations)", re.ASCII
 )
+_TYPE_OF_METADATA: Final = re.compile(r"\bObject\.metadata\b(?=\s*\{)", re.ASCII)
 _PATCH: Final = re.compile(r"\s*Object\s*\{", re.ASCII)
 
 
@@ -56,7 +57,8 @@ def shifted_patch(text: str, path: Sequence[str]) -> str:
         return text
     types = [".".join(["Object", *path[: depth + 1]]) for depth in range(len(path))]
     opening = "".join(f"{name}: {of}{{" for name, of in zip(path, types, strict=True))
-    inside = text[begin.end() : end]
+    # Kyverno leaves the types of metadata as they are, which no patch of a template takes.
+    inside = _TYPE_OF_METADATA.sub(f"Object.{'.'.join(path)}.metadata", text[begin.end() : end])
     return f"Object{{{opening}{inside}{'}' * (len(path) + 1)}{text[end + 1 :]}"
 
 
