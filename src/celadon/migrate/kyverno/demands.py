@@ -63,6 +63,7 @@ from celadon.migrate.kyverno.queries import (
     Reference,
     avoiding,
     element_branches,
+    form_of,
     is_defined,
 )
 from celadon.migrate.shapes import Place, Shape, object_place
@@ -423,6 +424,10 @@ def _element_demand(
 ) -> tuple[Condition, Condition]:
     """Return whether an element is meant, and whether it is as demanded, or the whole object for
     its sake (`elementScope: false`)."""
+    if entry.get("elementScope") is True and form_of(branch.value) in SCALARS:
+        raise NotTranslated(
+            "`elementScope: true` for elements that are no objects: it always fails"
+        )
     inside = of_element(entry, names, branch, nesting)
     is_meant = [is_defined(branch.value)]
     if entry.get("preconditions"):
@@ -450,12 +455,7 @@ def _judged_place(entry: JsonObject, branch: Branch, whole: Place) -> Place:
         return replace(whole, taken=taken)
     if not isinstance(branch.value, Located):
         raise NotTranslated("a pattern for elements that are made of others")
-    place = replace(branch.value.place.there(), taken=taken)
-    if entry.get("elementScope") is True and place.shape.form in SCALARS:
-        raise NotTranslated(
-            "`elementScope: true` for elements that are no objects: it always fails"
-        )
-    return place
+    return replace(branch.value.place.there(), taken=taken)
 
 
 def of_element(entry: JsonObject, names: Names, branch: Branch, nesting: int = 0) -> Names:
