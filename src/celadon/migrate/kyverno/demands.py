@@ -35,8 +35,8 @@ from celadon.migrate.kyverno.conditions import (
     operations_of,
     substituted,
     variables_in,
-    with_context,
 )
+from celadon.migrate.kyverno.contexts import with_context
 from celadon.migrate.kyverno.expressions import read, read_in
 from celadon.migrate.kyverno.matching import (
     filtered,

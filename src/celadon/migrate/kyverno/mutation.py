@@ -22,7 +22,8 @@ from celadon.migrate.cel_text import (
     quoted,
     some,
 )
-from celadon.migrate.kyverno.conditions import conditions, joined, substituted, with_context
+from celadon.migrate.kyverno.conditions import conditions, joined, substituted
+from celadon.migrate.kyverno.contexts import with_context
 from celadon.migrate.kyverno.expressions import read
 from celadon.migrate.kyverno.pattern_translation import element
 from celadon.migrate.kyverno.patterns import AnchorKind, anchor_of, has_wildcards
