@@ -219,24 +219,7 @@ def demand_of(
     _, left = operations_of(rule.preconditions)
     required = conditions(left, names)
     if "podSecurity" in validate:
-        excepted = [
-            (negation(met), one.value["spec"]["podSecurity"])
-            for one in exceptions
-            if (met := not_excepted(one, kinds, ())) != ALWAYS
-        ]
-        message = _message(rule, names)
-        demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
-        demand = Demand(
-            {"is-meant": as_bool(required)} if required != ALWAYS else {},
-            asked_operations(rule),
-            demanded.validations,
-            {"variables": list(demanded.variables)},
-        )
-        if not policy.lets_existing_pass(rule) or excepted:
-            return demand
-        of_old = standard(validate["podSecurity"] or {}, message, kinds, (), "oldObject").before()
-        violated = _was_violated(rule, kinds, of_old.fine)
-        return _letting_existing_pass(demand, violated, of_old.variables)
+        return _pod_security_demand(policy, rule, kinds, exceptions, required)
     answer = _answer(rule, names, object_place(kinds))
     said = conjunction([required, negation(answer.skips)]), answer.fine
     for_operations = list(asked_operations(rule))
@@ -268,6 +251,35 @@ def demand_of(
     before = _answer(rule, before_names, object_place(kinds, "oldObject"))
     is_fine = disjunction([before.skips, before.fine])
     return _letting_existing_pass(demand, _was_violated(rule, kinds, is_fine))
+
+
+def _pod_security_demand(
+    policy: Policy,
+    rule: Rule,
+    kinds: Sequence[GroupVersionKind],
+    exceptions: Sequence[PolicyException],
+    required: Condition,
+) -> Demand:
+    """Return what a rule with `podSecurity` demands. Raises NotTranslated."""
+    validate, names = rule.value["validate"], of_rule(rule, kinds)
+    excepted = [
+        (negation(met), one.value["spec"]["podSecurity"])
+        for one in exceptions
+        if (met := not_excepted(one, kinds, ())) != ALWAYS
+    ]
+    message = _message(rule, names)
+    demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
+    demand = Demand(
+        {"is-meant": as_bool(required)} if required != ALWAYS else {},
+        asked_operations(rule),
+        demanded.validations,
+        {"variables": list(demanded.variables)},
+    )
+    if not policy.lets_existing_pass(rule) or excepted:
+        return demand
+    of_old = standard(validate["podSecurity"] or {}, message, kinds, (), "oldObject").before()
+    violated = _was_violated(rule, kinds, of_old.fine)
+    return _letting_existing_pass(demand, violated, of_old.variables)
 
 
 def _was_violated(rule: Rule, kinds: Sequence[GroupVersionKind], fine: Condition) -> Condition:
