@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from celadon.cli.migration.migration_run import Migration
+from celadon.cli.migration.migration_run import Migration, Wishes
 from celadon.goyaml import read_yaml
 from celadon.kube import GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
@@ -133,7 +133,7 @@ class _Session:
             raise NotPlayed("it is about what policies Kyverno takes")
         if file not in self.policies:
             self.policies.append(file)
-        for outcome in Migration.of([str(one) for one in self.policies]).outcomes:
+        for outcome in Migration.of([str(one) for one in self.policies], _WISHES).outcomes:
             if outcome.translation.reason:
                 raise NotPlayed(f"not translated: {outcome.translation.reason}")
             for document in outcome.translation.documents:
@@ -155,12 +155,11 @@ class _Session:
             place += f"/namespaces/{obj['metadata'].get('namespace', 'default')}"
         place += f"/{known.gvr.resource}"
         try:
-            try:
-                self._api.request("POST", place, obj)
-            except RequestRefused as refused:
-                if refused.code != 409:
-                    raise
+            # As `kubectl apply` does: a policy would refuse to create what is there.
+            if name and self._live(obj) is not None:
                 self._api.request("PATCH", f"{place}/{name}", obj)
+            else:
+                self._api.request("POST", place, obj)
         except RequestRefused as refused:
             return str(refused.status.get("message"))
         if gvk.kind == "CustomResourceDefinition":
@@ -213,6 +212,9 @@ class _Session:
             place += f"/namespaces/{metadata.namespace(obj) or 'default'}"
         return f"{place}/{known.gvr.resource}/{metadata.name(obj)}"
 
+
+_WISHES: Final = Wishes(allows_existing=True)
+"""Kyverno lets what violates a rule already be changed."""
 
 _APPLY: Final = re.compile(r"kubectl (?:apply|create) -f (?:\./)?(\S+)")
 _FAILS_IF_APPLIED: Final = re.compile(

@@ -2,8 +2,9 @@
 
 Read `kyverno/policies` (what a rule says), `kyverno/patterns` (its pattern language), then
 `kyverno/translation`, the way from a rule to ValidatingAdmissionPolicies: `matching` for what it
-applies to, `pattern_translation` and `conditions` for what it demands, `mutation` for what it
-changes. `kyverno/cel_policies` has the policies that are written in CEL.
+applies to, `demands` for what it demands (`pattern_translation`, `conditions`, and JMESPath in
+`expressions` and `functions`), `mutation` for what it changes. `kyverno/cel_policies` has the
+policies that are written in CEL.
 `gatekeeper/constraint_translation` is the way from templates and constraints,
 `gatekeeper/known_general` knows the public templates in Rego, and `gatekeeper/azure_definitions`
 what Azure makes constraints of. `suites` runs the tests that come with policies against what became

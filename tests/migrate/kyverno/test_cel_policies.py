@@ -100,8 +100,7 @@ def test_bindings_have_the_actions_of_the_policy() -> None:
     [
         (
             validating_policy("resource.Get('v1', 'pods', 'a', 'b') != null"),
-            "what an API server would refuse, in spec.validations[0].expression: "
-            "undeclared reference to 'Get'",
+            "`resource`, a library of Kyverno's own",
         ),
         (
             validating_policy(evaluation={"mode": "JSON"}),
@@ -133,3 +132,22 @@ def test_preconditions_whose_names_become_one() -> None:
     given = [{"name": name, "expression": "true"} for name in ("a b", "a/ b")]
     found = of_a_rule(kyverno_policy(rule(CEL, celPreconditions=given)))
     assert found.reason == "several `celPreconditions` of one name"
+
+
+@pytest.mark.parametrize(
+    ("expression", "library"),
+    [
+        ("resource.List('v1', 'pods', 'a').items.size() == 0", "resource"),
+        ("http.Get('https://a').b == 'c'", "http"),
+        ("globalContext.Get('a', '') == 'b'", "globalContext"),
+        ("image('nginx').registry() == 'a'", "images"),
+        ("md5(object.metadata.name) == 'a'", "hash"),
+        ("json.unmarshal(object.metadata.name).a == 'b'", "json and yaml"),
+        ("time.now() > timestamp('2026-01-01T00:00:00Z')", "time"),
+        ("parseServiceAccount(request.userInfo.username).Name == 'a'", "user"),
+    ],
+)
+def test_libraries_of_kyverno_are_named(expression: str, library: str) -> None:
+    (found,) = translate_document(validating_policy(expression), CATALOG)
+    assert found.reason == f"`{library}`, a library of Kyverno's own"
+    assert found.instead

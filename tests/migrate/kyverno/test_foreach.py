@@ -56,6 +56,7 @@ def _denied(key: str, operator: str = "Equals", value: object = "x") -> JsonObje
             "anyPattern": [{"name": "a"}, {"name": "c"}],
         },
         {"list": "keys(request.object.metadata.labels)", **_denied("element")},
+        {"list": "request.object.metadata.labels.x", **_denied("element", value="1")},
         {"list": "values(request.object.metadata.labels)", **_denied("element", value="1")},
         {
             "list": "items(request.object.metadata.labels, 'key', 'value')",

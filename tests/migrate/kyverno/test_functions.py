@@ -143,6 +143,19 @@ def _denying(expression: str, operator: str, value: Json) -> Translation:
     return translated(kyverno_policy(rule({"deny": {"conditions": {"all": [condition]}}})))
 
 
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "join('-', [request.namespace, '*'])",
+        "replace_all(request.namespace, 'a', '?')",
+        "request.namespace}}-*{{request.namespace",
+    ],
+)
+def test_wildcards_that_a_text_gets_are_none_here(expression: str) -> None:
+    found = _denying("request.object.metadata.name", "Equals", f"{{{{ {expression} }}}}")
+    assert found.reason == "a text with variables and wildcards in it"
+
+
 @pytest.mark.parametrize("name", sorted(NO_EQUAL))
 def test_what_has_no_equal_says_what_to_do_instead(name: str) -> None:
     condition = {"key": f"{{{{ {name}('a') }}}}", "operator": "Equals", "value": "a"}

@@ -95,6 +95,11 @@ def test_controllers_of_pods_are_changed_in_their_templates() -> None:
     ("text", "expected"),
     [
         (
+            "Object{metadata: Object.metadata {labels: {'a': 'b'}}}",
+            "Object{spec: Object.spec{template: Object.spec.template{"
+            "metadata: Object.spec.template.metadata {labels: {'a': 'b'}}}}}",
+        ),
+        (
             " Object {metadata: x} ",
             "Object{spec: Object.spec{template: Object.spec.template{metadata: x}}} ",
         ),
@@ -185,7 +190,7 @@ FILLED = "[JSONPatch{op: 'add', path: '/metadata/labels/a', value: 'b'}]"
             mutating_policy(applying(LABEL), evaluation={"admission": {"enabled": False}}),
             "a policy that is not for admission",
         ),
-        (mutating_policy(applying("http.Get('x')")), "what an API server would refuse"),
+        (mutating_policy(applying("http.Get('x')")), "`http`, a library of Kyverno's own"),
     ],
 )
 def test_what_is_not_translated(document: JsonObject, reason: str) -> None:

@@ -465,3 +465,49 @@ def test_a_mutation_that_comes_out_otherwise_says_where() -> None:
     case = Case("p", "r", pod(), "pass", patched=pod({"priorityClassName": "q"}))
     result, message = judged_by(case, found.policies, CATALOG)
     assert (result, message) == ("fail", ".spec.priorityClassName: 'p', expected 'q'")
+
+
+MEMORY = "{{ element.resources.limits.memory || element.resources.requests.memory }}"
+
+
+def of_memory(**resources: JsonObject) -> dict[str, Any]:
+    return with_containers(container(resources=resources))
+
+
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        ({"requests": {"memory": "1Gi"}}, "1Gi"),
+        ({"limits": {"memory": "2Gi"}, "requests": {"memory": "1Gi"}}, "2Gi"),
+        ({}, None),
+    ],
+)
+def test_what_is_null_is_not_written(resources: JsonObject, expected: str | None) -> None:
+    patch = {
+        "(name)": "{{element.name}}",
+        "resources": {"limits": {"+(memory)": MEMORY}, "requests": {"memory": MEMORY}},
+    }
+    entry = {
+        "list": "request.object.spec.containers",
+        "patchStrategicMerge": {"spec": {"containers": [patch]}},
+    }
+    made = (
+        of_memory(limits={"memory": expected}, requests={"memory": expected})
+        if expected
+        else of_memory()
+    )
+    assert_makes({"foreach": [entry]}, of_memory(**resources), made)
+
+
+def test_without_the_value_of_a_variable_a_mutation_fails() -> None:
+    found = translated(
+        mutating(merging({"metadata": {"labels": {"a": "{{ request.object.spec.hostname }}"}}}))
+    )
+    case = Case("p", "r", pod(), "pass", patched=pod())
+    assert judged_by(case, found.policies, CATALOG)[0] == "error"
+
+
+def test_what_may_be_null_beside_what_is_not() -> None:
+    value = "{{ request.object.metadata.labels.a || request.object.metadata.labels.b }}"
+    found = translated(mutating(merging({"metadata": {"annotations": {"a": value, "b": "c"}}})))
+    assert found.reason == "a value that may be null, beside others"

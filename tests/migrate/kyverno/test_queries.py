@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.kube import GroupVersionKind
 from celadon.migrate import NotTranslated
 from celadon.migrate.cel_text import constant
 from celadon.migrate.kyverno.expressions import read
-from celadon.migrate.kyverno.queries import Computed, Names, Truth
+from celadon.migrate.kyverno.queries import Computed, Located, Names, Stream, Truth
+from celadon.migrate.shapes import object_place
 
 NAMES = Names({"a": Computed("a"), "b": Computed("b")})
 
@@ -39,3 +41,8 @@ def test_variables_in_quotes_stand_for_themselves() -> None:
     assert read("'{{ a }}' == '{{b}}'", NAMES) == read("a == b", NAMES)
     with pytest.raises(NotTranslated, match="is no JMESPath"):
         read("'{{" * 200_000, NAMES)
+
+
+def test_nothing_is_projected_out_of_a_text() -> None:
+    pod = Names({"object": Located(object_place([GroupVersionKind("", "v1", "Pod")]))})
+    assert read("object.metadata.name[?starts_with(@, 'a')]", pod) == Stream(())

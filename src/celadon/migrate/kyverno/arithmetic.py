@@ -1,4 +1,4 @@
-"""Kyverno's arithmetic: of numbers, quantities and durations, whichever both operands are.
+"""Kyverno's arithmetic: of numbers, quantities and durations, whichever both operands are; times.
 
 Facts are those of Kyverno's `pkg/engine/jmespath/arithmetic.go`. A text is a quantity there if it
 can be, else a duration.
@@ -13,7 +13,7 @@ from typing import Final
 from celadon.migrate.cel_text import Condition, comparison, conjunction, negation, quoted, truth
 from celadon.migrate.kyverno.pattern_translation import DURATION
 from celadon.migrate.kyverno.patterns import amount, nanoseconds
-from celadon.migrate.kyverno.queries import Computed, Constant, Query, single
+from celadon.migrate.kyverno.queries import Computed, Constant, Query, Truth, single
 from celadon.migrate.shapes import Form
 from celadon.migrate.translations import NotTranslated
 
@@ -163,5 +163,62 @@ ARITHMETIC: Final[Mapping[str, tuple[int, int, Callable[..., Query]]]] = {
     "multiply": (2, 2, _multiply),
     "round": (2, 2, _round),
     "subtract": (2, 2, _added("subtract", "-", "sub")),
+}
+"""Functions by name: how many arguments they have, and what they read."""
+
+
+# --- Times ---------------------------------------------------------------------
+
+# Times that are written down: CEL compares and adds them; it has no clock. Facts are those of
+# `time.go`.
+
+
+def _instant(value: Query) -> Computed:
+    one = single(value)
+    if one.form is Form.INSTANT:
+        return one
+    if one.form not in (Form.STRING, Form.ANY):
+        raise NotTranslated("a time that is no text")
+    return Computed(f"timestamp({one.text})", Form.INSTANT, one.there)
+
+
+def _is_earlier(before: Query, after: Query) -> Condition:
+    one, other = _instant(before), _instant(after)
+    return conjunction([one.there, other.there, comparison(one.text, "<", other.text)])
+
+
+def _before(one: Query, other: Query) -> Query:
+    return Truth(_is_earlier(one, other))
+
+
+def _after(one: Query, other: Query) -> Query:
+    return Truth(_is_earlier(other, one))
+
+
+def _between(time: Query, start: Query, end: Query) -> Query:
+    return Truth(conjunction([_is_earlier(start, time), _is_earlier(time, end)]))
+
+
+def _diff(start: Query, end: Query) -> Query:
+    one, other = _instant(start), _instant(end)
+    there = conjunction([one.there, other.there])
+    return Computed(f"({other.text} - {one.text})", Form.SPAN, there)
+
+
+def _time_add(time: Query, span: Query) -> Query:
+    one, other = _instant(time), single(span)
+    if other.form is not Form.SPAN:
+        other = Computed(f"duration({other.text})", Form.SPAN, other.there)
+    there = conjunction([one.there, other.there])
+    return Computed(f"({one.text} + {other.text})", Form.INSTANT, there)
+
+
+TIMES: Final[Mapping[str, tuple[int, int, Callable[..., Query]]]] = {
+    "time_add": (2, 2, _time_add),
+    "time_after": (2, 2, _after),
+    "time_before": (2, 2, _before),
+    "time_between": (3, 3, _between),
+    "time_diff": (2, 2, _diff),
+    "time_utc": (1, 1, _instant),
 }
 """Functions by name: how many arguments they have, and what they read."""

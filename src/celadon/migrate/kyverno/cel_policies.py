@@ -37,6 +37,7 @@ _SPEC: Final = re.compile(r"\b(object|oldObject|Object)\.spec", re.ASCII)
 _METADATA: Final = re.compile(
     r"\b(object|oldObject|Object)\.metadata\.(labels|annotations)", re.ASCII
 )
+_TYPE_OF_METADATA: Final = re.compile(r"\bObject\.metadata\b(?=\s*\{)", re.ASCII)
 _PATCH: Final = re.compile(r"\s*Object\s*\{", re.ASCII)
 
 
@@ -56,7 +57,8 @@ def shifted_patch(text: str, path: Sequence[str]) -> str:
         return text
     types = [".".join(["Object", *path[: depth + 1]]) for depth in range(len(path))]
     opening = "".join(f"{name}: {of}{{" for name, of in zip(path, types, strict=True))
-    inside = text[begin.end() : end]
+    # Kyverno leaves the types of metadata as they are, which no patch of a template takes.
+    inside = _TYPE_OF_METADATA.sub(f"Object.{'.'.join(path)}.metadata", text[begin.end() : end])
     return f"Object{{{opening}{inside}{'}' * (len(path) + 1)}{text[end + 1 :]}"
 
 
@@ -157,9 +159,8 @@ def translate_cel_policy(
         if heeded:
             documents = _documents(policy, heeded)
     except NotTranslated as error:
-        library, instead = _library_in(policy)
-        reason = f"{library}: {error.reason}" if library else error.reason
-        return Translation(origin, reason=reason, instead=error.instead or instead)
+        reason, instead = _said(error, policy)
+        return Translation(origin, reason=reason, instead=instead)
     names = tuple(one.name for one in heeded)
     return Translation(origin, tuple(documents), exceptions=names, left_out=tuple(left_out.items()))
 
@@ -183,12 +184,15 @@ _LIBRARIES: Final = (
 called, and what to do instead."""
 
 
-def _library_in(policy: JsonObject) -> tuple[str, str]:
+def _said(error: NotTranslated, policy: JsonObject) -> tuple[str, str]:
+    """Return why a policy is not translated, and what to do instead: of one that uses a library of
+    Kyverno, that it does."""
     text = json.dumps(policy["spec"])
-    for pattern, name, instead in _LIBRARIES:
-        if re.search(pattern, text):
-            return f"Kyverno's library {name}", instead
-    return "", ""
+    if error.reason.startswith("what an API server would refuse"):
+        for pattern, name, instead in _LIBRARIES:
+            if re.search(pattern, text):
+                return f"`{name}`, a library of Kyverno's own", instead
+    return error.reason, error.instead
 
 
 def _left_out(

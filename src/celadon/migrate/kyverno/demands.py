@@ -35,8 +35,8 @@ from celadon.migrate.kyverno.conditions import (
     operations_of,
     substituted,
     variables_in,
-    with_context,
 )
+from celadon.migrate.kyverno.contexts import with_context
 from celadon.migrate.kyverno.expressions import read, read_in
 from celadon.migrate.kyverno.matching import (
     filtered,
@@ -54,6 +54,7 @@ from celadon.migrate.kyverno.queries import (
     ABSENT,
     OPERATION,
     PARAMS,
+    SCALARS,
     Branch,
     Computed,
     Constant,
@@ -62,9 +63,10 @@ from celadon.migrate.kyverno.queries import (
     Reference,
     avoiding,
     element_branches,
+    form_of,
     is_defined,
 )
-from celadon.migrate.shapes import Form, Place, Shape, object_place
+from celadon.migrate.shapes import Place, Shape, object_place
 from celadon.migrate.translations import (
     NotTranslated,
 )
@@ -217,24 +219,7 @@ def demand_of(
     _, left = operations_of(rule.preconditions)
     required = conditions(left, names)
     if "podSecurity" in validate:
-        excepted = [
-            (negation(met), one.value["spec"]["podSecurity"])
-            for one in exceptions
-            if (met := not_excepted(one, kinds, ())) != ALWAYS
-        ]
-        message = _message(rule, names)
-        demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
-        demand = Demand(
-            {"is-meant": as_bool(required)} if required != ALWAYS else {},
-            asked_operations(rule),
-            demanded.validations,
-            {"variables": list(demanded.variables)},
-        )
-        if not policy.lets_existing_pass(rule) or excepted:
-            return demand
-        of_old = standard(validate["podSecurity"] or {}, message, kinds, (), "oldObject").before()
-        violated = _was_violated(rule, kinds, of_old.fine)
-        return _letting_existing_pass(demand, violated, of_old.variables)
+        return _pod_security_demand(policy, rule, kinds, exceptions, required)
     answer = _answer(rule, names, object_place(kinds))
     said = conjunction([required, negation(answer.skips)]), answer.fine
     for_operations = list(asked_operations(rule))
@@ -266,6 +251,35 @@ def demand_of(
     before = _answer(rule, before_names, object_place(kinds, "oldObject"))
     is_fine = disjunction([before.skips, before.fine])
     return _letting_existing_pass(demand, _was_violated(rule, kinds, is_fine))
+
+
+def _pod_security_demand(
+    policy: Policy,
+    rule: Rule,
+    kinds: Sequence[GroupVersionKind],
+    exceptions: Sequence[PolicyException],
+    required: Condition,
+) -> Demand:
+    """Return what a rule with `podSecurity` demands. Raises NotTranslated."""
+    validate, names = rule.value["validate"], of_rule(rule, kinds)
+    excepted = [
+        (negation(met), one.value["spec"]["podSecurity"])
+        for one in exceptions
+        if (met := not_excepted(one, kinds, ())) != ALWAYS
+    ]
+    message = _message(rule, names)
+    demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
+    demand = Demand(
+        {"is-meant": as_bool(required)} if required != ALWAYS else {},
+        asked_operations(rule),
+        demanded.validations,
+        {"variables": list(demanded.variables)},
+    )
+    if not policy.lets_existing_pass(rule) or excepted:
+        return demand
+    of_old = standard(validate["podSecurity"] or {}, message, kinds, (), "oldObject").before()
+    violated = _was_violated(rule, kinds, of_old.fine)
+    return _letting_existing_pass(demand, violated, of_old.variables)
 
 
 def _was_violated(rule: Rule, kinds: Sequence[GroupVersionKind], fine: Condition) -> Condition:
@@ -422,6 +436,10 @@ def _element_demand(
 ) -> tuple[Condition, Condition]:
     """Return whether an element is meant, and whether it is as demanded, or the whole object for
     its sake (`elementScope: false`)."""
+    if entry.get("elementScope") is True and form_of(branch.value) in SCALARS:
+        raise NotTranslated(
+            "`elementScope: true` for elements that are no objects: it always fails"
+        )
     inside = of_element(entry, names, branch, nesting)
     is_meant = [is_defined(branch.value)]
     if entry.get("preconditions"):
@@ -449,15 +467,7 @@ def _judged_place(entry: JsonObject, branch: Branch, whole: Place) -> Place:
         return replace(whole, taken=taken)
     if not isinstance(branch.value, Located):
         raise NotTranslated("a pattern for elements that are made of others")
-    place = replace(branch.value.place.there(), taken=taken)
-    if entry.get("elementScope") is True and place.shape.form in _SCALARS:
-        raise NotTranslated(
-            "`elementScope: true` for elements that are no objects: it always fails"
-        )
-    return place
-
-
-_SCALARS: Final = frozenset({Form.BOOL, Form.INTEGER, Form.NUMBER, Form.QUANTITY, Form.STRING})
+    return replace(branch.value.place.there(), taken=taken)
 
 
 def of_element(entry: JsonObject, names: Names, branch: Branch, nesting: int = 0) -> Names:

@@ -7,7 +7,7 @@ does the rule; here its result is absent, too.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -29,9 +29,9 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.kyverno.arithmetic import ARITHMETIC
+from celadon.migrate.kyverno.arithmetic import ARITHMETIC, TIMES
 from celadon.migrate.kyverno.pattern_translation import globbed
-from celadon.migrate.kyverno.patterns import GO_NUMBER, number_in
+from celadon.migrate.kyverno.patterns import GO_NUMBER, has_wildcards, number_in
 from celadon.migrate.kyverno.queries import (
     ABSENT,
     Branch,
@@ -62,7 +62,6 @@ from celadon.migrate.kyverno.queries import (
     streamed,
 )
 from celadon.migrate.kyverno.semantic_versions import is_in_versions
-from celadon.migrate.kyverno.times import TIMES
 from celadon.migrate.shapes import Form, Place, Shape
 from celadon.migrate.translations import NotTranslated
 
@@ -362,7 +361,13 @@ def _cased(method: str) -> Callable[[Query], Query]:
     return called
 
 
+def _replace_all(text: Query, old: Query, new: Query) -> Query:
+    _check_no_wildcards(new)
+    return _of_texts(lambda one, a, b: f"{one}.replace({a}, {b})")(text, old, new)
+
+
 def _replace(text: Query, old: Query, new: Query, count: Query) -> Query:
+    _check_no_wildcards(new)
     number = _constant_number(count)
     return _of_texts(lambda one, a, b: f"{one}.replace({a}, {b}, {number})")(text, old, new)
 
@@ -580,6 +585,7 @@ def _list_of_branch(branch: Branch, fold: Fold | None) -> _Items:
 
 
 def _join(separator: Query, items: Query) -> Query:
+    _check_no_wildcards(separator, *_constants_in(items))
     by = _text(separator)
     found = _list(items, lambda text: f"{text}.join({by.text})")
     if found.form not in (Form.STRING, Form.QUANTITY, Form.ANY):
@@ -587,6 +593,22 @@ def _join(separator: Query, items: Query) -> Query:
     return Computed(
         f"{found.text}.join({by.text})", Form.STRING, conjunction([by.there, found.there])
     )
+
+
+def _constants_in(items: Query) -> Iterator[Query]:
+    match items:
+        case Constant(list() as known):
+            yield from map(Constant, known)
+        case Stream(branches):
+            yield from (one.value for one in branches)
+
+
+def _check_no_wildcards(*values: Query) -> None:
+    """Raises NotTranslated if what becomes part of a text is a wildcard: Kyverno would read it as
+    one."""
+    for one in values:
+        if isinstance(one, Constant) and isinstance(one.value, str) and has_wildcards(one.value):
+            raise NotTranslated("a text with variables and wildcards in it")
 
 
 def _extreme(method: str) -> Callable[[Query], Query]:
@@ -709,7 +731,7 @@ FUNCTIONS: Final[Mapping[str, tuple[int, int, Callable[..., Query]]]] = {
     "pattern_match": (2, 2, _pattern_match),
     "regex_match": (2, 2, _regex_match),
     "replace": (4, 4, _replace),
-    "replace_all": (3, 3, _of_texts(lambda one, old, new: f"{one}.replace({old}, {new})")),
+    "replace_all": (3, 3, _replace_all),
     "reverse": (1, 1, _reverse),
     "semver_compare": (2, 2, _semver_compare),
     "sort": (1, 1, _sort),

@@ -22,11 +22,20 @@ from celadon.migrate.cel_text import (
     quoted,
     some,
 )
-from celadon.migrate.kyverno.conditions import conditions, joined, substituted, with_context
+from celadon.migrate.kyverno.conditions import conditions, joined, substituted
+from celadon.migrate.kyverno.contexts import with_context
 from celadon.migrate.kyverno.expressions import read
 from celadon.migrate.kyverno.pattern_translation import element
 from celadon.migrate.kyverno.patterns import AnchorKind, anchor_of, has_wildcards
-from celadon.migrate.kyverno.queries import Branch, Located, Names, elements
+from celadon.migrate.kyverno.queries import (
+    Branch,
+    Chosen,
+    Located,
+    Names,
+    Otherwise,
+    elements,
+    single,
+)
 from celadon.migrate.shapes import Form, Place, Shape, is_selectable
 from celadon.migrate.translations import NotTranslated, apply_configuration, json_patches
 
@@ -74,6 +83,8 @@ class Writer:
     """Writes values that are added whole, without anchors."""
 
     names: Names
+    needs: list[Condition] = field(default_factory=list)
+    """Whether the variables that may be null are not: what is null is not written."""
 
     def value(self, place: Place, type_name: str, value: Json) -> str:
         """Return a value; `type_name` is that of CEL. Raises NotTranslated."""
@@ -103,12 +114,23 @@ class Writer:
             members.append(f"{quoted(names[key]) if is_map else names[key]}: {text}")
         return f"{'' if is_map else type_name}{{{', '.join(members)}}}"
 
+    def check(self, value: Json) -> None:
+        """Raises NotTranslated if a part of what was written may be null, and another not."""
+        if self.needs and (len(self.needs) < _leaves(value) or len(set(self.needs)) > 1):
+            raise NotTranslated("a value that may be null, beside others")
+
     def text(self, value: Json) -> str:
         """Return a value that is no object: a literal, or a text with variables."""
         if not isinstance(value, str) or "{{" not in value:
             return literal(value)
+        parts = [one for one in substituted(value, self.names) if one != ""]
+        if len(parts) == 1 and isinstance(parts[0], Chosen | Otherwise):
+            known = single(parts[0])
+            if known.there != ALWAYS:
+                self.needs.append(known.there)
+                return known.text
         # Without the value of a variable Kyverno's rule fails, and so does the policy.
-        return joined(substituted(value, self.names), fails=True)
+        return joined(parts, fails=True)
 
 
 @dataclass
@@ -212,8 +234,10 @@ class _Edits:
         self._add(spot, negation(there), [dict(rest)])
         if spot.items:
             others = f"{known.plain}.filter({variable}, {negation(same).text})"
-            one = Writer(self.names).object(place, spot.type_name, rest)
-            self._write(spot, conjunction([there, exists]), f"{others} + [{one}]")
+            writer = Writer(self.names)
+            one = writer.object(place, spot.type_name, rest)
+            writer.check(rest)
+            self._write(spot, conjunction([there, exists, *writer.needs]), f"{others} + [{one}]")
         front = replace(spot, pointer=pointer_to(spot.pointer, "0"), place=place)
         self._add(front, conjunction([there, negation(exists)]), rest)
         if not spot.items:
@@ -245,9 +269,10 @@ class _Edits:
 
     def _add(self, spot: _Spot, condition: Condition, value: Json) -> None:
         if condition != NEVER:
-            self._write(
-                spot, condition, Writer(self.names).value(spot.place, spot.type_name, value)
-            )
+            writer = Writer(self.names)
+            text = writer.value(spot.place, spot.type_name, value)
+            writer.check(value)
+            self._write(spot, conjunction([condition, *writer.needs]), text)
 
     def _write(self, spot: _Spot, condition: Condition, value: str) -> None:
         patch = f"JSONPatch{{op: 'add', path: {spot.pointer}, value: {value}}}"
@@ -260,6 +285,13 @@ class _Edits:
         else:
             text = f"{condition.inside(Binding.OR)} ? [{patch}] : []"
         self.mutations.append(text)
+
+
+def _leaves(value: Json) -> int:
+    """Return how many values stand in an object or list that are neither."""
+    if isinstance(value, Mapping):
+        return sum(map(_leaves, value.values()))
+    return sum(map(_leaves, value)) if isinstance(value, list) else 1
 
 
 def pointer_to(pointer: str, name: str) -> str:
@@ -366,7 +398,10 @@ def merge_patch(
     condition = conjunction(edits.conditions)
     merged = _stripped_of_conditions(patch)
     if edits.mutations and merged and _is_merged(place.shape, merged):
-        text = Writer(names).object(place, "Object", merged)
+        writer = Writer(names)
+        text = writer.object(place, "Object", merged)
+        writer.check(merged)
+        condition = conjunction([condition, *writer.needs])
         return Patch((apply_configuration(text),), condition)
     return Patch(tuple(json_patches(edits.mutations)), condition)
 
@@ -460,6 +495,8 @@ def _mutation(
         choices = [(last.place.present(), _patch(str(kind), last.pointer, written))]
     else:
         raise NotTranslated(f"`{kind}` of a JSON patch")
+    writer.check(operation.get("value"))
+    guards += writer.needs
     if item is None:
         return _alternatives(guards, choices)
     only = conjunction([item.only, *guards, *([choices[0][0]] if len(choices) == 1 else ())])

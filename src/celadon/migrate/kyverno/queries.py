@@ -195,6 +195,8 @@ def streamed(value: Query) -> Stream:
             return streamed(first)
         case Ordered(of):
             return streamed(of)
+        case Located(place) if place.shape.form in SCALARS:
+            return Stream(())  # nothing is projected out of what is no list
         case Located(place):
             item = place.item(place.item_name)
             return Stream((Branch((Source(place, item.root),), Located(item)),))
@@ -313,6 +315,8 @@ def length_text(of: Query) -> str:
     """Return the number of items of a list, or of characters. Raises NotTranslated."""
     match of:
         case Located(place) | Keys(place):
+            if not place.steps:
+                return f"size({place.items})"
             if not place.unsure:
                 return f"size({place.plain})"
             empty = {Form.MAP: "{}", Form.STRING: "''"}.get(place.shape.form, "[]")
@@ -343,8 +347,7 @@ def _branch_length(branch: Branch) -> str:
 
 def items_text(source: Source) -> str:
     """Return the items of a list that are gone through; none of a list that is absent."""
-    items = source.place
-    text = f"{items.optional}.orValue([])" if items.unsure else items.plain
+    text = source.place.items
     if source.only == ALWAYS:
         return text
     return f"{text}.filter({source.variable}, {source.only.text})"
@@ -373,6 +376,10 @@ def single(value: Query) -> Computed:
     raise NotTranslated("a function of what is no single value")
 
 
+SCALARS: Final = frozenset(
+    {Form.BOOL, Form.INTEGER, Form.INT_OR_STRING, Form.NUMBER, Form.QUANTITY, Form.STRING}
+)
+"""Forms of what is neither a list nor an object."""
 _OF_MANY: Final = (Form.FIELDS, Form.MAP, Form.LIST)
 _FORMS: Final = {
     str: Form.STRING, bool: Form.BOOL, int: Form.INTEGER, float: Form.NUMBER
@@ -504,7 +511,9 @@ def _map_of(value: Query) -> str | None:
     """Return the text of a map; an empty one where it is absent. None of what is no map."""
     match value:
         case Otherwise(Located(place), Constant({})) | Located(place):
-            return place.items if place.shape.form is Form.MAP else None
+            if place.shape.form not in (Form.MAP, Form.ANY):
+                return None
+            return f"{place.optional}.orValue({{}})" if place.unsure else place.plain
     return None
 
 
@@ -589,6 +598,8 @@ def has_key(place: Place, key: str) -> Condition:
 def element_branches(items: Query) -> list[Branch]:
     """Return the branches of a list that is gone through, with an element as value. Raises
     NotTranslated."""
+    if form_of(items) in SCALARS:
+        return [Branch((), items)]  # what is no list is one element (`EvaluateList`)
     found = []
     for branch in streamed(items).branches:
         inner = branch.value
@@ -603,6 +614,6 @@ def elements(items: Query) -> list[Branch]:
     """Return the branches of a list of an object that is gone through, with the place of an element
     as value. Raises NotTranslated where the elements are no places in an object."""
     found = element_branches(items)
-    if not all(isinstance(one.value, Located) for one in found):
+    if not all(one.sources and isinstance(one.value, Located) for one in found):
         raise NotTranslated("a list of values made of others")
     return found
