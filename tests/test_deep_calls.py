@@ -179,6 +179,7 @@ def test_objects_of_any_depth_come_and_go(
     assert Asking(api, f"n{levels}", opened, closed, levels).codes() == ALL_WELL
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("opened", "closed"), [MAPS, LISTS])
 def test_the_deepest_and_what_is_deeper(api: KubeApi, opened: str, closed: str) -> None:
     deepest = Asking(api, "deepest", opened, closed, LEVELS)

@@ -24,6 +24,7 @@ def test_tests_of_policies_need_no_server() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["KubeApi", "HandlerAccess", "HttpRequest"])
 def test_it_says_what_a_server_needs(name: str) -> None:
     done = python(f"from celadon.testing import {name}")

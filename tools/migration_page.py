@@ -1,5 +1,5 @@
 """What becomes of a folder of policies, as tables for a page: `python -m tools.migration_page
-kyverno|mutate|gatekeeper FOLDER`.
+kyverno|mutate|gatekeeper FOLDER`; and what becomes of Kyverno's functions: `functions`.
 
 Of Kyverno for each folder below: rules that validate and have tests, how many of them are
 translated, and how many cases of their tests the translation decides otherwise; of Gatekeeper for
@@ -12,18 +12,53 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
 from celadon.cli.migration.migration_run import Migration, RuleOutcome
 from celadon.kube import JsonObject
+from celadon.migrate.kyverno.functions import FUNCTIONS, NO_EQUAL
 
 
-def page(engine: str, folder: str) -> str:
+def page(engine: str, folder: str = "") -> str:
     """The tables, Markdown."""
+    if engine == "functions":
+        return "\n".join([*functions(), ""])
     outcomes = [one for one in Migration.of([folder]).outcomes if one.cases]
     does = "mutate" if engine == "mutate" else "validate"
     rules = [one for one in outcomes if one.translation.origin.does == does]
     table = _templates(rules) if engine == "gatekeeper" else _table(folder, rules)
     return "\n".join([*table, "", *_reasons(rules), ""])
+
+
+def functions() -> Iterator[str]:
+    """Yield a table of the functions of JMESPath that Kyverno has."""
+    yield "| function | what becomes of it |"
+    yield "|---|---|"
+    for name in sorted({*FUNCTIONS, *NO_EQUAL}):
+        yield f"| `{name}` | {_LIMITS.get(name) or NO_EQUAL.get(name) or 'translated'} |"
+
+
+_OF_NUMBERS: Final = "translated of numbers, not of quantities"
+_LIMITS: Final = {
+    "add": "translated of numbers, quantities and durations",
+    "divide": "translated of numbers, and of quantities by quantities",
+    "equal_fold": "translated beside a constant",
+    "map": "translated of what no item lacks",
+    "max_by": "translated of what no item lacks",
+    "min_by": "translated of what no item lacks",
+    "modulo": "translated of integers",
+    "multiply": _OF_NUMBERS,
+    "reverse": "translated of lists, not of texts",
+    "round": "translated of integers",
+    "semver_compare": "translated with a constant range without `x`; needs Kubernetes 1.33",
+    "sort": "translated where the first, the last or any item is asked for",
+    "sort_by": "translated where the first or any item is asked for",
+    "subtract": "translated of numbers, quantities and durations",
+    "sum": _OF_NUMBERS,
+    "to_lower": "translated: of letters of ASCII",
+    "to_string": "translated of single values",
+    "to_upper": "translated: of letters of ASCII",
+}
 
 
 def _templates(rules: list[RuleOutcome]) -> Iterator[str]:

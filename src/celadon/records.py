@@ -100,13 +100,13 @@ else:
         return made
 
     @cache
-    def _model(count, factories=(), *, kw_only=False):
-        """A dataclass of fields `f0`, `f1`, ..., all with a default; in place of their factories
-        those of `factories` have their names. Without a docstring the standard library would
+    def _model(count, *, has_factories=False, kw_only=False):
+        """A dataclass of fields `f0`, `f1`, ..., all with a default, or all with a factory, in
+        place of which stands the field's name. Without a docstring the standard library would
         inspect the function for one, which takes a third of the time."""
-        given = {f"f{n}": {"default": None} for n in range(count)}
-        given |= {f"f{n}": {"default_factory": f"f{n}"} for n in factories}
-        fields = [(name, object, dataclasses.field(**one)) for name, one in given.items()]
+        names = [f"f{n}" for n in range(count)]
+        default = "default_factory" if has_factories else "default"
+        fields = [(name, object, dataclasses.field(**{default: name})) for name in names]
         return dataclasses.make_dataclass(
             "Model",
             fields,
@@ -117,9 +117,11 @@ else:
         )
 
     def _initializer(cls, fields, kw_only):
-        """The model's function with the names, factories and defaults of these fields."""
-        factories = tuple(n for n, one in enumerate(fields) if one.default_factory is not MISSING)
-        model = _model(len(fields), factories, kw_only=kw_only).__init__
+        """The model's function with the names, factories and defaults of these fields. If one has
+        a factory, the model asks for all whether they were given; there are half as many models
+        as with one for each set of fields that have factories."""
+        has_factories = any(one.default_factory is not MISSING for one in fields)
+        model = _model(len(fields), has_factories=has_factories, kw_only=kw_only).__init__
         code, names = model.__code__, {f"f{n}": one.name for n, one in enumerate(fields)}
         made = FunctionType(
             code.replace(
@@ -132,7 +134,11 @@ else:
         made.__qualname__ = f"{cls.__qualname__}.__init__"
         made.__annotations__ = {one.name: one.type for one in fields} | {"return": None}
         marks = (model.__kwdefaults__ or {}).values() if kw_only else model.__defaults__ or ()
-        defaults = _defaults(fields, marks)
+        defaults = {
+            one.name: mark if one.default is MISSING else one.default
+            for one, mark in zip(fields, marks, strict=True)
+            if _is_optional(one)
+        }
         made.__kwdefaults__ = defaults if kw_only else None
         made.__defaults__ = None if kw_only else tuple(defaults.values())
         return made
@@ -141,14 +147,6 @@ else:
         """Return what the function reads from outside: a factory, where the model has a name."""
         name = cell.cell_contents
         return CellType(fields[int(name[1:])].default_factory) if name.__class__ is str else cell
-
-    def _defaults(fields, marks):
-        """Return the defaults by name; a mark tells the function that a factory is to be asked."""
-        return {
-            one.name: mark if one.default is MISSING else one.default
-            for one, mark in zip(fields, marks, strict=True)
-            if _is_optional(one)
-        }
 
     @recursive_repr()
     def _represented(self):

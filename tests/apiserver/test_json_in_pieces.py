@@ -52,6 +52,7 @@ def test_what_is_no_json_is_not_read(value: Any, data: st.DataObject) -> None:
     assert found == wanted
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "value",
     [

@@ -121,6 +121,7 @@ def kept_frames(action: Callable[[], Any]) -> list[str]:
         gc.enable()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", REQUESTS)
 def test_of_a_request_no_frame_stays(server: Running, name: str) -> None:
     code, request = REQUESTS[name]

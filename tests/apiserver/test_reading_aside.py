@@ -106,6 +106,7 @@ def test_what_another_process_has_encoded_is_read_before_it_is_there(readers: li
     assert readers == [False]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "value", [b"[" * 200_000 + b"]" * 200_000, b'"%b"' % (b"a" * 200_000), b"\xff" * 200_000]
 )

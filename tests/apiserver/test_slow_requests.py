@@ -441,6 +441,7 @@ STEPS: list[tuple[str, Any, str, Callable[[Running], HttpAnswer]]] = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("owner", "name", "send"), [row[1:] for row in STEPS], ids=[row[0] for row in STEPS]
 )

@@ -572,4 +572,18 @@ UNDONE = (
         "",
         "tests/kube/quantity/test_quantity.py::test_the_lowest_bits_of_what_is_very_large",
     ),
+    Undone(
+        "a last position that is looked for from the end, at each place anew",
+        "cel/library/strings.py",
+        "    if len(s) * len(part) < _LARGE_SEARCH:\n        return s.rfind(part)\n",
+        "    return s.rfind(part)\n",
+        "tests/cel/library/test_strings.py::test_the_last_of_a_long_text_is_looked_for_forwards",
+    ),
+    Undone(
+        "a long text as a regular expression",
+        "cel/re2/pattern.py",
+        "case Literal(text, False):\n                return text",
+        "case Literal(text, False):\n                return text[:0]",
+        "tests/cel/re2/test_hostile.py::test_a_long_text_is_found_in_itself",
+    ),
 )

@@ -234,6 +234,7 @@ def test_one_program_in_many_threads() -> None:
 KEPT = 20 * 1024
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [

@@ -95,6 +95,7 @@ SHELLS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize(("words", "code", "said"), SHELLS)
 def test_broken_descriptors(words: str, code: Exit, said: str) -> None:

@@ -62,6 +62,7 @@ _MANIFEST = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"
 _NEEDED = "error: a cluster needs a package more: pip install 'celadon[serve]'"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("command", "code", "said"),
     [

@@ -21,7 +21,9 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from typing import Final
 
+from celadon.kube.releases import answering_as
 from tests.fuzz import (
     applies,
     bodies,
@@ -54,6 +56,7 @@ BESIDE: Mapping[str, writes.Campaign] = {
     "types": type_checks.campaign,
 }
 """The campaigns that need a real server."""
+_AT_END: Final = "at the end"
 MAKERS = {"policies": scenarios.policy_scenario, "schemas": scenarios.schema_scenario}
 
 
@@ -96,13 +99,7 @@ def _campaign(name: str, options: argparse.Namespace) -> Iterator[str]:
         return
     server = _server(options)
     if name in BESIDE:
-        without = options.disable_admission_plugins.split(",")
-        ours = InProcess(release_of(server), without=without)
-        try:
-            for wrong in BESIDE[name](ours, server, options.seed, options.count):
-                yield str(wrong or "")
-        finally:
-            ours.close()
+        yield from _beside(name, server, options)
         return
     try:
         for other in decisions.campaign(server, MAKERS[name], options.seed, options.count):
@@ -110,6 +107,23 @@ def _campaign(name: str, options: argparse.Namespace) -> Iterator[str]:
             yield f"{shown}\n    {other.details}" if other else ""
     finally:
         server.close()
+
+
+def _beside(name: str, server: Server, options: argparse.Namespace) -> Iterator[str]:
+    """Complaints of a campaign beside a real server, with the fields of the release of that one."""
+    release = release_of(server)
+    without = options.disable_admission_plugins.split(",")
+    ours = InProcess(release, without=without, bare=options.bare)
+    tried = BESIDE[name](ours, server, options.seed, options.count)
+    try:
+        while True:
+            with answering_as(release):
+                wrong = next(tried, _AT_END)
+            if isinstance(wrong, str):
+                return
+            yield str(wrong or "")
+    finally:
+        ours.close()
 
 
 def _remaining(options: argparse.Namespace, name: str) -> int:
@@ -149,6 +163,7 @@ def _parser() -> argparse.ArgumentParser:
     real.add_argument("--ca-file", default="", metavar="FILE")
     real.add_argument("--audit-log", default="", metavar="FILE", help="that it writes")
     real.add_argument("--disable-admission-plugins", default="", metavar="NAMES", help="not there")
+    real.add_argument("--bare", action="store_true", help="it has no controllers beside it")
     real.add_argument(
         "--patience", type=float, default=2.0, metavar="S", help="until policies are in effect"
     )

@@ -78,13 +78,16 @@ class InProcess:
     """Our server, without a network; it serves each version of what a release knows. As beside it a
     kube-apiserver has no controllers, nothing is deleted that was not asked for."""
 
-    def __init__(self, release: str = DEFAULT, *, without: Collection[str] = ()) -> None:
-        """`without` are admission plugins that the other server does not have."""
+    def __init__(
+        self, release: str = DEFAULT, *, without: Collection[str] = (), bare: bool = False
+    ) -> None:
+        """`without` are admission plugins that the other server does not have; one that is `bare`
+        has no controllers but its own."""
         self._running = Running(
             Settings(
                 version=release,
                 all_versions=True,
-                controller_names=ON_BY_DEFAULT - _ELSEWHERE,
+                controller_names=frozenset() if bare else ON_BY_DEFAULT - _ELSEWHERE,
                 plugins=DEFAULT_PLUGINS.difference(without),
             )
         )

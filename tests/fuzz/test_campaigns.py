@@ -215,6 +215,7 @@ def test_two_servers_that_answer_alike_do_not_differ() -> None:
         real.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("campaign", "count"),
     [

@@ -19,6 +19,7 @@ INPUTS = 80
 """For each reader: some seconds for all of them."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
 def test_readers_bear_what_is_found(reader: ByteReader) -> None:
     assert [one for one in search(reader, 1, INPUTS) if one is not None] == []
@@ -34,6 +35,7 @@ def planted(data: bytes) -> None:
 PLANTED = ByteReader("planted", planted, (SelectorError,), (b"a",), (b" in (", b"b,", b"c)"))
 
 
+@pytest.mark.thorough
 def test_a_planted_mistake_is_found_and_made_small() -> None:
     finds = [one for one in search(PLANTED, 1, 5000) if one is not None]
     assert [one.wrong for one in finds] == ["LookupError at "]
@@ -41,6 +43,7 @@ def test_a_planted_mistake_is_found_and_made_small() -> None:
     assert len(finds[0].data) <= 12
 
 
+@pytest.mark.thorough
 def test_a_planted_mistake_is_found_at_full_speed() -> None:
     search = FastSearch(PLANTED, 1)
     search.run(20_000, math.inf)

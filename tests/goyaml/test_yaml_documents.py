@@ -152,6 +152,7 @@ NESTED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("opened", "inner", "closed"), NESTED)
 @pytest.mark.parametrize("times", [100, 600, 2_000])
 def test_nesting_takes_no_recursion(opened: bytes, inner: bytes, closed: bytes, times: int) -> None:
@@ -191,6 +192,7 @@ SHAPES: dict[str, Callable[[int], bytes]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("shape", SHAPES)
 def test_calls_grow_with_the_length_and_no_faster(shape: str) -> None:
     def calls(times: int) -> int:

@@ -131,6 +131,7 @@ def offence(text: str, flags: int, method: str) -> object:
     return next((one for one in subjects if goes_back(pattern, method, one)), None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "method", "subject"),
     [

@@ -37,6 +37,7 @@ def test_each_content_meets_each_role() -> None:
     assert len({case.name for case in cases()}) == len(ROLES) * len(CONTENTS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", cases(sample=SAMPLE), ids=lambda case: case.name)
 def test_some_are_withstood(case: HostileCase) -> None:
     _complaints(case)

@@ -334,6 +334,7 @@ def are_called_different(obj: Json, pair: Two) -> str:
     return json.dumps(report["differences"]) if report["differences"] else ""
 
 
+@pytest.mark.thorough
 @settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     deadline=None,

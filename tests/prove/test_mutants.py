@@ -475,6 +475,7 @@ def policies(folder: Path) -> Iterator[Document]:
                 yield one
 
 
+@pytest.mark.thorough
 def test_a_sample_of_claims_holds() -> None:
     (one,) = (
         one

@@ -228,6 +228,7 @@ def disagreements(values: Sequence[dict[str, Any]]) -> list[str]:
     return found
 
 
+@pytest.mark.thorough
 def test_boundaries_are_those_of_the_plugin() -> None:
     """A sample; all of them below."""
     assert not disagreements(list(boundary_pods())[::401])

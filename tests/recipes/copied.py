@@ -21,6 +21,10 @@ COPIED = (
     *("SECURITY.md", "action.yml", "Makefile", "pyproject.toml"),
 )
 
+_PASSING = shutil.ignore_patterns("*.pyc.*", "site")
+"""What other tests may be writing while it is copied: modules that are being compiled, and the
+playground."""
+
 
 @dataclass(frozen=True, slots=True)
 class Copy:
@@ -73,7 +77,7 @@ def copy_to(folder: Path) -> Copy:
     for path in COPIED:
         source = ROOT / path
         if source.is_dir():
-            shutil.copytree(source, folder / path)
+            shutil.copytree(source, folder / path, ignore=_PASSING)
         elif source.exists():
             shutil.copy2(source, folder / path)
     return Copy(folder)

@@ -30,6 +30,7 @@ def objects(file: Path) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("file", sorted(FOLDER.glob("*.json")), ids=lambda file: file.stem)
 def test_no_crash(file: Path) -> None:
     given = objects(file)

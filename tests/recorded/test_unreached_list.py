@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.recorded.scenarios import every_scenario
 from tests.recorded.unreached_list import OPEN, complaints, reason_of, refilled, unreached, write
 
@@ -41,6 +43,7 @@ def test_a_reason_explains_all_differences() -> None:
     assert reason_of(["proto: a", "code: want 400"]) == OPEN
 
 
+@pytest.mark.thorough
 def test_who_is_listed_is_recorded_and_has_a_reason() -> None:
     listed, recorded = unreached(), {one.name for one in every_scenario()}
     assert [name for name, reason in listed.items() if reason in ("", OPEN)] == []

@@ -45,6 +45,7 @@ def steps(path: Path) -> list[dict[str, Any]]:
     return [step for job in jobs(path).values() for step in job["steps"]]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(
     importlib.util.find_spec("check_jsonschema") is None, reason="check-jsonschema is not installed"
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tools.library_page import page
 
 from celadon.cli.library import library
@@ -11,6 +12,7 @@ from celadon.cli.library import library
 PAGE = Path(__file__).parents[2] / "docs" / "library.md"
 
 
+@pytest.mark.thorough
 def test_it_is_current() -> None:
     written = PAGE.read_text(encoding="utf-8")
     assert written == page(), "python -m tools.library_page > docs/library.md"

@@ -25,6 +25,7 @@ def of_module(name: str) -> list[Mutation]:
     return list(mutations(name, path.read_text(encoding="utf-8")))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("line", EQUIVALENT)
 def test_what_is_left_out_is_there(line: str) -> None:
     """A line that matches nothing any more has to go."""

@@ -62,6 +62,7 @@ def known_sources(tools: Any, release: str) -> Json:
     return sources
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("previous", "release"), [("1.34", "1.35"), ("1.35", "1.36")])
 def test_a_release_of_the_one_before_it(
     previous: str, release: str, tmp_path: Path, tools: Any

@@ -37,7 +37,6 @@ from celadon.cli.reading.documents import (
     unread,
 )
 from celadon.cli.reading.json_text import read_written
-from celadon.cli.reading.locations import Chunk
 from celadon.goyaml import UnreadableError
 from celadon.kube import GroupVersionKind, GroupVersionResource, Json, JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
@@ -684,7 +683,7 @@ def _filled_in(value: dict[str, object], one: Logged, prepare: Prepare) -> JsonD
     if one.subresource:
         return value
     namespace = "" if one.resource == NAMESPACES else one.namespace
-    document = Document(Chunk("", "{}", 1, 0, is_json=True), (), value)
+    document = Document.of_value(value)
     target = prepare.target(metadata.gvk(value), namespace)
     made = prepare.created(document, target)
     if isinstance(made, Problem):

@@ -1,9 +1,11 @@
-"""A command as a process: when it looks for garbage, and the forks that it shares work with."""
+"""A command as a process: when it looks for garbage, how it ends, and the forks that it shares
+work with."""
 
 from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, BinaryIO, Final, NoReturn
@@ -35,6 +37,19 @@ def garbage_later() -> Iterator[Callable[[], None]]:
     finally:
         gc.set_threshold(*before)
         gc.enable()
+
+
+# --- The end -----------------------------------------------------------------
+
+
+def leave(code: int) -> NoReturn:
+    """End the process as it stands, with all output written: its objects need not be taken apart,
+    which takes a twentieth of a short command, and longer than the end of a server may."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError):
+                stream.flush()
+    os._exit(code)
 
 
 # --- Forks -------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, TypeGuard
 
+from celadon.kube import name_rules
 from celadon.kube.errors import KubeError
 from celadon.kube.fieldpath import FieldError, aggregate, as_many_as_fit
 from celadon.kube.go.go_text import quote
@@ -147,6 +148,15 @@ def _of(resource: GroupResource, name: str, **more: Any) -> StatusDetails:  # no
 def bad_request(message: str) -> StatusError:
     """400: the request itself cannot be understood; the message is sent as it is."""
     return _failure("BadRequest", message)
+
+
+def require_name(name: str) -> None:
+    """Raises StatusError (400) for a name that no object can have, before it is looked for."""
+    if not name:
+        raise bad_request("Name parameter required.")
+    faults = name_rules.path_segment_name(name)
+    if faults:
+        raise bad_request(f"Name parameter invalid: {quote(name)}: {';'.join(faults)}")
 
 
 def unauthorized(message: str = "Unauthorized") -> StatusError:

@@ -5,10 +5,22 @@ Read `kyverno/policies` (what a rule says), `kyverno/patterns` (its pattern lang
 applies to, `pattern_translation` and `conditions` for what it demands, `mutation` for what it
 changes. `kyverno/cel_policies` has the policies that are written in CEL.
 `gatekeeper/constraint_translation` is the way from templates and constraints,
-`gatekeeper/known_general` knows the public templates in Rego. `suites` runs the tests that come
-with policies against what became of them.
+`gatekeeper/known_general` knows the public templates in Rego, and `gatekeeper/azure_definitions`
+what Azure makes constraints of. `suites` runs the tests that come with policies against what became
+of them.
 """
 
+from celadon.migrate.gatekeeper.azure_definitions import (
+    AzurePolicies,
+    azure_documents,
+    azure_shape,
+    constraint_of,
+    embedded_template,
+    is_template_of,
+    not_constraint,
+    template_url,
+    without_template,
+)
 from celadon.migrate.gatekeeper.constraint_translation import (
     exempt_namespaces,
     gatekeeper_shape,
@@ -32,13 +44,14 @@ from celadon.migrate.suites import (
     patched_files,
     read_suite,
 )
-from celadon.migrate.translations import NotTranslated, Origin, Translation, renamed
+from celadon.migrate.translations import NotTranslated, Origin, Translation, renamed, said_in
 
 __all__ = [
     "GATOR_SHAPE",
     "SUITE_SHAPE",
     "USER_SHAPE",
     "VALUES_SHAPE",
+    "AzurePolicies",
     "Case",
     "GatorCase",
     "Merged",
@@ -46,21 +59,30 @@ __all__ = [
     "Origin",
     "PolicyException",
     "Translation",
+    "azure_documents",
+    "azure_shape",
+    "constraint_of",
     "disagreement",
+    "embedded_template",
     "exempt_namespaces",
     "gatekeeper_shape",
     "is_constraint",
     "is_exception",
     "is_suite",
     "is_template",
+    "is_template_of",
     "judged_by",
     "left_behind",
     "merged",
+    "not_constraint",
     "outcome_of",
     "patched_files",
     "read_suite",
     "renamed",
+    "said_in",
     "shape_of",
+    "template_url",
     "translate_constraints",
     "translate_document",
+    "without_template",
 ]

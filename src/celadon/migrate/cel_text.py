@@ -249,6 +249,12 @@ def choice(condition: Condition, then: Condition, otherwise: Condition) -> Condi
     """Return `condition ? then : otherwise`."""
     if condition in (ALWAYS, NEVER) or then == otherwise:
         return otherwise if condition == NEVER else then
+    if then in (ALWAYS, NEVER):
+        together = disjunction if then == ALWAYS else conjunction
+        return together([condition if then == ALWAYS else negation(condition), otherwise])
+    if otherwise in (ALWAYS, NEVER):
+        together = disjunction if otherwise == ALWAYS else conjunction
+        return together([negation(condition) if otherwise == ALWAYS else condition, then])
     parts = [
         f"{condition.inside(Binding.OR)} ? {a.inside(Binding.OR)} : {b.inside(Binding.CHOICE)}"
         for a, b in ((then, otherwise), (negation(then), negation(otherwise)))
@@ -275,6 +281,18 @@ def binds(condition: Condition, variable: str) -> bool:
     """Return whether a macro in a condition has a variable of this name, which hides others."""
     macro = re.compile(rf"\.(all|exists|filter)\({re.escape(variable)},")
     return macro.search(condition.text) is not None
+
+
+def as_bool(condition: Condition) -> str:
+    """Return the text of a condition that is a whole expression: one that is a field or a default
+    has no type before the kind of the object is known, and an API server does not take it."""
+    text = condition.text
+    if condition.binding is not Binding.MEMBER:
+        return text
+    return f"{text} == true" if _READS.search(text) else text
+
+
+_READS: Final = re.compile(r"(\.\w+|\]|\.orValue\((true|false)\))$")
 
 
 def literal(value: Json) -> str:

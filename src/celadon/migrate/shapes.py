@@ -40,10 +40,17 @@ class Form(enum.Enum):
     LIST = "list"
     STRING = "string"
     QUANTITY = "quantity"
+    """A text that is one."""
     INTEGER = "integer"
     NUMBER = "number"
     BOOL = "bool"
     INT_OR_STRING = "int or string"
+    AMOUNT = "amount"
+    """A quantity of CEL, which is no text."""
+    SPAN = "span"
+    """A duration of CEL."""
+    INSTANT = "instant"
+    """A timestamp of CEL."""
     ANY = "any"
 
 
@@ -166,6 +173,8 @@ class Place:
     path: str = ""
     taken: frozenset[str] = frozenset()
     """Names that items of its lists cannot have, since they are in use around it."""
+    given: Condition = ALWAYS
+    """Whether the root can be read."""
 
     def member(self, name: str, shape: Shape) -> Place:
         """The value of a field or key."""
@@ -179,7 +188,7 @@ class Place:
     @property
     def unsure(self) -> int:
         """Return how many steps may lead nowhere."""
-        return sum(not one.is_sure for one in self.steps)
+        return sum(not one.is_sure for one in self.steps) + (self.given != ALWAYS)
 
     @property
     def plain(self) -> str:
@@ -189,6 +198,9 @@ class Place:
     @property
     def optional(self) -> str:
         """The value as an optional one: every step from the first one that may lead nowhere."""
+        if self.given != ALWAYS:
+            root = f"({self.given.text} ? optional.of({self.root}) : optional.none())"
+            return root + "".join(one.optional() for one in self.steps)
         first = next((n for n, one in enumerate(self.steps) if not one.is_sure), len(self.steps))
         sure, unsure = self.steps[:first], self.steps[first:]
         return (
@@ -201,6 +213,8 @@ class Place:
         """Return the condition under which the value is there."""
         if not self.unsure:
             return ALWAYS
+        if self.given != ALWAYS:
+            return conjunction([self.given, replace(self, given=ALWAYS).present()])
         if self.steps[-1].is_nullable:
             return comparison(
                 f"dyn({self.plain})", "!=", "null"
@@ -217,7 +231,10 @@ class Place:
         """The items of a list, or the keys of a map: none where it is absent."""
         if not self.unsure:
             return self.plain
-        return f"{self.optional}.orValue({'{}' if self.shape.form is Form.MAP else '[]'})"
+        empty = "{}" if self.shape.form is Form.MAP else "[]"
+        if not self.steps:
+            return f"({self.given.text} ? {self.root} : {empty})"
+        return f"{self.optional}.orValue({empty})"
 
     @property
     def pool(self) -> Pool | None:
@@ -236,7 +253,7 @@ class Place:
     def there(self) -> Place:
         """The same place, where it is known to be there."""
         known = (replace(one, is_sure=True, is_nullable=False) for one in self.steps)
-        return replace(self, steps=tuple(known))
+        return replace(self, steps=tuple(known), given=ALWAYS)
 
     @property
     def item_name(self) -> str:
@@ -271,6 +288,14 @@ class Place:
         path = f"{self.path}[*]"
         return replace(self, shape=self.shape.item(), steps=(*self.steps, step), path=path)
 
+    def from_end(self, index: int) -> Place:
+        """An item of a list that is there, by its number from the end, which has the number 1."""
+        known = self.there().plain
+        step = Step(f"size({known}) - {index}", is_field=False, is_sure=False, is_index=True)
+        whole = replace(self.there(), given=self.present())
+        path = f"{self.path}[*]"
+        return replace(whole, shape=self.shape.item(), steps=(*whole.steps, step), path=path)
+
     def at_key(self, key: str) -> Place:
         """Return what a map has at a key that an expression reads."""
         step = Step(key, is_field=False, is_sure=False, is_read=True)
@@ -280,7 +305,9 @@ class Place:
     def item(self, variable: str) -> Place:
         """An item of a list, as a macro calls it."""
         path = f"{self.path}[*]"
-        return replace(self, root=variable, shape=self.shape.item(), steps=(), path=path)
+        return replace(
+            self, root=variable, shape=self.shape.item(), steps=(), path=path, given=ALWAYS
+        )
 
 
 _IN_A_SUM: Final = ("containers", "initContainers", "ephemeralContainers")
@@ -291,6 +318,9 @@ def _has(base: str, step: Step) -> Condition:
     if step.is_field:
         return truth(f"has({base}{step.plain()})")
     if step.is_index:
+        _, is_from_end, number = step.name.rpartition(" - ")
+        if is_from_end:
+            return comparison(f"size({base})", ">=", number)
         return comparison(f"size({base})", ">", step.name)
     return member(step.name if step.is_read else quoted(step.name), base)
 

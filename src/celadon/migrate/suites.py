@@ -285,6 +285,8 @@ class Case:
     """Variables that the test gives instead of looking them up."""
     patched: JsonObject | None = None
     """What a rule that mutates makes of the object; None where the test does not say."""
+    old: JsonObject | None = None
+    """What an object was that is updated; None where it stays what it is."""
 
 
 def patched_files(suite: JsonObject) -> list[str]:
@@ -519,7 +521,7 @@ def _engine(document: JsonObject) -> Engine:
 
 
 def _request(case: Case, catalog: Catalog) -> tuple[Request, ObjectWorld]:
-    request = request_for(case.object, case.operation, _user(case), catalog)
+    request = request_for(case.object, case.operation, _user(case), catalog, case.old)
     labels = {request.namespace or "default": {}, **case.namespaces}
     objects = [namespace_with(*one) for one in labels.items()]
     return request, ObjectWorld([*objects, _config_map(case.values)])

@@ -16,6 +16,7 @@ from celadon.admission.registration import (
     validate_create,
 )
 from celadon.kube import JsonObject
+from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonDict
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
@@ -68,6 +69,38 @@ class Translation:
         """The policies among the documents."""
         kinds = (POLICY_KIND, MUTATING_POLICY_KIND)
         return [one for one in self.documents if one["kind"] in kinds]
+
+
+def said_in(translation: Translation, version: str) -> Translation:
+    """Return a translation for a release of Kubernetes, which may know less than the newest one."""
+    for one in translation.policies:
+        if one["kind"] == MUTATING_POLICY_KIND and version in _WITHOUT_MUTATING_POLICIES:
+            return Translation(
+                translation.origin,
+                reason=f"a mutation, which Kubernetes {version} has no policies for",
+                instead=f"Policies that mutate are of Kubernetes {_WITH_MUTATING_POLICIES}.",
+            )
+        errors = validate_create(decode_object(one, str(one["kind"])).value, version)
+        if errors:
+            return Translation(
+                translation.origin,
+                reason=f"what Kubernetes {version} does not know, in {_told(errors[0])}",
+                instead="A newer release of Kubernetes does.",
+            )
+    return translation
+
+
+_WITH_MUTATING_POLICIES: Final = "1.36"
+_WITHOUT_MUTATING_POLICIES: Final = tuple(f"1.{minor}" for minor in range(24, 36))
+
+
+def _told(error: FieldError) -> str:
+    what = (
+        error.issues[-1].message.removesuffix(" (in container '')")
+        if error.issues
+        else error.detail
+    )
+    return f"{error.path}: {what}"
 
 
 def renamed(translation: Translation, names: Mapping[str, str]) -> Translation:
@@ -208,12 +241,7 @@ def _accepted(
         "spec": spec,
     }
     for error in validate_create(decode_object(document, kind).value):
-        what = (
-            error.issues[-1].message.removesuffix(" (in container '')")
-            if error.issues
-            else error.detail
-        )
-        raise NotTranslated(f"what an API server would refuse, in {error.path}: {what}")
+        raise NotTranslated(f"what an API server would refuse, in {_told(error)}")
     return document
 
 

@@ -163,6 +163,14 @@ def test_admission_sees_what_the_request_left_open() -> None:
             404,
             'pods "p" not found',
         ),
+        (
+            {"boundObjectRef": ref("Secret", "s/x")},
+            {},
+            {},
+            400,
+            "Name parameter invalid: \"s/x\": may not contain '/'",
+        ),
+        ({"boundObjectRef": ref("Node", "")}, {}, {}, 400, "Name parameter required."),
     ],
 )
 def test_refused(

@@ -74,6 +74,7 @@ def field(schema: dict[str, Any]) -> dict[str, Any]:
 OPEN = "x-kubernetes-preserve-unknown-fields"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("given", "want"),
     [

@@ -208,3 +208,15 @@ def test_a_patch_sees_the_managers_of_a_scale(customs: Running, path: str) -> No
     assert '\\"operation\\":\\"Update\\",\\"apiVersion\\":\\"autoscaling/v1\\"' in message
     answer = ask(customs, "PATCH", f"{path}/scale", {"apiVersion": None}, content_type=MERGE)
     assert (answer.code, "managedFields" in read(answer)["metadata"]) == (200, False)
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1e999", "1" + "0" * 309])
+def test_numbers_that_no_double_is_large_enough_for(customs: Running, number: str) -> None:
+    head = f'{{"apiVersion":"{GROUP}/v1","kind":"Crew","metadata":{{"name":"big"}},"x":'
+    why = f"json: cannot unmarshal number {number} into Go value of type float64"
+    sent = ask(customs, "POST", f"{HERE}?dryRun=All", f"{head}{number}}}".encode())
+    assert said(sent) == (400, f'Crew in version "v1" cannot be handled as a Crew: {why}')
+    path = f"{HERE}/a?dryRun=All&fieldValidation=Ignore"
+    patched = ask(customs, "PATCH", path, f'{{"x":{number}}}'.encode(), content_type=MERGE)
+    assert patched.code == 422
+    assert said(patched)[1].endswith(why)

@@ -513,3 +513,47 @@ def test_what_a_deletion_says_of_dependents_becomes_finalizers(
         assert said(ask(races, "PATCH", path, added, content_type=MERGE))[0] == 422
         ask(races, "PATCH", path, {"metadata": {"finalizers": None}}, content_type=MERGE)
     assert ask(races, "GET", path).code == 404
+
+
+SCALED = "/apis/apps/v1/namespaces/scaled/deployments/d/scale"
+
+
+@pytest.fixture(scope="module")
+def scaled(running: Running) -> Running:
+    make(running, "/api/v1/namespaces", {"metadata": {"name": "scaled"}})
+    spread = {"maxSkew": 1, "topologyKey": "x", "whenUnsatisfiable": "DoNotSchedule"}
+    spec = {
+        "topologySpreadConstraints": [spread],
+        "containers": [{"name": "a", "image": "b"}],
+    }
+    labels = {"a": "b"}
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    body = {"selector": {"matchLabels": labels}, "template": template}
+    make(running, SCALED.removesuffix("/d/scale"), {"metadata": {"name": "d"}, "spec": body})
+    return running
+
+
+def test_a_scale_warns_of_the_object_that_it_belongs_to(scaled: Running) -> None:
+    answer = ask(scaled, "PATCH", SCALED, {"spec": {"replicas": 2}}, content_type=MERGE)
+    assert warnings(answer) == [
+        "spec.template.spec.topologySpreadConstraints[0].labelSelector: a null labelSelector "
+        "results in matching no pod"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("meta", "replicas", "code", "part"),
+    [
+        ({"uid": "x"}, 1, 409, 'deployments/scale.apps "d": Precondition failed: UID in precond'),
+        ({"uid": "x", "resourceVersion": "1"}, 1, 409, "Precondition failed"),
+        ({"uid": "x", "resourceVersion": "1"}, -1, 422, "must be greater than or equal to 0"),
+        ({"resourceVersion": "1"}, 1, 409, "the object has been modified"),
+    ],
+)
+def test_in_which_order_a_scale_is_refused(
+    scaled: Running, meta: dict[str, Any], replicas: int, code: int, part: str
+) -> None:
+    body = {"metadata": meta, "spec": {"replicas": replicas}}
+    found, message = said(ask(scaled, "PATCH", SCALED, body, content_type=MERGE))
+    assert found == code
+    assert part in message

@@ -223,6 +223,23 @@ def test_services_find_their_pods() -> None:
         assert "web" not in names(api, "/api/v1/namespaces/default/endpoints")
 
 
+def test_a_claim_gets_the_volume_that_it_names_when_that_comes() -> None:
+    size = {"storage": "1Gi"}
+    claim = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": size}}
+    volume = {"accessModes": ["ReadWriteOnce"], "capacity": size, "hostPath": {"path": "/x"}}
+    with living() as api:
+        named = {**claim, "storageClassName": "", "volumeName": "mine"}
+        api.create(created("v1", "PersistentVolumeClaim", "early", named))
+        api.settle()
+        assert status(api, f"{CLAIMS}/early")["phase"] == "Pending"
+        api.create(
+            {**created("v1", "PersistentVolume", "mine", volume), "metadata": {"name": "mine"}}
+        )
+        api.settle()
+        assert status(api, f"{CLAIMS}/early")["phase"] == "Bound"
+        assert status(api, "/api/v1/persistentvolumes/mine")["phase"] == "Bound"
+
+
 def test_an_autoscaler_scales_by_the_usage_it_is_told() -> None:
     with living() as api:
         api.create(workload("Deployment", "web", replicas=2))

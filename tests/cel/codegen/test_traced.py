@@ -23,6 +23,7 @@ def test_parts_come_to_what_they_come_to_alone(text: str) -> None:
     assert list(differences(context_of(ENVIRONMENT, checked), INPUTS, frame)) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(8))
 def test_any_expression(seed: int) -> None:
     random = Random(seed)

@@ -84,6 +84,44 @@ def test_errors(function: Callable[..., Any], args: tuple[Any, ...], message: st
     assert raised.value.message == message
 
 
+class Forwards(str):
+    """A text that may not be searched from its end: Python compares at each position then."""
+
+    __slots__ = ()
+
+    def rfind(self, *args: object) -> int:
+        raise AssertionError("searched from the end")
+
+    def __getitem__(self, key: Any) -> Forwards:
+        return Forwards(str(self)[key])
+
+
+@pytest.mark.parametrize(
+    ("part", "offset", "position"),
+    [
+        ("b" + "a" * 9_000, None, -1),
+        ("a" * 9_000 + "b", None, -1),
+        ("a" * 9_000, None, 11_000),
+        ("a" * 9_000, 77, 77),
+        ("a" * 9_000 + "b", 20_000, -1),
+    ],
+)
+def test_the_last_of_a_long_text_is_looked_for_forwards(
+    part: str, offset: int | None, position: int
+) -> None:
+    text = Forwards("a" * 20_000)
+    if offset is None:
+        assert strings.last_index_of(text, part) == position
+    else:
+        assert strings.last_index_of_from(text, part, offset) == position
+
+
+@given(st.text("ab", max_size=40), st.text("ab", min_size=1, max_size=4))
+def test_the_last_is_the_same_from_both_ends(text: str, part: str) -> None:
+    long = "b" * 300_000 + text
+    assert strings.last_index_of(long, part * 4) == long.rfind(part * 4)
+
+
 @pytest.mark.parametrize(
     ("text", "quoted"),
     [

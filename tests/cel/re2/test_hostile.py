@@ -14,6 +14,7 @@ from celadon.cel.re2.automaton import Program, alphabet_of
 from celadon.cel.re2.backtracking import Analysis, SpanFinder
 from celadon.cel.re2.dfa import Dfa
 from celadon.cel.re2.pattern_parser import parse
+from tests.growth.counted_steps import steps_of
 
 _PATTERNS = [
     "(a+)+$",
@@ -66,6 +67,23 @@ def test_an_automaton_with_countless_states_costs_its_size_per_character() -> No
     finder = SpanFinder(program, anchored=False)
     assert finder.find_all(text, -1, 0) == []
     assert finder.steps <= len(text) * len(program.op) * 3
+
+
+@pytest.mark.parametrize("text", ["a" * 5_000, "é" * 5_000])
+def test_a_long_text_is_found_in_itself(text: str) -> None:
+    """As an automaton it has a state for each character, each of which is looked at for each."""
+    assert steps_of(lambda: compile(text).find(text)) < 1_000_000
+    assert compile(text).find("b" + text) == (1, 5_001)
+    assert compile(text).find(text[1:]) is None
+
+
+@pytest.mark.parametrize(
+    ("limit", "spans"),
+    [(-1, [(1, 3), (3, 5), (6, 8)]), (0, []), (1, [(1, 3)]), (2, [(1, 3), (3, 5)])],
+)
+def test_all_places_of_a_text(limit: int, spans: list[tuple[int, int]]) -> None:
+    assert compile("ab").find_all("babab-ab", limit) == spans
+    assert compile("ab").find_all("ba", limit) == []
 
 
 @pytest.mark.parametrize("pattern", _PATTERNS)

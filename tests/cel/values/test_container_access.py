@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ from celadon.cel.values.maps import MISSING, make_map
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
 from celadon.cel.values.text import Uint
 from celadon.cel.values.timestamps import Duration, Timestamp
+from tests.growth.counted_steps import steps_of
 
 
 class Weight(Opaque):
@@ -144,10 +146,26 @@ def test_has_field_of_a_list_is_an_error() -> None:
         (1.0, {1: 1}, True),
         (True, {1: 1}, False),
         (True, MIXED, True),
+        (2.0, [True, 2], True),
+        (1.0, [True], False),
+        (0.0, [False, -0.0], True),
+        (1.5, [Weight(), "1.5", 1.5], True),
+        (math.nan, [math.nan], False),
+        (float("inf"), [1, float("inf")], True),
+        (float(1 << 53), [(1 << 53) + 1], True),
+        (Uint(2), [2.0], True),
+        (Uint(1), [True], False),
     ],
 )
 def test_contains(element: object, container: object, expected: bool) -> None:
     assert container_access.contains(element, container) is expected
+
+
+@pytest.mark.parametrize("element", [1.5, 7.0, Uint(7), 7, "a"])
+def test_python_looks_for_what_is_equal_for_it_too(element: object) -> None:
+    few, many = [0.5] * 100, [0.5] * 100_000
+    steps = steps_of(lambda: container_access.contains(element, few))
+    assert steps_of(lambda: container_access.contains(element, many)) == steps
 
 
 @pytest.mark.parametrize("container", [1, "abc", None, b"a"])

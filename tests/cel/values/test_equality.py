@@ -232,6 +232,7 @@ def test_values_that_share_structure_are_compared_in_time(optional: bool) -> Non
     assert not equal(nan, nan), "the same object is no shortcut"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("leaf", "itself"),
     [(1.5, True), (math.nan, False), (Optional(math.nan), False), (Weight(1), True), (NONE, True)],

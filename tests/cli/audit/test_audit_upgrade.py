@@ -112,6 +112,7 @@ def test_versions_that_clients_name(capsys: Capture) -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kind", "releases", "states"),
     [

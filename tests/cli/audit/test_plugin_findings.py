@@ -51,6 +51,7 @@ OBJECTS = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stored", [False, True])
 @pytest.mark.parametrize(("there", "one", "plugin"), OBJECTS)
 def test_as_check_says(

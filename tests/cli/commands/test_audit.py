@@ -268,6 +268,7 @@ def many(count: int) -> str:
     return dump(*objects)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [(), ("--max-results", "5"), ("--summary-by", "namespace")])
 def test_however_many_work(
     words: tuple[str, ...], capsys: Capture, monkeypatch: pytest.MonkeyPatch
@@ -420,6 +421,7 @@ def claim(storage_class: str) -> Json:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "refusing", "left_out"),
     [

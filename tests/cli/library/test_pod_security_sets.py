@@ -103,6 +103,7 @@ def disagreements(pods: Iterable[JsonObject]) -> Iterator[str]:
                 yield f"{level}: {violated}, {as_pod}, {as_template}: {pod}"
 
 
+@pytest.mark.thorough
 def test_a_sample_of_the_boundaries() -> None:
     assert not list(disagreements(list(boundary_pods())[::401]))
 

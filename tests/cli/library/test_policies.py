@@ -52,11 +52,13 @@ def test_params_are_explained(name: str) -> None:
         assert f"`{param}`" in policy.page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_a_large_object_is_affordable(name: str) -> None:
     assert 0 < worst_cost(library()[name], "1.36") < RUNTIME_COST_BUDGET
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_lint_and_layout(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     policy = str(SHELF / name / f"{name}.yaml")
@@ -70,6 +72,7 @@ def test_lint_and_layout(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert code == 0, out + err
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_its_test_passes_and_means_something(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """On the last release that the page names; on those before it: below."""

@@ -93,6 +93,7 @@ def test_what_is_settled_is_read_back_as_it_is(kind: GroupVersionKind) -> None:
     assert bool(settled) == (lasts and kind.kind not in DROPPED_DEFAULTS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("subresource", ["", "status"])
 def test_what_a_change_leaves_settled_is_read_back_as_it_is(

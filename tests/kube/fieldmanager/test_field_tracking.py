@@ -215,19 +215,6 @@ def test_what_the_server_writes_is_nobodys(name: str) -> None:
     }
 
 
-def test_what_is_new_has_no_version_yet() -> None:
-    config = _config_map({"k": "1"}, resourceVersion="7")
-    made = applied(config, None, CONFIG_MAPS, Clock().writer("m"))
-    assert "resourceVersion" not in made["metadata"]
-    live = applied(
-        _config_map({"k": "1"}, uid="1", resourceVersion="7"),
-        made,
-        CONFIG_MAPS,
-        Clock().writer("m"),
-    )
-    assert live["metadata"]["resourceVersion"] == "7"
-
-
 def test_a_scale_takes_the_count_from_its_owners() -> None:
     clock = Clock()
     live = _applied(_deployment(1), _created(_deployment(1), DEPLOYMENTS, clock.writer("m")),

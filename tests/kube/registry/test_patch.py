@@ -49,6 +49,8 @@ def test_applied(patch: Any, media_type: str) -> None:
     assert OLD["data"] == {"k": "v"}
 
 
+TOO_LARGE = "json: cannot unmarshal number 1e400 into"
+DOUBLE = "of type float64"
 REFUSED = [
     (b"", MERGE_PATCH, 400, "error decoding patch: unexpected end of JSON input"),
     (b"", STRATEGIC_PATCH, 400, "unexpected end of JSON input"),
@@ -75,6 +77,19 @@ REFUSED = [
     (b'{"$patch":"x"}', STRATEGIC_PATCH, 500, "unknown patch type: x in map: map[$patch:x]"),
     (b'{"$retainKeys":[],"a":1}', STRATEGIC_PATCH, 400, "invalid patch format of retainKeys"),
     (b"null", MERGE_PATCH, 400, "Invalid JSON Patch"),
+    (b'{"a":1e400}', MERGE_PATCH, 400, f"error decoding patch: {TOO_LARGE} Go value {DOUBLE}"),
+    (
+        b'{"a":[-1e400]}',
+        STRATEGIC_PATCH,
+        400,
+        f"{TOO_LARGE.replace('1e', '-1e')} Go value {DOUBLE}",
+    ),
+    (
+        b'[{"op":"add","path":"/a","from":"1e999","value":1e400}]',
+        JSON_PATCH,
+        400,
+        f"error decoding patch: {TOO_LARGE} Go struct field jsonPatchOp.value {DOUBLE}",
+    ),
     (
         b'[{"op":5,"path":"/a"}]',
         JSON_PATCH,
@@ -368,6 +383,29 @@ def test_a_refusal_shows_the_object_as_the_library_writes_it() -> None:
         '{"apiVersion":"v1","immutable":"x","kind":"ConfigMap","metadata":{"name":"a","labels":{}}}'
     )
     assert json.dumps(written) in str(caught.value)
+
+
+SHOWN = [
+    (rb'{"data":{"k":5,"x":"\u0041\/<"}}', MERGE_PATCH, rb'{"k":5,"x":"\u0041\/\u003c"}'),
+    (rb'{"data":[1.50,-0,1e2,"\ud800"]}', MERGE_PATCH, rb'[1.50,-0,1e2,"\ud800"]'),
+    (rb'{"data":{"k":5,"\u0061":null,"b":"x"}}', MERGE_PATCH, rb'{"b":"x","k":5}'),
+    (
+        rb'[{"op":"test","path":"/data/k","value":"v"},{"op":"\u0061dd","path":"/data","value":'
+        rb'{"b":1.0,"\u0061":["\u0042",null]}},{"op":"copy","from":"/data/b","path":"/data/c"}]',
+        JSON_PATCH,
+        rb'{"a":["\u0042",null],"b":1.0,"c":1.0}',
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "media_type", "data"), SHOWN)
+def test_a_refusal_shows_scalars_as_the_patch_writes_them(
+    body: bytes, media_type: str, data: bytes
+) -> None:
+    with pytest.raises(StatusError) as caught:
+        read_patched(patched(OLD, body, media_type, CONFIG_MAPS), CONFIG_MAPS, CONTEXT)
+    written = '{"apiVersion":"v1","data":%s,"kind":"ConfigMap","metadata":{"name":"a"}}'
+    assert json.dumps(written % data.decode()) in str(caught.value)
 
 
 def test_lists_of_lists_are_refused() -> None:

@@ -262,3 +262,22 @@ def test_configurations_exempt_namespaces() -> None:
 def test_what_stands_alone(document: JsonObject, reason: str) -> None:
     (lost,) = left_behind(document)
     assert lost.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("version", "legacy", "is_kept"),
+    [("v1beta1", None, True), ("v1beta1", False, False), ("v1", None, False), ("v1", True, True)],
+)
+def test_parameters_that_the_schema_does_not_have(
+    version: str, legacy: bool | None, is_kept: bool
+) -> None:
+    """Old templates take them (`legacySchema`), and Rego reads them."""
+    demand = template(says("true"), SCHEMA)
+    demand["apiVersion"] = f"templates.gatekeeper.sh/{version}"
+    if legacy is not None:
+        demand["spec"]["crd"]["spec"]["validation"]["legacySchema"] = legacy
+    (found,) = translated(demand, constraint(None, {"most": 1, "other": 2}))
+    (definition,) = (one for one in found.documents if one["kind"] == "CustomResourceDefinition")
+    (served,) = definition["spec"]["versions"]
+    schema = served["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    assert schema.get("x-kubernetes-preserve-unknown-fields", False) is is_kept

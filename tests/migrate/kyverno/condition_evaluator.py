@@ -13,7 +13,6 @@ from typing import Final
 import jmespath
 
 from celadon.kube import Json, JsonObject
-from celadon.migrate.kyverno.conditions import VARIABLE
 from celadon.migrate.kyverno.operators import (
     equals,
     is_alike,
@@ -23,6 +22,7 @@ from celadon.migrate.kyverno.operators import (
     range_of,
 )
 from celadon.migrate.kyverno.patterns import Operator, compares, ordered
+from tests.migrate.kyverno.jmespath_functions import OPTIONS
 
 
 class NotResolvedError(Exception):
@@ -40,11 +40,12 @@ def _resolved(operand: Json, request: JsonObject) -> Json:
         return [_resolved(item, request) for item in operand]
     if not isinstance(operand, str) or "{{" not in operand:
         return operand
-    variable = VARIABLE.fullmatch(operand.strip())
-    assert variable, operand
-    value: Json = jmespath.search(variable[1], {"request": request})
+    text = operand.strip()
+    assert text.startswith("{{"), operand
+    assert text.endswith("}}"), operand
+    value: Json = jmespath.search(text[2:-2], {"request": request}, options=OPTIONS)
     if value is None:
-        raise NotResolvedError(variable[1])
+        raise NotResolvedError(text)
     return value
 
 

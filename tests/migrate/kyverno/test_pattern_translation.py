@@ -282,3 +282,31 @@ def test_a_variable_that_is_empty_is_nothing_absent() -> None:
     found = translated(kyverno_policy(rule({"pattern": pattern})))
     assert result(found, pod()) == "fail"
     assert result(found, pod(labels={"owner": ""})) == "pass"
+
+
+def test_a_default_alone_has_a_type() -> None:
+    pattern = {"spec": {"=(securityContext)": {"=(runAsNonRoot)": True}}}
+    text = validation({"pattern": pattern})
+    assert text == "object.spec.?securityContext.?runAsNonRoot.orValue(true) == true"
+
+
+def test_references_to_other_fields_are_not_taken_for_texts() -> None:
+    memory = {"requests": {"memory": "<=$(./../../limits/memory)"}}
+    found = translated(
+        kyverno_policy(rule({"pattern": {"spec": {"containers": [{"resources": memory}]}}}))
+    )
+    assert found.reason == "a reference to another field (`$(…)`)"
+    assert found.instead
+
+
+@pytest.mark.parametrize("leaf", ["{{request.namespace}}-*", ">{{request.namespace}}", "!{{a}}"])
+def test_variables_beside_operators(leaf: str) -> None:
+    found = translated(kyverno_policy(rule({"pattern": {"spec": {"hostname": leaf}}})))
+    assert found.reason == "a pattern with variables and operators in it"
+
+
+def test_texts_with_variables() -> None:
+    leaf = "{{request.namespace}}/{{request.object.metadata.name}}"
+    found = translated(kyverno_policy(rule({"pattern": {"metadata": {"labels": {"a": leaf}}}})))
+    assert result(found, pod(labels={"a": "default/a"})) == "pass"
+    assert result(found, pod(labels={"a": "default/b"})) == "fail"

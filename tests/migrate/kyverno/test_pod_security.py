@@ -93,6 +93,7 @@ def judged(demanded: JsonObject, obj: JsonObject) -> str:
     return result(translation, obj)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", TEMPLATES)
 @pytest.mark.parametrize(
     ("level", "version"),
@@ -113,6 +114,7 @@ def test_a_level_is_what_the_plugin_says(level: str, version: str, kind: str) ->
         assert answer == ("fail" if wrong else "pass"), (name, wrong)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("exclusions", "name", "image", "answer"),
     [
@@ -157,6 +159,7 @@ SELINUX: Final = "securityContext.seLinuxOptions"
 CONTAINERS: Final = "spec.containers[*]"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("control", "path", "context", "spec", "answers"),
     [
@@ -201,6 +204,7 @@ def test_values_of_containers_that_are_forgiven(
         assert judged(demanded, in_kind("Pod", first)) == "fail", values
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("control", "path", "spec", "answers"),
     [
@@ -237,6 +241,7 @@ def without(name: str, **context: Any) -> JsonObject:
     return {key: one for key, one in RESTRICTED_CONTAINER.items() if key != name} | context
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("exclusions", "contexts", "spec", "answer"),
     [

@@ -6,7 +6,8 @@ import pytest
 
 from celadon.migrate import NotTranslated
 from celadon.migrate.cel_text import constant
-from celadon.migrate.kyverno.queries import Computed, Names, Truth, read
+from celadon.migrate.kyverno.expressions import read
+from celadon.migrate.kyverno.queries import Computed, Names, Truth
 
 NAMES = Names({"a": Computed("a"), "b": Computed("b")})
 

@@ -330,6 +330,7 @@ def objects(spec: dict[str, Any], kind: CustomKind) -> Iterator[dict[str, Any]]:
             yield made[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("spec", [one[1] for one in CASES], ids=[one[0] for one in CASES])
 def test_proofs_hold_of_random_objects(spec: dict[str, Any]) -> None:
     prover = DefinitionProver(definition(spec), RELEASE)

@@ -190,6 +190,7 @@ def test_a_full_etcd_refuses_and_keeps_what_it_has() -> None:
         on(members.urls, work)
 
 
+@pytest.mark.thorough
 def test_the_next_member_goes_on_where_one_dies() -> None:
     with cluster(3) as members:
 

@@ -48,6 +48,7 @@ def test_a_checksum_is_over_everything(changed: tuple[object, ...]) -> None:
     assert not is_as_written(*changed, checksum)  # type: ignore[call-arg, arg-type]  # as read from a file
 
 
+@pytest.mark.thorough
 def test_flipped_bytes_never_give_another_object(tmp_path: Path) -> None:
     results = FlippedBytes(tmp_path, seed=1).run(FLIPS)
     assert not {name for name, result in results if result == "another state"}

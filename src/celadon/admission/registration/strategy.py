@@ -44,7 +44,7 @@ from celadon.kube.releases import current_release, is_since
 from celadon.kube.resources import Catalog
 from celadon.kube.validation import conditions, webhook_service_errors, webhook_url_errors
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
-from celadon.records import dataclass
+from celadon.records import dataclass, replace
 
 # --- Configurations of webhooks ----------------------------------------------
 #
@@ -561,6 +561,9 @@ _STRATEGY: Final = Strategy(
     create_errors, update_errors, status_errors, warnings=_warnings, needs_version=True
 )
 STRATEGIES: Final[Mapping[GroupKind, Strategy]] = {
-    GroupKind(ADMISSION_REGISTRATION, entry.kind): _STRATEGY for entry in KINDS
+    GroupKind(ADMISSION_REGISTRATION, entry.kind): replace(
+        _STRATEGY, created_by_status=entry.kind == "ValidatingAdmissionPolicy"
+    )
+    for entry in KINDS
 }
 """For the write path, by kind."""

@@ -154,6 +154,7 @@ class TokenIssuer:
         return {**request, "status": told}, ((ISSUED_CREDENTIAL, f"JTI={token_id}"),)
 
     def _get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject:
+        status.require_name(name)
         found = self.objects.get(resource, namespace, name)
         if found is None:
             raise status.not_found(resource.group_resource, name)

@@ -474,14 +474,15 @@ ON_BY_DEFAULT: Final = frozenset(CONTROLLERS) - {ROOT_CERTIFICATES}
 of ConfigMaps."""
 
 
-def controllers_named(text: str) -> frozenset[str]:
-    """`*`, names, and names with `-` before them, separated by commas. Raises ValueError."""
+def controllers_named(text: str, *, pods_run: bool = False) -> frozenset[str]:
+    """`*`, names, and names with `-` before them, separated by commas. Where pods run, `*` stands
+    for all. Raises ValueError."""
     chosen: set[str] = set()
     refused: set[str] = set()
     for word in filter(None, (one.strip() for one in text.split(","))):
         name = word.removeprefix("-")
         if word == "*":
-            chosen |= ON_BY_DEFAULT
+            chosen |= frozenset(CONTROLLERS) if pods_run else ON_BY_DEFAULT
         elif name not in CONTROLLERS:
             raise ValueError(f'"{name}" is not in the list of known controllers')
         else:

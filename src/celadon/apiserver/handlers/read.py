@@ -32,11 +32,9 @@ from celadon.kube import (
     JsonObject,
     StatusError,
     metadata,
-    name_rules,
     status,
 )
 from celadon.kube.crd import CustomKind
-from celadon.kube.go import quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Resource
@@ -125,10 +123,7 @@ class Reader:
         """The stored object of an endpoint with a name. Raises StatusError: 404, or 400 for what is
         no name of an object."""
         resource = endpoint.resource
-        faults = name_rules.path_segment_name(endpoint.name)
-        if faults:
-            why = f"Name parameter invalid: {quote(endpoint.name)}: {';'.join(faults)}"
-            raise status.bad_request(why)
+        status.require_name(endpoint.name)
         found = self._objects.get(resource, endpoint.namespace, endpoint.name)
         if found is None:
             raise _not_found(endpoint)

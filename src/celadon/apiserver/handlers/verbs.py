@@ -60,11 +60,10 @@ from celadon.kube import (
     JsonObject,
     User,
     metadata,
-    name_rules,
     status,
 )
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.go import json_text, quote
+from celadon.kube.go import json_text
 from celadon.kube.protobuf import STREAM_MEDIA_TYPE, encode_event
 from celadon.kube.registry import create, require_namespace, require_version, shown_object
 from celadon.kube.resources import deprecation_of
@@ -186,7 +185,7 @@ class Verbs:
         _check_method(call)
         wanted = await call.work.step(_wanted, call)
         if endpoint.verb in NAMED_VERBS:
-            _require_possible_name(endpoint.name)
+            status.require_name(endpoint.name)
         _check_body(call)
         if call.request.has_long_head and endpoint.verb in BODY_VERBS:
             await call.work.step(_read_options, call)
@@ -296,14 +295,6 @@ class Verbs:
         if forms.is_plain and not resource.custom:
             return self.texts.event(event.type, event.object, resource)
         return self.lines.of(event, forms)
-
-
-def _require_possible_name(name: str) -> None:
-    """Refuse a name that no object can have, before it is looked for. Raises StatusError 400."""
-    faults = name_rules.path_segment_name(name)
-    if faults:
-        why = f"Name parameter invalid: {quote(name)}: {';'.join(faults)}"
-        raise status.bad_request(why)
 
 
 def _check_method(call: Call) -> None:

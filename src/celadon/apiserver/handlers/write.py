@@ -227,8 +227,8 @@ class Writer:
         assert call.options is not None  # refused before the body is read
         incoming = await call.work.step(self._read_update, call, self._context(call))
         if self._stored(call) is None:
-            creates = strategy_of(call.target, STRATEGIES).created_by_update
-            creates = creates and not call.target.subresource
+            strategy = strategy_of(call.target, STRATEGIES)
+            creates = strategy.created_by_update and strategy.creates_through(call.target)
             if creates or not is_since("1.34"):
                 _require_uid(call, incoming, None)
             if creates:
@@ -243,7 +243,8 @@ class Writer:
     async def patch(self, call: Call) -> Written:
         """PATCH. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
-        if call.options.apply and self._stored(call) is None and not call.target.subresource:
+        is_new = call.options.apply and self._stored(call) is None
+        if is_new and strategy_of(call.target, STRATEGIES).creates_through(call.target):
             return await self._create(call)
         return await self._change(call, self._read_patch, is_patch=True)
 
@@ -317,7 +318,7 @@ class Writer:
         # A request keeps its name, whatever mutators have called the object.
         await self._admission.admit(call, Operation.CREATE, made, None, name=sent_name)
         if not call.dry_run:  # which upstream answers with the version that was sent
-            create.drop_version(made)
+            create.drop_version(made, is_update=call.endpoint.verb != "create")
         stored = await call.work.step(_stored_new, draft, made, target)
         return _NewObject(stored, _claims(context), has_generated_name)
 
@@ -341,6 +342,8 @@ class Writer:
     ) -> tuple[JsonDict, list[str]]:
         """Return what validating admission sees, and the warnings of that. Raises StatusError."""
         target = call.target
+        if call.endpoint.verb != "create":
+            update.version_of(draft.made)
         call.notes.warnings += create.conversion_warnings(draft.made, target)
         made = create.finish_create(draft)
         self._admission.check_roles(call, made, None)
@@ -496,7 +499,9 @@ class Writer:
         target, draft = call.target, incoming.draft
         before = shown_object(old, target, no_count=0)
         needs_version = strategy_of(target, STRATEGIES).needs_version
-        update.require_state(draft.made, before, target, needs_version=needs_version)
+        is_own_scale = target.subresource == SCALE and target.schema is None
+        if not is_own_scale:
+            update.require_state(draft.made, before, target, needs_version=needs_version)
         patch.require_kind(incoming, target)
         warnings = write_warnings(draft.made, target, STRATEGIES)
         _warn_of_owners(call, incoming)
@@ -512,11 +517,15 @@ class Writer:
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
         kept = update.stored_update(draft, made, old, target)
+        warnings += valid_warnings(made, before, target)
         if target.subresource == SCALE:
+            if is_own_scale:
+                update.require_state_of_scale(draft.made, before, target)
             parent = replace(target, subresource="")
             raise_refusal(writing.refusal(parent, kept, old, surroundings))
+            warnings += valid_warnings(kept, old, parent)
             kept = stored_object(kept, parent, draft.run.context)
-        call.notes.warnings += [*warnings, *valid_warnings(made, before, target)]
+        call.notes.warnings += warnings
         return made, in_order(with_old_times(kept, old))
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
@@ -533,7 +542,8 @@ class Writer:
         context = self._new_context(call.user)
         if call.target.group_resource != SERVICES:
             return context
-        return replace(context, network=self._network.network(dry_run=call.dry_run))
+        network = self._network.network(dry_run=call.dry_run)
+        return replace(context, network=network, allocating=not call.target.subresource)
 
     def _stored(self, call: Call, name: str = "") -> StoredObject | None:
         target = call.target

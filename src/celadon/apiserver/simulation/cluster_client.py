@@ -38,6 +38,7 @@ def _owner(obj: JsonObject) -> str:
 
 
 _Index: TypeAlias = Callable[[JsonObject], str]
+_Follower: TypeAlias = Callable[[JsonObject | None, JsonObject | None], None]
 _INDEXES: Final[tuple[_Index, ...]] = (metadata.namespace, _owner, facts.node_of)
 
 
@@ -51,6 +52,15 @@ class KindView:
         self._watch: Watch | None = None
         self._found: dict[str, JsonObject] = {}
         self._keys: dict[_Index, dict[str, dict[str, None]]] = {one: {} for one in _INDEXES}
+        self._followers: list[_Follower] = []
+
+    def follow(self, follower: _Follower) -> None:
+        """Tell somebody of all objects that there are, and of each change from now on, when the
+        view sees it: what was there, what is there."""
+        self.refresh()
+        for key in sorted(self._found):
+            follower(None, self._found[key])
+        self._followers.append(follower)
 
     @property
     def prefix(self) -> str:
@@ -59,12 +69,12 @@ class KindView:
 
     def get(self, namespace: str, name: str) -> JsonObject | None:
         """Return the object of this name, or None if there is none."""
-        self._refresh()
+        self.refresh()
         return self._found.get(object_key(self.resource, namespace, name))
 
     def every(self) -> list[JsonObject]:
         """Return all objects in the order of their keys."""
-        self._refresh()
+        self.refresh()
         return [self._found[key] for key in sorted(self._found)]
 
     def in_namespace(self, namespace: str) -> list[JsonObject]:
@@ -77,7 +87,7 @@ class KindView:
 
     def candidates(self, owner: JsonObject) -> list[JsonObject]:
         """Return what an owner has, and what nobody has in its namespace, in the order of names."""
-        self._refresh()
+        self.refresh()
         owners, spaces = self._keys[_owner], self._keys[metadata.namespace]
         free = owners.get("", {}).keys() & spaces.get(metadata.namespace(owner), {}).keys()
         mine = owners.get(metadata.uid(owner), {}).keys()
@@ -89,10 +99,11 @@ class KindView:
         return self._listed(facts.node_of, name)
 
     def _listed(self, index: _Index, value: str) -> list[JsonObject]:
-        self._refresh()
+        self.refresh()
         return [self._found[key] for key in sorted(self._keys[index].get(value, ()))]
 
-    def _refresh(self) -> None:
+    def refresh(self) -> None:
+        """See what has changed. Whoever reads does that."""
         try:
             events = () if self._watch is None else self._watch.take().events
         except (Compacted, WatchLost, WatchOverflow):
@@ -118,14 +129,19 @@ class KindView:
                 del found[key]
                 if not found:
                     del keys[index(former)]
-        try:
-            obj = None if entry is None else self._objects.stored(entry).object
-        except Undecodable:
-            return
+        obj = self._decoded(entry)
         if obj is not None:
             self._found[key] = obj
             for index, keys in self._keys.items():
                 keys.setdefault(index(obj), {})[key] = None
+        for follower in self._followers:
+            follower(former, obj)
+
+    def _decoded(self, entry: Entry | None) -> JsonObject | None:
+        try:
+            return None if entry is None else self._objects.stored(entry).object
+        except Undecodable:
+            return None
 
 
 class ClusterView:

@@ -518,7 +518,7 @@ class VolumeClaims(PlannedController):
         return (
             item_of(one)
             for one in self.view.every()
-            if not (one.get("spec") or {}).get("volumeName")
+            if volume_claims.BIND_COMPLETED not in metadata.annotations(one)
         )
 
     async def plan(self, workload: JsonObject) -> Plan:

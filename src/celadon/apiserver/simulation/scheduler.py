@@ -5,7 +5,7 @@ As k8s.io/kubernetes `pkg/scheduler`. Which node that is, `scheduling` says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from celadon.apiserver.controllers import controller_loops as loops
@@ -30,6 +30,85 @@ _ALL: Final = "pods"
 _PREEMPTED: Final = "PreemptionByScheduler"
 
 
+class PlacedPods:
+    """Keeps the nodes with the pods on them, from one look to the next: a pod that comes or goes
+    costs the same among ten and among ten thousand. `neighbours` is as new as the store."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._pods = around.view(PODS)
+        self._nodes = around.view(NODES)
+        self._spaces = around.view(NAMESPACES)
+        self._made: node_filters.Neighbours | None = None
+        self._states: dict[str, node_filters.NodeState] = {}
+        self._labels: dict[str, Mapping[str, str]] = {}
+        """Of namespaces."""
+        self._promises: list[tuple[str, JsonObject]] = []
+        """Names of nodes, and pods for which others make room there."""
+        self._pods.follow(self._pod_changed)
+        self._nodes.follow(self._node_changed)
+        self._spaces.follow(self._space_changed)
+
+    def neighbours(self) -> node_filters.Neighbours:
+        """Return the nodes with the pods that are there, or that others make room for."""
+        for view in (self._pods, self._nodes, self._spaces):
+            view.refresh()
+        if self._made is None:
+            self._made = self._counted()
+        return self._made
+
+    def promise(self, pod: JsonObject, node: str) -> None:
+        """Count a pod as if it were on a node, until promises are forgotten."""
+        self._promises.append((node, pod))
+        self._take(node, pod)
+
+    def forget_promises(self) -> None:
+        """Count no longer what was promised."""
+        for node, pod in self._promises:
+            self._leave(node, pod)
+        self._promises.clear()
+
+    # What pods are placed by changes seldom where it is about nodes and namespaces; then all is
+    # counted anew.
+    def _counted(self) -> node_filters.Neighbours:
+        self._states = {
+            metadata.name(one): node_filters.NodeState(one) for one in self._nodes.every()
+        }
+        for name, state in self._states.items():
+            promised = (pod for node, pod in self._promises if node == name)
+            for pod in (*filter(node_filters.takes_room, self._pods.on_node(name)), *promised):
+                state.take(pod, node_filters.needs(pod))
+        return node_filters.Neighbours(list(self._states.values()), self._labels)
+
+    def _pod_changed(self, old: JsonObject | None, new: JsonObject | None) -> None:
+        if old is not None and node_filters.takes_room(old):
+            self._leave(node_of(old), old)
+        if new is not None and node_filters.takes_room(new):
+            self._take(node_of(new), new)
+
+    def _node_changed(self, old: JsonObject | None, new: JsonObject | None) -> None:
+        state = None if new is None else self._states.get(metadata.name(new))
+        if old is None or new is None or state is None or _node_facts(old) != _node_facts(new):
+            self._made = None
+        else:
+            state.node = new
+
+    def _space_changed(self, old: JsonObject | None, new: JsonObject | None) -> None:
+        if new is None:
+            self._labels.pop("" if old is None else metadata.name(old), None)
+            return
+        if old is not None and metadata.labels(old) != metadata.labels(new):
+            self._made = None
+        self._labels[metadata.name(new)] = metadata.labels(new)
+
+    def _take(self, node: str, pod: JsonObject) -> None:
+        if self._made is not None and node in self._states:
+            self._made.take(self._states[node], pod, node_filters.needs(pod))
+
+    def _leave(self, node: str, pod: JsonObject) -> None:
+        if self._made is not None and node in self._states:
+            self._made.leave(self._states[node], pod)
+
+
 # As k8s.io/kubernetes `pkg/scheduler/schedule_one.go`, without its queues: all pods that wait are
 # tried again whenever anything changes that could help one of them, which is cheap among simulated
 # nodes, and leaves nothing to be forgotten in a queue.
@@ -45,7 +124,7 @@ class Scheduler:
         self._claims = around.view(VOLUME_CLAIMS)
         self._requests = around.requests_of(USER, "kube-scheduler")
         self._events = around.recorder(self._requests, SCHEDULER, f"{SCHEDULER}-celadon")
-        self._needs: dict[str, dict[str, int]] = {}
+        self._placed = PlacedPods(around)
         self._turns = Turns()
 
     @property
@@ -71,7 +150,7 @@ class Scheduler:
         waiting = [pod for pod in self._pods.on_node("") if waits(pod)]
         if not waiting:
             return
-        neighbours = self._neighbours()
+        self._placed.forget_promises()
         # As the plugin PrioritySort, with names last: two runs of the same cluster give the same
         # nodes.
         waiting.sort(key=_turn)
@@ -80,29 +159,15 @@ class Scheduler:
         has_lost = False
         for pod in waiting:
             try:
-                await self._schedule(pod, neighbours)
+                await self._schedule(pod)
             except loops.Stale:
                 has_lost = True
             await self._turns.take()
         if has_lost:
             raise loops.Stale
 
-    def _neighbours(self) -> node_filters.Neighbours:
-        states = [node_filters.NodeState(node) for node in self._nodes.every()]
-        known: dict[str, dict[str, int]] = {}
-        for state in states:
-            for pod in filter(node_filters.takes_room, self._pods.on_node(state.name)):
-                uid = metadata.uid(pod)
-                # Quantities are parsed once for a pod: they cannot change while it lives.
-                wanted = known[uid] = self._needs.get(uid) or node_filters.needs(pod)
-                state.take(pod, wanted)
-        self._needs = known
-        spaces = self._around.view(NAMESPACES).every()
-        return node_filters.Neighbours(
-            states, {metadata.name(one): metadata.labels(one) for one in spaces}
-        )
-
-    async def _schedule(self, pod: JsonObject, neighbours: node_filters.Neighbours) -> None:
+    async def _schedule(self, pod: JsonObject) -> None:
+        neighbours = self._placed.neighbours()
         why = self._claims_missing(pod)
         if why:
             await self._refuse(pod, node_filters.before_filters(len(neighbours.states), why))
@@ -111,7 +176,7 @@ class Scheduler:
         if fit.fitting:
             best = node_scores.best_node(pod, fit.fitting, neighbours)
             if not await self._select(pod, best.name):
-                await self._bind(pod, best, neighbours)
+                await self._bind(pod, best.name)
             return
         # Upstream's PostFilter plugins, of which DefaultPreemption is the only one.
         budgets = self._around.view(BUDGETS).every()
@@ -122,9 +187,8 @@ class Scheduler:
             await self._evict(pod, preemption)
         said = None if preemption.state is not None else preemption.said
         await self._refuse(pod, node_filters.unschedulable(fit.refusals, said), node)
-        for state in neighbours.states:
-            if state.name == node:  # less important pods do not get what is made free
-                neighbours.take(state, pod, node_filters.needs(pod))
+        if node:  # less important pods do not get what is made free
+            self._placed.promise(pod, node)
 
     async def _evict(self, pod: JsonObject, preemption: node_scores.Preemption) -> None:
         for victim in preemption.victims:
@@ -139,23 +203,20 @@ class Scheduler:
             told = f"Preempted by pod {metadata.uid(pod)} on node {where}"
             await self._events.record_action(victim, "Normal", "Preempted", told, "Preempting")
 
-    async def _bind(
-        self, pod: JsonObject, state: node_filters.NodeState, neighbours: node_filters.Neighbours
-    ) -> None:
+    async def _bind(self, pod: JsonObject, node: str) -> None:
         meta = {"name": metadata.name(pod), "uid": metadata.uid(pod)}
         binding = {
             "apiVersion": "v1",
             "kind": "Binding",
             "metadata": meta,
-            "target": {"kind": "Node", "name": state.name},
+            "target": {"kind": "Node", "name": node},
         }
         namespace, name = metadata.namespace(pod), metadata.name(pod)
         path = loops.resource_path(self._pods.resource, namespace, name)
         reply = await self._requests.post(f"{path}/binding", binding)
         if reply.code >= 400:
             raise loops.Stale
-        neighbours.take(state, pod, node_filters.needs(pod))
-        message = f"Successfully assigned {namespace}/{name} to {state.name}"
+        message = f"Successfully assigned {namespace}/{name} to {node}"
         await self._events.record_action(pod, "Normal", "Scheduled", message, "Binding")
 
     async def _refuse(self, pod: JsonObject, message: str, node: str = "") -> None:

@@ -238,6 +238,9 @@ class Pattern:
 
     def find(self, text: str) -> Span | None:
         """Return where the first match is."""
+        if self._only_text:
+            start = text.find(self._only_text)
+            return None if start < 0 else (start, start + len(self._only_text))
         if not self.search_fn(text):
             return None
         finder = self._find_first
@@ -250,6 +253,8 @@ class Pattern:
     def find_all(self, text: str, limit: int = -1) -> list[Span]:
         """Return where the matches are, at most `limit` unless that is negative. As Go
         `FindAllString`: an empty match right after another match is left out."""
+        if self._only_text:
+            return _occurrences(text, self._only_text, limit)
         if not self.search_fn(text):
             return []
         finder = self._find_next
@@ -280,6 +285,14 @@ class Pattern:
         return [_spans(slots) for slots in self._all_groups(text, limit, 0)]
 
     @cached_property
+    def _only_text(self) -> str:
+        """What alone it matches, wherever that stands; empty if there is no such text."""
+        match self._tree:
+            case Literal(text, False):
+                return text
+        return ""
+
+    @cached_property
     def _find_first(self) -> _PythonFinder:
         return _python_finder(self._tree, find_all=False)
 
@@ -306,6 +319,16 @@ class Pattern:
         found = finder.find_all(text, limit, self.groups, position)
         self._group_finders.put(finder)
         return found
+
+
+def _occurrences(text: str, part: str, limit: int) -> list[Span]:
+    """Return where `part` is, at most so often unless `limit` is negative."""
+    found: list[Span] = []
+    start = text.find(part)
+    while start >= 0 and len(found) != limit:
+        found.append((start, start + len(part)))
+        start = text.find(part, start + len(part))
+    return found
 
 
 def _searcher(tree: Node) -> tuple[Strategy, Search]:

@@ -187,12 +187,15 @@ def _list_contains(element: object, elements: list[Value]) -> bool:
     return False
 
 
-def _equals_as_python(element: object) -> bool:
+def _equals_as_python(element: Any) -> bool:
     """Return whether `==` with anything is CEL's: not for numbers that Python takes for a bool, nor
-    for integers that are not exact as doubles."""
-    if element.__class__ is int:
+    for integers that are not exact as doubles, nor for NaN, which Python finds where it is."""
+    kind = element.__class__
+    if kind is float and not element.is_integer():
+        return bool(element == element)
+    if kind is int or kind is float or kind is Uint:
         return bool(1 < abs(element) < _FIRST_INEXACT)
-    return element.__class__ in _NEVER_EQUAL_TO_OTHERS
+    return kind in _NEVER_EQUAL_TO_OTHERS
 
 
 def size(value: Any) -> int:

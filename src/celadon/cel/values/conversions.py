@@ -56,11 +56,11 @@ _SURE_DIGITS = 18
 # Zeros stay out of the groups: Python refuses to read integers of thousands of digits.
 _SIGNED = late_pattern(r"([+-]?)0*([0-9]{1,19})")
 _UNSIGNED = late_pattern(r"0*([0-9]{1,20})")
-_DIGITS = r"[0-9](?:_?[0-9])*"
+_DIGITS = r"[0-9]++(?:_[0-9]++)*+"
 _DECIMAL = late_pattern(
     rf"[+-]?(?:{_DIGITS}(?:\.(?:{_DIGITS})?)?|\.{_DIGITS})(?:[eE][+-]?{_DIGITS})?"
 )
-_HEX_DIGITS = r"[0-9a-fA-F](?:_?[0-9a-fA-F])*"
+_HEX_DIGITS = r"[0-9a-fA-F]++(?:_[0-9a-fA-F]++)*+"
 _HEXADECIMAL = late_pattern(
     rf"[+-]?0[xX]_?(?:{_HEX_DIGITS}(?:\.(?:{_HEX_DIGITS})?)?|\.{_HEX_DIGITS})[pP][+-]?{_DIGITS}"
 )

@@ -7,12 +7,13 @@ Apart from the audit of dumps, which needs none of the packages that speak to a 
 from __future__ import annotations
 
 import asyncio
+import functools
 import itertools
 import json
 import tempfile
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Protocol, Self, TypeVar
 
 from celadon.apiserver.clientconfig import ClusterLocation
 from celadon.cli.audit import audit_report
@@ -118,7 +119,7 @@ async def pages(
         if more:
             query["continue"] = more
         try:
-            page = await _asked(client, path, query)
+            page = await patiently(functools.partial(client.page, path, query))
         except ClusterRefusal as refusal:
             if refusal.code != _GONE or not more:
                 raise
@@ -143,11 +144,16 @@ def _key(value: JsonObject) -> str:
     return f"{namespace}/{name}" if namespace else name
 
 
-async def _asked(client: ClusterClient, path: str, query: Mapping[str, str]) -> Page:
+_T = TypeVar("_T")
+
+
+async def patiently(ask: Callable[[], Awaitable[_T]]) -> _T:
+    """Return the answer to a request that changes nothing: what fails for a moment is asked for
+    again. Raises ClusterError."""
     pauses, asked_to_wait = iter(PAUSES), 0
     while True:
         try:
-            return await client.page(path, query)
+            return await ask()
         except ClusterUnreachable:
             pause = next(pauses, None)
             if pause is None:

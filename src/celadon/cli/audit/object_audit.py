@@ -33,7 +33,6 @@ from celadon.cli.check.manifests import PolicySet
 from celadon.cli.check.object_preparation import Made, Prepare
 from celadon.cli.check.plugins import GivenWorld, PluginAnswer, PluginChoice, PluginDesk
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, crash
-from celadon.cli.reading.locations import Chunk
 from celadon.kube import GroupVersionKind, JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict
 from celadon.kube.registry import Target, WriteOptions
@@ -86,7 +85,7 @@ class PluginAudit:
         if said.refusal is None or request.object is None or not again:
             return said
         target = self.prepare.target(request.kind, request.namespace)
-        document = Document(Chunk("", "{}", 1, 0, is_json=True), (), dict(request.object))
+        document = Document.of_value(dict(request.object))
         made = self.prepare.of_controller(request.user).created(document, target)
         if isinstance(made, Problem) or made.said is None:
             return said

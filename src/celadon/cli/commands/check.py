@@ -11,7 +11,7 @@ from celadon.cli import output
 from celadon.cli.check.check_options import add_question
 from celadon.cli.exits import Exit
 from celadon.cli.options import count
-from celadon.cli.processes import garbage_later
+from celadon.cli.processes import garbage_later, leave
 from celadon.cli.report.report_model import CHECK, UPGRADE
 
 if TYPE_CHECKING:
@@ -101,7 +101,10 @@ def _looks(group: argparse._ArgumentGroup) -> None:
 def run(options: argparse.Namespace) -> Exit:
     """Read, judge, report."""
     with garbage_later() as loaded:
-        return _run(options, loaded)
+        code = _run(options, loaded)
+    if options.is_process:
+        leave(code)
+    return code
 
 
 def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:

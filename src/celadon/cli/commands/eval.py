@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count
+from celadon.cli.processes import garbage_later, leave
 from celadon.cli.reading.documents import STDIN, DocumentReader, Problem, read_text
 from celadon.cli.reading.json_text import read_json
 from celadon.goyaml import UnreadableError
@@ -71,6 +72,14 @@ _OF_POLICIES: Final = {
 
 def run(options: argparse.Namespace) -> Exit:
     """Bind, compile, evaluate, show."""
+    with garbage_later():
+        code = _run(options)
+    if options.is_process:
+        leave(code)
+    return code
+
+
+def _run(options: argparse.Namespace) -> Exit:
     from celadon.cel import CompileError, ProgramError, types
     from celadon.kube.library import PER_CALL_COST, environment
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib.util
 import os
 from pathlib import Path
@@ -10,12 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
+from celadon.cli.options import DEFAULT_VERSION, kubernetes_version
 from celadon.cli.report.report_model import MIGRATION, MIGRATION_PLAN, Look
 
 if TYPE_CHECKING:
     from celadon.cli.migration.migration_plan import MigrationPlan
+    from celadon.cli.migration.migration_run import Migration
 
 _PROGRAM: Final = "celadon migrate"
+_SOURCES: Final = ("audit-log", "webhook", "cluster")
+"""Where requests come from of which the old engine's verdict is known."""
 
 DESCRIPTION: Final = """\
 Translate policies of Kyverno (ClusterPolicy, Policy, ValidatingPolicy, MutatingPolicy, with their
@@ -40,6 +45,7 @@ examples:
   kubectl get clusterpolicies,policies -A -o yaml | celadon migrate -
   celadon migrate require-labels.yaml
   celadon migrate policies/ -o translated/ --against audit-log /var/log/kubernetes/audit/
+  celadon migrate policies/ -o translated/ --against cluster manifests/ --context staging
   celadon migrate --plan dump.yaml -o plan/
   celadon migrate --plan --context staging --report html > plan.html
 
@@ -72,6 +78,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="bindings that warn and audit, whatever the policies say: to begin with",
     )
+    parser.add_argument(
+        "--allow-existing",
+        action="store_true",
+        help="let what violates rules of Kyverno already be changed, as Kyverno does",
+    )
+    parser.add_argument(
+        "--kubernetes-version",
+        type=kubernetes_version,
+        metavar="X.Y",
+        help="the release that takes the translation: what it cannot say is not translated "
+        f"(default: {DEFAULT_VERSION})",
+    )
     parser.add_argument("--force", action="store_true", help="replace files that are there")
     parser.add_argument(
         "--report",
@@ -84,24 +102,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         action="append",
         default=[],
-        metavar=("audit-log|webhook", "FILE"),
-        help="recorded requests, with what the old engine said: audit logs of API servers, or "
-        "AdmissionReviews that its webhook has answered; may be repeated",
+        metavar=("audit-log|webhook|cluster", "FILE"),
+        help="requests, with what the old engine said of them: audit logs of API servers, "
+        "AdmissionReviews that its webhook has answered, or objects that the cluster where it "
+        "runs is sent as dry runs (nothing is written); may be repeated",
     )
     _plan(parser.add_argument_group("a plan for a cluster"))
+    _cluster(parser.add_argument_group("the cluster of `--plan` and of `--against cluster`"))
 
 
 def _plan(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--plan", action="store_true", help="plan for all that a cluster has")
-    group.add_argument(
-        "--from-cluster", action="store_true", help="plan for the cluster of the current context"
-    )
-    group.add_argument(
-        "--kubeconfig", type=Path, metavar="FILE", help="plan for the cluster of this kubeconfig"
-    )
-    group.add_argument(
-        "--context", default="", metavar="NAME", help="plan for the cluster of this context"
-    )
     group.add_argument(
         "--etcd-snapshot",
         action="append",
@@ -109,6 +120,16 @@ def _plan(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="plan for a snapshot of etcd",
     )
+
+
+def _cluster(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--from-cluster", action="store_true", help="plan for the cluster of the current context"
+    )
+    group.add_argument(
+        "--kubeconfig", type=Path, metavar="FILE", help="the cluster of this kubeconfig"
+    )
+    group.add_argument("--context", default="", metavar="NAME", help="the cluster of this context")
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -121,13 +142,14 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error(_PROGRAM, wrong)
     if options.plan:
         return _planned(options)
-    from celadon.cli.migration.migration_run import Migration, migrated_files
+    from celadon.cli.migration.migration_run import Migration, Wishes, migrated_files
 
-    migration = Migration.of(options.paths)
+    wishes = Wishes(options.kubernetes_version or "", options.allow_existing)
+    migration = Migration.of(options.paths, wishes)
     if options.against:
-        from celadon.cli.migration.recorded_verdicts import compare_recorded
-
-        compare_recorded(migration, options.against)
+        wrong = _compared(migration, options)
+        if wrong:
+            return output.usage_error(_PROGRAM, wrong)
     for problem in migration.problems:
         output.complain(f"error: {problem.text()}")
     if not migration.outcomes and not migration.problems:
@@ -149,28 +171,68 @@ def run(options: argparse.Namespace) -> Exit:
     return Exit.OK if is_whole else Exit.DENIED
 
 
+def _compared(migration: Migration, options: argparse.Namespace) -> str:
+    """Compare with what the old engine has said; return what is wrong with the options."""
+    from celadon.cli.migration.recorded_verdicts import compare_recorded
+
+    if not _is_against_cluster(options):
+        compare_recorded(migration, options.against)
+        return ""
+    from celadon.apiserver.clientconfig import KubeconfigError
+    from celadon.cli.cluster_options import chosen_cluster
+    from celadon.cli.migration.cluster_verdicts import answers_of_cluster
+
+    try:
+        location = chosen_cluster(options.kubeconfig, options.context)
+    except KubeconfigError as error:
+        return str(error)
+    output.complain(f"dry runs are sent to {location.cluster.server}: nothing is written")
+    progress = output.Progress("objects sent:")
+    ask = functools.partial(answers_of_cluster, location, progress.step)
+    compare_recorded(migration, options.against, ask)
+    progress.done()
+    return ""
+
+
+def _is_against_cluster(options: argparse.Namespace) -> bool:
+    return any(kind == "cluster" for kind, _ in options.against)
+
+
 def _asks_cluster(options: argparse.Namespace) -> bool:
     return bool(options.from_cluster or options.kubeconfig or options.context)
 
 
 def _wrong_use(options: argparse.Namespace) -> str:
     sources = [*options.paths, *options.etcd_snapshot]
-    unknown = [kind for kind, _ in options.against if kind not in ("audit-log", "webhook")]
+    unknown = [kind for kind, _ in options.against if kind not in _SOURCES]
     if unknown:
-        return f"`--against {unknown[0]}`: expected audit-log or webhook"
+        return f"`--against {unknown[0]}`: expected {', '.join(_SOURCES[:-1])} or {_SOURCES[-1]}"
     if not options.plan:
-        if options.etcd_snapshot or _asks_cluster(options):
-            return "a cluster and its backups go with `--plan`"
-        return "" if options.paths else "no policies: give files or folders"
+        return _wrong_sources(options)
     if options.against:
         return "`--against` does not go with `--plan`, which compares what exists"
+    if options.allow_existing or options.kubernetes_version:
+        return "`--allow-existing` and `--kubernetes-version` do not go with `--plan`"
     if options.warn:
         return "`--warn` does not go with `--plan`, which begins so"
     if not (sources or _asks_cluster(options)):
         return "nothing to plan for: give dumps, or a cluster with `--from-cluster`"
     if sources and _asks_cluster(options):
         return "either dumps or a cluster"
-    if _asks_cluster(options) and importlib.util.find_spec("httpcore") is None:
+    return _lacking_package() if _asks_cluster(options) else ""
+
+
+def _wrong_sources(options: argparse.Namespace) -> str:
+    is_against = _is_against_cluster(options)
+    if options.etcd_snapshot or (_asks_cluster(options) and not is_against):
+        return "a cluster and its backups go with `--plan`, a cluster with `--against cluster`, too"
+    if not options.paths:
+        return "no policies: give files or folders"
+    return _lacking_package() if is_against else ""
+
+
+def _lacking_package() -> str:
+    if importlib.util.find_spec("httpcore") is None:
         return "a cluster needs a package more: pip install 'celadon[serve]'"
     return ""
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import functools
 import gc
 import math
-import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -18,6 +15,7 @@ from celadon.cli import output
 from celadon.cli.check.check_options import add_plugins
 from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, count, missing_package, seconds
+from celadon.cli.processes import leave
 from celadon.kube.json_types import JsonObject
 
 if TYPE_CHECKING:
@@ -381,23 +379,13 @@ def run(options: argparse.Namespace) -> Exit:
     try:
         settings = _settings(options)
         output.log_to_stderr(options.verbosity, "celadon.apiserver")
-        ended = _leave if options.is_process else _stay
+        ended = functools.partial(leave, Exit.OK) if options.is_process else _stay
         run_server(settings, lambda serving: _announce(serving, settings), ended)
     except StartError as error:
         return _failed(str(error))
     finally:
         gc.enable()
     return Exit.OK
-
-
-def _leave() -> None:
-    """End the process as it stands: its objects need not be taken apart."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            with contextlib.suppress(OSError):
-                stream.flush()
-    # Taking all objects of a server apart takes longer than its end may.
-    os._exit(Exit.OK)
 
 
 def _stay() -> None:
@@ -442,7 +430,8 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     # First: what gates, plugins and served versions there are depends on the release.
     effective = _effective_version(options)
     listen = _read("--listen", options.listen, parse_address)
-    controllers = _read("--controllers", options.controllers, controllers_named)
+    named = functools.partial(controllers_named, pods_run=bool(options.simulate))
+    controllers = _read("--controllers", options.controllers, named)
     served = _read("--runtime-config", options.runtime_config, runtime_config)
     services = _read("--webhook-service", options.webhook_service, given_services)
     gates = _gates(options, effective)

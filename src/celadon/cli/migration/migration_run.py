@@ -10,7 +10,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -26,7 +26,7 @@ from celadon.cli.reading.documents import (
     read_text,
     shape_problem,
 )
-from celadon.kube import JsonObject
+from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.json_types import JsonDict, Shape, misfit
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
@@ -35,35 +35,47 @@ from celadon.migrate import (
     SUITE_SHAPE,
     USER_SHAPE,
     VALUES_SHAPE,
+    AzurePolicies,
     Case,
     GatorCase,
     Merged,
+    NotTranslated,
     PolicyException,
     Translation,
+    azure_documents,
+    azure_shape,
+    constraint_of,
     disagreement,
+    embedded_template,
     exempt_namespaces,
     gatekeeper_shape,
     is_constraint,
     is_exception,
     is_suite,
     is_template,
+    is_template_of,
     judged_by,
     left_behind,
     merged,
+    not_constraint,
     outcome_of,
     patched_files,
     read_suite,
     renamed,
+    said_in,
     shape_of,
+    template_url,
     translate_constraints,
     translate_document,
+    without_template,
 )
 
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
 _NOTHING: Final[JsonObject] = {}
 
 
-_NAMESPACE: Final = ("", "Namespace")
+_LOOKED_UP: Final = (("", "Namespace"), ("", "ConfigMap"))
+"""Kinds of objects that policies look up: labels, and params."""
 
 STATES: Final = ("translated", "differs", "not translated")
 """What became of a rule."""
@@ -156,20 +168,46 @@ class RuleOutcome:
 
 @dataclass
 class RecordedRequests:
-    """Counts the recorded requests that were compared, and the others by the reason."""
+    """Counts the requests that were compared, and the others by the reason."""
 
+    sent: int = 0
+    """How many a cluster was sent, as dry runs."""
     compared: int = 0
     left: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, str] = field(default_factory=dict)
+    """What was said of the first request that was left for a reason."""
+    without_params: list[str] = field(default_factory=list)
+    """The rules that nothing was compared with, since their params are not there."""
+
+
+class Parameter(NamedTuple):
+    """An object that a binding names as params of its policy."""
+
+    kind: GroupVersionKind
+    namespace: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a translation is to be like."""
+
+    version: str = ""
+    """The release of Kubernetes that takes it; empty for the newest one."""
+    allows_existing: bool = False
+    """Whether what violates rules already may be changed, as in Kyverno."""
 
 
 @dataclass
 class Migration:
     """The policies of files, translated, and their tests, run."""
 
+    wishes: Wishes = Wishes()
     outcomes: list[RuleOutcome] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     existing: list[JsonObject] = field(default_factory=list)
-    """The namespaces and definitions among the files, which matter to recorded requests."""
+    """The namespaces, ConfigMaps and definitions among the files, which matter to recorded
+    requests."""
     recorded: RecordedRequests | None = None
     """What recorded requests were compared, if some were."""
     _suites: list[Document] = field(default_factory=list)
@@ -177,9 +215,9 @@ class Migration:
     """Kinds and names of the policies that there are."""
 
     @classmethod
-    def of(cls, paths: Sequence[str]) -> Migration:
+    def of(cls, paths: Sequence[str], wishes: Wishes = Wishes()) -> Migration:
         """Read, translate, run the tests."""
-        migration = cls()
+        migration = cls(wishes)
         catalog = migration.translate(migration._documents(paths), known_resources())
         # Tests run when all policies are known: a suite may stand before what it tests.
         for file in _suites(paths):
@@ -193,6 +231,7 @@ class Migration:
         among them define."""
         policies: list[Document] = []
         of_gatekeeper: list[Document] = []
+        of_azure: list[Document] = []
         definitions: list[JsonObject] = []
         for document in documents:
             if document.group_kind == DEFINITION_KIND and shape_problem(document) is None:
@@ -201,15 +240,18 @@ class Migration:
                 policies.append(document)
             elif gatekeeper_shape(document.value) is not None:
                 of_gatekeeper.append(document)
+            elif azure_shape(document.value) is not None:
+                of_azure.append(document)
             elif is_suite(document.value):
                 self._suites.append(document)
-            elif document.group_kind == _NAMESPACE:
+            elif document.group_kind in _LOOKED_UP:
                 self.existing.append(document.value)
         self.existing += definitions
         catalog = catalog.with_crds(definitions)
         # Names of Gatekeeper's policies are taken first, since params of theirs are named after
         # them.
-        constraints = list(self._translated_constraints(of_gatekeeper, catalog))
+        without = list(self._left_of_azure(of_azure, of_gatekeeper)) if of_azure else []
+        constraints = [*self._translated_constraints(of_gatekeeper, catalog), *without]
         for outcome in constraints:
             self._names.update(map(_kind_and_name, outcome.translation.policies))
         exceptions = [one for one in policies if is_exception(one.value)]
@@ -242,7 +284,7 @@ class Migration:
             if isinstance(item, Problem):
                 self.problems.append(item)
             else:
-                for path, value in _objects(item[1]):
+                for path, value in (*_objects(item[1]), *azure_documents(item[1])):
                     yield Document(item[0], path, value)
 
     def _fits(self, document: Document, shape: Shape | None) -> bool:
@@ -256,8 +298,16 @@ class Migration:
     ) -> None:
         if self._fits(document, shape_of(document.value)):
             policy = _with_patches(document.value)
-            for translation in translate_document(policy, catalog, exceptions):
-                self.outcomes.append(RuleOutcome(document, self._with_own_names(translation)))
+            allows = self.wishes.allows_existing
+            for translation in translate_document(
+                policy, catalog, exceptions, allows_existing=allows
+            ):
+                said = self._in_release(translation)
+                self.outcomes.append(RuleOutcome(document, self._with_own_names(said)))
+
+    def _in_release(self, translation: Translation) -> Translation:
+        version = self.wishes.version
+        return said_in(translation, version) if version else translation
 
     def _with_own_names(self, translation: Translation) -> Translation:
         """Return a translation whose policies are called like no others: policies of several
@@ -268,6 +318,36 @@ class Migration:
             names[name] = next(free)
             self._names.add((kind, names[name]))
         return renamed(translation, names)
+
+    def _left_of_azure(
+        self, documents: Sequence[Document], of_gatekeeper: list[Document]
+    ) -> Iterator[RuleOutcome]:
+        """Put the constraints that Azure makes of definitions among Gatekeeper's documents, with
+        the templates that stand in them; yield what is left out."""
+        policies = AzurePolicies()
+        fitting = [one for one in documents if self._fits(one, azure_shape(one.value))]
+        for one in fitting:
+            policies.add(one.value)
+        for document in fitting:
+            uses = list(policies.uses(document.value))
+            try:
+                template = _azure_template(document, of_gatekeeper) if uses else None
+            except NotTranslated as error:
+                yield RuleOutcome(document, not_constraint(uses[0], error))
+                continue
+            if template is None:
+                if uses:
+                    yield RuleOutcome(document, without_template(document.value))
+                continue
+            for use in uses:
+                try:
+                    made = constraint_of(use, _kind_of(template))
+                except NotTranslated as error:
+                    yield RuleOutcome(document, not_constraint(use, error))
+                else:
+                    of_gatekeeper.append(Document(document.chunk, document.path, made))
+                    if not any(one is template for one in of_gatekeeper):
+                        of_gatekeeper.append(template)
 
     def _translated_constraints(
         self, documents: Sequence[Document], catalog: Catalog
@@ -293,7 +373,7 @@ class Migration:
                 template.value, [one.value for one in own], catalog, exempt
             )
             for document, translation in zip(own or [template], found, strict=True):
-                yield RuleOutcome(document, translation, template)
+                yield RuleOutcome(document, self._in_release(translation), template)
         for one in alone:
             yield from (RuleOutcome(one, lost) for lost in left_behind(one.value))
 
@@ -410,6 +490,25 @@ class Migration:
 
 def _kind_and_name(document: JsonObject) -> tuple[str, str]:
     return document["kind"], document["metadata"]["name"]
+
+
+def _kind_of(template: Document) -> str:
+    """Return the kind of a template's constraints; its shape is not checked yet."""
+    return str(template.value_at(("spec", "crd", "spec", "names", "kind")) or "")
+
+
+def _azure_template(document: Document, of_gatekeeper: Iterable[Document]) -> Document | None:
+    """Return the template of a definition of Azure, which stands in it or is among others; None if
+    it is not there. Raises NotTranslated."""
+    embedded = embedded_template(document.value)
+    if embedded is not None:
+        text = Text(document.file, embedded.decode(errors="replace"))
+        read = (one for one in DocumentReader().read(text) if isinstance(one, Document))
+        found = next((one.value for one in read if is_template(one.value)), None)
+        return None if found is None else Document(document.chunk, document.path, found)
+    url = template_url(document.value)
+    templates = (one for one in of_gatekeeper if is_template(one.value))
+    return next((one for one in templates if is_template_of(url, one.file, _kind_of(one))), None)
 
 
 def _numbered(name: str) -> Iterator[str]:

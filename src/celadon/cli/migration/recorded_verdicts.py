@@ -1,17 +1,18 @@
-"""`--against`: recorded requests of which the old engine's verdict is known, put to the
-translation.
+"""`--against`: requests of which the old engine's verdict is known, put to the translation.
 
 Audit logs have the denial of a webhook in the status of the answer; AdmissionReviews that a webhook
-has answered have it in their response. Both name the rules that refused. A request that went
-through was refused by no rule that refuses; of one that was refused, nothing is known but the rules
-that are named.
+has answered have it in their response; a cluster where the engine runs is asked
+(`cluster_verdicts`). All of them name the rules that refused. A request that went through was
+refused by no rule that refuses; of one that was refused, nothing is known but the rules that are
+named.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
@@ -46,6 +47,7 @@ from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.migration.migration_run import (
     Difference,
     Migration,
+    Parameter,
     RecordedRequests,
     RuleOutcome,
 )
@@ -54,7 +56,7 @@ from celadon.cli.reading.documents import (
     Problem,
     read_documents,
 )
-from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User
+from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.json_types import Needed, Shape, misfit
 
 _MOST: Final = 1000
@@ -65,7 +67,7 @@ RuleName = tuple[str, str]
 """A policy and a rule of it; of policies in CEL no rule, of constraints no policy."""
 
 
-class _Recorded(NamedTuple):
+class Recorded(NamedTuple):
     """A request, and what the engine has said: the rules that refused; None if nobody did."""
 
     place: str
@@ -74,20 +76,47 @@ class _Recorded(NamedTuple):
     refusing: frozenset[RuleName] | None
 
 
-def compare_recorded(migration: Migration, sources: Iterable[Sequence[str]]) -> None:
-    """Put recorded requests to a translation; what it says otherwise is noted with its rules.
-    `sources` are pairs of `audit-log` or `webhook` and a path."""
+@dataclass(slots=True)
+class ClusterAnswers:
+    """What a cluster has said, and what it has that matters to the translation."""
+
+    found: list[Recorded | Problem] = field(default_factory=list)
+    existing: list[JsonObject] = field(default_factory=list)
+    """The namespaces of the objects, and the params of policies."""
+
+
+AskCluster = Callable[[str, Collection[Parameter], RecordedRequests], ClusterAnswers]
+"""Asks a cluster about the objects of a file or folder; it is told which params matter, and counts
+what it sends."""
+
+
+def compare_recorded(
+    migration: Migration, sources: Iterable[Sequence[str]], ask_cluster: AskCluster | None = None
+) -> None:
+    """Put requests to a translation; what it says otherwise is noted with its rules. `sources` are
+    pairs of `audit-log`, `webhook` or `cluster` and a path."""
     counts = migration.recorded = RecordedRequests()
-    judge = _Judge(migration.outcomes, migration.existing)
+    existing = list(migration.existing)
+    asked: list[Recorded | Problem] = []
     for source, path in sources:
-        found = (
-            _of_logs(path, judge, counts) if source == "audit-log" else _of_reviews(path, counts)
-        )
-        for one in found:
-            if isinstance(one, Problem):
-                migration.problems.append(one)
-            else:
-                counts.compared += judge.compare(one)
+        if source == "cluster" and ask_cluster is not None:
+            answers = ask_cluster(path, params_of(migration.outcomes), counts)
+            existing += answers.existing
+            asked += answers.found
+    judge = _Judge(migration.outcomes, existing, counts)
+    found: list[Iterable[Recorded | Problem]] = [asked]
+    for source, path in sources:
+        if source == "audit-log":
+            found.append(_of_logs(path, judge, counts))
+        elif source == "webhook":
+            found.append(_of_reviews(path, counts))
+    for one in itertools.chain.from_iterable(found):
+        if isinstance(one, Problem):
+            migration.problems.append(one)
+        elif judge.compare(one):
+            counts.compared += 1
+        else:
+            counts.left["no translated rule can be compared with it"] += 1
 
 
 # --- Denials -----------------------------------------------------------------
@@ -99,6 +128,13 @@ _OF_WEBHOOK: Final = re.compile(
 )
 _OF_CEL: Final = re.compile(r"\bPolicy (\S+) (?:failed|error): ", re.ASCII)
 _OF_CONSTRAINT: Final = re.compile(r"^\[([a-z0-9.-]+)\] ", re.ASCII | re.MULTILINE)
+
+
+def webhook_text(message: str) -> str:
+    """Return what a webhook has said, of the message of a server that it made refuse something;
+    empty of other messages."""
+    denial = _OF_WEBHOOK.match(message)
+    return denial[2] if denial is not None else ""
 
 
 def refusing_rules(message: str) -> frozenset[RuleName]:
@@ -130,7 +166,7 @@ def _of_blocks(written: str) -> Iterator[RuleName]:
 # --- Requests ----------------------------------------------------------------
 
 
-def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[_Recorded | Problem]:
+def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[Recorded | Problem]:
     for read in read_events(log_files([path])):
         if isinstance(read, Problem):
             yield read
@@ -142,10 +178,9 @@ def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[_Re
         refusing: frozenset[RuleName] | None = None
         if one.code >= _REFUSED:
             message = text(mapping(one.event.get("responseStatus")).get("message"))
-            denial = _OF_WEBHOOK.match(message)
             # A refusal that names no rule came from elsewhere (RBAC, validation, another webhook):
             # it says nothing of what the old engine thinks.
-            refusing = refusing_rules(denial[2]) if denial is not None else frozenset()
+            refusing = refusing_rules(webhook_text(message))
             if not refusing:
                 counts.left["refused by others"] += 1
                 continue
@@ -156,7 +191,7 @@ def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[_Re
         else:
             # No log and no review says which roles the user had.
             missing = (*one.missing, Missing.ROLES)
-            yield _Recorded(f"{read.file}:{read.line}", request, missing, refusing)
+            yield Recorded(f"{read.file}:{read.line}", request, missing, refusing)
 
 
 _NAMED: Final[Shape] = {"group": str, "version": Needed(str)}
@@ -177,7 +212,7 @@ _REVIEW: Final[Shape] = {
 }
 
 
-def _of_reviews(path: str, counts: RecordedRequests) -> Iterator[_Recorded | Problem]:
+def _of_reviews(path: str, counts: RecordedRequests) -> Iterator[Recorded | Problem]:
     for document in read_documents([path]):
         if isinstance(document, Problem):
             yield document
@@ -193,7 +228,7 @@ def _of_reviews(path: str, counts: RecordedRequests) -> Iterator[_Recorded | Pro
             if request is None or refusing == frozenset():
                 counts.left["refused by others" if request else "no operation"] += 1
             else:
-                yield _Recorded(document.position(), request, (Missing.ROLES,), refusing)
+                yield Recorded(document.position(), request, (Missing.ROLES,), refusing)
 
 
 def _request(asked: JsonObject) -> Request | None:
@@ -231,7 +266,12 @@ def _request(asked: JsonObject) -> Request | None:
 class _Judge:
     """Judges requests by the translation."""
 
-    def __init__(self, outcomes: Sequence[RuleOutcome], existing: Sequence[JsonObject]) -> None:
+    def __init__(
+        self,
+        outcomes: Sequence[RuleOutcome],
+        existing: Sequence[JsonObject],
+        counts: RecordedRequests,
+    ) -> None:
         documents = [one for outcome in outcomes for one in outcome.translation.documents]
         # Params and their definitions: the translation brings them along.
         beside = [one for one in documents if one["kind"] not in (POLICY_KIND, BINDING_KIND)]
@@ -242,14 +282,22 @@ class _Judge:
             [decode_policy(one).value for one in _unique(documents, POLICY_KIND)],
             [decode_binding(one).value for one in _unique(documents, BINDING_KIND)],
         )
-        self._rules = [
-            _JudgedRule(one, bindings)
-            for one in outcomes
-            for bindings in [_bindings(one)]
-            if bindings
-        ]
+        there = {
+            Parameter(metadata.gvk(one), metadata.namespace(one), metadata.name(one))
+            for one in (*existing, *beside)
+        }
+        self._rules: list[_JudgedRule] = []
+        for one in outcomes:
+            bindings = _bindings(one)
+            lacking = params_of([one]) - there
+            counts.without_params += [
+                f"{one.position}: {kind.kind} {namespace + '/' if namespace else ''}{name}"
+                for kind, namespace, name in sorted(lacking)
+            ]
+            if bindings and not lacking:
+                self._rules.append(_JudgedRule(one, bindings))
 
-    def compare(self, recorded: _Recorded) -> bool:
+    def compare(self, recorded: Recorded) -> bool:
         """Note what is said otherwise; return whether anything could be compared."""
         verdict = judged_partly(self._engine, recorded.request, self.world, recorded.missing)
         denials: dict[RuleName, str] = {
@@ -275,6 +323,25 @@ class _Judge:
 def _unique(documents: Iterable[JsonObject], kind: str) -> list[JsonObject]:
     """Return the documents of a kind, each once: constraints share the policy of their template."""
     return list({one["metadata"]["name"]: one for one in documents if one["kind"] == kind}.values())
+
+
+def params_of(outcomes: Iterable[RuleOutcome]) -> set[Parameter]:
+    """Return the objects that bindings name as params."""
+    found: set[Parameter] = set()
+    for outcome in outcomes:
+        documents = outcome.translation.documents
+        kinds = {
+            one["metadata"]["name"]: one["spec"].get("paramKind")
+            for one in documents
+            if one["kind"] == POLICY_KIND
+        }
+        for one in documents:
+            kind = kinds.get(one["spec"]["policyName"]) if one["kind"] == BINDING_KIND else None
+            reference = one["spec"].get("paramRef") if kind else None
+            if reference and reference.get("name"):
+                inside = reference.get("namespace") or ""
+                found.add(Parameter(metadata.gvk(kind), inside, reference["name"]))
+    return found
 
 
 def _bindings(outcome: RuleOutcome) -> Mapping[RuleName, Any]:
@@ -303,7 +370,7 @@ class _JudgedRule:
         name = ("", origin.rule) if self.outcome.home else (origin.policy, origin.rule)
         return "fail" if name in refusing else None
 
-    def note(self, recorded: _Recorded, theirs: str, ours: str, message: str) -> None:
+    def note(self, recorded: Recorded, theirs: str, ours: str, message: str) -> None:
         """Count a case, and keep the request if both say something else."""
         self.outcome.cases += 1
         if ours == theirs or len(self.outcome.differences) >= _MOST:

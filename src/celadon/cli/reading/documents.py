@@ -406,6 +406,11 @@ class Document:
     path: Path
     value: JsonDict
 
+    @classmethod
+    def of_value(cls, value: JsonDict) -> Document:
+        """Return an object that stands in no file."""
+        return cls(Chunk("", "{}", 1, 0, is_json=True), (), value)
+
     @property
     def file(self) -> str:
         """The file as the user named it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.cli.migration.migration_run import STATES, Migration, RuleOutcome
+from celadon.cli.migration.migration_run import STATES, Migration, RecordedRequests, RuleOutcome
 from celadon.cli.report.report_model import Cell, Look, Page, ReportView, Section, Table, plural
 from celadon.kube.json_types import JsonDict
 
@@ -66,14 +66,26 @@ def _tests(report: Migration) -> str:
         lines.append("no tests came with them: compare the translation with what you know")
     else:
         differing = sum(len(one.differences) for one in report.outcomes)
-        of = "their tests" if report.recorded is None else "their tests and of recorded requests"
+        of = "their tests" if report.recorded is None else "their tests and of requests"
         does = "comes" if differing == 1 else "come"
         cases = plural(report.judged, "case")
         lines.append(f"{cases} of {of}: {differing} {does} out otherwise")
     if report.recorded is not None:
-        lines.append(f"{plural(report.recorded.compared, 'recorded request')} compared")
-        lines += (f"  {count} not: {why}" for why, count in report.recorded.left.most_common())
+        lines += _recorded(report.recorded)
     return "\n".join(lines)
+
+
+def _recorded(recorded: RecordedRequests) -> Iterator[str]:
+    if recorded.sent:
+        yield f"{plural(recorded.sent, 'object')} sent to the cluster, as dry runs"
+    yield f"{plural(recorded.compared, 'request')} compared"
+    for why, count in recorded.left.most_common():
+        yield f"  {count} not: {why}"
+        if why in recorded.examples:
+            yield f"    {recorded.examples[why]}"
+    if recorded.without_params:
+        yield "rules that were not compared, since their params are not there:"
+        yield from (f"  {one}" for one in recorded.without_params)
 
 
 def _name(outcome: RuleOutcome) -> str:

@@ -94,7 +94,8 @@ class DefaultingContext:
     `suffix` are the five random characters of generated names; `gates` overrides defaults.
 
     `extra_token_sources` are projected sources that follow upstream's three in the token volume of
-    pods. Upstream has none; some distributions add their own certificates there.
+    pods. Upstream has none; some distributions add their own certificates there. What is created
+    through a subresource is given no addresses and ports: that is not `allocating`.
     """
 
     now: str = "1970-01-01T00:00:00Z"
@@ -106,6 +107,7 @@ class DefaultingContext:
     cluster: Lookups = EMPTY
     extra_token_sources: Sequence[JsonObject] = ()
     network: ServiceNetwork = _NO_NETWORK
+    allocating: bool = True
 
 
 def service_ca_source(config_map: str) -> JsonDict:

@@ -172,7 +172,8 @@ _PORTS: Final = FieldPath("spec", "ports")
 def service_allocate(spec: object, run: Run) -> None:
     """Allocate what a new Service needs. Raises StatusError: 422 for a value that cannot be had,
     500 where nothing is left."""
-    allocate(spec, run, {})
+    if run.context.allocating:
+        allocate(spec, run, {})
 
 
 def allocate(spec: Any, run: Run, old: JsonObject) -> None:
@@ -184,7 +185,7 @@ def allocate(spec: Any, run: Run, old: JsonObject) -> None:
     if spec.get("type") == "ExternalName":
         return
     settle_families(spec, run, old)
-    if cluster_ip != HEADLESS and (not old or _has_address(spec)):
+    if cluster_ip != HEADLESS and _gets_addresses(spec, old):
         _require_addresses(spec, run, old)
         _allocate_addresses(spec, run)
     ports = _NodePorts(run)
@@ -195,6 +196,16 @@ def allocate(spec: Any, run: Run, old: JsonObject) -> None:
             _take_ports(spec, ports)
     if _has_health_check(spec) and not _has_health_check(old):
         _take_health_check(spec, ports)
+
+
+def _gets_addresses(spec: JsonObject, old: JsonObject) -> bool:
+    """Return whether a Service is new to addresses, or gets a second family; any other that has
+    none, since it was created through its status, stays without."""
+    # As `updateClusterIPs` of `pkg/registry/core/service/storage`.
+    if not old or (_has_address(spec) and not _has_address(old)):
+        return True
+    counts = [len(one.get("ipFamilies") or ()) for one in (old, spec)]
+    return _has_address(spec) and counts == [1, 2]
 
 
 def _require_addresses(spec: Any, run: Run, old: JsonObject) -> None:

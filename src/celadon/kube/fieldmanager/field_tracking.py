@@ -365,8 +365,6 @@ def applied(
         )
         raise status.conflict(target.group_resource, target.name, why)
     meta = dict(metadata.metadata(made))
-    if live is None:
-        meta.pop("resourceVersion", None)
     if managers.owned:
         meta["managedFields"] = managed_fields.encoded(managers)
     return {**made, "metadata": meta}

@@ -23,6 +23,7 @@ _ESCAPES: Final = b'"\\/bfnrt'
 _LITERALS: Final = {ord("t"): b"true", ord("f"): b"false", ord("n"): b"null"}
 _PLAIN_TEXT: Final = late_pattern(rb'[^"\\\x00-\x1f]*')
 _TEXT_OR_NUMBER: Final = late_pattern(r'"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][-+.0-9eE]*')
+_LARGE: Final = late_pattern(r"[eE]\+?[0-9]{3}|[0-9]{200}")
 _END: Final = "unexpected end of JSON input"
 MAX_DEPTH: Final = 10_000
 """Nesting that Go's decoder accepts."""
@@ -44,6 +45,8 @@ def without_double(text: str) -> str:
 
     Go keeps what is read without a type as doubles. `text` is one JSON value; "" where all fit.
     """
+    if not _LARGE.search(text):
+        return ""
     for found in _TEXT_OR_NUMBER.finditer(text):
         token = found[0]
         if token[0] != '"' and isinf(float(token)):

@@ -220,10 +220,12 @@ def generated_name(base: str, suffix: str) -> str:
 # --- the store ---
 
 
-def drop_version(made: JsonDict) -> None:
-    """Take the version from a new object. Raises StatusError (500) for one that has a version; what
-    is no number goes unnoticed."""
+def drop_version(made: JsonDict, *, is_update: bool = False) -> None:
+    """Take the version from a new object. Raises StatusError (500) for one that has a version,
+    unless an update creates it; what is no number goes unnoticed."""
     version = made["metadata"].pop("resourceVersion", None)
+    if is_update:
+        return
     try:
         is_versioned = bool(version) and bool(parse_uint(version))
     except ValueError:

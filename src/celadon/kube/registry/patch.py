@@ -16,7 +16,7 @@ from typing import Any, Final
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json
+from celadon.kube.go.go_json import Document, JsonSyntaxError, read_json, without_double
 from celadon.kube.go.go_text import json_text, plain_text
 from celadon.kube.json_types import Json, JsonObject
 from celadon.kube.names import GroupKind
@@ -28,6 +28,8 @@ from celadon.kube.registry.patches import (
     apply_json_patch,
     apply_merge_patch,
     read_patch,
+    source_text,
+    with_sources,
 )
 from celadon.kube.registry.request_bodies import (
     IGNORE,
@@ -107,7 +109,9 @@ def patched(
     StatusError when the patch cannot be read or does not apply."""
     is_strict = field_validation != IGNORE
     if media_type == STRATEGIC_PATCH:
-        return _strategic(current, _read(body, ""), target, is_strict=is_strict)
+        read = _read(body, "")
+        _require_doubles(body)
+        return _strategic(current, read, target, is_strict=is_strict)
     try:
         if media_type == JSON_PATCH:
             return _operated(current, body, is_strict=is_strict)
@@ -136,6 +140,13 @@ def _require(value: object, wanted: type, go_name: str, prefix: str = _DECODING)
         raise status.bad_request(f"{prefix}{why}")
 
 
+def _require_doubles(body: bytes, prefix: str = "", what: str = "Go value") -> None:
+    """StatusError (400) for a number that no double is large enough for."""
+    number = without_double(body.decode("utf-8", "replace"))
+    if number:
+        raise status.bad_request(f"{prefix}{request_bodies.too_large(number, what)}")
+
+
 def _merged(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
     """Without field validation only the library reads the patch, and says less about it."""
     try:
@@ -146,16 +157,24 @@ def _merged(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
         raise status.bad_request(BAD_MERGE_PATCH) from None
     if is_strict:
         _require(patch.value, dict, _GO_MAP)
+        _require_doubles(body, _DECODING)
     if not isinstance(patch.value, dict | list):
         raise status.bad_request(BAD_MERGE_PATCH)
     made = apply_merge_patch(dict(current), patch.value, as_written=True)
     complaints = tuple(one.text for one in repeated_fields(patch)) if is_strict else ()
-    return Patched(made, partial(json_text, made), complaints)
+
+    def show() -> str:
+        again = with_sources(body.decode("utf-8", "replace"))
+        return source_text(apply_merge_patch(dict(current), again, as_written=True))
+
+    return Patched(made, show, complaints)
 
 
 def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
     patch = _read(body, _DECODING if is_strict else "", read_patch)
     complaints = _complaints_of(patch) if is_strict else []
+    if is_strict:
+        _require_double_values(body)
     _require(patch.value, list, "jsonpatch.Patch", "")
     operations = patch.value or []
     for operation in operations:
@@ -167,7 +186,27 @@ def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
         )
     named = [one or {} for one in operations]
     made = apply_json_patch(dict(current), named, as_written=True)
-    return Patched(made, partial(json_text, made), tuple(complaints))
+
+    def show() -> str:
+        sources = with_sources(body.decode("utf-8", "replace")) or []
+        again = [
+            {**one, "value": source["value"]} if "value" in one else one
+            for one, source in zip(named, sources, strict=True)
+            if one.get("op") != "test"
+        ]
+        return source_text(apply_json_patch(dict(current), again, as_written=True))
+
+    return Patched(made, show, tuple(complaints))
+
+
+def _require_double_values(body: bytes) -> None:
+    """The same of the values of operations: their other members are not looked at."""
+    text = body.decode("utf-8", "replace")
+    if without_double(text):
+        operations = filter(None, with_sources(text))
+        values = [source_text(one["value"]) for one in operations if "value" in one]
+        what = "Go struct field jsonPatchOp.value"
+        _require_doubles(" ".join(values).encode(), _DECODING, what)
 
 
 def _complaints_of(patch: Document) -> list[str]:
@@ -243,6 +282,8 @@ def read_patched(
     document = _typed(result, target, field_validation)
     found = metadata.gvk(document)
     if target.schema is not None:
+        if field_validation == IGNORE and (number := without_double(result.show())):
+            raise result.refusal(request_bodies.too_large(number))
         document = {**document, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
     elif found != target.kind and not result.is_strategic:
         raise result.refusal(_other_kind(document, target))

@@ -17,11 +17,11 @@ import json
 import json.scanner
 from collections.abc import Callable, Iterable, Sequence
 from json.decoder import scanstring  # type: ignore[attr-defined]  # typeshed lacks it
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from celadon.kube.errors import KubeError
 from celadon.kube.go.go_json import TOO_DEEP, Document, read_json
-from celadon.kube.go.go_text import json_text, quote
+from celadon.kube.go.go_text import escaped_html, json_text, quote
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.releases import is_since
 from celadon.patterns import late_pattern
@@ -374,7 +374,7 @@ def read_patch(text: str) -> Document:
     text is. Raises JsonSyntaxError."""
     document = read_json(text)
     if isinstance(document.value, list) and any(map(_is_test, document.value)):
-        written = _Decoder().decode(text)
+        written = _Decoder(_scanned).decode(text)
         for operation, as_written in zip(document.value, written, strict=True):
             if _is_test(operation) and _has_text(as_written.get("value")):
                 operation["value"] = as_written["value"]
@@ -393,13 +393,45 @@ def _has_text(value: Json) -> bool:
     return value.__class__ is WrittenText
 
 
-class _Decoder(json.JSONDecoder):
-    """Python's decoder, asked for the text of each string."""
+class _Source(str):
+    """The text of a scalar, as it stands in a patch: Go's library copies it."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.parse_string = _scanned
+    __slots__ = ()
+
+
+def with_sources(text: str) -> Any:
+    """A patch that can be read, with the texts of its scalars in place of what they mean. It can be
+    applied again for `source_text` to show what came of it."""
+    return _Decoder(_source, _Source).decode(text)
+
+
+def source_text(value: object) -> str:
+    """JSON as Go's library writes what patches `with_sources` were applied to."""
+    if isinstance(value, dict):
+        members = (f"{json_text(key)}:{source_text(one)}" for key, one in value.items())
+        return f"{{{','.join(members)}}}"
+    if isinstance(value, list):
+        return f"[{','.join(map(source_text, value))}]"
+    return escaped_html(value) if value.__class__ is _Source else json_text(value)
+
+
+_ParseString: TypeAlias = Callable[[str, int, bool], tuple[str, int]]
+
+
+class _Decoder(json.JSONDecoder):
+    """Python's decoder, asked for the text of each string, and perhaps of each number."""
+
+    def __init__(
+        self, parse_string: _ParseString, parse_number: Callable[[str], Any] | None = None
+    ) -> None:
+        super().__init__(parse_float=parse_number, parse_int=parse_number)
+        self.parse_string = parse_string
         self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]  # as above
+
+
+def _source(text: str, start: int, strict: bool = True) -> tuple[str, int]:  # noqa: FBT001, FBT002 - called by json
+    _, end = scanstring(text, start, strict)
+    return _Source(text[start - 1 : end]), end
 
 
 def _scanned(text: str, start: int, strict: bool = True) -> tuple[str, int]:  # noqa: FBT001, FBT002 - called by json

@@ -16,7 +16,7 @@ from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import DefaultingContext
 from celadon.kube.errors import MalformedText
 from celadon.kube.fieldpath import FieldError, FieldPath
-from celadon.kube.go.go_json import Document, JsonSyntaxError, as_read, read_json
+from celadon.kube.go.go_json import Document, JsonSyntaxError, as_read, read_json, without_double
 from celadon.kube.go.go_text import json_text, parse_uint, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupKind, GroupVersionKind, parse_api_version
@@ -116,6 +116,11 @@ def _document(body: bytes) -> Document:
         return read_json(_decoded(body), merge=True)
     except JsonSyntaxError as error:
         raise Uninterpretable(f"{_UNREADABLE}{error}") from None
+
+
+def too_large(number: str, what: str = "Go value") -> str:
+    """The decoder's words for a number that no double is large enough for."""
+    return f"json: cannot unmarshal number {number} into {what} of type float64"
 
 
 def _decoded(body: bytes) -> str:
@@ -440,6 +445,8 @@ def read_object(
     sent = sent if sent or isinstance(body, Document) else body
     found, document = interpret(body, target.kind, sent)
     if target.schema is not None:
+        if isinstance(body, bytes) and (number := without_double(_decoded(body))):
+            raise undecodable(found, target.kind.kind, too_large(number))
         _require_custom_kind(document, found, target, sent)
     elif not found.version:
         why = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"

@@ -84,7 +84,8 @@ class Strategy:
     about an update to the status. `warnings` is about the object as it was decoded.
 
     `needs_version`: an update has to say which version it changes. `created_by_update`: an update
-    of an object that does not exist creates it.
+    of an object that does not exist creates it. `created_by_status`: so does an
+    apply of the status, since upstream forgets that a subresource creates nothing.
     """
 
     create: Create
@@ -93,6 +94,11 @@ class Strategy:
     warnings: Callable[[JsonObject], Sequence[str]] = _no_warnings
     needs_version: bool = False
     created_by_update: bool = False
+    created_by_status: bool = False
+
+    def creates_through(self, target: Target) -> bool:
+        """Return whether what is absent can be created where a request is sent."""
+        return not target.subresource or (target.subresource == "status" and self.created_by_status)
 
 
 NEEDS_VERSION: Final = frozenset(
@@ -167,6 +173,7 @@ def built_in_strategy(kind: GroupVersionKind) -> Strategy:
         status,
         needs_version=group_kind in NEEDS_VERSION,
         created_by_update=group_kind in CREATED_BY_UPDATE,
+        created_by_status=group_kind == GroupKind("", "Service"),
     )
 
 

@@ -28,7 +28,7 @@ from celadon.kube.defaulting.workload_defaults import service_update
 from celadon.kube.fieldpath import FieldPath
 from celadon.kube.go.go_text import GoValue, parse_uint
 from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh, same
-from celadon.kube.names import GroupKind, GroupVersionKind
+from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.registry.create import as_read, is_settled
 from celadon.kube.registry.draft import (
     Draft,
@@ -98,6 +98,17 @@ def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bo
         )
 
 
+def require_state_of_scale(made: JsonObject, old: JsonObject, target: Target) -> None:
+    """StatusError (409) when the scale of a built-in kind is not the one that there is, or in
+    another state; a patch can say so, too. `made` is as mutating admission has left it."""
+    uid, present = metadata.uid(made), metadata.uid(old)
+    if uid and uid != present:
+        group, resource = target.group_resource
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
+        raise status.conflict(GroupResource(group, f"{resource}/scale"), target.name, why)
+    require_state(made, old, target, needs_version=False)
+
+
 def storage_key(target: Target, *, dry_run: bool = False) -> str:
     """Return where upstream keeps the object, as its messages show it; those of a dry run leave out
     the root."""
@@ -116,10 +127,7 @@ def require_state(
     `needs_version` says whether the kind refuses (422) an update that does not say so. `made` is as
     mutating admission has left it."""
     resource, name = target.group_resource, target.name
-    try:
-        version = _number(metadata.resource_version(made))
-    except ValueError as error:
-        raise status.plain_error(str(error)) from None
+    version = version_of(made)
     if not version:
         if not needs_version:
             return
@@ -131,6 +139,15 @@ def require_state(
         raise status.invalid(GroupKind(resource.group, resource.resource), name, [required])
     if version != _number(metadata.resource_version(old)):
         raise status.modified(resource, name)
+
+
+def version_of(made: JsonObject) -> int:
+    """Return the version that an update, also one that creates, is made for; 0 for none. Raises
+    StatusError (500) for what is no number."""
+    try:
+        return _number(metadata.resource_version(made))
+    except ValueError as error:
+        raise status.plain_error(str(error)) from None
 
 
 def _number(version: str) -> int:

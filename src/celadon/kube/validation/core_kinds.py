@@ -8,16 +8,23 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from celadon.kube import fieldpath, name_rules
+from celadon.kube import fieldpath, metadata, name_rules
 from celadon.kube.fieldpath import ErrorType, FieldError, FieldPath
 from celadon.kube.go.go_json import JsonSyntaxError, check_syntax, without_double
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.annotated_values import (
+    AVOIDED_PODS,
+    TAINTS,
+    UnreadableNoteError,
+    annotated_taints,
+    avoided_pods,
+)
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     METADATA,
@@ -58,6 +65,7 @@ def node(obj: JsonObject) -> Errors:
     # As `ValidateNode` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
     status = obj.get("status") or {}
+    yield from _node_annotations(metadata.annotations(obj))
     yield from _taints(spec)
     yield from _amounts(obj)
     swap = ((status.get("nodeInfo") or {}).get("swap") or {}).get("capacity")
@@ -71,6 +79,7 @@ def node_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield the changes of a Node that are not allowed, also by way of the status."""
     # As `ValidateNodeUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
+    yield from _node_annotations(metadata.annotations(obj))
     yield from _amounts(obj)
     yield from _features(obj.get("status") or {})
     yield from _addresses(obj.get("status") or {})
@@ -91,10 +100,32 @@ def node_changes(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.forbidden(SPEC.child("externalID"), "may not be updated")
 
 
-def _taints(spec: JsonObject) -> Errors:
+def _node_annotations(notes: Mapping[str, str]) -> Errors:
+    # As `ValidateNodeSpecificAnnotations` of `pkg/apis/core/validation`.
+    path = METADATA.child("annotations")
+    try:
+        yield from _taints({TAINTS: annotated_taints(notes)}, TAINTS, path)
+    except UnreadableNoteError as error:
+        yield fieldpath.invalid(path, TAINTS, str(error))
+    try:
+        avoided = avoided_pods(notes)
+    except UnreadableNoteError as error:
+        yield fieldpath.invalid(path.child("AvoidPods"), AVOIDED_PODS, str(error))
+        return
+    for at, entry in items({AVOIDED_PODS: avoided}, AVOIDED_PODS, path):
+        controller = (entry.get("podSignature") or {}).get("podController")
+        where = at.child("PodSignature")
+        if controller is None:
+            yield fieldpath.required(where)
+        elif not controller.get("controller"):
+            where = where.child("PodController", "Controller")
+            yield fieldpath.invalid(where, value=False, detail="must point to a controller")
+
+
+def _taints(spec: JsonObject, field: str = "taints", path: FieldPath = METADATA) -> Errors:
     # As `validateNodeTaints` of `pkg/apis/core/validation`.
     seen: set[tuple[str, str]] = set()
-    for at, taint in items(spec, "taints", METADATA):
+    for at, taint in items(spec, field, path):
         key, value = taint.get("key") or "", taint.get("value") or ""
         effect = taint.get("effect") or ""
         yield from label_name(at.child("key"), key)

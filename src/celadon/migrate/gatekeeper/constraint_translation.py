@@ -12,6 +12,7 @@ constraints that say it.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.gatekeeper import known_general, known_pods
+from celadon.migrate.gatekeeper import known_azure, known_general, known_pods
 from celadon.migrate.gatekeeper.known_general import KnownTemplate, digest
 from celadon.migrate.gatekeeper.templates import (
     CONSTRAINT_SHAPE,
@@ -441,10 +442,13 @@ def _operations(template: Template) -> tuple[str, ...]:
     return template.operations or _OPERATIONS
 
 
-_KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
-    **known_general.KNOWN,
-    **known_pods.KNOWN,
+_KNOWN: Final = {
+    content: known
+    for templates in (known_general.KNOWN, known_pods.KNOWN, known_azure.KNOWN)
+    for known in itertools.chain.from_iterable(templates.values())
+    for content in known.digests | known.digests_of_all_operations
 }
+"""The templates by the digests of their texts: what one is called says nothing."""
 _LOOKS_UP: Final = "objects that are looked up (`data.inventory`)"
 _SEES_ONE: Final = "Policies see the request, its namespace and params, and no other objects."
 
@@ -452,10 +456,11 @@ _SEES_ONE: Final = "Policies see the request, its namespace and params, and no o
 def _known(template: Template) -> tuple[KnownTemplate, bool]:
     """Return a template that is known by its content, and whether this text of it looks at all
     operations. Raises NotTranslated."""
-    content = digest(template.rego)
-    for one in _KNOWN.get(template.kind, ()):
-        if content in one.digests or content in one.digests_of_all_operations:
-            return one, content in one.digests_of_all_operations
+    if template.rego:
+        content = digest(template.rego)
+        known = _KNOWN.get(content)
+        if known is not None:
+            return known, content in known.digests_of_all_operations
     if any("data.inventory" in text for text in template.rego):
         raise NotTranslated(_LOOKS_UP, _SEES_ONE)
     raise NotTranslated(
@@ -533,6 +538,8 @@ def _definition(template: Template, group: str) -> JsonObject:
     kind, plural = template.kind, template.kind.lower()
     names = {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": plural}
     schema = _structural(template.parameters)
+    if template.takes_all:
+        schema = {**schema, "x-kubernetes-preserve-unknown-fields": True}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",

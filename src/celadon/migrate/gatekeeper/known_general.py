@@ -44,8 +44,14 @@ _TOKENS: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|`[^`]*+`?|#[^\n]*|\s+|[^\s"`#]
 
 def digest(texts: Sequence[str]) -> str:
     """Return the digest of a text of Rego and its libraries: of its tokens, on lines of their own,
-    without comments, empty lines and the room between them."""
-    return hashlib.sha256("\n\n".join(map(_plain, texts)).encode()).hexdigest()[:DIGITS]
+    without comments, empty lines and the room between them, and without the name of its package,
+    which nothing depends on."""
+    text, *libraries = map(_plain, texts)
+    plain = [_PACKAGE.sub("", text), *libraries]
+    return hashlib.sha256("\n\n".join(plain).encode()).hexdigest()[:DIGITS]
+
+
+_PACKAGE: Final = re.compile(r"\Apackage \S+\n?")
 
 
 DIGITS: Final = 32
@@ -128,14 +134,14 @@ def _images(
 
 
 _ALLOWED_REPOS: Final = _images(
-    ("e0e610da9f926be85c2a532fcf1a4a1f", "39ed9dfa6da8b4363baa762334bb56f1"),
+    ("293dee0e45f963ed6b6034b2e17547e8", "ccd799b10911a55c3873fe000838f4a4"),
     "!params.spec.repos.exists(repo, container.image.startsWith(repo))",
     "'> has an invalid image repo <' + container.image + '>, allowed repos are ' + "
     + listed("params.spec.repos"),
     needs="repos",
 )
 _ALLOWED_IMAGES: Final = _images(
-    ("7ab02f59318c9700d1b5272038907b0c",),
+    ("38fad0202afcdd96774690cf88185416",),
     "!params.spec.allowedImages.exists(image, image.endsWith('*') "
     "? container.image.startsWith(image.substring(0, size(image) - 1)) : container.image == image)",
     "'> has an invalid image <' + container.image + '>, allowed images are ' + "
@@ -143,20 +149,20 @@ _ALLOWED_IMAGES: Final = _images(
     needs="allowedImages",
 )
 _DISALLOWED_REPOS: Final = _images(
-    ("6758ae54b09e9df1d3d8548793518d68",),
+    ("2d65e5847b16d99ecb62fad9af27fa91",),
     "params.spec.repos.exists(repo, container.image.startsWith(repo))",
     "'> has an invalid image repo <' + container.image + '>, disallowed repos are ' + "
     + listed("params.spec.repos"),
     needs="repos",
 )
 _DIGESTS: Final = _images(
-    ("b97d7a607943d18554181d3a8240e742", "cace787a27dbf441dc8be55084c91110"),
+    ("b79c5951fc29074b667945d79f96d35d", "d55e2d4ab2633448cae6dcd22fe9a347"),
     "!container.image.matches('^.*@[a-z0-9]+([+._-][a-z0-9]+)*:[a-zA-Z0-9=_-]+')",
     "'> uses an image without a digest <' + container.image + '>'",
     exempt=True,
 )
 _DISALLOWED_TAGS: Final = KnownTemplate(
-    frozenset({"f0fca28e8449fe1e3b6185e1db17412d"}),
+    frozenset({"b472351cce4c38479e2da65416e0a44a"}),
     (
         none_of(
             "wronglyTagged",
@@ -190,7 +196,7 @@ _DISALLOWED_TAGS: Final = KnownTemplate(
 # --- Pods and their controllers ----------------------------------------------
 
 _AUTOMOUNT: Final = KnownTemplate(
-    frozenset({"ba762addb6a5e1e64a6c9861c0d396be"}),
+    frozenset({"f53989ab336b00d9fa70c8e1d198735f"}),
     (
         (
             "!variables.mountsToken",
@@ -207,10 +213,10 @@ _AUTOMOUNT: Final = KnownTemplate(
         ),
     ),
     ("CREATE",),
-    frozenset({"1de03acb7dfee141bdde5887b86cbd49"}),
+    frozenset({"a94368fd9db4860f07f4a45c7783388f"}),
 )
 _INTERACTIVE: Final = KnownTemplate(
-    frozenset({"3ddfc2254389ba96acc67a78ea6bcd4e"}),
+    frozenset({"72dfd0f742db47997581c0e0e3ef6297"}),
     (
         none_of(
             "interactive",
@@ -231,9 +237,9 @@ _INTERACTIVE: Final = KnownTemplate(
 _REPLICAS: Final = KnownTemplate(
     frozenset(
         {
-            "2aa130e4fd4c505ed67b7d13cd287385",
-            "b896ff6163443724bb1e6928108fa439",
-            "6aadabab5483ad2851c73ba857aa8b34",
+            "06a3d0f8a84a66f8fb531cfc610900ed",
+            "df7e6e92d2e47a3bf181a86026e1167a",
+            "5d91d99437d396d842abd9ad84f3aeb8",
         }
     ),
     (
@@ -250,7 +256,7 @@ _REPLICAS: Final = KnownTemplate(
     ),
 )
 _AUTOSCALER: Final = KnownTemplate(
-    frozenset({"bb7d8f6471af25fe7641f0cbfd0b4954"}),
+    frozenset({"928cceffa981aac19912d5e931d9004d"}),
     (
         (
             "!variables.isAutoscaler || !has(params.spec.ranges) || "
@@ -277,7 +283,7 @@ _AUTOSCALER: Final = KnownTemplate(
     looks_up_with="enforceScaleTargetRef",
 )
 _PROBES: Final = KnownTemplate(
-    frozenset({"3a886da3d9c41beefcb65f819fb56e3a"}),
+    frozenset({"4ab94a1ec98de812ec53a50b72cb4028"}),
     (
         none_of(
             "unprobed",
@@ -296,7 +302,7 @@ _PROBES: Final = KnownTemplate(
         ),
     ),
     ("CREATE",),
-    frozenset({"bdaf3a96c2d18ba291f8038167440d31"}),
+    frozenset({"2d829a49c2f11d03b5375f6d7d419333"}),
     ("probes",),
 )
 _ACCOUNT: Final = (
@@ -306,7 +312,7 @@ _ACCOUNT: Final = (
 """The service account of an object: of a CronJob, a controller, or a Pod."""
 
 _KEEPS_ACCOUNT: Final = KnownTemplate(
-    frozenset({"6f7cd658f2719bcd75a46cdf19b40e1b", "208b5e145c4c1c9e31e8e95bcb688e05"}),
+    frozenset({"0faf4dacd71c3a4043c8bb5d5f106d9a", "e21313f58b2e028bcb7b1be422cf97ec"}),
     (
         (
             "variables.newAccount != ''",
@@ -356,7 +362,7 @@ _ALLOWS_NO_HTTP: Final = (
     "object.metadata.?annotations[?'kubernetes.io/ingress.allow-http'].orValue('') == 'false'"
 )
 _HTTPS: Final = KnownTemplate(
-    frozenset({"b147252d63c580c0a46b4394300d1fd0", "5753d64e9b3a717ba6c85e9c9dcab86b"}),
+    frozenset({"cde2d5de7b16a259801b473815af6cf6", "8004e16735ba157edebb644ec2b1483a"}),
     (
         (
             "!variables.isIngress || variables.allowsNoHttp && "
@@ -374,7 +380,7 @@ _HTTPS: Final = KnownTemplate(
     ),
 )
 _WILDCARDS: Final = KnownTemplate(
-    frozenset({"dba8b29e6a7bc4a155d66b57c888dcfc"}),
+    frozenset({"3a3508a75b419bbd9cb125304a4a4c0c"}),
     (
         none_of(
             "wildcards",
@@ -393,7 +399,7 @@ _WILDCARDS: Final = KnownTemplate(
     ),
 )
 _EXTERNAL: Final = KnownTemplate(
-    frozenset({"f5daf58ae8eb87a14a9127f160cdd1d0"}),
+    frozenset({"36b20018219ff4b94d287122e935c423"}),
     (
         (
             "size(variables.forbidden) == 0",
@@ -414,7 +420,7 @@ _EXTERNAL: Final = KnownTemplate(
 # --- Any object --------------------------------------------------------------
 
 _ANNOTATIONS: Final = KnownTemplate(
-    frozenset({"c29b7958ce657591ee3f26c0fe2af9cf", "413e9e98e53d00eff1ac7d2ba885a286"}),
+    frozenset({"36b75d707a7205d9a37b2aac8573ef4c", "b4786840836b2a192f23f0c6887d6010"}),
     (
         (
             "size(variables.missing) == 0",
@@ -443,7 +449,7 @@ _ANNOTATIONS: Final = KnownTemplate(
     ),
 )
 _DEPRECATED: Final = KnownTemplate(
-    frozenset({"0de38ae9a54cd8c5d76ad8e5bd55839c"}),
+    frozenset({"66a9f2ddf3399948b234fe802c0f4ca8"}),
     (
         none_of(
             "deprecated",
@@ -463,7 +469,7 @@ _DEPRECATED: Final = KnownTemplate(
     needs=("k8sVersion",),
 )
 _ENDPOINTS: Final = KnownTemplate(
-    frozenset({"012dc69811cd82f7739ceaf4f551cbcd"}),
+    frozenset({"cbe8be1b6554819478c9e162b8150533"}),
     (
         (
             "object.metadata.name != 'system:aggregate-to-edit' || "
@@ -478,7 +484,7 @@ _ENDPOINTS: Final = KnownTemplate(
     (("rules", "!has(object.rules) || dyn(object.rules) == null ? [] : object.rules"),),
 )
 _ANONYMOUS: Final = KnownTemplate(
-    frozenset({"800e0369c0ca808353ba1d426945f076", "5f00b16ebb4a860c909b8987aa0050bd"}),
+    frozenset({"835eca0da073173d32d73db5d9221209", "7f4badce1548b6c566472801b8d0db83"}),
     (
         (
             "object.?roleRef.?name.orValue('') in params.spec.?allowedRoles.orValue([]) || "
@@ -502,8 +508,8 @@ KNOWN: Final = {
     "K8sAllowedRepos": (_ALLOWED_REPOS,),
     "K8sAllowedReposv2": (_ALLOWED_IMAGES,),
     "K8sBlockEndpointEditDefaultRole": (_ENDPOINTS,),
-    "K8sBlockLoadBalancer": (_no_services("0e140790de48199246aa4da4082564ce", "LoadBalancer"),),
-    "K8sBlockNodePort": (_no_services("c5819a87201f658b6341fb59b956c95f", "NodePort"),),
+    "K8sBlockLoadBalancer": (_no_services("7c4aa56638af2e3049cf036cf4fd5146", "LoadBalancer"),),
+    "K8sBlockNodePort": (_no_services("898be9fbd0d69f98c3af263b9b31285d", "NodePort"),),
     "K8sBlockWildcardIngress": (_WILDCARDS,),
     "K8sDisallowAnonymous": (_ANONYMOUS,),
     "K8sDisallowInteractiveTTY": (_INTERACTIVE,),

@@ -25,7 +25,7 @@ _VOLUMES: Final = "object.?spec.?volumes.orValue([])"
 _CREATE: Final = ("CREATE",)
 
 _FLEX: Final = KnownTemplate(
-    frozenset({"5bdd8a13e1b4a635600ac09c334fbb0d"}),
+    frozenset({"f60ade4cff8779497dce0aa460d852ca"}),
     (
         none_of(
             "disallowed",
@@ -44,11 +44,11 @@ _FLEX: Final = KnownTemplate(
         ),
     ),
     _CREATE,
-    frozenset({"006b2cf23d04618c9b9fe4ada65d0690"}),
+    frozenset({"5b4fa293435272a1528b746d76cd6f69"}),
     ("allowedFlexVolumes",),
 )
 _TYPES: Final = KnownTemplate(
-    frozenset({"60eac5a4d4d0599d0a26a10db543c9a6", "28cfb34dc47553c5fb8164ac1da74af5"}),
+    frozenset({"bd0a427dd8986ad06d476d1f1f1d8ef9", "f7f34e6941126bbf6c0feb46078e0481"}),
     (
         none_of(
             "disallowed",
@@ -65,14 +65,14 @@ _TYPES: Final = KnownTemplate(
         ),
     ),
     _CREATE,
-    frozenset({"24b082d2757113093d1d1d967235ec2d"}),
+    frozenset({"d9445ed20fbe994bfedf3514a4f15649"}),
     ("volumes",),
 )
 
 _SELINUX_FIELDS: Final = ("level", "role", "type", "user")
 
 
-def _has_allowed_options(context: str) -> str:
+def has_allowed_options(context: str) -> str:
     """Return whether the SELinux options of a context are absent, or as an allowed one."""
     same = " && ".join(
         f"(!has(options.{one}) || options.{one} == allowed.?{one}.orValue(''))"
@@ -87,14 +87,14 @@ def _has_allowed_options(context: str) -> str:
 _SELINUX: Final = KnownTemplate(
     frozenset(
         {
-            "8f176a6cca3f7be832c729280d203abd",
-            "fc03bb93f468b4fc6301123b933d9ef5",
-            "4bdce545486f9293586eadf50437d85f",
+            "0c68125d052e970624248183fda60516",
+            "904f4c8a90634a5cb023c34d48e20a7e",
+            "02a6431511122af4014509330c92b0e4",
         }
     ),
     (
         (
-            _has_allowed_options("object.?spec.?securityContext"),
+            has_allowed_options("object.?spec.?securityContext"),
             "'SELinux options is not allowed, pod: ' + object.metadata.name",
         ),
         none_of(
@@ -109,11 +109,11 @@ _SELINUX: Final = KnownTemplate(
         (
             "disallowed",
             "variables.containers.filter(container, "
-            f"!{_has_allowed_options('container.?securityContext')})",
+            f"!{has_allowed_options('container.?securityContext')})",
         ),
     ),
     _CREATE,
-    frozenset({"03dce2949fcf3a6a28a95350327b07ae"}),
+    frozenset({"1ce0746490cd2da1177f0355478b0324"}),
     ("allowedSELinuxOptions",),
 )
 
@@ -164,7 +164,7 @@ def _message(field: str) -> tuple[str, str]:
 
 
 _USERS: Final = KnownTemplate(
-    frozenset({"9e07656346b220f77365b279ded305c6", "ceb4885fc91ec0680266b186e7059905"}),
+    frozenset({"a4986517820168f88abe608c1586d85e", "7c62e6caa57d4bddd43e0fb6e2f0f199"}),
     tuple(map(_message, ("runAsUser", "runAsGroup", "supplementalGroups", "fsGroup"))),
     (
         ("containers", meant(CONTAINERS, INIT, EPHEMERAL)),
@@ -192,7 +192,7 @@ _USERS: Final = KnownTemplate(
         ),
     ),
     _CREATE,
-    frozenset({"0dc539308f0064bdfab94124acb386cf"}),
+    frozenset({"0ab9dc569879eb325987731bd19ef318"}),
 )
 
 
@@ -246,13 +246,13 @@ def _written(field: str, name: str, condition: str = "") -> _Parts:
     ]
 
 
-def _bounded(field: str, name: str, condition: str = "") -> _Parts:
-    """Return that no quantity is above the parameter of its name."""
+def _bounded(field: str, name: str, condition: str = "", parameter: str = "") -> _Parts:
+    """Return that no quantity is above a parameter, the one of its name unless given."""
     value, title, form = _value(field, name), _title(field, name), _FORMS[name]
     most = f"variables.most{title}"
     params = "dyn(params.spec)" if "-" in name else "params.spec"
     return [
-        (f"most{title}", f"{params}{_step(name)}.orValue('')"),
+        (f"most{title}", f"{params}{_step(parameter or name)}.orValue('')"),
         (
             f"above{title}",
             f"variables.containers.filter(container, {condition}{most}.matches('{form}') && "
@@ -312,6 +312,22 @@ def _template(
     )
 
 
+def limits_template(digests: tuple[str, ...], containers: tuple[str, str]) -> KnownTemplate:
+    """Return a template that bounds the limits of some containers by `cpuLimit` and
+    `memoryLimit`."""
+    parts = (
+        _written("limits", "cpu"),
+        _bounded("limits", "cpu", parameter="cpuLimit"),
+        _written("limits", "memory"),
+        _bounded("limits", "memory", parameter="memoryLimit"),
+    )
+    return KnownTemplate(
+        frozenset(digests),
+        tuple(check for _, checks in parts for check in checks),
+        (containers, *(one for named, _ in parts for one in named)),
+    )
+
+
 def _lacking(field: str) -> _Parts:
     """Return that containers have those quantities that the parameter lists."""
     title = field.capitalize()
@@ -341,14 +357,14 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     "K8sPSPVolumeTypes": (_TYPES,),
     "K8sContainerLimits": (
         _template(
-            ("fdde277e2a6f625de902aaac8ac6ad43",),
+            ("67e266f50ec35817e09b9f8189070291",),
             _written("limits", "cpu", _OFF),
             _bounded("limits", "cpu", _OFF),
             _written("limits", "memory"),
             _bounded("limits", "memory"),
         ),
         _template(
-            ("bbcf3899ef89a07c80adb03abd2f1f4a", "340e63ce0246cb56a83d1f8259cccb1b"),
+            ("8c21c2c54883da593627f6993892da2b", "f76ce94bdba899d4be8b598808fb7369"),
             _written("limits", "cpu"),
             _bounded("limits", "cpu"),
             _written("limits", "memory"),
@@ -357,7 +373,7 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     ),
     "K8sContainerRequests": (
         _template(
-            ("3aa02696070105da775821348ce0624a", "acc285c0b3d912d44c15946300f6e887"),
+            ("299077e9e5c27bd14098271b128c9a3d", "39e6dbf682f8c22af4cfa459a72c25e5"),
             _written("requests", "cpu"),
             _bounded("requests", "cpu"),
             _written("requests", "memory"),
@@ -366,7 +382,7 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     ),
     "K8sContainerRatios": (
         _template(
-            ("f1a6f43c8b1420a8027ff1743310bbd2", "cbd85078c985fb16ff453d0634c78564"),
+            ("1e3294be9ec815d93a694487f0a25bbb", "e9b1d15964f3bf94233e0d5fe18dfeb2"),
             _written("limits", "cpu"),
             _written("limits", "memory"),
             _written("requests", "cpu"),
@@ -378,18 +394,18 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     ),
     "K8sRequiredResources": (
         _template(
-            ("8d31ef8ea021e8ab0604b0356b876e43",),
+            ("3c0ae0020117526677e2093d790d8c8b",),
             _lacking("limits"),
             _lacking("requests"),
         ),
     ),
     "K8sContainerEphemeralStorageLimit": (
         _template(
-            ("d07bd17d28c80b1a141685ef2db4b7a5", "45cec0e9d7721c05b681d40fd7bf8914"),
+            ("d7fb02e42e98d0ea14fd451836817048", "f3aead4b07d2dc5004b5df5a7f4b4ac3"),
             _written("limits", "ephemeral-storage"),
             _bounded("limits", "ephemeral-storage"),
             operations=("CREATE",),
-            for_updates=("e0b1bd15088e4e27aecdfd62ea2abcfa",),
+            for_updates=("e63096fec8766e6cf6fdc929d07e100b",),
         ),
     ),
 }

@@ -28,7 +28,7 @@ TEMPLATE_SHAPE: Final[Shape] = {
                     "spec": Needed(
                         {
                             "names": Needed({"kind": Needed(str)}),
-                            "validation": {"openAPIV3Schema": {}},
+                            "validation": {"openAPIV3Schema": {}, "legacySchema": bool},
                         }
                     )
                 }
@@ -115,6 +115,8 @@ class Template:
     annotations: Mapping[str, str]
     parameters: JsonObject
     """The schema of its parameters; empty if there are none."""
+    takes_all: bool
+    """Whether parameters may have fields that the schema does not have."""
     source: Source | None
     """What is demanded, where the template says so in CEL."""
     rego: tuple[str, ...]
@@ -160,13 +162,16 @@ def read_template(value: JsonObject) -> Template:
     targets: Sequence[JsonObject] = value["spec"]["targets"]
     # Gatekeeper takes exactly one target; whoever translates looks at `targets`.
     target: JsonObject = targets[0] if targets else {}
+    validation: JsonObject = crd.get("validation") or {}
     sources = {one["engine"]: one.get("source") or {} for one in target.get("code") or ()}
     native = sources.get("K8sNativeValidation")
     return Template(
         value["metadata"]["name"],
         crd["names"]["kind"],
         value["metadata"].get("annotations") or {},
-        (crd.get("validation") or {}).get("openAPIV3Schema") or {},
+        validation.get("openAPIV3Schema") or {},
+        # Gatekeeper's default, which is another one in `v1` (`apis/templates/v1beta1`).
+        bool(validation.get("legacySchema", not value["apiVersion"].endswith("/v1"))),
         None if native is None else _source(native),
         # The older field goes before the list of engines, which came later.
         tuple(_rego(target)) or tuple(_rego(sources.get("Rego") or {})),

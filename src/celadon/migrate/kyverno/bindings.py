@@ -6,6 +6,7 @@ Bindings all count, so each is for the namespaces that none before it is for.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +16,7 @@ from celadon.kube.selectors import OPPOSITE_OPERATORS
 from celadon.kube.well_known_values import NAMESPACE_NAME
 from celadon.migrate.kyverno.matching import Matching
 from celadon.migrate.kyverno.patterns import has_wildcards
-from celadon.migrate.kyverno.policies import Policy, Rule
+from celadon.migrate.kyverno.policies import OWN_NAMESPACE, Policy, Rule
 from celadon.migrate.translations import NotTranslated, binding_document
 
 _ACTIONS: Final = {
@@ -58,19 +59,15 @@ class ConfigMap:
     variable: str
     name: str
     namespace: str
+    """Empty for that of the request."""
+    path: str = ""
+    """What is read of it: an expression, or empty for all."""
 
 
 def config_map(rule: Rule) -> ConfigMap | None:
     """Return the ConfigMap that a rule reads, which is its policy's params; None where it reads
     none. Raises NotTranslated."""
-    found = [
-        ConfigMap(
-            str(one["name"]), str(given.get("name")), str(given.get("namespace") or "default")
-        )
-        for one in rule.context
-        if isinstance(given := one.get("configMap"), Mapping)
-        if not set(given) - {"name", "namespace"}
-    ]
+    found = [*filter(None, map(_config_map_of, rule.context))]
     if not found:
         return None
     if len(found) > 1:
@@ -78,6 +75,29 @@ def config_map(rule: Rule) -> ConfigMap | None:
     if "{{" in found[0].name + found[0].namespace:
         raise NotTranslated("a ConfigMap whose name is a variable")
     return found[0]
+
+
+def _config_map_of(entry: JsonObject) -> ConfigMap | None:
+    """Return the ConfigMap that an entry of a context reads, by its name or by a call of the API;
+    None of another entry."""
+    given, call, variable = entry.get("configMap"), entry.get("apiCall"), str(entry["name"])
+    if isinstance(given, Mapping) and not set(given) - {"name", "namespace"}:
+        namespace = str(given.get("namespace") or "default")
+        return ConfigMap(variable, str(given.get("name")), _shortened(namespace))
+    if isinstance(call, Mapping) and not set(call) - {"urlPath", "jmesPath", "method"}:
+        named = _OF_CONFIG_MAP.fullmatch(str(call.get("urlPath")))
+        if named and call.get("method", "GET") == "GET":
+            path = str(call.get("jmesPath") or "")
+            return ConfigMap(variable, named[2], _shortened(named[1]), path)
+    return None
+
+
+def _shortened(namespace: str) -> str:
+    """Return a namespace; empty where it is that of the request, which params are looked for in."""
+    return "" if OWN_NAMESPACE.fullmatch(namespace) else namespace
+
+
+_OF_CONFIG_MAP: Final = re.compile(r"/api/v1/namespaces/([^/]+)/configmaps/([^/]+)", re.ASCII)
 
 
 def param_ref(rule: Rule) -> JsonObject | None:
@@ -89,9 +109,8 @@ def param_ref(rule: Rule) -> JsonObject | None:
     if known is None:
         return None
     # A rule whose ConfigMap is not there fails in Kyverno.
-    return {
-        "name": known.name, "namespace": known.namespace, "parameterNotFoundAction": "Deny"
-    }  # fmt: skip
+    namespace = {"namespace": known.namespace} if known.namespace else {}
+    return {"name": known.name, **namespace, "parameterNotFoundAction": "Deny"}
 
 
 def _choices(overrides: Sequence[JsonObject], usual: str) -> list[tuple[str, list[JsonObject]]]:

@@ -157,9 +157,38 @@ def translate_cel_policy(
         if heeded:
             documents = _documents(policy, heeded)
     except NotTranslated as error:
-        return Translation(origin, reason=error.reason, instead=error.instead)
+        library, instead = _library_in(policy)
+        reason = f"{library}: {error.reason}" if library else error.reason
+        return Translation(origin, reason=reason, instead=error.instead or instead)
     names = tuple(one.name for one in heeded)
     return Translation(origin, tuple(documents), exceptions=names, left_out=tuple(left_out.items()))
+
+
+_LIBRARIES: Final = (
+    (r"\bglobalContext\.", "globalContext", "Give the values as params of the policy."),
+    (r"\b(http|Http)\.(Get|Post|Client)\b", "http", "Keep it in Kyverno: policies call nobody."),
+    (r"\bimage(Data)?\(|\bimages\b|\bparseImageReference\(|\bisImage\(", "images",
+     "Compare the `image` of containers as a text."),
+    (r"\bresource\.(Get|List|Post|GetMetadata|ToGVR)\b", "resource",
+     "Policies see the request, its namespace and params: give the object as params."),
+    (r"\bparseServiceAccount\(|\buser\.", "user", "Split `request.userInfo.username` at `:`."),
+    (r"\b(md5|sha1|sha256|sha512|hash)\b", "hash", "Keep it in Kyverno: CEL hashes nothing."),
+    (r"\b(json|yaml)\.unmarshal\b|\bunmarshal\(", "json and yaml",
+     "Give the values fields of their own, or keys of a ConfigMap."),
+    (r"\bnow\(\)|\btime\.now\b", "time", "Policies have no clock: let a controller look."),
+    (r"\brandom\(", "random", "Let names be generated (`generateName`)."),
+    (r"\bx509\.", "x509", "Keep it in Kyverno: CEL reads no certificates."),
+)  # fmt: skip
+"""Libraries that Kyverno's CEL has and Kubernetes' has not: how they are known, what they are
+called, and what to do instead."""
+
+
+def _library_in(policy: JsonObject) -> tuple[str, str]:
+    text = json.dumps(policy["spec"])
+    for pattern, name, instead in _LIBRARIES:
+        if re.search(pattern, text):
+            return f"Kyverno's library {name}", instead
+    return "", ""
 
 
 def _left_out(

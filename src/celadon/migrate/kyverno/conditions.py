@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from celadon.admission import Operation
-from celadon.kube import Json, JsonObject
+from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
+    Binding,
     Condition,
     choice,
     comparison,
@@ -28,6 +30,7 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
+from celadon.migrate.kyverno.expressions import read, read_in
 from celadon.migrate.kyverno.operators import (
     as_number,
     equals,
@@ -47,13 +50,15 @@ from celadon.migrate.kyverno.patterns import (
     compares,
     has_wildcards,
     integer_in,
+    number_in,
     ordered,
 )
-from celadon.migrate.kyverno.policies import Rule
+from celadon.migrate.kyverno.policies import OWN_NAMESPACE, Rule
 from celadon.migrate.kyverno.queries import (
     ABSENT,
     PARAMS,
     Branch,
+    Chosen,
     Computed,
     Constant,
     Keys,
@@ -69,14 +74,11 @@ from celadon.migrate.kyverno.queries import (
     is_defined,
     is_true,
     length_text,
-    read,
+    single,
     some_item,
 )
-from celadon.migrate.shapes import Form, Place
+from celadon.migrate.shapes import Form, Place, object_place
 from celadon.migrate.translations import NotTranslated
-
-VARIABLE: Final = re.compile(r"\{\{(.*?)(\}\}|\Z)", re.DOTALL)
-"""A variable, or what begins as one and never ends."""
 
 OPERATIONS: Final = tuple(Operation.__members__)
 
@@ -118,9 +120,27 @@ def operand(value: Json, names: Names) -> Query:
     if not isinstance(value, str) or "{{" not in value:
         return Constant(value)
     text = value.strip()
-    if text.startswith("{{") and text.endswith("}}") and _is_one(text):
+    if next(variables_in(text), None) == (0, len(text)):
         return _variable(text[2:-2], names)
-    raise NotTranslated("a text with variables in it")
+    return _joined_text(substituted(value, names))
+
+
+def _joined_text(parts: Sequence[str | Query]) -> Query:
+    """Return a text with variables in it. Raises NotTranslated."""
+    texts, theres = [], []
+    for part in parts:
+        if isinstance(part, str):
+            if has_wildcards(part):
+                raise NotTranslated("a text with variables and wildcards in it")
+            texts += [quoted(part)] if part else []
+            continue
+        one = single(part)
+        if one.form in _AMOUNTS:
+            raise NotTranslated("an amount in a text")
+        is_text = one.form in (Form.STRING, Form.QUANTITY)
+        texts.append(one.text if is_text else f"string({one.text})")
+        theres.append(one.there)
+    return Computed(f"({' + '.join(texts)})", Form.STRING, conjunction(theres))
 
 
 def _variable(text: str, names: Names) -> Query:
@@ -130,17 +150,6 @@ def _variable(text: str, names: Names) -> Query:
     if isinstance(found, Located) and found.place.root == PARAMS:
         return Located(found.place.there())
     return found
-
-
-def _is_one(text: str) -> bool:
-    """Return whether a text is one variable: others may be inside it, but none beside it."""
-    depth = 0
-    for position in range(len(text) - 1):
-        pair = text[position : position + 2]
-        depth += {"{{": 1, "}}": -1}.get(pair, 0)
-        if pair == "}}" and depth == 0 and position < len(text) - 2:
-            return False
-    return True
 
 
 # --- Operators ---------------------------------------------------------------
@@ -161,6 +170,20 @@ def _ordering(operator: Operator) -> Callable[[Query, Query], Condition]:
 def _compared(key: Query, operator: Operator, value: Query) -> Condition:
     equality = operator in (Operator.EQUAL, Operator.NOT_EQUAL)
     match key, value:
+        case Chosen(condition, then, other), _:
+            return choice(
+                condition, _compared(then, operator, value), _compared(other, operator, value)
+            )
+        case _, Chosen(condition, then, other):
+            return choice(
+                condition, _compared(key, operator, then), _compared(key, operator, other)
+            )
+        case Computed(there=there), _ if there != ALWAYS:
+            read = replace(key, there=ALWAYS)
+            return conjunction([there, _compared(read, operator, value)])
+        case _, Computed(there=there) if there != ALWAYS:
+            read = replace(value, there=ALWAYS)
+            return conjunction([there, _compared(key, operator, read)])
         case Constant(left), Constant(right):
             return constant(_constants_compare(left, operator, right))
         case Truth(held), Constant(bool(expected)) if equality:
@@ -189,8 +212,7 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
         case Otherwise(first, second), _ if equality or isinstance(second, Constant):
             return _otherwise_compared(first, second, operator, value)
         case Located(place), Constant(expected):
-            there = place.there()
-            demanded = _leaf(there.plain, place.shape.form, operator, expected)
+            demanded = _leaf(place.there().plain, place.shape.form, operator, expected)
             return conjunction([place.present(), demanded])
         case Computed(text, form), Constant(expected):
             return _leaf(text, form, operator, expected)
@@ -259,13 +281,20 @@ def _equal_leaf(text: str, form: Form, expected: Json) -> Condition:
             return NEVER if number is None else comparison(text, "==", str(number))
         case Form.STRING, str():
             return _text_equals(text, expected)
-        case Form.QUANTITY, str():
-            return _amounts_compare(text, Operator.EQUAL, expected)
+        case ((Form.QUANTITY | Form.AMOUNT), str()):
+            return _amounts_compare(text, form, Operator.EQUAL, expected)
+        case Form.SPAN, str() | int() | float():
+            return _spans_compare(text, Operator.EQUAL, expected)
+        case Form.AMOUNT, int() | float():
+            raise NotTranslated("a quantity compared with a number, not with a text")
+        case Form.NUMBER, int() | float() | str():
+            known = number_in(expected) if isinstance(expected, str) else float(expected)
+            return NEVER if known is None else comparison(text, "==", literal(known))
         case ((Form.STRING | Form.QUANTITY), int() | float()):
             return _durations_compare(text, Operator.EQUAL, expected)
         case Form.INT_OR_STRING, _:
             return _either_kind(text, lambda side, kind: _equal_leaf(side, kind, expected))
-        case ((Form.NUMBER | Form.ANY), int() | float() | str()):
+        case Form.ANY, int() | float() | str():
             return compared_leaf(text, form, Comparison(Operator.EQUAL, str(expected)))
     return NEVER
 
@@ -279,11 +308,13 @@ def _ordered_leaf(text: str, form: Form, operator: Operator, expected: str | flo
             return comparison(text, _SIGNS[operator], literal(_shortened(number)))
         case Form.STRING, _:
             return _ordered_text(text, operator, expected)
-        case Form.QUANTITY, str():
+        case Form.SPAN, _:
+            return _spans_compare(text, operator, expected)
+        case ((Form.QUANTITY | Form.AMOUNT), str()):
             if amount(expected) is None and as_number(expected) is not None:
                 raise NotTranslated(f"a quantity compared with the duration `{expected}`")
-            return _amounts_compare(text, operator, expected)
-        case Form.QUANTITY, _:
+            return _amounts_compare(text, form, operator, expected)
+        case ((Form.QUANTITY | Form.AMOUNT), _):
             raise NotTranslated("a quantity compared with a number, not with a text")
         case Form.INT_OR_STRING, _:
             return _either_kind(
@@ -303,7 +334,7 @@ def _ordered_text(text: str, operator: Operator, expected: str | float) -> Condi
     number = as_number(expected)
     if isinstance(expected, str) and amount(expected) is not None:
         is_amount = truth(f"isQuantity({text})")
-        result = conjunction([is_amount, _amounts_compare(text, operator, expected)])
+        result = conjunction([is_amount, _amounts_compare(text, Form.QUANTITY, operator, expected)])
     elif number is not None:
         compared = comparison(f"double({text})", _SIGNS[operator], literal(_shortened(number)))
         result = conjunction([truth(f"{text}.matches({_NUMBER})"), compared])
@@ -341,7 +372,9 @@ def _text_equals(text: str, expected: str) -> Condition:
     result = globbed(text, expected)
     is_amount = truth(f"isQuantity({text})")
     if amount(expected) is not None:
-        result = choice(is_amount, _amounts_compare(text, Operator.EQUAL, expected), result)
+        result = choice(
+            is_amount, _amounts_compare(text, Form.QUANTITY, Operator.EQUAL, expected), result
+        )
     elif has_wildcards(expected) and set(expected) <= _OF_QUANTITIES:
         result = conjunction([negation(is_amount), result])
     if is_duration(expected):
@@ -353,11 +386,20 @@ _OF_QUANTITIES: Final = frozenset("*?+-.0123456789eEkKMGTPimnu")
 """What a pattern consists of that a quantity could match."""
 
 
-def _amounts_compare(text: str, operator: Operator, expected: str) -> Condition:
+def _amounts_compare(text: str, form: Form, operator: Operator, expected: str) -> Condition:
     if amount(expected) is None:
         return NEVER
-    compared = f"quantity({text}).compareTo(quantity({quoted(expected)}))"
+    amount_text = text if form is Form.AMOUNT else f"quantity({text})"
+    compared = f"{amount_text}.compareTo(quantity({quoted(expected)}))"
     return comparison(compared, _SIGNS[operator], "0")
+
+
+def _spans_compare(text: str, operator: Operator, expected: str | float) -> Condition:
+    """Return how a duration compares; a number is one of whole seconds."""
+    if isinstance(expected, str) and not is_duration(expected):
+        return NEVER
+    written = expected if isinstance(expected, str) else f"{int(expected)}s"
+    return comparison(text, _SIGNS[operator], f"duration({quoted(written)})")
 
 
 def _durations_compare(text: str, operator: Operator, expected: str | float) -> Condition:
@@ -558,7 +600,7 @@ def _text_of(one: Query) -> tuple[str, Form]:
     match one:
         case Located(place) if place.shape.form not in (Form.FIELDS, Form.MAP, Form.LIST):
             return place.plain, place.shape.form
-        case Computed(text, form):
+        case Computed(text, form) if form not in _AMOUNTS:
             return text, form
         case Constant(str() | int() | float() as value):
             return literal(value), Form.ANY
@@ -653,16 +695,31 @@ def substituted(message: str, names: Names) -> Sequence[str | Query]:
     """Return the parts of a text with variables. Raises NotTranslated."""
     parts: list[str | Query] = []
     end = 0
-    for found in VARIABLE.finditer(message):
-        if not found[2]:
-            break
-        parts += [message[end : found.start()], _variable(found[1], names)]
-        end = found.end()
+    for start, after in variables_in(message):
+        parts += [message[end:start], _variable(message[start + 2 : after - 2], names)]
+        end = after
     return [*parts, message[end:]]
 
 
-def joined(parts: Iterable[str | Query]) -> str:
-    """Return a text with variables as an expression. Raises NotTranslated."""
+def variables_in(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where variables begin and end; those inside of others are part of them, and what never
+    ends is none."""
+    depth = begin = position = 0
+    while position < len(text) - 1:
+        pair = text[position : position + 2]
+        if pair == "{{":
+            begin = position if depth == 0 else begin
+            depth += 1
+        elif pair == "}}" and depth:
+            depth -= 1
+            if depth == 0:
+                yield begin, position + 2
+        position += 2 if pair in ("{{", "}}") else 1
+
+
+def joined(parts: Iterable[str | Query], *, fails: bool = False) -> str:
+    """Return a text with variables as an expression. Where one is absent, nothing stands in its
+    place, or the expression fails. Raises NotTranslated."""
     texts = []
     for one in parts:
         match one:
@@ -670,16 +727,27 @@ def joined(parts: Iterable[str | Query]) -> str:
                 continue
             case str():
                 texts.append(quoted(one))
-            case Located(place) if not place.unsure:
-                is_text = place.shape.form is Form.STRING
-                texts.append(place.plain if is_text else f"string({place.plain})")
-            case Located(place) if place.shape.form is Form.STRING:
-                texts.append(f"{place.optional}.orValue('')")
-            case Computed(text, _):
-                texts.append(text)
+            case Located(place) if place.shape.form is Form.STRING and not fails:
+                is_sure = not place.unsure
+                texts.append(place.plain if is_sure else f"{place.optional}.orValue('')")
             case _:
-                raise NotTranslated("a variable in a message")
+                texts.append(_written(one, fails=fails))
     return " + ".join(texts)
+
+
+_AMOUNTS: Final = (Form.AMOUNT, Form.SPAN, Form.INSTANT)
+"""What CEL has no text of."""
+
+
+def _written(value: Query, *, fails: bool) -> str:
+    """Return a value as a text. Raises NotTranslated."""
+    one = single(value)
+    if one.form in _AMOUNTS:
+        raise NotTranslated("an amount in a text")
+    text = one.text if one.form in (Form.STRING, Form.QUANTITY) else f"string({one.text})"
+    if fails or one.there == ALWAYS:
+        return text
+    return f"({one.there.inside(Binding.OR)} ? {text} : '')"
 
 
 # --- Variables ---------------------------------------------------------------
@@ -689,16 +757,52 @@ def with_context(context: Sequence[JsonObject], names: Names) -> Names:
     """Return what a rule, or an entry of its `foreach`, sees with its variables. Raises
     NotTranslated where values are looked up."""
     for entry in context:
-        variable = entry.get("variable")
-        if not isinstance(variable, Mapping) or "value" in variable:
+        variable, call = entry.get("variable"), entry.get("apiCall")
+        if isinstance(variable, Mapping):
+            found = _of_variable(variable, names)
+        elif isinstance(call, Mapping) and _is_of_own_namespace(call):
+            found = read_in(str(call.get("jmesPath") or ""), _NAMESPACE, names)
+            variable = call
+        else:
             kinds = ("configMap", "apiCall", "imageRegistry", "globalReference", "variable")
             kind = next((one for one in kinds if one in entry), "context")
             raise NotTranslated(f"values that are looked up (`{kind}`)", _LOOKED_UP.get(kind, ""))
-        found: Query = read(str(variable.get("jmesPath")), names)
         if "default" in variable:
             found = Otherwise(found, operand(variable["default"], names))
         names = Names({**names.members, str(entry["name"]): found})
     return names
+
+
+def _of_variable(variable: JsonObject, names: Names) -> Query:
+    """Return what a variable of a context is: a value, what is read of it, or of the request."""
+    path = str(variable.get("jmesPath") or "")
+    if "value" not in variable:
+        return read(path, names)
+    return read_in(path, _given(variable["value"], names), names)
+
+
+def _given(value: Json, names: Names) -> Query:
+    if isinstance(value, Mapping) and "{{" in json.dumps(value):
+        return Names({name: _given(one, names) for name, one in value.items()})
+    return operand(value, names)
+
+
+def _is_of_own_namespace(call: JsonObject) -> bool:
+    """Return whether a call of the API reads the namespace of the request."""
+    path = str(call.get("urlPath"))
+    start, _, name = path.rpartition("/")
+    is_plain = not set(call) - {"urlPath", "jmesPath", "method", "default"}
+    return (
+        start == "/api/v1/namespaces"
+        and OWN_NAMESPACE.fullmatch(name) is not None
+        and is_plain
+        and call.get("method", "GET") == "GET"
+    )
+
+
+_NAMESPACE: Final = Located(
+    object_place([GroupVersionKind("", "v1", "Namespace")], "namespaceObject")
+)
 
 
 _LOOKED_UP: Final = {

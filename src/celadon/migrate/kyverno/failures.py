@@ -15,16 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.kube import Json
 from celadon.migrate.cel_text import ALWAYS
-from celadon.migrate.kyverno.conditions import VARIABLE
-from celadon.migrate.kyverno.queries import (
-    PARAMS,
-    Located,
-    Names,
-    Query,
-    Reader,
-    is_defined,
-    parsed,
-)
+from celadon.migrate.kyverno.conditions import variables_in
+from celadon.migrate.kyverno.expressions import Reader, parsed
+from celadon.migrate.kyverno.queries import PARAMS, Located, Names, Query, is_defined
 from celadon.migrate.translations import NotTranslated
 
 if TYPE_CHECKING:
@@ -34,7 +27,8 @@ if TYPE_CHECKING:
 def failing_variables(value: Json, names: Names, always: Collection[str]) -> Iterator[str]:
     """Yield the variables in conditions or patterns that fail for some objects. `always` are paths
     of fields that every object has in a cluster."""
-    whole = (found[1] for found in VARIABLE.finditer(json.dumps(value)) if found[2])
+    written = json.dumps(value)
+    whole = (written[start + 2 : end - 2] for start, end in variables_in(written))
     for found in dict.fromkeys(whole):
         text = json.loads(f'"{found}"').strip()
         if _may_fail(text, names, always):
@@ -65,7 +59,7 @@ class _Outcome:
 
 
 _VALUE: Final = _Outcome()
-_TAKE_NULL: Final = frozenset({"not_null", "to_array", "to_string", "type"})
+_TAKE_NULL: Final = frozenset({"not_null", "to_array", "to_number", "to_string", "type"})
 """Functions that have an answer for null; others fail."""
 
 
@@ -77,6 +71,8 @@ def _may_lack(value: Query, always: Collection[str], *, is_step: bool) -> bool:
     # Without the ConfigMap's key, the translation fails, too. What is validated has images.
     if place.root == PARAMS or place.path in always or place.path.endswith("ontainers[*].image"):
         return False
+    if not place.steps:
+        return bool(place.unsure)
     return not place.steps[-1].is_sure if is_step else bool(place.unsure)
 
 
@@ -111,7 +107,8 @@ class _Judge:
                 given = [self.outcome(one, current) for one in children]
                 takes = node["value"] in _TAKE_NULL
                 return _Outcome(
-                    fails=any(one.fails or (one.is_nothing and not takes) for one in given)
+                    is_null=node["value"] == "not_null" and all(one.is_nothing for one in given),
+                    fails=any(one.fails or (one.is_nothing and not takes) for one in given),
                 )
             case "projection" | "filter_projection" | "flatten" | "value_projection":
                 base = self.outcome(children[0], current)

@@ -302,6 +302,29 @@ def filtered(
     return together(_of_known_kinds(one, kinds, subject) for one in filters.blocks)
 
 
+def matched_before(rule: Rule, kinds: Sequence[GroupVersionKind]) -> Condition:
+    """Return whether a rule that matches a request to change an object would have matched one to
+    create it as it was before. Raises NotTranslated."""
+    # `validate_resource.go`, `validateOldObject`.
+    together = conjunction if rule.match.all_of else disjunction
+    excluding = conjunction if rule.exclude.all_of else disjunction
+    matched = together(_created_before(one, kinds) for one in rule.match.blocks)
+    excluded = excluding(_created_before(one, kinds) for one in rule.exclude.blocks)
+    blocks = (*rule.match.blocks, *rule.exclude.blocks)
+    if not any(one.annotations or one.selector or one.operations for one in blocks):
+        return ALWAYS  # kinds, names, namespaces and users are the same
+    return conjunction([matched, negation(excluded) if rule.exclude.blocks else ALWAYS])
+
+
+def _created_before(block: Filter, kinds: Sequence[GroupVersionKind]) -> Condition:
+    if not block.says_something or (
+        block.operations and Operation.CREATE.name not in block.operations
+    ):
+        return NEVER
+    block = replace(block, operations=())
+    return _of_known_kinds(block, kinds, "oldObject") if block.says_something else ALWAYS
+
+
 def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind], subject: str) -> Condition:
     """A block of filters; kinds that are known to be meant, or not to be, are not asked for."""
     given = [_parts(kind) for kind in block.kinds]

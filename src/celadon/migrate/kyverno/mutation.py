@@ -23,9 +23,10 @@ from celadon.migrate.cel_text import (
     some,
 )
 from celadon.migrate.kyverno.conditions import conditions, joined, substituted, with_context
+from celadon.migrate.kyverno.expressions import read
 from celadon.migrate.kyverno.pattern_translation import element
 from celadon.migrate.kyverno.patterns import AnchorKind, anchor_of, has_wildcards
-from celadon.migrate.kyverno.queries import Branch, Located, Names, elements, read
+from celadon.migrate.kyverno.queries import Branch, Located, Names, elements
 from celadon.migrate.shapes import Form, Place, Shape, is_selectable
 from celadon.migrate.translations import NotTranslated, apply_configuration, json_patches
 
@@ -106,7 +107,8 @@ class Writer:
         """Return a value that is no object: a literal, or a text with variables."""
         if not isinstance(value, str) or "{{" not in value:
             return literal(value)
-        return joined(substituted(value, self.names))
+        # Without the value of a variable Kyverno's rule fails, and so does the policy.
+        return joined(substituted(value, self.names), fails=True)
 
 
 @dataclass

@@ -9,6 +9,7 @@ As Kyverno `pkg/pss/evaluate.go`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -28,7 +29,7 @@ from celadon.admission.plugins.pod_security_standards import (
     version_error,
 )
 from celadon.kube import GroupVersionKind, JsonObject
-from celadon.migrate.cel_text import ALWAYS, Condition, truth
+from celadon.migrate.cel_text import ALWAYS, Condition, conjunction, truth
 from celadon.migrate.kyverno.pod_security_exclusions import exclusions, without_excluded
 from celadon.migrate.kyverno.policies import TEMPLATES
 from celadon.migrate.translations import NotTranslated
@@ -51,12 +52,37 @@ class Standard:
     variables: tuple[Mapping[str, str], ...]
     validations: tuple[Mapping[str, str], ...]
 
+    def before(self) -> Before:
+        """What is demanded of the object that was before, beside one that is now: as one
+        condition, whose variables have names of their own."""
+        texts = [_OF_VARIABLE.sub(r"\g<0>Before", one["expression"]) for one in self.validations]
+        variables = [
+            {
+                "name": f"{one['name']}Before",
+                "expression": _OF_VARIABLE.sub(r"\g<0>Before", one["expression"]),
+            }
+            for one in self.variables
+        ]
+        return Before(tuple(variables), conjunction(truth(f"({one})") for one in texts))
+
+
+_OF_VARIABLE: Final = re.compile(r"\bvariables\.\w+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """Whether an object was as demanded."""
+
+    variables: tuple[Mapping[str, str], ...]
+    fine: Condition
+
 
 def standard(
     given: JsonObject,
     message: Mapping[str, str],
     kinds: Sequence[GroupVersionKind],
     excepted: Sequence[tuple[Condition, Sequence[JsonObject]]] = (),
+    obj: str = "object",
 ) -> Standard:
     """Return what `podSecurity` demands of objects of some kinds. A fixed message is followed by
     the name of the check. Exceptions exclude more from objects that fulfil their conditions. Raises
@@ -67,6 +93,7 @@ def standard(
     root = roots.pop()
     if root is None or roots:
         raise NotTranslated("`podSecurity` for kinds without a template of Pods")
+    root = root.replace("object", obj, 1)
     variables = {"containers": all_containers(root)}
     excluding = [(ALWAYS, given.get("exclude") or ())]
     for number, (when, entries) in enumerate(excepted, 1):

@@ -25,6 +25,11 @@ KINDS: Final = ("ClusterPolicy", "Policy")
 _AUTOGEN: Final = "pod-policies.kyverno.io/autogen-controllers"
 
 
+OWN_NAMESPACE: Final = re.compile(
+    r"\{\{\s*request\.(namespace|object\.metadata\.namespace)\s*\}\}", re.ASCII
+)
+"""A variable that reads the namespace of a request."""
+
 _SELECTOR_SHAPE: Final[Shape] = {
     "matchLabels": {str: str},
     "matchExpressions": [{"key": Needed(str), "operator": Needed(str), "values": [str]}],
@@ -97,6 +102,8 @@ class Policy:
     namespace: str
     value: JsonObject
     rules: tuple[Rule, ...]
+    allows_existing: bool = False
+    """Whether objects that violate rules already may be changed, also where rules do not say so."""
 
     @property
     def annotations(self) -> Mapping[str, str]:
@@ -115,6 +122,13 @@ class Policy:
         # themselves. Kyverno takes `enforce` and `Enforce`.
         action = own or self.value["spec"].get("validationFailureAction") or ""
         return str(action).lower() == "enforce"
+
+    def lets_existing_pass(self, rule: Rule) -> bool:
+        """Return whether an object that violates a rule already may be changed: so it is where a
+        rule enforces and does not say otherwise."""
+        own = (rule.value.get("validate") or {}).get("allowExistingViolations")
+        allows = self.allows_existing if own is None else own is True
+        return allows and self.enforces(rule)
 
     def overrides(self, rule: Rule) -> Sequence[JsonObject]:
         """Return what else a rule does in some namespaces: of several that fit, the first."""
@@ -220,7 +234,7 @@ def is_policy(value: object) -> bool:
     )
 
 
-def read_policy(value: JsonObject) -> Policy:
+def read_policy(value: JsonObject, *, allows_existing: bool = False) -> Policy:
     """Return a policy. Shapes were checked before (`celadon.kube.json_types`)."""
     metadata = value["metadata"]
     return Policy(
@@ -228,6 +242,7 @@ def read_policy(value: JsonObject) -> Policy:
         metadata.get("namespace", "default") if value["kind"] == "Policy" else "",
         value,
         tuple(_rule(one) for one in value["spec"].get("rules") or ()),
+        allows_existing,
     )
 
 

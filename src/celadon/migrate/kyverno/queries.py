@@ -8,14 +8,12 @@ there. `null`, in JMESPath what is absent, is the absence of a value here.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from operator import ge, gt, le, lt
-from typing import TYPE_CHECKING, Final, TypeGuard
+from typing import Final, TypeGuard
 
 from celadon.kube import Json
-from celadon.kube.json_types import JsonObject
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
@@ -25,6 +23,7 @@ from celadon.migrate.cel_text import (
     conjunction,
     constant,
     disjunction,
+    every,
     filled,
     literal,
     member,
@@ -34,9 +33,6 @@ from celadon.migrate.cel_text import (
 )
 from celadon.migrate.shapes import Form, Place, Shape
 from celadon.migrate.translations import NotTranslated
-
-if TYPE_CHECKING:
-    Node = JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +51,13 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A value that is always there: part of the request, or the result of a function."""
+    """A single value: part of the request, or the result of a function."""
 
     text: str
+    """It binds as tightly as a call."""
     form: Form = Form.STRING
+    there: Condition = ALWAYS
+    """Whether there is one: only then the text may be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +87,39 @@ class Otherwise:
 
     first: Query
     second: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A value under a condition, and another one without it."""
+
+    condition: Condition
+    then: Query
+    otherwise: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """A list whose items are in another order, which `first` and `last` know, where they can be
+    told. Raises NotTranslated."""
+
+    of: Query
+    first: Callable[[], Query] = field(compare=False)
+    last: Callable[[], Query] = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """An object with the members of several: those of later ones stand for those of others."""
+
+    parts: tuple[Query, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression that a function asks of each item of a list (`&name`)."""
+
+    asked: Callable[[Query], Query] = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,189 +161,40 @@ class Reference:
     query: Query
 
 
-Query = Located | Constant | Computed | Truth | Keys | Length | Otherwise | Stream | Names
+Query = (
+    Located
+    | Constant
+    | Computed
+    | Truth
+    | Keys
+    | Length
+    | Otherwise
+    | Chosen
+    | Ordered
+    | Merged
+    | Expression
+    | Stream
+    | Names
+)
 ABSENT: Final = Constant(None)
 OPERATION: Final = Computed("request.operation")
 PARAMS: Final = "params"
 """The root of places in a ConfigMap that a rule reads."""
 
 
-# --- Reading -----------------------------------------------------------------
+# --- Asking ------------------------------------------------------------------
 
 
-_BEGIN, _END = "'{{", "}}'"
-"""Around a text that is a variable, in an expression: it is read as if it stood alone, as a field
-that is called so."""
-
-
-def read(text: str, names: Names) -> Query:
-    """Return what an expression of JMESPath reads. Raises NotTranslated."""
-    try:
-        return Reader(names).read(parsed(text), names)
-    except RecursionError:
-        raise NotTranslated("an expression in brackets in brackets, too deep to be read") from None
-
-
-def parsed(text: str) -> Node:
-    """Return the syntax tree of an expression of JMESPath. Raises NotTranslated."""
-    # late: what is written in CEL is translated without it
-    from jmespath.exceptions import JMESPathError
-    from jmespath.parser import Parser
-
-    try:
-        # jmespath parses; what it would search for is put together here, and never run.
-        return dict(Parser().parse(_variables_as_fields(text.strip())).parsed)
-    except JMESPathError as error:
-        reason = str(error).partition("\n")[0]
-        raise NotTranslated(f"`{text.strip()}` is no JMESPath: {reason}") from None
-    except RecursionError:
-        raise NotTranslated("an expression in brackets in brackets, too deep to be read") from None
-
-
-def _variables_as_fields(text: str) -> str:
-    parts = []
-    at = 0
-    while (start := text.find(_BEGIN, at)) >= 0 and (end := text.find(_END, start + 3)) >= 0:
-        parts += [text[at:start], json.dumps(text[start + 1 : end + 2])]
-        at = end + len(_END)
-    return "".join((*parts, text[at:]))
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """Reads syntax trees, with what stands around an expression by name."""
-
-    names: Names
-
-    def read(self, node: Node, current: Query) -> Query:
-        """Return what a tree reads in a value. Raises NotTranslated."""
-        kind, children = node["type"], node["children"]
-        match kind:
-            case "identity" | "current":
-                return current
-            case "field" if node["value"].startswith("{{"):
-                named = read(node["value"][2:-2], self.names)
-                return _at_key(current, named) if _is_map(current) else named
-            case "field" if not node["value"]:  # `""` is the field of no name, which nothing has
-                return ABSENT
-            case "field":
-                return member_of(current, node["value"])
-            case "subexpression" | "index_expression" | "pipe":
-                for child in children:
-                    current = self.read(child, current)
-                return current
-            case "literal":
-                return Constant(node["value"])
-            case "index":
-                return _indexed(current, node["value"])
-            case "flatten":
-                return _flattened(self.read(children[0], current))
-            case "projection" | "value_projection" | "filter_projection":
-                return self._projected(node, current)
-            case "multi_select_list":
-                return Stream(tuple(Branch((), self.read(one, current)) for one in children))
-            case "or_expression":
-                return _either(*(self.read(one, current) for one in children))
-            case "and_expression" | "not_expression":
-                parts = [is_true(self.read(one, current)) for one in children]
-                whole = conjunction(parts) if kind == "and_expression" else negation(parts[0])
-                return Truth(whole)
-            case "comparator":
-                left, right = (self.read(one, current) for one in children)
-                return Truth(compare(left, _COMPARATORS[node["value"]], right))
-            case "function_expression":
-                return self._called(node["value"], children, current)
-        raise NotTranslated(f"`{kind.replace('_', ' ')}` of JMESPath")
-
-    def _projected(self, node: Node, current: Query) -> Query:
-        children = node["children"]
-        base = self.read(children[0], current)
-        # `keys(@)[]` stays what it is: a question for one key of a map is shorter than one that
-        # goes through all of them.
-        is_whole = node["type"] == "projection" and children[1]["type"] == "identity"
-        if isinstance(base, Keys) and is_whole:
-            return base
-        if node["type"] == "value_projection":
-            # CEL's macros go over the keys of a map; objects with named fields have none.
-            raise NotTranslated("a projection of the values of an object (`*`)")
-        stream = _streamed(base)
-        if node["type"] == "filter_projection":
-            stream = self._filtered(stream, children[2])
-        return _mapped(stream, lambda value: self.read(children[1], value))
-
-    def _filtered(self, stream: Stream, node: Node) -> Stream:
-        branches = []
-        for branch in stream.branches:
-            if not branch.sources:
-                raise NotTranslated("a filter of what is no list in an object")
-            last = branch.sources[-1]
-            # A filter becomes a condition of the innermost list, which is asked inside of its loop.
-            only = conjunction([last.only, is_true(self.read(node, branch.value))])
-            sources = (*branch.sources[:-1], replace(last, only=only))
-            branches.append(replace(branch, sources=sources))
-        return Stream(tuple(branches))
-
-    def _called(self, name: str, nodes: Sequence[Node], current: Query) -> Query:
-        if name not in _FUNCTIONS:
-            raise NotTranslated(f"the function `{name}`")
-        count, function = _FUNCTIONS[name]
-        if len(nodes) != count:
-            raise NotTranslated(f"`{name}` of {len(nodes)} arguments")
-        return function(*(self.read(one, current) for one in nodes))
-
-
-_COMPARATORS: Final = {"eq": "==", "ne": "!=", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
-
-
-def member_of(value: Query, name: str) -> Query:
-    """Return a member of a value; absent of what has none."""
-    match value:
-        case Names():
-            if name not in value.members:
-                raise NotTranslated(f"`{name}`, which admission policies do not see")
-            return value.members[name]
-        case Located():
-            shape = value.place.shape.member(name)
-            return Located(value.place.member(name, shape)) if shape is not None else ABSENT
-        case Constant():
-            inside = value.value
-            return Constant(inside.get(name)) if isinstance(inside, Mapping) else ABSENT
-        case Otherwise():
-            return Otherwise(member_of(value.first, name), member_of(value.second, name))
-    raise NotTranslated(f"`{name}` of a computed value")
-
-
-def _is_map(value: Query) -> TypeGuard[Located]:
-    return isinstance(value, Located) and value.place.shape.form is Form.MAP
-
-
-def _at_key(value: Located, key: Query) -> Query:
-    """Return what a map has at a key that is read."""
-    if isinstance(key, Computed):
-        return Located(value.place.at_key(key.text))
-    if isinstance(key, Located) and not key.place.unsure:
-        return Located(value.place.at_key(key.place.plain))
-    raise NotTranslated("a key that may be absent")
-
-
-def _indexed(value: Query, index: int) -> Query:
-    # An index from the end would need the size of a list that may be absent.
-    if index >= 0:
-        if isinstance(value, Located) and value.place.shape.form in (Form.LIST, Form.ANY):
-            return Located(value.place.at(index))
-        if isinstance(value, Computed) and value.form is Form.LIST:
-            return Computed(f"{value.text}[?{index}].orValue('')")
-    raise NotTranslated("an index into what is no list of an object")
-
-
-def _streamed(value: Query) -> Stream:
+def streamed(value: Query) -> Stream:
     """Return a list as a stream of its items."""
     match value:
         case Stream():
             return value
         # `list || []` as a list: going through nothing and through an absent list is the same.
-        case Otherwise(first, Constant()):
-            return _streamed(first)
+        case Otherwise(first, Constant(second)) if not second:
+            return streamed(first)
+        case Ordered(of):
+            return streamed(of)
         case Located(place):
             item = place.item(place.item_name)
             return Stream((Branch((Source(place, item.root),), Located(item)),))
@@ -329,172 +212,13 @@ def _as_map(place: Place) -> Place:
     return replace(place, root=f"dyn({place.there().plain})", shape=Shape(), steps=())
 
 
-def _mapped(stream: Stream, function: Callable[[Query], Query]) -> Stream:
-    branches: list[Branch] = []
-    for branch in stream.branches:
-        value = function(branch.value)
-        if isinstance(value, Stream):  # a projection in a projection is one of both
-            branches += [
-                Branch((*branch.sources, *one.sources), one.value) for one in value.branches
-            ]
-        # A projection leaves out what is null (the specification of JMESPath, "Projections").
-        elif value != ABSENT:
-            branches.append(replace(branch, value=value))
-    return Stream(tuple(branches))
-
-
-def _flattened(value: Query) -> Query:
-    """Return `value[]`: items that are lists give way to their items."""
-    if not isinstance(value, Stream):
-        return value
-    branches: list[Branch] = []
-    for branch in value.branches:
-        inner = branch.value
-        if isinstance(inner, Located) and inner.place.shape.form is Form.LIST:
-            branches += [
-                Branch((*branch.sources, *one.sources), one.value)
-                for one in _streamed(inner).branches
-            ]
-        else:
-            branches.append(branch)
-    return Stream(tuple(branches))
-
-
-def _either(first: Query, second: Query) -> Query:
-    if isinstance(first, Truth) and isinstance(second, Truth):
-        return Truth(disjunction([first.condition, second.condition]))
-    if first == OPERATION:  # which is never empty
-        return first
-    if isinstance(first, Constant):
-        return first if first.value not in (None, "", [], {}, False) else second
-    return Otherwise(first, second)
-
-
-# --- Functions ---------------------------------------------------------------
-
-
-def _length(value: Query) -> Query:
-    if isinstance(value, Constant) and isinstance(value.value, Sequence | Mapping):
-        return Constant(len(value.value))
-    return Length(value)
-
-
-def _keys(value: Query) -> Query:
-    if not isinstance(value, Located):
-        raise NotTranslated("the keys of what is no object")
-    return Keys(value.place)
-
-
-def _values(value: Query) -> Query:
-    if isinstance(value, Otherwise):
-        value = value.first
-    if not isinstance(value, Located):
-        raise NotTranslated("the values of what is no object")
-    place = value.place
-    inside = replace(place, root=f"{place.plain}[key]", shape=place.shape.item(), steps=())
-    return Stream((Branch((Source(place, "key"),), Located(inside)),))
-
-
-def _split(value: Query, separator: Query) -> Query:
-    text = quoted(_constant_text(separator))
-    match value:
-        case Located(place) if not place.unsure and place.shape.form is Form.STRING:
-            return Computed(f"{place.plain}.split({text})", Form.LIST)
-        case Computed(known, Form.STRING):
-            return Computed(f"{known}.split({text})", Form.LIST)
-        case Otherwise(Located(place), Constant(str(default))) if place.shape.form is Form.STRING:
-            return Computed(f"{_text_or(place, default)}.split({text})", Form.LIST)
-    raise NotTranslated("`split` of what may be absent, or is no text")
-
-
-def _contains(container: Query, item: Query) -> Query:
-    if isinstance(container, Otherwise) and isinstance(container.second, Constant):
-        container = container.first
-    if isinstance(container, Keys) and isinstance(item, Constant):
-        return Truth(has_key(container.place, str(item.value)))
-    form = _form(container)
-    if isinstance(container, Computed) or form is Form.STRING:
-        needle = quoted(_constant_text(item))
-        return Truth(_where(container, lambda text: truth(f"{text}.contains({needle})")))
-    if isinstance(container, Located) and form is Form.ANY:
-        needle = quoted(_constant_text(item))
-        # Without a schema it may be a text or a list; `contains` of JMESPath takes both.
-        is_text = comparison(f"type({container.place.plain})", "==", "string")
-        inside = truth(f"{container.place.plain}.contains({needle})")
-        among = member(needle, container.place.plain)
-        found = choice(is_text, inside, among)
-        return Truth(conjunction([container.place.present(), found]))
-    return Truth(some_item(container, lambda one: compare(one, "==", item)))
-
-
-def _constant_text(value: Query) -> str:
-    if isinstance(value, Constant) and isinstance(value.value, str):
-        return value.value
-    raise NotTranslated("a text that is no constant")
-
-
-def _regex_match(pattern: Query, value: Query) -> Query:
-    regex = quoted(_constant_text(pattern))
-    return Truth(_where(value, lambda text: truth(f"{text}.matches({regex})"), as_string=True))
-
-
-def _affix(method: str) -> Callable[[Query, Query], Query]:
-    def called(value: Query, affix: Query) -> Query:
-        text = quoted(_constant_text(affix))
-        return Truth(_where(value, lambda one: truth(f"{one}.{method}({text})")))
-
-    return called
-
-
-def _cased(method: str) -> Callable[[Query], Query]:
-    def called(value: Query) -> Query:
-        match value:
-            case Located(place) if not place.unsure and place.shape.form is Form.STRING:
-                return Computed(f"{place.plain}.{method}()")
-            case Computed(text, Form.STRING):
-                return Computed(f"{text}.{method}()")
-            case Constant(str(text)):
-                return Constant(text.lower() if method == "lowerAscii" else text.upper())
-            case Otherwise(Located(place), Constant(str(text))) if place.shape.form is Form.STRING:
-                return Computed(f"{_text_or(place, text)}.{method}()")
-        raise NotTranslated(f"`{method}` of what may be absent, or is no text")
-
-    return called
-
-
-def _same(value: Query) -> Query:
-    return value
-
-
-_FUNCTIONS: Final[Mapping[str, tuple[int, Callable[..., Query]]]] = {
-    "length": (1, _length),
-    "keys": (1, _keys),
-    "values": (1, _values),
-    "split": (2, _split),
-    "contains": (2, _contains),
-    "regex_match": (2, _regex_match),
-    "starts_with": (2, _affix("startsWith")),
-    "ends_with": (2, _affix("endsWith")),
-    "to_lower": (1, _cased("lowerAscii")),
-    "to_upper": (1, _cased("upperAscii")),
-    # The order of items is never asked for here, only whether there is one of some kind.
-    "sort": (1, _same),
-    "to_array": (1, _same),
-    "to_string": (1, _same),
-}
-"""Functions by name: how many arguments they have, and what they read."""
-
-
-# --- Asking ------------------------------------------------------------------
-
-
 def some_item(value: Query, asked: Callable[[Query], Condition]) -> Condition:
     """Return whether something holds for an item of a list, or for a value that is no list."""
     match value:
         case Stream(branches):
             return disjunction(_some_of_branch(one, asked) for one in branches)
         case Located(place) if place.shape.form is Form.LIST:
-            return disjunction(_some_of_branch(one, asked) for one in _streamed(value).branches)
+            return disjunction(_some_of_branch(one, asked) for one in streamed(value).branches)
         case Located(place):
             return conjunction([place.present(), asked(Located(place.there()))])
         case Constant(list() as items):
@@ -508,7 +232,13 @@ def some_item(value: Query, asked: Callable[[Query], Condition]) -> Condition:
                 [some_item(first, asked), conjunction([nothing, some_item(second, asked)])]
             )
         case Keys():
-            return disjunction(_some_of_branch(one, asked) for one in _streamed(value).branches)
+            return disjunction(_some_of_branch(one, asked) for one in streamed(value).branches)
+        case Ordered(of):
+            return some_item(of, asked)
+        case Chosen(condition, then, other):
+            return choice(condition, some_item(then, asked), some_item(other, asked))
+        case Computed(there=there):
+            return conjunction([there, asked(replace(value, there=ALWAYS))])
     return asked(value)
 
 
@@ -533,6 +263,12 @@ def is_defined(value: Query) -> Condition:
             return constant(inside is not None)
         case Otherwise(first, second):
             return disjunction([is_true(first), is_defined(second)])
+        case Chosen(condition, then, other):
+            return choice(condition, is_defined(then), is_defined(other))
+        case Computed(there=there):
+            return there
+        case Ordered(of):
+            return is_defined(of)
     return ALWAYS
 
 
@@ -544,26 +280,32 @@ def is_true(value: Query) -> Condition:
         case Constant(inside):
             return constant(inside not in (None, "", False) and inside not in ([], {}))
         case Located(place):
-            return conjunction([place.present(), _is_filled(place.there())])
+            return conjunction([place.present(), _is_filled(place.there().plain, place.shape.form)])
         case Stream():
             return some_item(value, lambda one: ALWAYS)
         case Otherwise(first, second):
             return disjunction([is_true(first), is_true(second)])
         case Keys(place):
             return conjunction([place.present(), filled(place.there().plain)])
-        case Computed(text, Form.STRING):
-            return comparison(text, "!=", "''")
+        case Computed(text, form, there):
+            return conjunction([there, _is_filled(text, form)])
+        case Chosen(condition, then, other):
+            return choice(condition, is_true(then), is_true(other))
+        case Ordered(of):
+            return is_true(of)
+        case Merged(parts):
+            return disjunction(map(is_true, parts))
     return ALWAYS
 
 
-def _is_filled(place: Place) -> Condition:
-    match place.shape.form:
+def _is_filled(text: str, form: Form) -> Condition:
+    match form:
         case Form.STRING:
-            return comparison(place.plain, "!=", "''")
+            return comparison(text, "!=", "''")
         case Form.LIST | Form.MAP:
-            return filled(place.plain)
+            return filled(text)
         case Form.BOOL:
-            return truth(place.plain)
+            return truth(text)
     return ALWAYS
 
 
@@ -577,23 +319,88 @@ def length_text(of: Query) -> str:
             return f"size({place.optional}.orValue({empty}))"
         case Stream(branches) if branches:
             return " + ".join(map(_branch_length, branches))
+        case Ordered(inside):
+            return length_text(inside)
+        case Otherwise(first, Constant(second)) if not second:
+            return length_text(first)
+        case Computed(text, Form.STRING, there):
+            size = f"size({text})"
+            return size if there == ALWAYS else f"({there.text} ? {size} : 0)"
     raise NotTranslated("a length of what is no list or text of an object")
 
 
 def _branch_length(branch: Branch) -> str:
-    if len(branch.sources) != 1:
-        raise NotTranslated("the number of items of several lists in each other")
-    (source,) = branch.sources
+    """Return the number of values; of lists in lists, that of the inner ones is summed up."""
+    if not branch.sources:
+        raise NotTranslated("a length of what is no list or text of an object")
+    *outer, source = branch.sources
     there = some_item(branch.value, lambda _: ALWAYS)
-    only = conjunction([source.only, there])
+    text = f"size({items_text(replace(source, only=conjunction([source.only, there])))})"
+    for one in reversed(outer):
+        text = f"{items_text(one)}.map({one.variable}, {text}).sum()"
+    return text
+
+
+def items_text(source: Source) -> str:
+    """Return the items of a list that are gone through; none of a list that is absent."""
     items = source.place
     text = f"{items.optional}.orValue([])" if items.unsure else items.plain
-    if only != ALWAYS:
-        text = f"{text}.filter({source.variable}, {only.text})"
-    return f"size({text})"
+    if source.only == ALWAYS:
+        return text
+    return f"{text}.filter({source.variable}, {source.only.text})"
 
 
-def _form(value: Query) -> Form:
+def single(value: Query) -> Computed:
+    """Return a value as a single one. Raises NotTranslated of a list or object."""
+    match value:
+        case Located(place) if place.shape.form not in _OF_MANY:
+            return Computed(place.plain, place.shape.form, place.present())
+        case Computed():
+            return value
+        case Constant(str() | bool() | int() | float() as known):
+            return Computed(literal(known), _FORMS[type(known)])
+        case Truth(condition):
+            return Computed(f"({condition.text})", Form.BOOL)
+        case Length(of):
+            text = length_text(of)
+            return Computed(f"({text})" if " + " in text else text, Form.INTEGER)
+        case Otherwise(Located(place), Constant(str(text))) if place.shape.form is Form.STRING:
+            return Computed(text_or(place, text))
+        case Otherwise(first, second):
+            return _single_of(is_true(first), first, second)
+        case Chosen(condition, then, other):
+            return _single_of(condition, then, other)
+    raise NotTranslated("a function of what is no single value")
+
+
+_OF_MANY: Final = (Form.FIELDS, Form.MAP, Form.LIST)
+_FORMS: Final = {
+    str: Form.STRING, bool: Form.BOOL, int: Form.INTEGER, float: Form.NUMBER
+}  # fmt: skip
+
+
+def _single_of(condition: Condition, then: Query, otherwise: Query) -> Computed:
+    if condition in (ALWAYS, NEVER):
+        return single(then if condition == ALWAYS else otherwise)
+    if otherwise == ABSENT:
+        one = single(then)
+        return replace(one, there=conjunction([condition, one.there]))
+    one, other = single(then), single(otherwise)
+    form = one.form if Form.ANY in (one.form, other.form) else _common_form(one.form, other.form)
+    there = choice(condition, one.there, other.there)
+    if isinstance(then, Located) and condition == then.place.present() and other.there == ALWAYS:
+        return Computed(f"{then.place.optional}.orValue({other.text})", form)
+    return Computed(f"({condition.text} ? {one.text} : {other.text})", form, there)
+
+
+def _common_form(one: Form, other: Form) -> Form:
+    if one is other or (one, other) == (Form.QUANTITY, Form.STRING):
+        return one
+    raise NotTranslated("a value that is of one kind or of another")
+
+
+def form_of(value: Query) -> Form:
+    """Return which kind of value it is, as far as that is known."""
     match value:
         case Located(place):
             return place.shape.form
@@ -602,24 +409,21 @@ def _form(value: Query) -> Form:
     return Form.ANY
 
 
-def _where(
+def asked_of(
     value: Query, asked: Callable[[str], Condition], *, as_string: bool = False
 ) -> Condition:
-    """Return what is asked of the text of a value; not so where it is absent."""
-    match value:
-        case Located(place):
-            text = place.plain
-            if as_string and place.shape.form is not Form.STRING:
-                text = f"string({text})"
-            return conjunction([place.present(), asked(text)])
-        case Computed(text, _):
-            return asked(text)
-        case Otherwise(Located(place), Constant(str(text))):
-            return asked(_text_or(place, text))
-    raise NotTranslated("a function of what is no single text")
+    """Return what is asked of the text of a value; not so where it is absent. Raises
+    NotTranslated."""
+    if isinstance(value, Otherwise):
+        match value.first, value.second:
+            case Located(place), Constant(str(text)):
+                return asked(text_or(place, text))
+    one = single(value)
+    text = f"string({one.text})" if as_string and one.form is not Form.STRING else one.text
+    return conjunction([one.there, asked(text)])
 
 
-def _text_or(place: Place, default: str) -> str:
+def text_or(place: Place, default: str) -> str:
     """Return the text of a value, or another where it is absent or empty."""
     is_text = place.shape.form is Form.STRING
     if not default:
@@ -633,6 +437,19 @@ def _text_or(place: Place, default: str) -> str:
 def compare(left: Query, operator: str, right: Query) -> Condition:
     """Return how two values compare, as JMESPath compares them. Raises NotTranslated."""
     match left, right:
+        case Chosen(condition, then, other), _:
+            return choice(
+                condition, compare(then, operator, right), compare(other, operator, right)
+            )
+        case _, Chosen(condition, then, other):
+            return choice(condition, compare(left, operator, then), compare(left, operator, other))
+        case Computed(there=there), _ if there != ALWAYS:
+            return conjunction([there, compare(replace(left, there=ALWAYS), operator, right)])
+        case _, Computed(there=there) if there != ALWAYS:
+            return conjunction([there, compare(left, operator, replace(right, there=ALWAYS))])
+        case Merged(), Merged() if operator in ("==", "!="):
+            same = _merged_alike(left.parts, right.parts)
+            return same if operator == "==" else negation(same)
         case Constant(), Constant() if operator in ("==", "!="):
             return constant((left == right) is (operator == "=="))
         case Constant(one), Constant(other):
@@ -656,11 +473,65 @@ def compare(left: Query, operator: str, right: Query) -> Condition:
             return comparison(f"({one.text})", operator, f"({other.text})")
         case Length(), Constant(int(number)):
             return comparison(length_text(left.of), operator, str(number))
-        case Computed(text, _), Constant(value):
-            return comparison(text, operator, literal(value))
+        case Computed(), Constant(value):
+            return _compared_with(left, operator, value)
         case ((Located() | Computed()), (Located() | Computed())) if operator in ("==", "!="):
             return comparison(_maybe(left, right), operator, _maybe(right, left))
     raise NotTranslated("a comparison of values that are no single values")
+
+
+def _merged_alike(left: tuple[Query, ...], right: tuple[Query, ...]) -> Condition:
+    """Return whether two maps are the same once the same members of both have been replaced."""
+    match left, right:
+        case (one, Constant(dict() as replaced)), (other, Constant(values)) if values == replaced:
+            maps = [_map_of(one), _map_of(other)]
+            if all(maps):
+                a, b = (str(each) for each in maps)
+                is_replaced = member("key", literal(list(replaced)))
+                is_same = conjunction(
+                    [member("key", b), comparison(f"{b}[key]", "==", f"{a}[key]")]
+                )
+                return conjunction(
+                    [
+                        every(a, "key", disjunction([is_replaced, is_same])),
+                        every(b, "key", disjunction([is_replaced, member("key", a)])),
+                    ]
+                )
+    raise NotTranslated("merged objects, compared as a whole")
+
+
+def _map_of(value: Query) -> str | None:
+    """Return the text of a map; an empty one where it is absent. None of what is no map."""
+    match value:
+        case Otherwise(Located(place), Constant({})) | Located(place):
+            return place.items if place.shape.form is Form.MAP else None
+    return None
+
+
+def _compared_with(left: Computed, operator: str, value: Json) -> Condition:
+    # Values of different kinds are not equal in JMESPath, and in no order.
+    otherwise = constant(operator == "!=")
+    match left.form:
+        case Form.INTEGER if _is_number(value):
+            if float(value).is_integer():
+                return comparison(left.text, operator, str(int(value)))
+            return otherwise if operator in ("==", "!=") else _ordered_by(left, operator, value)
+        case Form.NUMBER if _is_number(value):
+            return _ordered_by(left, operator, value)
+        case Form.STRING | Form.QUANTITY if operator in ("==", "!=") and isinstance(value, str):
+            return comparison(left.text, operator, literal(value))
+        case Form.BOOL if operator in ("==", "!=") and isinstance(value, bool):
+            held = truth(left.text)
+            return held if value is (operator == "==") else negation(held)
+        case Form.STRING | Form.QUANTITY | Form.BOOL | Form.INTEGER | Form.NUMBER:
+            return otherwise
+        case Form.ANY:
+            return comparison(left.text, operator, literal(value))
+    raise NotTranslated("an amount compared as a text")
+
+
+def _ordered_by(left: Computed, operator: str, value: float) -> Condition:
+    return comparison(left.text, operator, literal(float(value)))
 
 
 _ORDERS: Final[Mapping[str, Callable[[float, float], bool]]] = {
@@ -701,6 +572,8 @@ def avoiding(value: Query, name: str) -> Query:
             return Located(replace(place, taken=place.taken | {name}))
         case Otherwise(first, second):
             return Otherwise(avoiding(first, name), avoiding(second, name))
+        case Chosen(condition, first, second):
+            return Chosen(condition, avoiding(first, name), avoiding(second, name))
     return value
 
 
@@ -713,16 +586,23 @@ def has_key(place: Place, key: str) -> Condition:
     return place.member(key, shape).present() if shape is not None else NEVER
 
 
-def elements(items: Query) -> list[Branch]:
-    """Return the branches of a list that is gone through, with the place of an element as value.
-    Raises NotTranslated where the elements are no places in an object."""
+def element_branches(items: Query) -> list[Branch]:
+    """Return the branches of a list that is gone through, with an element as value. Raises
+    NotTranslated."""
     found = []
-    for branch in _streamed(items).branches:
+    for branch in streamed(items).branches:
         inner = branch.value
         if isinstance(inner, Located) and inner.place.shape.form is Form.LIST:
-            last = _streamed(inner).branches[0]
+            last = streamed(inner).branches[0]
             branch = Branch((*branch.sources, *last.sources), last.value)
-        if not isinstance(branch.value, Located):
-            raise NotTranslated("a list of values made of others")
         found.append(branch)
+    return found
+
+
+def elements(items: Query) -> list[Branch]:
+    """Return the branches of a list of an object that is gone through, with the place of an element
+    as value. Raises NotTranslated where the elements are no places in an object."""
+    found = element_branches(items)
+    if not all(isinstance(one.value, Located) for one in found):
+        raise NotTranslated("a list of values made of others")
     return found

@@ -7,53 +7,38 @@ demands a validation. A rule is translated whole or not at all.
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 from celadon.admission import Operation
-from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.defaulting import always_set
 from celadon.kube.json_types import JsonDict, Needed
 from celadon.kube.json_types import Shape as JsonShape
 from celadon.kube.resources import Catalog
-from celadon.kube.schemas import Schema
 from celadon.migrate.cel_text import (
     ALWAYS,
-    NEVER,
-    Condition,
-    choice,
-    comparison,
-    conjunction,
-    disjunction,
-    negation,
-    quoted,
 )
 from celadon.migrate.kyverno.bindings import bindings, config_map, param_ref
 from celadon.migrate.kyverno.cel_policies import (
     CEL_POLICY_SHAPE,
-    condition_name,
     is_cel_policy,
     translate_cel_policy,
 )
 from celadon.migrate.kyverno.conditions import (
     OPERATIONS,
-    VARIABLE,
     asked_operations,
-    conditions,
-    joined,
-    operand,
     operations_of,
-    substituted,
-    with_context,
 )
+from celadon.migrate.kyverno.demands import Demand, demand_of, not_excepted, of_element, of_rule
+from celadon.migrate.kyverno.expressions import read
 from celadon.migrate.kyverno.failures import failing_variables
-from celadon.migrate.kyverno.matching import Matching, filtered, kinds_of, matching
-from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
-from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
-from celadon.migrate.kyverno.pod_security import standard
+from celadon.migrate.kyverno.matching import (
+    Matching,
+    kinds_of,
+    matching,
+)
 from celadon.migrate.kyverno.pod_security_exclusions import exclusions
 from celadon.migrate.kyverno.policies import (
     POLICY_SHAPE,
@@ -69,20 +54,8 @@ from celadon.migrate.kyverno.policies import (
     variants,
 )
 from celadon.migrate.kyverno.queries import (
-    ABSENT,
-    OPERATION,
-    PARAMS,
-    Branch,
-    Computed,
-    Constant,
-    Located,
-    Names,
-    Reference,
-    avoiding,
-    elements,
-    read,
+    element_branches,
 )
-from celadon.migrate.shapes import Form, Place, Shape, object_place
 from celadon.migrate.translations import (
     NotTranslated,
     Origin,
@@ -92,19 +65,6 @@ from celadon.migrate.translations import (
     policy_document,
     with_container_variable,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Demand:
-    """One form of a rule demands this of objects of some kinds."""
-
-    conditions: Mapping[str, str]
-    """Match conditions by name."""
-    operations: tuple[str, ...]
-    validations: tuple[Mapping[str, str], ...]
-    extra: Mapping[str, Json] = field(default_factory=dict)
-    """Further fields of the policy's spec: variables, params, audit annotations."""
-    mutations: tuple[JsonObject, ...] = ()
 
 
 def translate(
@@ -174,22 +134,11 @@ def _left_out(
             if exception.is_for_rule(policy.full_name, form.name):
                 try:
                     for kind in kinds:
-                        _not_excepted(exception, [kind], ())
+                        not_excepted(exception, [kind], ())
                     if _is_of_controls(exception, form.rule):
                         exclusions([(ALWAYS, exception.value["spec"]["podSecurity"])])
                 except NotTranslated as error:
                     yield exception.name, error.reason
-
-
-def _not_excepted(
-    exception: PolicyException, kinds: Sequence[GroupVersionKind], operations: Iterable[str]
-) -> Condition:
-    """Return whether an object of some kinds is none that an exception is for. Raises
-    NotTranslated."""
-    exception.check()
-    given = exception.value["spec"].get("conditions")
-    required = [conditions(given, _names(kinds))] if given else []
-    return negation(conjunction([filtered(exception.filters, kinds, operations), *required]))
 
 
 def _is_of_controls(exception: PolicyException, rule: Rule) -> bool:
@@ -223,7 +172,7 @@ def _documents(
     whole = [one for one in own if one not in partial]
     for kind in [*kinds, *([None] if unknown else [])]:
         of = [kind] if kind else []
-        demand = _excepting(_demand(policy, rule, of, partial), whole, of)
+        demand = _excepting(demand_of(policy, rule, of, partial), whole, of)
         same = demands.setdefault(repr(demand), (demand, []))
         if kind:
             same[1].append(kind)
@@ -250,7 +199,7 @@ def _excepting(
     said = dict(
         zip(
             condition_names(exceptions),
-            (_not_excepted(one, kinds, demand.operations) for one in exceptions),
+            (not_excepted(one, kinds, demand.operations) for one in exceptions),
             strict=True,
         )
     )
@@ -325,329 +274,6 @@ def _in_order(policy: Policy, rule: Rule) -> str:
     return f"{names.index(rule.name) + 1:0{len(str(len(names)))}}-{rule.name}"
 
 
-# --- What is demanded --------------------------------------------------------
-
-
-def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> Names:
-    """Return what JMESPath sees of a request for objects of a kind; with an operation, only what
-    requests for it have."""
-    place = object_place(kinds)
-    old = object_place(kinds, "oldObject")
-    user = Names(
-        {
-            "username": Computed("request.userInfo.username"),
-            "groups": Located(_list_of_texts("request.userInfo.groups")),
-        }
-    )
-    user_parts = "request.userInfo.username.split(':')"
-    lacking = {name: ABSENT for one, name in _LACKING.items() if one == operation}
-    request = Names(
-        {
-            "object": Located(place),
-            "oldObject": Located(old),
-            **lacking,
-            "operation": Constant(operation) if operation else OPERATION,
-            "namespace": Computed("request.namespace"),
-            "name": Computed("request.name"),
-            "userInfo": user,
-            "kind": Names(
-                {name: Computed(f"request.kind.{name}") for name in ("group", "version", "kind")}
-            ),
-        }
-    )
-    return Names(
-        {
-            "request": request,
-            "serviceAccountNamespace": Computed(f"{user_parts}[?2].orValue('')"),
-            "serviceAccountName": Computed(f"{user_parts}[?3].orValue('')"),
-        }
-    )
-
-
-def _list_of_texts(text: str) -> Place:
-    return Place(text, Shape(Schema(type="array", items=Schema(type="string"))))
-
-
-def _of_rule(rule: Rule, kinds: Sequence[GroupVersionKind], operation: str = "") -> Names:
-    """Return what a rule sees of a request for objects of a kind."""
-    names = _names(kinds, operation)
-    known = config_map(rule)
-    if known is None:
-        return with_context(rule.context, names)
-    params = Located(object_place([_CONFIG_MAP], PARAMS))
-    own = [one for one in rule.context if one["name"] != known.variable]
-    return with_context(own, Names({**names.members, known.variable: params}))
-
-
-_CONFIG_MAP: Final = GroupVersionKind("", "v1", "ConfigMap")
-
-
-_INSTEAD: Final = {
-    "targets": "Objects that are there already are no concern of admission.",
-}
-
-_KNOWN: Final = frozenset(
-    {
-        "celPreconditions",
-        "context",
-        "exclude",
-        "match",
-        "mutate",
-        "name",
-        "preconditions",
-        "reportProperties",
-        "skipBackgroundRequests",
-        "validate",
-    }
-)
-_VALIDATE: Final = frozenset(
-    {
-        "allowExistingViolations",
-        "anyPattern",
-        "cel",
-        "deny",
-        "failureAction",
-        "failureActionOverrides",
-        "foreach",
-        "message",
-        "pattern",
-        "podSecurity",
-        "validationFailureAction",
-    }
-)
-
-
-def _demand(
-    policy: Policy,
-    rule: Rule,
-    kinds: Sequence[GroupVersionKind],
-    exceptions: Sequence[PolicyException],
-) -> Demand:
-    validate: JsonObject = rule.value.get("validate") or {}
-    mutate: JsonObject = rule.value.get("mutate") or {}
-    for given, known in ((rule.value, _KNOWN), (validate, _VALIDATE), (mutate, MUTATE_FIELDS)):
-        for name in sorted(set(given) - known):
-            raise NotTranslated(f"`{name}`", _INSTEAD.get(name, ""))
-    if "cel" in validate:
-        return _cel(rule)
-    names = _of_rule(rule, kinds)
-    if mutate:
-        return _mutating_demand(rule, names, object_place(kinds))
-    _, left = operations_of(rule.preconditions)
-    required = conditions(left, names)
-    if "podSecurity" in validate:
-        excepted = [
-            (negation(met), one.value["spec"]["podSecurity"])
-            for one in exceptions
-            if (met := _not_excepted(one, kinds, ())) != ALWAYS
-        ]
-        message = _message(rule, names)
-        demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
-        return Demand(
-            {"is-meant": required.text} if required != ALWAYS else {},
-            asked_operations(rule),
-            demanded.validations,
-            {"variables": list(demanded.variables)},
-        )
-    answer = _answer(rule, names, object_place(kinds))
-    said = conjunction([required, negation(answer.skips)]), answer.fine
-    for_operations = list(asked_operations(rule))
-    for operation in _without(rule, for_operations):
-        # What is not there then is absent in JMESPath; in CEL it is null, and has no fields.
-        try:
-            lacking = _of_rule(rule, kinds, operation)
-            other = _answer(rule, lacking, object_place(kinds))
-            met = conjunction([conditions(left, lacking), negation(other.skips)])
-        except NotTranslated:
-            continue  # a function of what is absent: the rule fails, and so does the policy
-        fine = other.fine
-        if met == NEVER or fine == ALWAYS:
-            for_operations.remove(operation)
-        else:
-            is_it = comparison(OPERATION.text, "==", quoted(operation))
-            said = _either(is_it, met, said[0]), _either(is_it, fine, said[1])
-    met, fine = said
-    if fine == ALWAYS or not for_operations:
-        raise NotTranslated("a demand that every object fulfils")
-    return Demand(
-        {"is-meant": met.text} if met != ALWAYS else {},
-        tuple(for_operations),
-        ({"expression": fine.text, **_message(rule, names)},),
-    )
-
-
-def _without(rule: Rule, operations: Sequence[str]) -> Iterator[str]:
-    """Yield the operations for which a rule reads an object that such requests do not have."""
-    text = json.dumps([rule.preconditions, rule.context, rule.value.get("validate")])
-    for operation, name in _LACKING.items():
-        if operation in operations and f"request.{name}." in text:
-            yield operation
-
-
-_LACKING: Final = {Operation.CREATE.name: "oldObject", Operation.DELETE.name: "object"}
-
-
-def _either(condition: Condition, then: Condition, otherwise: Condition) -> Condition:
-    """Return whether `then` holds under a condition, and another without it."""
-    if then in (ALWAYS, NEVER):
-        together = disjunction if then == ALWAYS else conjunction
-        return together([condition if then == ALWAYS else negation(condition), otherwise])
-    return choice(condition, then, otherwise)
-
-
-def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
-    """Return what a rule changes. Where its conditions do not hold, nothing."""
-    _, left = operations_of(rule.preconditions)
-    required = conditions(left, names)
-    changes = mutation(place, rule.value["mutate"], names)
-    met = conjunction([required, changes.condition])
-    return Demand(
-        {"is-meant": met.text} if met != ALWAYS else {},
-        asked_operations(rule),
-        (),
-        mutations=changes.mutations,
-    )
-
-
-def _answer(rule: Rule, names: Names, place: Place) -> Answer:
-    validate = rule.value["validate"]
-    if "pattern" in validate:
-        return element(place, _substituted(validate["pattern"], names))
-    if "anyPattern" in validate:
-        return _any_pattern(place, _substituted(validate["anyPattern"], names))
-    if "deny" in validate:
-        given = (validate["deny"] or {}).get("conditions")
-        return judged(negation(conditions(given, names)) if given else NEVER)
-    if "foreach" in validate:
-        return _for_each(validate["foreach"], names, place)
-    raise NotTranslated("a validation of no known form")
-
-
-def _substituted(pattern: Json, names: Names) -> Any:  # noqa: ANN401 - a pattern with references
-    """Return a pattern in which variables are references. Raises NotTranslated."""
-    match pattern:
-        case Mapping():
-            if any("{{" in key for key in pattern):
-                raise NotTranslated("variables in keys of a pattern")
-            return {key: _substituted(one, names) for key, one in pattern.items()}
-        case str():
-            return Reference(operand(pattern, names)) if "{{" in pattern else pattern
-        case list():
-            return [_substituted(one, names) for one in pattern]
-    return pattern
-
-
-def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
-    """One pattern must pass. Kyverno skips the rule where all of them skip, or some skip and none
-    passes but does not fail."""
-    answers = [element(place, one) for one in patterns]
-    passes = disjunction(one.passes() for one in answers)
-    all_skip = conjunction(one.skips for one in answers)
-    return judged(passes, all_skip)
-
-
-def _for_each(entries: Sequence[JsonObject], names: Names, whole: Place) -> Answer:
-    """Return what is demanded of every element of lists. Where no element is meant, the rule is
-    skipped."""
-    demands, meant = [], []
-    for entry in entries:
-        unknown = set(entry) - _FOREACH
-        if unknown:
-            raise NotTranslated(f"`{min(unknown)}` in foreach")
-        for branch in elements(read(str(entry["list"]), names)):
-            is_meant, held = _element_demand(entry, names, branch, whole)
-            demands.append(negation(_some(branch, conjunction([is_meant, negation(held)]))))
-            meant.append(_some(branch, is_meant) if entry.get("preconditions") else ALWAYS)
-    return judged(conjunction(demands), negation(disjunction(meant)))
-
-
-_FOREACH: Final = frozenset({"context", "list", "pattern", "deny", "preconditions", "elementScope"})
-
-
-def _element_demand(
-    entry: JsonObject, names: Names, branch: Branch, whole: Place
-) -> tuple[Condition, Condition]:
-    """Return whether an element is meant, and whether it is as demanded, or the whole object for
-    its sake (`elementScope: false`)."""
-    assert isinstance(branch.value, Located)
-    place = replace(branch.value.place.there(), taken=frozenset({branch.value.place.root}))
-    inside = _of_element(entry, names, place)
-    if entry.get("elementScope") is True and place.shape.form in _SCALARS:
-        raise NotTranslated(
-            "`elementScope: true` for elements that are no objects: it always fails"
-        )
-    is_meant = [branch.value.place.present()]
-    if entry.get("preconditions"):
-        is_meant.append(conditions(entry["preconditions"], inside))
-    if "pattern" in entry:
-        of_whole = entry.get("elementScope") is False
-        judged_place = replace(whole, taken=place.taken) if of_whole else place
-        held = element(judged_place, _substituted(entry["pattern"], inside)).never_fails
-    else:
-        given = (entry.get("deny") or {}).get("conditions")
-        held = negation(conditions(given, inside)) if given else NEVER
-    return conjunction(is_meant), held
-
-
-_SCALARS: Final = frozenset({Form.BOOL, Form.INTEGER, Form.NUMBER, Form.QUANTITY, Form.STRING})
-
-
-def _of_element(entry: JsonObject, names: Names, place: Place) -> Names:
-    """Return what an entry of a `foreach` sees of an element."""
-    around = {name: avoiding(one, place.root) for name, one in names.members.items()}
-    return with_context(entry.get("context") or (), Names({**around, "element": Located(place)}))
-
-
-def _some(branch: Branch, condition: Condition) -> Condition:
-    """Return whether a condition holds for an element."""
-    for source in reversed(branch.sources):
-        condition = source.place.some(source.variable, conjunction([source.only, condition]))
-    return condition
-
-
-def _message(rule: Rule, names: Names) -> Mapping[str, str]:
-    message = str(rule.value["validate"].get("message") or "").strip()
-    if not message:
-        return {"message": f"rule {rule.name} is not fulfilled"}
-    if "{{" not in message:
-        return {"message": message}
-    try:
-        return {"messageExpression": joined(substituted(message, names))}
-    except NotTranslated:
-        return {"message": VARIABLE.sub(_as_read, message)}
-
-
-def _as_read(found: re.Match[str]) -> str:
-    return f"({found[1].strip()})" if found[2] else found[0]
-
-
-def _cel(rule: Rule) -> Demand:
-    """Return what a rule demands that is written in CEL."""
-    given = rule.value["validate"]["cel"]
-    unknown = set(given) - {
-        "expressions", "variables", "paramKind", "paramRef", "auditAnnotations", "generate",
-    }  # fmt: skip
-    if unknown:
-        raise NotTranslated(f"`{min(unknown)}` of CEL")
-    if rule.preconditions:
-        raise NotTranslated("preconditions in JMESPath beside CEL")
-    message = str(rule.value["validate"].get("message") or "").strip()
-    validations = []
-    for one in given.get("expressions") or ():
-        own = {} if "message" in one or "messageExpression" in one else {"message": message}
-        validations.append({**one, **({k: v for k, v in own.items() if v})})
-    extra = {
-        name: given[name]
-        for name in ("paramKind", "variables", "auditAnnotations")
-        if given.get(name)
-    }
-    preconditions = rule.value.get("celPreconditions") or ()
-    wanted = {condition_name(str(one["name"])): str(one["expression"]) for one in preconditions}
-    if len(wanted) < len(preconditions):
-        raise NotTranslated("several `celPreconditions` of one name")
-    return Demand(wanted, asked_operations(rule), tuple(validations), extra)
-
-
 # --- What is decided otherwise -----------------------------------------------
 
 
@@ -686,7 +312,7 @@ def _missing(policy: Policy, rule: Rule, catalog: Catalog) -> Iterator[str]:
     on elements of a list they only pass the element over."""
     matched = matching(policy, rule, catalog)
     kinds = kinds_of(matched.rules)
-    names = _of_rule(rule, kinds)
+    names = of_rule(rule, kinds)
     always = set(frozenset.intersection(*map(always_set, kinds)) if kinds else ())
     if all(one.has_namespace and one.resource != "namespaces" for one in matched.rules):
         always.add("metadata.namespace")
@@ -695,9 +321,8 @@ def _missing(policy: Policy, rule: Rule, catalog: Catalog) -> Iterator[str]:
     parts = [left, *(validate.get(one) for one in ("deny", "pattern", "anyPattern"))]
     yield from failing_variables(parts, names, always)
     for entry in validate.get("foreach") or ():
-        for branch in elements(read(str(entry["list"]), names)):
-            assert isinstance(branch.value, Located)
-            inside = _of_element(entry, names, branch.value.place.there())
+        for branch in element_branches(read(str(entry["list"]), names)):
+            inside = of_element(entry, names, branch)
             parts = [entry.get("deny"), entry.get("pattern")]
             yield from failing_variables(parts, inside, always)
 
@@ -748,13 +373,20 @@ def _has_no_equal(document: object) -> bool:
 
 
 def translate_document(
-    document: JsonObject, catalog: Catalog, exceptions: Sequence[PolicyException] = ()
+    document: JsonObject,
+    catalog: Catalog,
+    exceptions: Sequence[PolicyException] = (),
+    *,
+    allows_existing: bool = False,
 ) -> list[Translation]:
-    """Return what becomes of a policy that has its shape: of each of its rules, or of the whole."""
+    """Return what becomes of a policy that has its shape: of each of its rules, or of the whole.
+    `allows_existing` is whether what violates a rule already may be changed where the rule does not
+    say."""
     if _has_no_equal(document):
         does, reason, instead = _KINDS_WITHOUT_EQUAL[document["kind"]]
         origin = Origin(document["metadata"]["name"], "", (), does)
         return [Translation(origin, reason=reason, instead=instead)]
     if is_cel_policy(document):
         return [translate_cel_policy(document, exceptions)]
-    return translate(read_policy(document), catalog, exceptions)
+    policy = read_policy(document, allows_existing=allows_existing)
+    return translate(policy, catalog, exceptions)

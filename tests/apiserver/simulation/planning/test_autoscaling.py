@@ -172,3 +172,10 @@ def test_nobody_scales_from_zero() -> None:
 def test_a_target_without_a_selector() -> None:
     scaling = autoscaler_plan(autoscaler("cpu=90%"), target(3, has_selector=False), (), at())
     assert told(scaling.plan) == ["selector is required"]
+
+
+def test_a_metric_that_is_not_known_keeps_its_place() -> None:
+    given = autoscaler("memory=150Mi", metric(), metric("memory", AMOUNT))
+    nothing, memory = status_of_plan(scaled(given, 4).plan)["currentMetrics"]
+    assert nothing == {"type": ""}
+    assert memory["resource"]["name"] == "memory"

@@ -68,6 +68,32 @@ def test_a_slice_is_made_of_the_pods() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("distribution", "ready", "hints"),
+    [
+        (None, True, None),
+        ("PreferClose", True, {"forZones": [{"name": "z"}]}),
+        ("PreferSameZone", True, {"forZones": [{"name": "z"}]}),
+        (
+            "PreferSameNode", True,
+            {"forZones": [{"name": "z"}], "forNodes": [{"name": "node-1"}]},
+        ),
+        ("PreferSameNode", False, None),
+    ],
+)  # fmt: skip
+def test_hints_say_who_had_better_be_sent_here(
+    distribution: str | None, ready: bool, hints: object
+) -> None:
+    given = service(trafficDistribution=distribution)
+    found = slice_of(given, backend("web-0", ready=ready))
+    (endpoint,) = found["endpoints"]
+    assert endpoint.get("hints") == hints
+    assert slices_plan(given, seen(backend("web-0", ready=ready)), [found]).steps == ()
+    other = service()
+    changed = slices_plan(other, seen(backend("web-0", ready=ready)), [found]).steps
+    assert bool(changed) == bool(hints)
+
+
 def test_without_a_selector_nothing_is_done() -> None:
     for given in (service(selector=None), service(type="ExternalName")):
         assert slices_plan(given, seen(), ()).steps == ()

@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from celadon.apiserver.simulation.planning.node_filters import (
     Neighbours,
     NodeState,
+    PodSort,
     fit_of,
     matches_term,
     needs,
@@ -72,6 +75,11 @@ def refused(reasons: str, preemption: str) -> str:
     told = f"0/3 nodes are available: {reasons}."
     useless = f"0/3 nodes are available: {preemption}."
     return f"{told} no new claims to deallocate, preemption: {useless}"
+
+
+def term_of(app: str) -> dict[str, Any]:
+    """A term about pods of an app, by node."""
+    return {"labelSelector": {"matchLabels": {"app": app}}, "topologyKey": "kubernetes.io/hostname"}
 
 
 def affinity(kind: str, **term: Any) -> dict[str, Any]:
@@ -365,3 +373,62 @@ def test_a_pod_for_which_others_go_waits_for_them() -> None:
     wanted = {**ranked("high", 10), "status": {"nominatedNodeName": "n1"}}
     told = decided(wanted, Neighbours(states(("n1", going), nodes=[node("n1")]), {}))
     assert told.endswith("not eligible due to a terminating pod on the nominated node.")
+
+
+# --- Neighbours that are kept ---
+
+SORTS = [
+    pod({"app": "db"}),
+    pod({"app": "db"}, namespace="other", **affinity("podAntiAffinity", **term_of("db"))),
+    pod({"app": "web"}, **affinity("podAffinity", **term_of("db"))),
+    pod({"app": "web"}, **soft("podAntiAffinity")),
+    pod({"app": "all"}, **affinity("podAntiAffinity", **term_of("web"), namespaceSelector={})),
+    pod({"app": "even"}, **spread()),
+    owned(),
+]
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 3), st.booleans()), max_size=12))
+def test_pods_that_came_and_went_leave_no_trace(steps: list[tuple[int, int, bool]]) -> None:
+    spaces = {"default": {"team": "a"}, "other": {"team": "b"}}
+    kept = Neighbours(states(), spaces)
+    placed: list[tuple[str, Any]] = []
+    for sort, number, goes in steps:
+        for wanted in SORTS:  # all sorts have been counted before
+            decided(wanted, kept)
+        if goes and placed:
+            name, one = placed.pop(sort % len(placed))
+            kept.leave(next(state for state in kept.states if state.name == name), one)
+        else:
+            name, one = f"n{number}", dict(SORTS[sort])
+            kept.take(kept.states[number - 1], one, needs(one))
+            placed.append((name, one))
+        anew = Neighbours(states(*placed), spaces)
+        assert [decided(one, kept) for one in SORTS] == [decided(one, anew) for one in SORTS]
+
+
+@pytest.mark.parametrize("kind", ["podAffinity", "podAntiAffinity"])
+def test_what_a_pod_costs_does_not_depend_on_the_others(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[PodSort] = []
+    matches = PodSort.matches
+
+    def counted(sort: PodSort, *given: Any) -> bool:
+        asked.append(sort)
+        return matches(sort, *given)
+
+    monkeypatch.setattr(PodSort, "matches", counted)
+    looks = []
+    for count in (10, 20, 40):
+        nodes = [node(f"n{number}") for number in range(1, 10)]
+        for one in nodes:
+            one["status"]["allocatable"]["pods"] = "1000"
+        kept = Neighbours(states(nodes=nodes), {})
+        asked.clear()
+        for number in range(count):
+            for _ in range(3):
+                one = pod({"app": str(number)}, **affinity(kind, **term_of(str(number))))
+                kept.take(fit_of(one, kept).fitting[0], one, {})
+        looks.append(len(asked))
+    assert looks[2] - looks[1] == 2 * (looks[1] - looks[0])

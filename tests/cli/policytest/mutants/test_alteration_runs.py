@@ -328,6 +328,7 @@ def test_policies_that_mutate(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.thorough
 def test_nothing_in_the_examples_goes_unnoticed() -> None:
     """What is not killed is proved, for any request or within a bound; both say how."""
     found = mutants(str(Path(__file__).parents[4] / "examples"))

@@ -34,6 +34,20 @@ def test_a_hunk_around_a_change() -> None:
     )
 
 
+def test_what_came_empty_is_shown_of_the_new_one() -> None:
+    old = {"containers": [{**CONTAINER, "ports": []}], "volumes": [], "overhead": {}}
+    new = {"containers": [{**CONTAINER, "ports": []}], "volumes": [], "hostname": "x"}
+    changed = [line for line in pod_spec_diff(old, new).splitlines() if line.startswith(("+", "-"))]
+    assert changed == [
+        '- "Volumes": null,',
+        '+ "Volumes": [],',
+        '-   "Ports": null,',
+        '+   "Ports": [],',
+        '- "Hostname": "",',
+        '+ "Hostname": "x",',
+    ]
+
+
 REPORTED = """\
   core.PodSpec{
   \t... // 5 identical fields

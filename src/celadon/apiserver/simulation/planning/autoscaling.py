@@ -163,12 +163,15 @@ class _Sync:
         metrics: Sequence[JsonObject] = self.spec.get("metrics") or ()
         proposals: list[_Proposal] = []
         failures: list[tuple[str, str, str]] = []
+        current: list[JsonDict] = []
         for metric in metrics:
             try:
                 proposals.append(self._of_metric(metric, target.replicas))
+                current.append(proposals[-1].current)
             except _Unknown as error:
                 failures.append((*_failure_of(metric), str(error)))
-        self.status["currentMetrics"] = [proposal.current for proposal in proposals]
+                current.append({"type": ""})  # as Go writes what nobody has filled in
+        self.status["currentMetrics"] = current
         best = max(proposals, key=lambda one: one.replicas, default=None)
         for reason, _, why in failures:
             self._warn(reason, why)

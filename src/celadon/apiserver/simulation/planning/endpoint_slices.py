@@ -1,8 +1,8 @@
 """The EndpointSlices and Endpoints of a Service: where its pods can be reached.
 
 As k8s.io/endpointslice `reconciler.go` and `utils.go`, and k8s.io/kubernetes
-`pkg/controller/endpoint`. Hints for the way of traffic are left out. Upstream orders what it groups
-by hashes of Go's memory; here ports stand as in the Service, and endpoints come in the order of the
+`pkg/controller/endpoint`. Hints of `topology-mode` are left out. Upstream orders what it groups by
+hashes of Go's memory; here ports stand as in the Service, and endpoints come in the order of the
 pods' names.
 """
 
@@ -35,6 +35,8 @@ OVER_CAPACITY: Final = "endpoints.kubernetes.io/over-capacity"
 LAST_CHANGE: Final = "endpoints.kubernetes.io/last-change-trigger-time"
 _ZONE: Final = "topology.kubernetes.io/zone"
 _RESERVED: Final = frozenset({SERVICE_LABEL, SLICE_MANAGED_BY, HEADLESS_LABEL})
+_SAME_NODE: Final = "PreferSameNode"
+_CLOSE: Final = frozenset({"PreferClose", "PreferSameZone", _SAME_NODE})
 _LONGEST_NAME: Final = 253
 
 
@@ -196,6 +198,9 @@ class _SliceWork:
         zone = seen.nodes.get(node, {}).get(_ZONE)
         if zone:
             made["zone"] = zone
+        hints = _hints(made, facts.spec_of(self._service).get("trafficDistribution") or "")
+        if hints:
+            made["hints"] = hints
         return made
 
     # As `reconcileByPortMapping`. A change of a slice is sent to every node, so that as few slices
@@ -315,6 +320,19 @@ def _stamped(obj: JsonObject, changed_at: str) -> JsonDict:
 def _is_like(found: JsonObject, made: JsonObject) -> bool:
     same_labels = metadata.labels(found) == metadata.labels(made)
     return same_labels and not found.get("endpoints") and not found.get("ports")
+
+
+# As `trafficdist` of k8s.io/endpointslice. `PreferClose` is the older name of `PreferSameZone`.
+def _hints(endpoint: JsonObject, distribution: str) -> JsonDict:
+    """Return which clients had better be sent to an endpoint: those of its zone, or of its node."""
+    if not (distribution in _CLOSE and endpoint["conditions"]["ready"]):
+        return {}
+    hints: JsonDict = {}
+    if endpoint.get("zone"):
+        hints["forZones"] = [{"name": endpoint["zone"]}]
+    if endpoint.get("nodeName") and distribution == _SAME_NODE:
+        hints["forNodes"] = [{"name": endpoint["nodeName"]}]
+    return hints
 
 
 def _with_endpoints(slice_: JsonObject, endpoints: list[Any], labels: dict[str, str]) -> JsonDict:

@@ -9,8 +9,10 @@ also says who has to go if none will. Nothing is read or written here.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain
+from typing import Final, Generic, TypeAlias, TypeVar
 
 from celadon.apiserver.simulation.planning.pod_facts import has_ended, node_of
 from celadon.kube import JsonObject, metadata
@@ -24,8 +26,8 @@ from celadon.records import dataclass, field
 #
 # Nodes with the pods that are on them, and how many pods of a sort are where.
 #
-# What has been counted for one pod is kept for those that come after it: a thousand equal pods
-# cost a thousand looks, not their square.
+# They are kept: a pod that comes or goes costs what it has to do with, not all that there is. So a
+# thousand pods cost a thousand looks, not their square, also where they come one by one.
 
 NEAR: Final = "podAffinity"
 FAR: Final = "podAntiAffinity"
@@ -33,6 +35,8 @@ LEAST_ASKED: Final = {"cpu": 100, "memory": 200 << 20}
 """What a pod counts for that asks for nothing: thousandths of a CPU, bytes."""
 Place: TypeAlias = tuple[str, str]
 """A topology, and where in it."""
+_MOST_COUNTED: Final = 1000
+"""Sorts of pods whose counts are kept."""
 
 
 def amounts(listed: JsonObject) -> dict[str, int]:
@@ -58,6 +62,8 @@ class NodeState:
     pods: list[JsonObject] = field(default_factory=list)
     used: Counter[str] = field(default_factory=Counter)
     unasked: Counter[str] = field(default_factory=Counter)
+    _wanted: dict[int, Mapping[str, int]] = field(default_factory=dict)
+    _there: dict[str, int] | None = None
 
     @property
     def name(self) -> str:
@@ -69,20 +75,28 @@ class NodeState:
         """Return the labels of the node."""
         return metadata.labels(self.node)
 
+    @property
+    def allocatable(self) -> Mapping[str, int]:
+        """Return what the node has for pods. It is read once: a node that has got more is another
+        state."""
+        if self._there is None:
+            self._there = amounts((self.node.get("status") or {}).get("allocatable") or {})
+        return self._there
+
     def take(self, pod: JsonObject, wanted: Mapping[str, int]) -> None:
         """Note that a pod is here."""
         self.pods.append(pod)
+        self._wanted[id(pod)] = wanted
         self.used.update(wanted)
         self.unasked.update(name for name in LEAST_ASKED if not wanted.get(name))
 
-    def without(self, gone: Iterable[JsonObject]) -> NodeState:
-        """The same node when some of its pods have left it."""
-        left = {id(one) for one in gone}
-        made = NodeState(self.node)
-        for pod in self.pods:
-            if id(pod) not in left:
-                made.take(pod, needs(pod))
-        return made
+    def leave(self, pod: JsonObject) -> Mapping[str, int]:
+        """Note that this very object is here no longer; return what it wanted."""
+        del self.pods[next(at for at, one in enumerate(self.pods) if one is pod)]
+        wanted = self._wanted.pop(id(pod))
+        self.used.subtract(wanted)
+        self.unasked.subtract(name for name in LEAST_ASKED if not wanted.get(name))
+        return wanted
 
     def places(self, topologies: Iterable[str]) -> Iterable[Place]:
         """Yield the places that the node is in, one for each of the topologies that it has a label
@@ -159,6 +173,77 @@ def _term(pod: JsonObject, term: JsonObject, weight: int = 0) -> Term:
     return Term(sort, term["topologyKey"], weight)
 
 
+_ONE_OF: Final = frozenset({Operator.IN, Operator.EQUALS, Operator.DOUBLE_EQUALS})
+_Label: TypeAlias = tuple[str, str, str]
+"""A namespace, a label, its value."""
+_About = TypeVar("_About", bound=Hashable)
+_Key = TypeVar("_Key", bound=Hashable)
+_Of = TypeVar("_Of", bound=Hashable)
+_Value = TypeVar("_Value")
+
+
+def _asked(sort: PodSort) -> Iterable[_Label] | None:
+    """Return the labels of which a pod of this sort has one; None where nothing is known."""
+    if sort.of_namespaces is None:
+        for one in sort.selector.requirements:
+            if one.operator in _ONE_OF:
+                return {
+                    (space, one.key, value) for space in sort.namespaces for value in one.values
+                }
+    return None
+
+
+def _labels_of(pod: JsonObject) -> Iterable[_Label]:
+    namespace = metadata.namespace(pod)
+    return ((namespace, key, value) for key, value in metadata.labels(pod).items())
+
+
+def _forget(found: dict[_Key, dict[_Of, _Value]], key: _Key, of: _Of) -> None:
+    """Take one of what is found by a key away, and the key with the last of it."""
+    del found[key][of]
+    if not found[key]:
+        del found[key]
+
+
+def _count_down(counts: dict[_Key, Counter[_Of]], key: _Key, of: _Of) -> None:
+    """Count one less, and take away what has come to nothing."""
+    counts[key][of] -= 1
+    if not counts[key][of]:
+        del counts[key][of]
+    if not counts[key]:
+        del counts[key]
+
+
+class _BySort(Generic[_About]):
+    """Finds what is about a pod by the labels that sorts of pods ask for."""
+
+    def __init__(self) -> None:
+        self._labelled: dict[_Label, dict[_About, None]] = {}
+        self._others: dict[_About, None] = {}
+
+    def add(self, sort: PodSort, about: _About) -> None:
+        """Add what is about pods of a sort."""
+        labels = _asked(sort)
+        if labels is None:
+            self._others[about] = None
+        else:
+            for label in labels:
+                self._labelled.setdefault(label, {})[about] = None
+
+    def remove(self, sort: PodSort, about: _About) -> None:
+        """Take it away again."""
+        self._others.pop(about, None)
+        for label in _asked(sort) or ():
+            _forget(self._labelled, label, about)
+
+    def perhaps(self, pod: JsonObject) -> Iterable[_About]:
+        """Return what may be about a pod; its sort has to be asked."""
+        found = dict(self._others)
+        for label in _labels_of(pod):
+            found |= self._labelled.get(label, {})
+        return found
+
+
 class Neighbours:
     """Holds all nodes with their pods; `namespaces` are the labels of namespaces."""
 
@@ -168,8 +253,11 @@ class Neighbours:
         self.states = states
         self.namespaces = namespaces
         self._counts: dict[PodSort, Counter[str]] = {}
+        self._counted: _BySort[PodSort] = _BySort()
         self._owners: dict[str, Counter[str]] = {}
         self._terms: dict[tuple[str, Term], Counter[Place]] = {}
+        self._about: dict[str, _BySort[Term]] = {NEAR: _BySort(), FAR: _BySort()}
+        self._labelled: dict[_Label, dict[int, tuple[NodeState, JsonObject]]] = {}
         for state in states:
             for pod in state.pods:
                 self._note(state, pod)
@@ -177,41 +265,94 @@ class Neighbours:
     def take(self, state: NodeState, pod: JsonObject, wanted: Mapping[str, int]) -> None:
         """Note that a pod is on a node."""
         state.take(pod, wanted)
-        for sort, counts in self._counts.items():
-            counts[state.name] += sort.matches(pod, self.namespaces)
+        self._count(state, pod, 1)
         self._note(state, pod)
 
-    def replacing(self, former: NodeState, state: NodeState) -> Neighbours:
-        """The same, but for one node."""
-        states = [state if one is former else one for one in self.states]
-        return Neighbours(states, self.namespaces)
+    def leave(self, state: NodeState, pod: JsonObject) -> Mapping[str, int]:
+        """Note that this very object is on a node no longer; return what it wanted."""
+        self._count(state, pod, -1)
+        for label in _labels_of(pod):
+            _forget(self._labelled, label, id(pod))
+        for uid in self._living_owners(pod):
+            _count_down(self._owners, uid, state.name)
+        for key, place in self._said(state, pod):
+            _count_down(self._terms, key, place)
+            if key not in self._terms:
+                kind, term = key
+                self._about[kind].remove(term.sort, term)
+        return state.leave(pod)
+
+    @contextmanager
+    def without(self, state: NodeState, gone: Iterable[JsonObject]) -> Iterator[None]:
+        """See for a while how it would be if some pods left a node."""
+        former = list(state.pods)
+        wanted = [(pod, self.leave(state, pod)) for pod in gone]
+        try:
+            yield
+        finally:
+            for pod, needed in wanted:
+                self.take(state, pod, needed)
+            state.pods[:] = former
 
     def counted(self, sort: PodSort) -> Counter[str]:
         """Return how many pods of a sort are on each node. The counts are kept for the next pod."""
         found = self._counts.get(sort)
         if found is None:
+            if len(self._counts) >= _MOST_COUNTED:
+                self._counts.clear()
+                self._counted = _BySort()
             found = self._counts[sort] = Counter()
-            for state in self.states:
-                found[state.name] = sum(sort.matches(pod, self.namespaces) for pod in state.pods)
+            self._counted.add(sort, sort)
+            for state, pod in self._candidates(sort):
+                found[state.name] += sort.matches(pod, self.namespaces)
         return found
 
     def of_owner(self, uid: str) -> Counter[str]:
         """Return how many living pods an owner has on each node."""
         return self._owners.get(uid) or Counter()
 
-    def terms(self, kind: str) -> Iterable[tuple[Term, Mapping[Place, int]]]:
-        """Yield what the pods that are here say of others, with how many say so in which places."""
-        return ((term, places) for (one, term), places in self._terms.items() if one == kind)
+    def terms(self, kind: str, pod: JsonObject) -> Iterator[tuple[Term, Mapping[Place, int]]]:
+        """Yield what the pods that are here say of pods like one, with how many say so in which
+        places."""
+        for term in self._about[kind].perhaps(pod):
+            if term.sort.matches(pod, self.namespaces):
+                yield term, self._terms[kind, term]
+
+    def _candidates(self, sort: PodSort) -> Iterable[tuple[NodeState, JsonObject]]:
+        labels = _asked(sort)
+        if labels is None:
+            return ((state, pod) for state in self.states for pod in state.pods)
+        return chain.from_iterable(self._labelled.get(label, {}).values() for label in labels)
+
+    def _count(self, state: NodeState, pod: JsonObject, change: int) -> None:
+        for sort in self._counted.perhaps(pod):
+            if sort.matches(pod, self.namespaces):
+                self._counts[sort][state.name] += change
 
     def _note(self, state: NodeState, pod: JsonObject) -> None:
+        for label in _labels_of(pod):
+            self._labelled.setdefault(label, {})[id(pod)] = state, pod
+        for uid in self._living_owners(pod):
+            self._owners.setdefault(uid, Counter())[state.name] += 1
+        for key, place in self._said(state, pod):
+            if key not in self._terms:
+                kind, term = key
+                self._terms[key] = Counter()
+                self._about[kind].add(term.sort, term)
+            self._terms[key][place] += 1
+
+    def _living_owners(self, pod: JsonObject) -> Iterator[str]:
         for reference in metadata.metadata(pod).get("ownerReferences") or ():
             if reference.get("controller") and not metadata.deletion_timestamp(pod):
-                self._owners.setdefault(reference.get("uid") or "", Counter())[state.name] += 1
+                yield reference.get("uid") or ""
+
+    def _said(self, state: NodeState, pod: JsonObject) -> Iterator[tuple[tuple[str, Term], Place]]:
+        """Yield the terms of a pod with the place of each that the node is in."""
         if (pod.get("spec") or {}).get("affinity"):
             for kind in (NEAR, FAR):
                 for term in (*required_terms(pod, kind), *preferred_terms(pod, kind)):
                     for place in state.places((term.topology,)):
-                        self._terms.setdefault((kind, term), Counter())[place] += 1
+                        yield (kind, term), place
 
 
 NO_NODES: Final = "no nodes available to schedule pods"
@@ -341,12 +482,11 @@ def _ports(pod: JsonObject, state: NodeState) -> Refusal | None:
 
 
 def _resources(asked: Mapping[str, int], state: NodeState) -> Refusal | None:
-    allocatable = amounts((state.node.get("status") or {}).get("allocatable") or {})
     reasons, final = [], False
-    if len(state.pods) + 1 > allocatable.get(PODS_RESOURCE, 0):
+    if len(state.pods) + 1 > state.allocatable.get(PODS_RESOURCE, 0):
         reasons.append("Too many pods")
     for name, wanted in asked.items():
-        there = allocatable.get(name, 0)
+        there = state.allocatable.get(name, 0)
         if wanted and wanted > there - state.used[name]:
             reasons.append(f"Insufficient {name}")
             final |= wanted > there
@@ -368,8 +508,8 @@ class PodAffinity:
         self._without = [_places(term, neighbours) for term in self._far]
         self._refused = {
             place
-            for term, places in neighbours.terms(FAR)
-            if not term.weight and term.sort.matches(pod, spaces)
+            for term, places in neighbours.terms(FAR, pod)
+            if not term.weight
             for place in places
         }
         self._is_first = not any(self._with) and all(

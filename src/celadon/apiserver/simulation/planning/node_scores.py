@@ -135,9 +135,9 @@ def _pod_affinity(
             for state in neighbours.states:
                 for place in state.places((term.topology,)):
                     total[place] += term.weight * counts[state.name]
-        for term, places in neighbours.terms(kind):
+        for term, places in neighbours.terms(kind, pod):
             weight = term.weight or (_HARD_WEIGHT if kind == node_filters.NEAR else 0)
-            if weight and term.sort.matches(pod, neighbours.namespaces):
+            if weight:
                 for place, count in places.items():
                     total[place] += weight * count
     if not total:
@@ -157,10 +157,9 @@ def _least_allocated(
     wanted = {name: asked.get(name) or least for name, least in node_filters.LEAST_ASKED.items()}
     found: dict[str, float] = {}
     for one in fitting:
-        allocatable = node_filters.amounts(facts.status_of(one.node).get("allocatable") or {})
         shares = []
         for name, own in wanted.items():
-            there = allocatable.get(name, 0)
+            there = one.allocatable.get(name, 0)
             used = own + one.used[name] + one.unasked[name] * node_filters.LEAST_ASKED[name]
             shares.append(max(0, there - used) * _MOST // there if there else 0)
         found[one.name] = sum(shares) // len(shares)
@@ -283,8 +282,8 @@ def _refusal_without(
     state: node_filters.NodeState,
     neighbours: node_filters.Neighbours,
 ) -> node_filters.Refusal | None:
-    left = state.without(gone)
-    return node_filters.Filters(pod, neighbours.replacing(state, left)).refusal(left)
+    with neighbours.without(state, gone):
+        return node_filters.Filters(pod, neighbours).refusal(state)
 
 
 def _importance(pod: JsonObject) -> tuple[int, str]:

@@ -349,16 +349,44 @@ _HEADERS: Final = 2
 """Lines with the names of the files, which there are none of."""
 _EPHEMERAL: Final = "core.v1.EphemeralContainer"
 _SIGNING: Final = "certificates.v1.CertificateSigningRequestCondition"
+_POD_SPEC: Final = "core.v1.PodSpec"
 _VOLUME: Final = "core.v1.PersistentVolumeSpec"
+
+
+def _as_stored(obj: JsonObject, type_: str) -> JsonDict:
+    """A part of an object that was stored: lists and maps that were empty are none. Validation may
+    have been shown what came empty on both sides, where that counts as equal."""
+    kinds = {field.key: field.type for field in fields_of(type_)}
+    return {key: _stored(value, kinds.get(key, "x")) for key, value in obj.items()}
+
+
+def _stored(value: Any, kind: str) -> Any:
+    if not value:
+        return None if kind.startswith(("[]", "{}")) else value
+    if kind.startswith("*"):
+        return _stored(value, kind[1:])
+    if kind.startswith("[]"):
+        return [_stored(one, kind[2:]) for one in value]
+    if kind.startswith("{}"):
+        return {key: _stored(one, kind[2:]) for key, one in value.items()}
+    return value if kind == "l" or kind in _ZEROS else _as_stored(value, kind)
+
+
+def is_same_pod_spec(one: JsonObject, other: JsonObject) -> bool:
+    """Return whether two specs of `v1` are the same inside, where empty and none are equal."""
+    first, second = (internal_pod_spec(_as_stored(spec, _POD_SPEC)) for spec in (one, other))
+    return first == second
 
 
 def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """Hunks with three lines around each change; empty if nothing changes."""
+    old = _as_stored(old, _POD_SPEC)
     return _reported(go_pod_spec, old, new) or _diff(internal_pod_spec(old), internal_pod_spec(new))
 
 
 def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of specs of PersistentVolumeClaims."""
+    old = _as_stored(old, CLAIM_SPEC)
     return _reported(lambda one: internal_go_struct(one, CLAIM_SPEC), old, new) or _diff(
         internal_value(old, CLAIM_SPEC), internal_value(new, CLAIM_SPEC)
     )
@@ -366,6 +394,7 @@ def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
 
 def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of what PersistentVolumes are made of; empty if that is the same."""
+    old = _as_stored(old, _VOLUME)
     before, after = (
         {
             field.name: _value(spec.get(field.key), field.type)
@@ -381,6 +410,7 @@ def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
 
 def ephemeral_container_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of ephemeral containers."""
+    old = _as_stored(old, _EPHEMERAL)
     return _reported(lambda one: internal_go_struct(one, _EPHEMERAL), old, new) or _diff(
         internal_value(old, _EPHEMERAL), internal_value(new, _EPHEMERAL)
     )

@@ -11,6 +11,11 @@ from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation import text_rules
+from celadon.kube.validation.annotated_values import (
+    TOLERATIONS,
+    UnreadableNoteError,
+    annotated_tolerations,
+)
 from celadon.kube.validation.field_checks import (
     HOST_NETWORK_OF_OWN_USERS,
     METADATA,
@@ -105,6 +110,12 @@ def pod_annotations(path: FieldPath, notes: Mapping[str, str], spec: JsonObject)
     if MIRROR_POD in notes and not spec.get("nodeName"):
         detail = "must set spec.nodeName if mirror pod annotation is set"
         yield fieldpath.invalid(path.key(MIRROR_POD), notes[MIRROR_POD], detail)
+    try:
+        tolerated = annotated_tolerations(notes)
+    except UnreadableNoteError as error:
+        yield fieldpath.invalid(path, TOLERATIONS, str(error))
+    else:
+        yield from tolerations(path, {TOLERATIONS: tolerated}, TOLERATIONS)
     cost = notes.get(DELETION_COST)
     if cost is not None and not _is_int32(cost):
         yield fieldpath.invalid(path.key(DELETION_COST), cost, "must be a 32bit integer")

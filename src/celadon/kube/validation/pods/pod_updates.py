@@ -21,8 +21,8 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.pods.containers import trimmed_image
 from celadon.kube.validation.pods.internal_types import (
     ephemeral_container_diff,
-    internal_pod_spec,
     internal_value,
+    is_same_pod_spec,
     pod_spec_diff,
 )
 from celadon.kube.validation.pods.pod_specs import annotation_changes, pod_in_general
@@ -69,7 +69,7 @@ def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
     if before.get("schedulingGates"):
         yield from _chosen_nodes(fixed, before)
         fixed = _with_old_nodes(fixed, before)
-    if internal_pod_spec(fixed) != internal_pod_spec(before):
+    if not is_same_pod_spec(fixed, before):
         named = ",".join(CHANGEABLE)
         difference = pod_spec_diff(before, fixed)
         detail = f"pod updates may not change fields other than {named}\n{difference}"
@@ -130,8 +130,9 @@ def _gates(spec: JsonObject, before: JsonObject) -> Errors:
 
 def _with_old_fields(spec: JsonObject, before: JsonObject) -> JsonDict:
     """The new spec with the old one's values where they may change."""
-    kept = {key: value for key, value in spec.items() if key not in FREE_FIELDS}
-    kept.update((field, before[field]) for field in FREE_FIELDS if field in before)
+    made_anew = {*FREE_FIELDS, *CONTAINER_LISTS}
+    kept = {key: value for key, value in spec.items() if key not in made_anew}
+    kept.update((field, before[field]) for field in FREE_FIELDS if before.get(field))
     for field in CONTAINER_LISTS:
         if spec.get(field):
             pairs = zip(spec[field], before[field], strict=True)
@@ -272,7 +273,7 @@ def resize(obj: JsonObject, old: JsonObject) -> Errors:
         errors += _only_amounts(spec, before, field)
     yield from errors
     fixed = _with_old_amounts(spec, before)
-    if not errors and internal_pod_spec(fixed) != internal_pod_spec(before):
+    if not errors and not is_same_pod_spec(fixed, before):
         difference = pod_spec_diff(before, fixed)
         yield fieldpath.forbidden(SPEC, f"{ONLY_AMOUNTS}\n{difference}")
 
@@ -443,6 +444,7 @@ def _old_amounts(given: JsonObject, had: JsonObject) -> JsonObject:
 def _with_old_amounts(spec: JsonObject, before: JsonObject) -> JsonDict:
     fixed = {**spec, "resources": before.get("resources")}
     for field in ("containers", "initContainers"):
+        fixed.pop(field, None)
         if spec.get(field):
             fixed[field] = [_with_old(one, was) for _, one, was in _pairs(spec, before, field)]
     return fixed

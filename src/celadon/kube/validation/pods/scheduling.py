@@ -179,9 +179,9 @@ def _label_keys(path: FieldPath, term: JsonObject, field: str) -> Errors:
         yield from label_name(at, key)
 
 
-def tolerations(path: FieldPath, given: JsonObject) -> Errors:
+def tolerations(path: FieldPath, given: JsonObject, field: str = "tolerations") -> Errors:
     # As `ValidateTolerations` of `pkg/apis/core/validation`.
-    for at, toleration in items(given, "tolerations", path):
+    for at, toleration in items(given, field, path):
         yield from _toleration(at, toleration)
 
 

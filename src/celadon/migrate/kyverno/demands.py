@@ -1,0 +1,528 @@
+"""What a rule of Kyverno demands of a request, or changes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from celadon.admission import Operation
+from celadon.kube import GroupVersionKind, Json, JsonObject
+from celadon.kube.schemas import Schema
+from celadon.migrate.cel_text import (
+    ALWAYS,
+    NEVER,
+    Condition,
+    as_bool,
+    choice,
+    comparison,
+    conjunction,
+    disjunction,
+    negation,
+    quoted,
+)
+from celadon.migrate.kyverno.bindings import config_map
+from celadon.migrate.kyverno.cel_policies import (
+    condition_name,
+)
+from celadon.migrate.kyverno.conditions import (
+    asked_operations,
+    conditions,
+    joined,
+    operand,
+    operations_of,
+    substituted,
+    variables_in,
+    with_context,
+)
+from celadon.migrate.kyverno.expressions import read, read_in
+from celadon.migrate.kyverno.matching import (
+    filtered,
+    matched_before,
+)
+from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
+from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
+from celadon.migrate.kyverno.pod_security import standard
+from celadon.migrate.kyverno.policies import (
+    Policy,
+    PolicyException,
+    Rule,
+)
+from celadon.migrate.kyverno.queries import (
+    ABSENT,
+    OPERATION,
+    PARAMS,
+    Branch,
+    Computed,
+    Constant,
+    Located,
+    Names,
+    Reference,
+    avoiding,
+    element_branches,
+    is_defined,
+)
+from celadon.migrate.shapes import Form, Place, Shape, object_place
+from celadon.migrate.translations import (
+    NotTranslated,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """One form of a rule demands this of objects of some kinds."""
+
+    conditions: Mapping[str, str]
+    """Match conditions by name."""
+    operations: tuple[str, ...]
+    validations: tuple[Mapping[str, str], ...]
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    """Further fields of the policy's spec: variables, params, audit annotations."""
+    mutations: tuple[JsonObject, ...] = ()
+
+
+def not_excepted(
+    exception: PolicyException, kinds: Sequence[GroupVersionKind], operations: Iterable[str]
+) -> Condition:
+    """Return whether an object of some kinds is none that an exception is for. Raises
+    NotTranslated."""
+    exception.check()
+    given = exception.value["spec"].get("conditions")
+    required = [conditions(given, _names(kinds))] if given else []
+    return negation(conjunction([filtered(exception.filters, kinds, operations), *required]))
+
+
+def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> Names:
+    """Return what JMESPath sees of a request for objects of a kind; with an operation, only what
+    requests for it have."""
+    place = object_place(kinds)
+    old = object_place(kinds, "oldObject")
+    user = Names(
+        {
+            "username": Computed("request.userInfo.username"),
+            "groups": Located(_list_of_texts("request.userInfo.groups")),
+        }
+    )
+    user_parts = "request.userInfo.username.split(':')"
+    lacking = {name: ABSENT for one, name in _LACKING.items() if one == operation}
+    request = Names(
+        {
+            "object": Located(place),
+            "oldObject": Located(old),
+            **lacking,
+            "operation": Constant(operation) if operation else OPERATION,
+            "namespace": Computed("request.namespace"),
+            "name": Computed("request.name"),
+            "userInfo": user,
+            "kind": Names(
+                {name: Computed(f"request.kind.{name}") for name in ("group", "version", "kind")}
+            ),
+        }
+    )
+    return Names(
+        {
+            "request": request,
+            "serviceAccountNamespace": Computed(f"{user_parts}[?2].orValue('')"),
+            "serviceAccountName": Computed(f"{user_parts}[?3].orValue('')"),
+        }
+    )
+
+
+def _list_of_texts(text: str) -> Place:
+    return Place(text, Shape(Schema(type="array", items=Schema(type="string"))))
+
+
+def of_rule(
+    rule: Rule,
+    kinds: Sequence[GroupVersionKind],
+    operation: str = "",
+    obj: str = "object",
+) -> Names:
+    """Return what a rule sees of a request for objects of a kind, of which `obj` is the one that it
+    is about."""
+    names = _names(kinds, operation)
+    if obj != "object":
+        request = names.members["request"]
+        assert isinstance(request, Names)
+        about = Names({**request.members, "object": Located(object_place(kinds, obj))})
+        names = Names({**names.members, "request": about})
+    known = config_map(rule)
+    if known is None:
+        return with_context(rule.context, names)
+    params = read_in(known.path, Located(object_place([_CONFIG_MAP], PARAMS)), names)
+    own = [one for one in rule.context if one["name"] != known.variable]
+    return with_context(own, Names({**names.members, known.variable: params}))
+
+
+_CONFIG_MAP: Final = GroupVersionKind("", "v1", "ConfigMap")
+
+
+_INSTEAD: Final = {
+    "assert": "Write it as a pattern, or in CEL (`cel`).",
+    "manifests": "Keep it in Kyverno: an API server knows no signatures.",
+    "mutateExistingOnPolicyUpdate": "Objects that are there already are no concern of admission.",
+    "targets": "Objects that are there already are no concern of admission.",
+}
+
+_KNOWN: Final = frozenset(
+    {
+        "celPreconditions",
+        "context",
+        "exclude",
+        "match",
+        "mutate",
+        "name",
+        "preconditions",
+        "reportProperties",
+        "skipBackgroundRequests",
+        "validate",
+    }
+)
+_VALIDATE: Final = frozenset(
+    {
+        "allowExistingViolations",
+        "anyPattern",
+        "cel",
+        "deny",
+        "failureAction",
+        "failureActionOverrides",
+        "foreach",
+        "message",
+        "pattern",
+        "podSecurity",
+        "validationFailureAction",
+    }
+)
+
+
+def demand_of(
+    policy: Policy,
+    rule: Rule,
+    kinds: Sequence[GroupVersionKind],
+    exceptions: Sequence[PolicyException],
+) -> Demand:
+    """Return what a rule demands of objects of some kinds. Raises NotTranslated."""
+    validate: JsonObject = rule.value.get("validate") or {}
+    mutate: JsonObject = rule.value.get("mutate") or {}
+    for given, known in ((rule.value, _KNOWN), (validate, _VALIDATE), (mutate, MUTATE_FIELDS)):
+        for name in sorted(set(given) - known):
+            raise NotTranslated(f"`{name}`", _INSTEAD.get(name, ""))
+    if "cel" in validate:
+        return _cel(rule)
+    names = of_rule(rule, kinds)
+    if mutate:
+        return _mutating_demand(rule, names, object_place(kinds))
+    _, left = operations_of(rule.preconditions)
+    required = conditions(left, names)
+    if "podSecurity" in validate:
+        excepted = [
+            (negation(met), one.value["spec"]["podSecurity"])
+            for one in exceptions
+            if (met := not_excepted(one, kinds, ())) != ALWAYS
+        ]
+        message = _message(rule, names)
+        demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
+        demand = Demand(
+            {"is-meant": as_bool(required)} if required != ALWAYS else {},
+            asked_operations(rule),
+            demanded.validations,
+            {"variables": list(demanded.variables)},
+        )
+        if not policy.lets_existing_pass(rule) or excepted:
+            return demand
+        of_old = standard(validate["podSecurity"] or {}, message, kinds, (), "oldObject").before()
+        violated = _was_violated(rule, kinds, of_old.fine)
+        return _letting_existing_pass(demand, violated, of_old.variables)
+    answer = _answer(rule, names, object_place(kinds))
+    said = conjunction([required, negation(answer.skips)]), answer.fine
+    for_operations = list(asked_operations(rule))
+    for operation in _without(rule, for_operations):
+        # What is not there then is absent in JMESPath; in CEL it is null, and has no fields.
+        try:
+            lacking = of_rule(rule, kinds, operation)
+            other = _answer(rule, lacking, object_place(kinds))
+            met = conjunction([conditions(left, lacking), negation(other.skips)])
+        except NotTranslated:
+            continue  # a function of what is absent: the rule fails, and so does the policy
+        fine = other.fine
+        if met == NEVER or fine == ALWAYS:
+            for_operations.remove(operation)
+        else:
+            is_it = comparison(OPERATION.text, "==", quoted(operation))
+            said = choice(is_it, met, said[0]), choice(is_it, fine, said[1])
+    met, fine = said
+    if fine == ALWAYS or not for_operations:
+        raise NotTranslated("a demand that every object fulfils")
+    demand = Demand(
+        {"is-meant": as_bool(met)} if met != ALWAYS else {},
+        tuple(for_operations),
+        ({"expression": as_bool(fine), **_message(rule, names)},),
+    )
+    if not policy.lets_existing_pass(rule):
+        return demand
+    before_names = of_rule(rule, kinds, Operation.CREATE.name, "oldObject")
+    before = _answer(rule, before_names, object_place(kinds, "oldObject"))
+    is_fine = disjunction([before.skips, before.fine])
+    return _letting_existing_pass(demand, _was_violated(rule, kinds, is_fine))
+
+
+def _was_violated(rule: Rule, kinds: Sequence[GroupVersionKind], fine: Condition) -> Condition:
+    """Return whether an object that is changed violated a rule before, which is asked as if it had
+    been created so; `fine` is whether what the rule demands was fulfilled. Raises NotTranslated."""
+    names = of_rule(rule, kinds, Operation.CREATE.name, "oldObject")
+    is_update = comparison(OPERATION.text, "==", quoted(Operation.UPDATE.name))
+    meant = conditions(rule.preconditions, names) if rule.preconditions else ALWAYS
+    return conjunction([is_update, matched_before(rule, kinds), meant, negation(fine)])
+
+
+def _letting_existing_pass(
+    demand: Demand, violated: Condition, variables: Sequence[JsonObject] = ()
+) -> Demand:
+    """Return a demand that what violated it before need not fulfil."""
+    if violated == NEVER or Operation.UPDATE.name not in demand.operations:
+        return demand
+    named = {"name": _VIOLATED, "expression": violated.text}
+    validations = [
+        {**one, "expression": f"variables.{_VIOLATED} || {_as_operand(one['expression'])}"}
+        for one in demand.validations
+    ]
+    given = demand.extra.get("variables")
+    own = given if isinstance(given, list) else []
+    extra = {**demand.extra, "variables": [*own, *variables, named]}
+    return replace(demand, validations=tuple(validations), extra=extra)
+
+
+_VIOLATED: Final = "violatedBefore"
+
+
+def _as_operand(text: str) -> str:
+    return f"({text})" if " ? " in text else text
+
+
+def _without(rule: Rule, operations: Sequence[str]) -> Iterator[str]:
+    """Yield the operations for which a rule reads an object that such requests do not have."""
+    text = json.dumps([rule.preconditions, rule.context, rule.value.get("validate")])
+    for operation, name in _LACKING.items():
+        if operation in operations and f"request.{name}." in text:
+            yield operation
+
+
+_LACKING: Final = {Operation.CREATE.name: "oldObject", Operation.DELETE.name: "object"}
+
+
+def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
+    """Return what a rule changes. Where its conditions do not hold, nothing."""
+    _, left = operations_of(rule.preconditions)
+    required = conditions(left, names)
+    changes = mutation(place, rule.value["mutate"], names)
+    met = conjunction([required, changes.condition])
+    return Demand(
+        {"is-meant": as_bool(met)} if met != ALWAYS else {},
+        asked_operations(rule),
+        (),
+        mutations=changes.mutations,
+    )
+
+
+def _answer(rule: Rule, names: Names, place: Place) -> Answer:
+    validate = rule.value["validate"]
+    if "pattern" in validate:
+        return element(place, _substituted(validate["pattern"], names))
+    if "anyPattern" in validate:
+        return _any_pattern(place, _substituted(validate["anyPattern"], names))
+    if "deny" in validate:
+        given = (validate["deny"] or {}).get("conditions")
+        return judged(negation(conditions(given, names)) if given else NEVER)
+    if "foreach" in validate:
+        return _for_each(validate["foreach"], names, place)
+    raise NotTranslated("a validation of no known form")
+
+
+def _substituted(pattern: Json, names: Names) -> Any:  # noqa: ANN401 - a pattern with references
+    """Return a pattern in which variables are references. Raises NotTranslated."""
+    match pattern:
+        case Mapping():
+            if any("{{" in key for key in pattern):
+                raise NotTranslated("variables in keys of a pattern")
+            return {key: _substituted(one, names) for key, one in pattern.items()}
+        case str() if _OF_OTHER_FIELD.search(pattern):
+            raise NotTranslated(
+                "a reference to another field (`$(…)`)", "Say it with `deny` and variables."
+            )
+        case str():
+            return _reference(pattern, names) if "{{" in pattern else pattern
+        case list():
+            return [_substituted(one, names) for one in pattern]
+    return pattern
+
+
+_OF_OTHER_FIELD: Final = re.compile(r"(^|[^\\])\$\([^ ]+\)")
+
+
+def _reference(pattern: str, names: Names) -> Reference:
+    """Return a leaf with variables; what stands beside them must be no operator, nor the middle of
+    a range."""
+    beside, end = [], 0
+    for start, after in variables_in(pattern):
+        beside.append(pattern[end:start])
+        end = after
+    if not all(_PLAIN.fullmatch(one) for one in [*beside, pattern[end:]]):
+        raise NotTranslated("a pattern with variables and operators in it")
+    return Reference(operand(pattern, names))
+
+
+_PLAIN: Final = re.compile(r"\s*|(?!-$)[\w/:.,@-]+", re.ASCII)
+
+
+def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
+    """One pattern must pass. Kyverno skips the rule where all of them skip, or some skip and none
+    passes but does not fail."""
+    answers = [element(place, one) for one in patterns]
+    passes = disjunction(one.passes() for one in answers)
+    all_skip = conjunction(one.skips for one in answers)
+    return judged(passes, all_skip)
+
+
+def _for_each(
+    entries: Sequence[JsonObject], names: Names, whole: Place, nesting: int = 0
+) -> Answer:
+    """Return what is demanded of every element of lists. Where no element is meant, the rule is
+    skipped."""
+    demands, meant = [], []
+    for entry in entries:
+        unknown = set(entry) - _FOREACH
+        if unknown:
+            raise NotTranslated(f"`{min(unknown)}` in foreach")
+        for branch in element_branches(read(str(entry["list"]), names)):
+            is_meant, held = _element_demand(entry, names, branch, whole, nesting)
+            demands.append(negation(_some(branch, conjunction([is_meant, negation(held)]))))
+            may_skip = entry.get("preconditions") or is_meant != is_defined(branch.value)
+            meant.append(_some(branch, is_meant) if may_skip else ALWAYS)
+    return judged(conjunction(demands), negation(disjunction(meant)))
+
+
+_FOREACH: Final = frozenset(
+    {
+        "anyPattern",
+        "context",
+        "deny",
+        "elementScope",
+        "foreach",
+        "list",
+        "pattern",
+        "preconditions",
+    }
+)
+
+
+def _element_demand(
+    entry: JsonObject, names: Names, branch: Branch, whole: Place, nesting: int
+) -> tuple[Condition, Condition]:
+    """Return whether an element is meant, and whether it is as demanded, or the whole object for
+    its sake (`elementScope: false`)."""
+    inside = of_element(entry, names, branch, nesting)
+    is_meant = [is_defined(branch.value)]
+    if entry.get("preconditions"):
+        is_meant.append(conditions(entry["preconditions"], inside))
+    if "foreach" in entry:
+        inner = _for_each(entry["foreach"], inside, whole, nesting + 1)
+        return conjunction([*is_meant, negation(inner.skips)]), inner.fine
+    if "pattern" in entry:
+        place = _judged_place(entry, branch, whole)
+        held = element(place, _substituted(entry["pattern"], inside)).never_fails
+    elif "anyPattern" in entry:
+        place = _judged_place(entry, branch, whole)
+        answer = _any_pattern(place, _substituted(entry["anyPattern"], inside))
+        held = disjunction([answer.skips, answer.fine])
+    else:
+        given = (entry.get("deny") or {}).get("conditions")
+        held = negation(conditions(given, inside)) if given else NEVER
+    return conjunction(is_meant), held
+
+
+def _judged_place(entry: JsonObject, branch: Branch, whole: Place) -> Place:
+    """Return what a pattern for an element is about. Raises NotTranslated."""
+    taken = frozenset(one.variable for one in branch.sources)
+    if entry.get("elementScope") is False:
+        return replace(whole, taken=taken)
+    if not isinstance(branch.value, Located):
+        raise NotTranslated("a pattern for elements that are made of others")
+    place = replace(branch.value.place.there(), taken=taken)
+    if entry.get("elementScope") is True and place.shape.form in _SCALARS:
+        raise NotTranslated(
+            "`elementScope: true` for elements that are no objects: it always fails"
+        )
+    return place
+
+
+_SCALARS: Final = frozenset({Form.BOOL, Form.INTEGER, Form.NUMBER, Form.QUANTITY, Form.STRING})
+
+
+def of_element(entry: JsonObject, names: Names, branch: Branch, nesting: int = 0) -> Names:
+    """Return what an entry of a `foreach` sees of an element."""
+    value = branch.value
+    taken = frozenset(one.variable for one in branch.sources)
+    if isinstance(value, Located):
+        value = Located(replace(value.place.there(), taken=taken))
+    around = dict(names.members)
+    for variable in taken:
+        around = {name: avoiding(one, variable) for name, one in around.items()}
+    own = {"element": value, f"element{nesting}": value}
+    return with_context(entry.get("context") or (), Names({**around, **own}))
+
+
+def _some(branch: Branch, condition: Condition) -> Condition:
+    """Return whether a condition holds for an element."""
+    for source in reversed(branch.sources):
+        condition = source.place.some(source.variable, conjunction([source.only, condition]))
+    return condition
+
+
+def _message(rule: Rule, names: Names) -> Mapping[str, str]:
+    message = str(rule.value["validate"].get("message") or "").strip()
+    if not message:
+        return {"message": f"rule {rule.name} is not fulfilled"}
+    if "{{" not in message:
+        return {"message": message}
+    try:
+        return {"messageExpression": joined(substituted(message, names))}
+    except NotTranslated:
+        return {"message": _with_names(message)}
+
+
+def _with_names(message: str) -> str:
+    """Return a message with the names of its variables in place of their values."""
+    parts, end = [], 0
+    for start, after in variables_in(message):
+        parts += [message[end:start], f"({message[start + 2 : after - 2].strip()})"]
+        end = after
+    return "".join([*parts, message[end:]])
+
+
+def _cel(rule: Rule) -> Demand:
+    """Return what a rule demands that is written in CEL."""
+    given = rule.value["validate"]["cel"]
+    unknown = set(given) - {
+        "expressions", "variables", "paramKind", "paramRef", "auditAnnotations", "generate",
+    }  # fmt: skip
+    if unknown:
+        raise NotTranslated(f"`{min(unknown)}` of CEL")
+    if rule.preconditions:
+        raise NotTranslated("preconditions in JMESPath beside CEL")
+    message = str(rule.value["validate"].get("message") or "").strip()
+    validations = []
+    for one in given.get("expressions") or ():
+        own = {} if "message" in one or "messageExpression" in one else {"message": message}
+        validations.append({**one, **({k: v for k, v in own.items() if v})})
+    extra = {
+        name: given[name]
+        for name in ("paramKind", "variables", "auditAnnotations")
+        if given.get(name)
+    }
+    preconditions = rule.value.get("celPreconditions") or ()
+    wanted = {condition_name(str(one["name"])): str(one["expression"]) for one in preconditions}
+    if len(wanted) < len(preconditions):
+        raise NotTranslated("several `celPreconditions` of one name")
+    return Demand(wanted, asked_operations(rule), tuple(validations), extra)

@@ -1,0 +1,238 @@
+"""JMESPath, read into descriptions of values (`queries`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeGuard
+
+from celadon.kube.json_types import JsonObject
+from celadon.migrate.cel_text import conjunction, disjunction, negation
+from celadon.migrate.kyverno.functions import called, index_of, member_of, values_of
+from celadon.migrate.kyverno.queries import (
+    ABSENT,
+    OPERATION,
+    Branch,
+    Computed,
+    Constant,
+    Expression,
+    Keys,
+    Located,
+    Names,
+    Otherwise,
+    Query,
+    Stream,
+    Truth,
+    compare,
+    form_of,
+    is_true,
+    streamed,
+)
+from celadon.migrate.shapes import Form
+from celadon.migrate.translations import NotTranslated
+
+if TYPE_CHECKING:
+    Node = JsonObject
+
+
+def read(text: str, names: Names) -> Query:
+    """Return what an expression of JMESPath reads. Raises NotTranslated."""
+    return read_in(text or "@", names, names)
+
+
+def read_in(text: str, value: Query, names: Names) -> Query:
+    """Return what an expression reads in a value; an empty one, all of it. Raises
+    NotTranslated."""
+    try:
+        return Reader(names).read(parsed(text), value) if text.strip() else value
+    except RecursionError:
+        raise NotTranslated("an expression in brackets in brackets, too deep to be read") from None
+
+
+def parsed(text: str) -> Node:
+    """Return the syntax tree of an expression of JMESPath. Raises NotTranslated."""
+    # late: what is written in CEL is translated without it
+    from jmespath.exceptions import JMESPathError
+    from jmespath.parser import Parser
+
+    try:
+        # jmespath parses; what it would search for is put together here, and never run.
+        return dict(Parser().parse(_variables_as_fields(text.strip())).parsed)
+    except JMESPathError as error:
+        reason = str(error).partition("\n")[0]
+        raise NotTranslated(f"`{text.strip()}` is no JMESPath: {reason}") from None
+    except RecursionError:
+        raise NotTranslated("an expression in brackets in brackets, too deep to be read") from None
+
+
+def _variables_as_fields(text: str) -> str:
+    """Return an expression in which texts and literals that are one variable are fields that are
+    called so."""
+    for quote, begin in (("'", "{{"), ("`", _AS_LITERAL)):
+        parts = []
+        at = 0
+        while (start := text.find(f"{quote}{{{{", at)) >= 0:
+            end = text.find(f"}}}}{quote}", start + 3)
+            if end < 0:
+                break
+            parts += [text[at:start], json.dumps(f"{begin}{text[start + 3 : end]}}}}}")]
+            at = end + 3
+        text = "".join((*parts, text[at:]))
+    return text
+
+
+_AS_LITERAL: Final = "`{{"
+"""A field begins so that is a variable in backticks, which has to be JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads syntax trees, with what stands around an expression by name."""
+
+    names: Names
+
+    def read(self, node: Node, current: Query) -> Query:
+        """Return what a tree reads in a value. Raises NotTranslated."""
+        kind, children = node["type"], node["children"]
+        match kind:
+            case "identity" | "current":
+                return current
+            case "field" if node["value"].startswith("{{"):
+                named = read(node["value"][2:-2], self.names)
+                return _at_key(current, named) if _is_map(current) else named
+            case "field" if node["value"].startswith(_AS_LITERAL):
+                inside = read(node["value"][len(_AS_LITERAL) : -2], self.names)
+                if form_of(inside) is Form.STRING:
+                    raise NotTranslated("a text in backticks, which is no JSON")
+                return inside
+            case "field" if not node["value"]:  # `""` is the field of no name, which nothing has
+                return ABSENT
+            case "field":
+                return member_of(current, node["value"])
+            case "subexpression" | "index_expression" | "pipe":
+                for child in children:
+                    current = self.read(child, current)
+                return current
+            case "literal":
+                return Constant(node["value"])
+            case "index":
+                return index_of(current, node["value"])
+            case "flatten":
+                return _flattened(self.read(children[0], current))
+            case "projection" | "value_projection" | "filter_projection":
+                return self._projected(node, current)
+            case "multi_select_list":
+                return Stream(tuple(Branch((), self.read(one, current)) for one in children))
+            case "or_expression":
+                return _either(*(self.read(one, current) for one in children))
+            case "and_expression" | "not_expression":
+                parts = [is_true(self.read(one, current)) for one in children]
+                whole = conjunction(parts) if kind == "and_expression" else negation(parts[0])
+                return Truth(whole)
+            case "comparator":
+                left, right = (self.read(one, current) for one in children)
+                return Truth(compare(left, _COMPARATORS[node["value"]], right))
+            case "expref":
+                return Expression(lambda value: self.read(children[0], value))
+            case "multi_select_dict":
+                return self._made(children, current)
+            case "function_expression":
+                return self._called(node["value"], children, current)
+        raise NotTranslated(f"`{kind.replace('_', ' ')}` of JMESPath")
+
+    def _projected(self, node: Node, current: Query) -> Query:
+        children = node["children"]
+        base = self.read(children[0], current)
+        # `keys(@)[]` stays what it is: a question for one key of a map is shorter than one that
+        # goes through all of them.
+        is_whole = node["type"] == "projection" and children[1]["type"] == "identity"
+        if isinstance(base, Keys) and is_whole:
+            return base
+        stream = streamed(values_of(base) if node["type"] == "value_projection" else base)
+        if node["type"] == "filter_projection":
+            stream = self._filtered(stream, children[2])
+        return _mapped(stream, lambda value: self.read(children[1], value))
+
+    def _filtered(self, stream: Stream, node: Node) -> Stream:
+        branches = []
+        for branch in stream.branches:
+            if not branch.sources:
+                raise NotTranslated("a filter of what is no list in an object")
+            last = branch.sources[-1]
+            # A filter becomes a condition of the innermost list, which is asked inside of its loop.
+            only = conjunction([last.only, is_true(self.read(node, branch.value))])
+            sources = (*branch.sources[:-1], replace(last, only=only))
+            branches.append(replace(branch, sources=sources))
+        return Stream(tuple(branches))
+
+    def _called(self, name: str, nodes: Sequence[Node], current: Query) -> Query:
+        return called(name, [self.read(one, current) for one in nodes])
+
+    def _made(self, nodes: Sequence[Node], current: Query) -> Query:
+        """Return an object that is put together: a constant if all its members are."""
+        members = {one["value"]: self._member(one["children"][0], current) for one in nodes}
+        values = {name: one.value for name, one in members.items() if isinstance(one, Constant)}
+        return Constant(values) if len(values) == len(members) else Names(members)
+
+    def _member(self, node: Node, current: Query) -> Query:
+        # `{a: null}` reads the field that is called null, which nobody has.
+        is_null = node["type"] == "field" and node["value"] == "null"
+        return ABSENT if is_null else self.read(node, current)
+
+
+_COMPARATORS: Final = {"eq": "==", "ne": "!=", "lt": "<", "lte": "<=", "gt": ">", "gte": ">="}
+
+
+def _is_map(value: Query) -> TypeGuard[Located]:
+    return isinstance(value, Located) and value.place.shape.form is Form.MAP
+
+
+def _at_key(value: Located, key: Query) -> Query:
+    """Return what a map has at a key that is read."""
+    if isinstance(key, Computed):
+        return Located(value.place.at_key(key.text))
+    if isinstance(key, Located) and not key.place.unsure:
+        return Located(value.place.at_key(key.place.plain))
+    raise NotTranslated("a key that may be absent")
+
+
+def _mapped(stream: Stream, function: Callable[[Query], Query]) -> Stream:
+    branches: list[Branch] = []
+    for branch in stream.branches:
+        value = function(branch.value)
+        if isinstance(value, Stream):  # a projection in a projection is one of both
+            branches += [
+                Branch((*branch.sources, *one.sources), one.value) for one in value.branches
+            ]
+        # A projection leaves out what is null (the specification of JMESPath, "Projections").
+        elif value != ABSENT:
+            branches.append(replace(branch, value=value))
+    return Stream(tuple(branches))
+
+
+def _flattened(value: Query) -> Query:
+    """Return `value[]`: items that are lists give way to their items."""
+    if not isinstance(value, Stream):
+        return value
+    branches: list[Branch] = []
+    for branch in value.branches:
+        inner = branch.value
+        if isinstance(inner, Located) and inner.place.shape.form is Form.LIST:
+            branches += [
+                Branch((*branch.sources, *one.sources), one.value)
+                for one in streamed(inner).branches
+            ]
+        else:
+            branches.append(branch)
+    return Stream(tuple(branches))
+
+
+def _either(first: Query, second: Query) -> Query:
+    if isinstance(first, Truth) and isinstance(second, Truth):
+        return Truth(disjunction([first.condition, second.condition]))
+    if first == OPERATION:  # which is never empty
+        return first
+    if isinstance(first, Constant):
+        return first if first.value not in (None, "", [], {}, False) else second
+    return Otherwise(first, second)
