@@ -228,9 +228,12 @@ Source: TypeAlias = Callable[[int], JsonObject]
 """A policy for each seed."""
 
 
-def run(
-    seeds: Sequence[int], objects: int, source: Source = lambda seed: random_policy(seed)[0]
-) -> Trial:
+def of_one_object(seed: int) -> JsonObject:
+    """A random policy about no more than the object."""
+    return random_policy(seed)[0]
+
+
+def run(seeds: Sequence[int], objects: int, source: Source = of_one_object) -> Trial:
     """Random policies, each with some mutants."""
     total = Trial(Random(0), objects, [])
     for seed in seeds:
@@ -263,9 +266,12 @@ def main() -> int:
         for one in read_documents(options.of)
         if isinstance(one, Document) and one.value["kind"] == "ValidatingAdmissionPolicy"
     ]
-    source: Source = lambda seed: random_policy(seed)[0]
+    source = of_one_object
     if given:
-        source = lambda seed: given[seed % len(given)]
+
+        def source(seed: int) -> JsonObject:
+            return given[seed % len(given)]
+
     elif options.requests:
         source = random_requests.random_policy
     found = run(range(options.first, options.first + options.count), options.objects, source)

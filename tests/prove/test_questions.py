@@ -17,7 +17,7 @@ from celadon.kube.library import environment
 from celadon.kube.registry import create
 from celadon.kube.releases import answering_as
 from celadon.kube.validation import validate_create
-from celadon.prove import Answer, KnownKinds, Prover, Question, Reply
+from celadon.prove import Answer, KnownKinds, Prover, Question, Reply, search
 from celadon.prove.objects import Inputs
 from celadon.prove.search import Search
 from celadon.prove.unmodelled import Unmodelled
@@ -336,6 +336,22 @@ def test_what_is_not_modelled_is_said(expression: str, reason: str) -> None:
     assert reply.answer is UNKNOWN
     assert reason in reply.reason
     assert reply.offset is not None
+
+
+def test_a_solver_without_memory_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_MEGABYTES", 0)
+    reply = replies(policy("object.metadata.name != 'a'"))[Question.REFUSES]
+    assert (reply.answer, reply.reason) == (UNKNOWN, "the solver needs more memory")
+
+
+def test_an_interrupt_that_the_solver_takes_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def canceled(self: z3.Solver, *_: object) -> z3.CheckSatResult:
+        return z3.unknown
+
+    monkeypatch.setattr(z3.Solver, "check", canceled)
+    monkeypatch.setattr(z3.Solver, "reason_unknown", lambda _: "canceled")
+    with pytest.raises(KeyboardInterrupt):
+        replies(policy("object.metadata.name != 'a'"))
 
 
 CONTRADICTIONS: JsonObject = {
