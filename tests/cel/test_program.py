@@ -353,6 +353,7 @@ def test_a_failure_of_generated_code_names_its_place_in_the_source() -> None:
     ]
 
 
+@pytest.mark.thorough
 def test_texts_of_collected_programs_are_gone() -> None:
     one = ENVIRONMENT.program(ENVIRONMENT.compile("x == 1").checked(), "collected").prepare()
     files = [name for name in linecache.cache if name.startswith("<celadon collected #")]
@@ -365,6 +366,7 @@ def test_texts_of_collected_programs_are_gone() -> None:
     assert not linecache.cache.keys() & set(files)
 
 
+@pytest.mark.thorough
 def test_programs_may_be_collected_while_debuggers_look_for_files() -> None:
     one = ENVIRONMENT.program(ENVIRONMENT.compile("x == 1").checked(), "looked for").prepare()
     looked = list(linecache.cache)  # as `linecache.checkcache` goes through all

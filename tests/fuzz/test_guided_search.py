@@ -71,6 +71,7 @@ def greedy(data: bytes) -> None:
         (greedy, 60.0, b"a", "more than 64 MiB of memory"),
     ],
 )
+@pytest.mark.thorough
 def test_too_much_time_or_memory_is_found_at_full_speed(
     read: Callable[[bytes], None],
     seconds: float,
