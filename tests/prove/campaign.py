@@ -2,6 +2,7 @@
 the engine decides.
 
     python -m tests.prove.campaign FIRST COUNT --objects 10000
+    python -m tests.prove.campaign FIRST COUNT --requests       # about more than the object
     python -m tests.prove.campaign FIRST COUNT --of PATH...     # of the policies in files
 
 What is claimed: that a validation never fails, refuses or admits; that a part changes nothing; that
@@ -12,10 +13,12 @@ from __future__ import annotations
 
 import argparse
 import collections
+import itertools
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from random import Random
 from typing import Final, NamedTuple, TypeAlias
 
@@ -35,9 +38,18 @@ from celadon.prove import Answer, KnownKinds, Prover, Question, Superfluous
 from celadon.prove.differences import PROVED, Differences, Direction, Side, judgement_of
 from celadon.prove.parts import Fault
 from celadon.prove.requests import Endpoint
+from tests.prove import random_requests
 from tests.prove.random_policies import DEFINITIONS, random_policy
 from tests.prove.test_differences import changed
-from tests.prove.test_mutants import Boundaries, bound, engine_of, places, random_world, requests
+from tests.prove.test_mutants import (
+    WORLDS,
+    Boundaries,
+    bound,
+    engine_of,
+    places,
+    random_objects,
+    requests,
+)
 
 SECONDS: Final = 4
 """For one question: what takes longer is not decided."""
@@ -70,7 +82,8 @@ class Trial:
     kinds: KnownKinds = field(default_factory=lambda: KnownKinds.of(DEFINITIONS))
     claims: collections.Counter[str] = field(default_factory=collections.Counter)
     against: list[str] = field(default_factory=list)
-    tried: dict[str, tuple[ObjectWorld, list[Request]]] = field(default_factory=dict)
+    tried: dict[str, list[tuple[Request, list[JsonObject]]]] = field(default_factory=dict)
+    """Requests, and the objects around them."""
     said: dict[tuple[str, str], list[Said]] = field(default_factory=dict)
 
     def claim(
@@ -81,30 +94,38 @@ class Trial:
         every = [self._said(endpoint, one) for one in documents]
         for number, said in enumerate(zip(*every, strict=True)):
             if is_against(*said):
-                request = self._requests(endpoint)[1][number]
+                request, around = self._requests(endpoint)[number]
                 shown = [one["spec"] for one in documents]
-                self.against.append(f"{what} at {endpoint}: {request} against {shown}")
+                found = f"{what} at {endpoint}: {request} among {around} against {shown}"
+                self.against.append(found)
                 return
 
     def _said(self, endpoint: Endpoint, document: JsonObject) -> list[Said]:
         """Return what a policy says of all requests to an endpoint."""
         key = str(endpoint), json.dumps(document, sort_keys=True)
         if key not in self.said:
-            world, tried = self._requests(endpoint)
             engine = self._engine(document)
-            self.said[key] = [_said(engine, one, world) for one in tried]
+            self.said[key] = [
+                _said(engine, request, world)
+                for around, several in itertools.groupby(self._requests(endpoint), _AROUND)
+                for world in (ObjectWorld(around, catalog=self.kinds.catalog),)
+                for request, _ in several
+            ]
         return self.said[key]
 
-    def _requests(self, endpoint: Endpoint) -> tuple[ObjectWorld, list[Request]]:
+    def _requests(self, endpoint: Endpoint) -> list[tuple[Request, list[JsonObject]]]:
         """Return requests to an endpoint, no two of them the same, the same for all claims."""
         key = str(endpoint)
         if key not in self.tried:
             engines = [self._engine(one) for one in self.about]
             boundaries = Boundaries(*engines)
             wanted = [place for one in engines for place in places(one)]
-            world = random_world(engines[0], self.random, boundaries, self.kinds)
-            made = requests(endpoint, wanted, self.random, self.objects, boundaries, self.kinds)
-            self.tried[key] = world, list({repr(one): one for one in made}.values())
+            found = self.tried[key] = []
+            for _ in range(WORLDS):
+                around = random_objects(engines[0], self.random, boundaries, self.kinds)
+                each = -(-self.objects // WORLDS)
+                made = requests(endpoint, wanted, self.random, each, boundaries, self.kinds)
+                found += ((one, around) for one in {repr(one): one for one in made}.values())
         return self.tried[key]
 
     def _engine(self, document: JsonObject) -> Engine:
@@ -159,6 +180,9 @@ class Trial:
             self.claim(f"not {one.direction.value}", one.endpoint, [old, new], is_against)
 
 
+_AROUND: Final = itemgetter(1)
+
+
 def _said(engine: Engine, request: Request, world: ObjectWorld) -> Said:
     verdict = engine.review(request, world)
     against = (
@@ -200,12 +224,21 @@ def mutants(document: JsonObject, random: Random, number: int) -> Iterator[JsonO
         given = altered if turn % 2 == 0 else document
 
 
-def run(seeds: Sequence[int], objects: int, given: Sequence[JsonObject] = ()) -> Trial:
-    """Random policies, or those that are given, each with some mutants."""
+Source: TypeAlias = Callable[[int], JsonObject]
+"""A policy for each seed."""
+
+
+def of_one_object(seed: int) -> JsonObject:
+    """A random policy about no more than the object."""
+    return random_policy(seed)[0]
+
+
+def run(seeds: Sequence[int], objects: int, source: Source = of_one_object) -> Trial:
+    """Random policies, each with some mutants."""
     total = Trial(Random(0), objects, [])
     for seed in seeds:
         random = Random(seed)
-        document = given[seed % len(given)] if given else random_policy(seed)[0]
+        document = source(seed)
         changes = list(mutants(document, random, MUTANTS))
         trial = Trial(random, objects, [document, *changes])
         trial.policy(document)
@@ -225,6 +258,7 @@ def main() -> int:
     parser.add_argument("first", type=int)
     parser.add_argument("count", type=int)
     parser.add_argument("--objects", type=int, default=10_000)
+    parser.add_argument("--requests", action="store_true")
     parser.add_argument("--of", nargs="*", default=())
     options = parser.parse_args()
     given = [
@@ -232,7 +266,15 @@ def main() -> int:
         for one in read_documents(options.of)
         if isinstance(one, Document) and one.value["kind"] == "ValidatingAdmissionPolicy"
     ]
-    found = run(range(options.first, options.first + options.count), options.objects, given)
+    source = of_one_object
+    if given:
+
+        def source(seed: int) -> JsonObject:
+            return given[seed % len(given)]
+
+    elif options.requests:
+        source = random_requests.random_policy
+    found = run(range(options.first, options.first + options.count), options.objects, source)
     sys.stdout.write(f"{dict(sorted(found.claims.items()))}\n{len(found.against)} against\n")
     return len(found.against) > 0
 

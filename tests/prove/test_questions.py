@@ -17,7 +17,7 @@ from celadon.kube.library import environment
 from celadon.kube.registry import create
 from celadon.kube.releases import answering_as
 from celadon.kube.validation import validate_create
-from celadon.prove import Answer, KnownKinds, Prover, Question, Reply
+from celadon.prove import Answer, KnownKinds, Prover, Question, Reply, search
 from celadon.prove.objects import Inputs
 from celadon.prove.search import Search
 from celadon.prove.unmodelled import Unmodelled
@@ -151,6 +151,14 @@ NO, YES, BOUNDED, UNKNOWN = Answer.NO, Answer.YES, Answer.BOUNDED, Answer.UNKNOW
             *(NO, YES, YES),
         ),
         (policy("object.metadata.name == ''"), NO, YES, NO),
+        # As many items as a size or place that is named asks for; what is larger is a bound.
+        (policy(f"size({CONTAINERS}) < 9"), BOUNDED, YES, YES),
+        (policy(f"size({CONTAINERS}) < 99"), BOUNDED, BOUNDED, YES),
+        (policy(f"{CONTAINERS}[3].name != 'a'"), YES, YES, YES),
+        # Which fields a Go struct has is known.
+        (policy(f"{CONTAINERS}.all(c, c.all(k, k != 'nosuch'))"), NO, NO, YES),
+        (policy(f"{CONTAINERS}.all(c, ['tty', 'stdin'].all(k, !(k in c)))"), NO, YES, YES),
+        (policy(f"{CONTAINERS}.all(c, ['tty', 'stdin'].all(k, !(k in c) || c[k]))"), NO, NO, YES),
         (policy("object.spec.replicas >= 0", "deployments", "apps"), NO, YES, YES),
         (policy("object.spec.strategy.type != ''", "deployments", "apps"), NO, NO, YES),
         (policy("object == null"), NO, YES, NO),
@@ -330,6 +338,48 @@ def test_what_is_not_modelled_is_said(expression: str, reason: str) -> None:
     assert reply.offset is not None
 
 
+def test_a_solver_without_memory_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_MEGABYTES", 0)
+    reply = replies(policy("object.metadata.name != 'a'"))[Question.REFUSES]
+    assert (reply.answer, reply.reason) == (UNKNOWN, "the solver needs more memory")
+
+
+def test_an_interrupt_that_the_solver_takes_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def canceled(self: z3.Solver, *_: object) -> z3.CheckSatResult:
+        return z3.unknown
+
+    monkeypatch.setattr(z3.Solver, "check", canceled)
+    monkeypatch.setattr(z3.Solver, "reason_unknown", lambda _: "canceled")
+    with pytest.raises(KeyboardInterrupt):
+        replies(policy("object.metadata.name != 'a'"))
+
+
+CONTRADICTIONS: JsonObject = {
+    "bad": {"type": "integer", "minimum": 5, "maximum": 3},
+    "far": {"type": "integer", "format": "int32", "minimum": 1 << 40},
+    "long": {"type": "string", "minLength": 5, "maxLength": 3},
+    "odd": {"type": "string", "pattern": "^aaaa", "maxLength": 3},
+    "either": {"x-kubernetes-int-or-string": True, "pattern": "^aaaa", "maxLength": 3},
+    "list": {"type": "array", "items": {"type": "string", "pattern": "^aaaa", "maxLength": 3}},
+    "map": {"type": "object", "additionalProperties": {"type": "string", "pattern": "a[^a]a^"}},
+}
+
+
+def test_a_field_that_cannot_exist_proves_nothing_of_objects_without_it() -> None:
+    (version,) = LIMITS["spec"]["versions"]
+    schema = {"type": "object", "properties": {"most": {"type": "integer"}, **CONTRADICTIONS}}
+    version = {**version, "schema": {"openAPIV3Schema": schema}}
+    kinds = KnownKinds.of([{**LIMITS, "spec": {**LIMITS["spec"], "versions": [version]}}])
+    for name in CONTRADICTIONS:
+        inside = f"object.{name}"
+        text = {"list": f"{inside}[0]", "map": f"{inside}['a']"}.get(name, inside)
+        expression = f"object.?most.orValue(2) > 1 || has({inside}) && {text} == 'a'"
+        document = policy(expression, "limits", "example.com")
+        prover = Prover(decode_policy(document).value, kinds=kinds)
+        (endpoint,) = prover.endpoints()
+        assert prover.reply(endpoint, 0, Question.REFUSES).answer is YES, name
+
+
 WITH_PARAMS = [
     # What is stored is an integer.
     ("params.most % 2 == 0", NO),
@@ -365,11 +415,28 @@ def test_params_of_a_custom_kind(expression: str, fails: Answer) -> None:
         ("!has(object.part) || int(object.part) != 3", NO, NO),
         ("!has(object.part) || type(object.part) == int", NO, YES),
         ("!has(object.port) || type(object.port) == string || object.port % 2 == 0", YES, YES),
+        ("!has(object.called) || object.called.startsWith('a')", NO, NO),
+        ("!has(object.called) || object.called != 'aa-a'", NO, YES),
+        ("!has(object.texts) || object.texts[0] in ['b', 'c']", BOUNDED, YES),
+        (
+            "object.all(k, k in ['apiVersion', 'kind', 'metadata', 'most'] || object[k] != null)",
+            NO,
+            YES,
+        ),
     ],
 )
 def test_objects_of_a_custom_kind(expression: str, fails: Answer, refuses: Answer) -> None:
     document = policy(expression, "limits", "example.com")
-    prover = Prover(decode_policy(document).value, kinds=KnownKinds.of([LIMITS]))
+    (version,) = LIMITS["spec"]["versions"]
+    schema = version["schema"]["openAPIV3Schema"]
+    more: JsonObject = {
+        "called": {"type": "string", "pattern": "^a[a-]*$"},
+        "texts": {"type": "array", "minItems": 1, "items": {"type": "string"}},
+    }
+    schema = {**schema, "properties": {**schema["properties"], **more}}
+    version = {**version, "schema": {"openAPIV3Schema": schema}}
+    definition = {**LIMITS, "spec": {**LIMITS["spec"], "versions": [version]}}
+    prover = Prover(decode_policy(document).value, kinds=KnownKinds.of([definition]))
     (endpoint,) = prover.endpoints()
     assert prover.reply(endpoint, 0, Question.FAILS).answer is fails
     assert prover.reply(endpoint, 0, Question.REFUSES).answer is refuses

@@ -203,6 +203,8 @@ def _item(value: JsonDict) -> ProofItem:
 # What `celadon prove` says of the validation rules of CustomResourceDefinitions.
 
 _UNDECIDED: Final = "not decided"
+_OPEN: Final = "no example found"
+"""Up to a bound, where none at all would be a fault."""
 _PROVED: Final = (Answer.NO, Answer.BOUNDED)
 
 _FAULTS: Final = {
@@ -272,15 +274,17 @@ def _rule_item(
 
 
 def _fault(reply: RuleReply) -> str | None:
-    answer = Answer.NO if reply.answer is Answer.BOUNDED else reply.answer
-    return _FAULTS.get((reply.question, answer))
+    return _FAULTS.get((reply.question, reply.answer))
 
 
 def _remarks(replies: Sequence[RuleReply]) -> Iterator[Remark]:
     for reply in replies:
         title = _fault(reply)
         if title is not None:
-            yield Remark(title, _bounds_of_rule(reply), is_fault=True)
+            yield Remark(title, is_fault=True)
+        elif reply.answer is Answer.BOUNDED and (reply.question, Answer.NO) in _FAULTS:
+            # It would be at fault if longer lists had nothing else; nobody knows that.
+            yield Remark(_OPEN, f"{reply.question.value}? not {_bounds_of_rule(reply)}")
     reasons: dict[str, list[str]] = {}
     for reply in replies:
         if reply.answer is Answer.UNKNOWN:
@@ -587,7 +591,9 @@ class Proof:
     def is_finding(self) -> bool:
         """Return whether there is something to be mended."""
         return bool(self._found) or any(
-            self._never(question) and not self.left_out
+            self._never(question)
+            and not self.left_out
+            and not self._of(question, Answer.BOUNDED)  # which is no proof
             for question in (Question.REFUSES, Question.ADMITS)
         )
 
@@ -625,11 +631,16 @@ class Proof:
                 yield Remark(bad.value, _endpoints(found), is_fault=True)
         for question, title in _NEVER.items():
             if self._never(question):
-                limits = [_bounds(self._of(question, Answer.BOUNDED))]
+                bounds = _bounds(self._of(question, Answer.BOUNDED))
+                limits = [bounds]
                 if self.left_out:
                     limits.insert(0, _endpoints(self._of(question, *Answer)))
+                text = ", ".join(filter(None, limits))
+                if bounds:
+                    yield Remark(_OPEN, f"{question.value}? not {text}")
+                    continue
                 is_fault = question is not Question.FAILS and not self.left_out
-                yield Remark(title, ", ".join(filter(None, limits)), is_fault)
+                yield Remark(title, text, is_fault)
         if self.left_out and self.replies:
             yield Remark(_UNDECIDED, _LEFT_OUT)
         undecided: dict[str, list[Reply]] = {}
@@ -674,12 +685,17 @@ class PartProof:
     @property
     def is_finding(self) -> bool:
         """Return whether the part is at fault, for all requests."""
-        proved = (Finding.SAME, Finding.BOUNDED)
         return (
             bool(self.answers)
             and not self.left_out
-            and all(one.finding in proved for one in self.answers)
+            and all(one.finding is Finding.SAME for one in self.answers)
         )
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it would be at fault if longer lists had nothing else."""
+        proved = (Finding.SAME, Finding.BOUNDED)
+        return not self.is_finding and all(one.finding in proved for one in self.answers)
 
     @property
     def is_undecided(self) -> bool:
@@ -691,8 +707,9 @@ class PartProof:
     def remarks(self) -> Iterator[Remark]:
         """Yield what is found, and what is not decided."""
         if self.is_finding:
-            title = f"{self.part.fault.value} (proved)"
-            yield Remark(title, _bounds(self.answers), is_fault=True)
+            yield Remark(f"{self.part.fault.value} (proved)", is_fault=True)
+        elif self.is_open and (bounds := _bounds(self.answers)):
+            yield Remark(_OPEN, f"against `{self.part.fault.value}`, {bounds}")
         elif self.is_undecided:
             reasons = (
                 gap.reason

@@ -42,7 +42,7 @@ from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import TRUE, Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import Endpoint
-from celadon.prove.search import MOST_ITEMS, Found, Search
+from celadon.prove.search import Found, Search, items_needed
 
 FIRST_TRIES: Final = 1
 """Examples that are looked at before those policies are looked at that have not changed: what they
@@ -236,13 +236,15 @@ class Differences:
 
     def compare(self, endpoint: Endpoint, direction: Direction) -> Comparison:
         """The answer, with as many items in lists as the expressions have questions about them."""
-        items = self.items
+        items, before = self.items, None
         while True:
             look = self.look(direction, self.scene(endpoint, items))
             found = look.answer()
+            if found.finding is Finding.UNDECIDED and before is not None:
+                return before
             if not look.asks_for_more:
                 return found
-            items = min(look.needed, MOST_ITEMS)
+            items, before = look.needed, found
 
     def scene(self, endpoint: Endpoint, items: int) -> Scene:
         """A request to an endpoint, with so many items in lists."""
@@ -262,6 +264,7 @@ def compared_together(
     which it is, and the answer. What the set decides is evaluated once."""
     left = list(range(len(asked)))
     items = asked[0].items
+    before: dict[int, Comparison] = {}
     while left:
         scene = asked[0].scene(endpoint, items)
         again, more = [], items
@@ -272,9 +275,11 @@ def compared_together(
                 found = look.answer()
                 if look.asks_for_more:
                     again.append(number)
-                    more = max(more, min(look.needed, MOST_ITEMS))
+                    more = max(more, look.needed)
+                    before[number] = found
                     continue
-            yield number, found
+            is_decided = found.finding is not Finding.UNDECIDED
+            yield number, found if is_decided else before.get(number, found)
         left, items = again, more
 
 
@@ -324,13 +329,12 @@ class Look:
     @property
     def needed(self) -> int:
         """The items of lists that the questions can ask for."""
-        return max((cut.witnesses for cut in self.scene.inputs.cuts), default=0)
+        return items_needed(self.scene.inputs, self.scene.unmodelled)
 
     @property
     def asks_for_more(self) -> bool:
         """Return whether longer lists may have what these have not."""
-        items = self.scene.inputs.items
-        return self.is_proved and self.needed > items and items < MOST_ITEMS
+        return self.is_proved and self.needed > self.scene.inputs.items
 
     def answer(self) -> Comparison:
         """The answer for these lists."""

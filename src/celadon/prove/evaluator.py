@@ -10,7 +10,7 @@ Costs are not counted: an expression that runs out of its budget is not found he
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -93,6 +93,7 @@ class Evaluator:
 
     def evaluate(self, scope: Scope) -> Outcome:
         """The whole expression. Raises NotModelled."""
+        self.unmodelled.sizes.update(_sizes(self.checked.root))
         return self.node(self.checked.root, scope)
 
     def node(self, node: syntax.Expr, scope: Scope) -> Outcome:
@@ -335,7 +336,10 @@ class Evaluator:
 
     def _looped(self, node: syntax.Comprehension, value: Value, scope: Scope) -> Outcome:
         if isinstance(value, Fields):
-            raise NotModelled("a loop over the fields of an object")
+            fields = value.as_map()
+            if fields is None:
+                raise NotModelled("a loop over the fields of an object")
+            value = fields
         if not isinstance(value, List | Map):
             return FAILS
         sources = value.sources
@@ -385,6 +389,31 @@ class Evaluator:
         inner.pop(node.iter_var, None)
         inner.pop(node.iter_var2, None)
         return self.node(node.result, {**scope, node.accu_var: inner[node.accu_var]})
+
+
+def _sizes(root: syntax.Expr) -> Iterator[int]:
+    """Yield the numbers that an expression compares sizes with, and the places that it names."""
+    for node in syntax.walk(root):
+        if not isinstance(node, syntax.Call):
+            continue
+        numbers = [one.value for one in node.args if isinstance(one, syntax.Literal)]
+        is_place = node.function in (syntax.INDEX, syntax.OPT_INDEX)
+        if is_place or (node.function in _COMPARISONS and any(map(_asks_size, node.args))):
+            yield from (one for one in numbers if type(one) is int)
+
+
+def _asks_size(root: syntax.Expr) -> bool:
+    return any(
+        isinstance(node, syntax.Call) and node.function == "size" for node in syntax.walk(root)
+    )
+
+
+_COMPARISONS: Final = frozenset(
+    {
+        *(syntax.EQUALS, syntax.NOT_EQUALS, syntax.LESS, syntax.LESS_EQUALS),
+        *(syntax.GREATER, syntax.GREATER_EQUALS),
+    }
+)
 
 
 def _from(value: Value, sources: frozenset[Cut]) -> Value:
@@ -574,7 +603,10 @@ def _found(value: Fields | Map, key: Value) -> tuple[Formula, Outcome]:
         )
     name = native(key)
     if not isinstance(name, str):
-        raise NotModelled("a field whose name is not known")
+        fields = value.as_map()
+        if fields is None:
+            raise NotModelled("a field whose name is not known")
+        return _found(fields, key)
     made = value.field(name)
     return (FALSE, FAILS) if made is None else made
 

@@ -530,7 +530,10 @@ def _in(values: list[Value]) -> Outcome | None:
         case Fields():
             name = native(element)
             if not isinstance(name, str):
-                raise NotModelled("whether an object has a field whose name is not known")
+                fields = container.as_map()
+                if fields is None:
+                    raise NotModelled("whether an object has a field whose name is not known")
+                return _in([element, fields])
             found = container.field(name)
             return _bool(FALSE if found is None else found[0])
     return FAILS

@@ -12,8 +12,8 @@ validation takes no object.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple, TypeVar
 
 import z3
@@ -158,6 +158,8 @@ class Inputs:
     patterns: list[Pattern] = field(default_factory=list)
     """What is assumed, too, and costs the solver so much that it is told only of those that an
     example is against."""
+    long: list[Formula] = field(default_factory=list)
+    """That the list which is being made has as many items as it is to have."""
     cuts: list[Cut] = field(default_factory=list)
     presences: list[Formula] = field(default_factory=list)
     """Of fields and items, and of what is odd: the fewer hold, the plainer the object."""
@@ -179,6 +181,18 @@ class Inputs:
         made = self.unknown(f"{path}?", z3.BoolSort())
         self.presences.append(made)
         return made
+
+    @contextmanager
+    def only_where(self, there: Formula) -> Iterator[None]:
+        """Assume what is said of texts and lists meanwhile only where something is there: what a
+        part that cannot exist is to be must not rule out objects without it."""
+        known, long = len(self.patterns), len(self.long)
+        yield
+        self.assumed += (either((negated(there), one)) for one in self.long[long:])
+        del self.long[long:]
+        self.patterns[known:] = (
+            replace(one, there=both(there, one.there)) for one in self.patterns[known:]
+        )
 
     @contextmanager
     def alternative(self) -> Iterator[None]:
@@ -256,10 +270,11 @@ class Inputs:
         """A value that a schema allows."""
         objects = objects or _Objects(self, set(), {})
         schema = resolved(schema)
-        made = self._not_null(schema, path, objects, below)
         if not schema.nullable:
-            return made
+            return self._not_null(schema, path, objects, below)
         is_null = self.presence(f"{path} null")
+        with self.only_where(negated(is_null)):
+            made = self._not_null(schema, path, objects, below)
         cases = [Case(both(negated(is_null), one.guard), one.value) for one in made.cases]
         return outcome([Case(is_null, Null()), *cases])
 
@@ -271,7 +286,9 @@ class Inputs:
             is_text = self.unknown(f"{path} is a string", z3.BoolSort())
             # Both exist for the solver; the guard says which of them the object has.
             number = self._written_integer(schema, path, objects)
-            return selected(is_text, certain(self._text(schema, path)), number)
+            with self.only_where(is_text):
+                text = self._text(schema, path)
+            return selected(is_text, certain(text), number)
         match schema.type:
             case "string":
                 return certain(self._text(schema, path))
@@ -309,10 +326,15 @@ class Inputs:
     def _text(self, schema: Schema, path: str) -> Text:
         text = self.unknown(path, z3.StringSort())
         limits = schema.limits
-        if limits.min_length is not None:
-            self.assumed.append(z3.Length(text) >= limits.min_length)
-        if limits.max_length is not None:
-            self.assumed.append(z3.Length(text) <= limits.max_length)
+        least, most = limits.min_length or 0, limits.max_length
+        # What contradicts itself says nothing of objects that do without such a text.
+        if most is None or least <= most:
+            self.assumed += [z3.Length(text) >= least] if least else []
+            self.assumed += [z3.Length(text) <= most] if most is not None else []
+        if limits.pattern:
+            with suppress(NotModelled):  # then the engine looks at examples
+                contained(limits.pattern)
+                self.patterns.append(Pattern(TRUE, text, limits.pattern))
         if schema.format == "quantity":  # a server takes no text that is none
             # Examples with quantities like `1` are the plainest: they are wished for, as what is
             # absent is.
@@ -324,11 +346,14 @@ class Inputs:
         # Before 1.36 nobody looked at the format of a custom resource.
         is_known = is_since("1.36") or not is_custom
         end = _INTEGERS.get(schema.format, 1 << 63) if is_known else 1 << 63
-        self.assumed += [number >= -end, number < end]
+        least, most = -end, end - 1
         if schema.limits.minimum is not None:
-            self.assumed.append(number >= int(schema.limits.minimum))
+            least = max(least, int(schema.limits.minimum))
         if schema.limits.maximum is not None:
-            self.assumed.append(number <= int(schema.limits.maximum))
+            most = min(most, int(schema.limits.maximum))
+        if least > most:  # no object has such a number, so none depends on what it is
+            least, most = -end, end - 1
+        self.assumed += [number >= least, number <= most]
         return Int(number)
 
     def _written_integer(self, schema: Schema, path: str, objects: _Objects) -> Outcome:
@@ -367,7 +392,11 @@ class Inputs:
             if items:
                 # The items that are there come first; else one list would stand for many models.
                 self.assumed.append(z3.Implies(there, items[-1].there))
-            items.append(Item(there, self.value(element, place, objects, (*below, "[*]"))))
+            with self.only_where(there):
+                item = self.value(element, place, objects, (*below, "[*]"))
+            items.append(Item(there, item))
+        if objects.is_custom:
+            self.long += (one.there for one in items[: schema.limits.min_items or 0])
         made = List(tuple(items), frozenset({self._cut(path)}))
         if not objects.is_custom and element.ref in UNIQUE:
             self._differ(made, schema)
@@ -392,7 +421,8 @@ class Inputs:
             )
             if entries:
                 self.assumed.append(z3.Implies(there, entries[-1].there))
-            value = self.value(element, place, objects, (*below, "{*}"))
+            with self.only_where(there):
+                value = self.value(element, place, objects, (*below, "{*}"))
             entries.append(Entry(there, Text(key), value))
         return Map(tuple(entries), frozenset({self._cut(path)}))
 
@@ -488,6 +518,7 @@ class _Objects:
                 for name in schema.required
                 if name in schema.properties
             },
+            every=None if schema.preserve_unknown else tuple(schema.properties),
         )
         if schema.name in _NAMED_UNIONS:
             members = (name for name in schema.properties if name != "name")
@@ -510,7 +541,8 @@ class _Objects:
             return self._written(schema, name, place, here)
         is_sure = name in schema.required or _rule_path(here) in self.always
         there = TRUE if is_sure else self.inputs.presence(place)
-        return there, self.inputs.value(inside, place, self, here)
+        with self.inputs.only_where(there):
+            return there, self.inputs.value(inside, place, self, here)
 
     def _written(
         self, schema: Schema, name: str, place: str, here: Path

@@ -39,7 +39,7 @@ from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, negated
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import PARAM, Endpoint, SymbolicRequest
-from celadon.prove.search import MOST_ITEMS, Search
+from celadon.prove.search import Search, items_needed
 from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (
     NotModelled,
@@ -148,20 +148,28 @@ class Prover:
         self, endpoint: Endpoint, index: int, checked: CheckedAst, question: Question
     ) -> Reply:
         """With as many items in lists as the expressions have questions about them."""
-        items = self._items
+        items, before = self._items, None
         while True:
             look = _Look(
                 self._engine, endpoint, Inputs(items), self._param, self._seconds, self._kinds
             )
             reply = look.reply(index, checked, question)
-            needed = max((cut.witnesses for cut in look.inputs.cuts), default=0)
+            if reply.answer is Answer.UNKNOWN and before is not None:
+                return before
+            needed = items_needed(look.inputs, look.unmodelled)
             # An example is one however short its lists are; only proofs need enough items.
-            if reply.answer not in (Answer.NO, Answer.BOUNDED) or needed <= items:
+            if reply.answer not in (Answer.NO, Answer.BOUNDED):
                 return reply
-            if items >= MOST_ITEMS:
-                short = tuple(cut.path for cut in look.inputs.cuts if cut.witnesses > items)
-                return replace(reply, answer=Answer.BOUNDED, bounded=(*reply.bounded, *short))
-            items = min(needed, MOST_ITEMS)
+            short = tuple(cut.path for cut in look.inputs.cuts if cut.witnesses > items)
+            if short:
+                reply = replace(
+                    reply,
+                    answer=Answer.BOUNDED,
+                    bounded=tuple(dict.fromkeys((*reply.bounded, *short))),
+                )
+            if needed <= items:
+                return reply
+            items, before = needed, reply
 
 
 def _reaches_further(rule: Rule, catalog: Catalog) -> bool:

@@ -108,6 +108,20 @@ MOST_ITEMS: Final = 6
 """Items of lists that are looked at, however many an expression asks for."""
 
 
+MOST_COUNTED: Final = 12
+"""The same where an expression names a size or a place: one item more is looked at."""
+
+
+def items_needed(inputs: Inputs, unmodelled: Unmodelled) -> int:
+    """Return how many items of lists and maps a proof is to look at: those that the questions can
+    ask for, and one more than a size or place that an expression names, within reason."""
+    needed = min(max((cut.witnesses for cut in inputs.cuts), default=0), MOST_ITEMS)
+    if any(cut.is_counted for cut in inputs.cuts):
+        named = (size + 1 for size in unmodelled.sizes if size < MOST_COUNTED)
+        needed = max(needed, *named, 0)
+    return needed
+
+
 @dataclass(frozen=True, slots=True)
 class Found(Generic[T]):
     """The outcome of a search: an example, a proof that there is none, or a reason why nobody
@@ -130,6 +144,8 @@ _BEAT: Final = 0.2
 
 _WISH: Final = "wish "
 """How the names of what is wished for begin."""
+
+_CANCELED: Final = "canceled"
 
 _MEGABYTES: Final = 2048
 """What the solver may have of memory; beyond it nothing is decided."""
@@ -163,16 +179,21 @@ class Search:
 
     def check(self, solver: z3.Solver, *assumptions: Formula) -> z3.CheckSatResult:
         """Ask the solver, while it is not too late."""
-        if time.process_time() >= self.deadline or self.steps <= 0:
+        if time.process_time() >= self.deadline or self.steps <= 0 or _is_full():
             return z3.unknown
         # `rlimit` counts work, so that answers are the same on a slow machine; the time is a last
         # resort.
         solver.set("rlimit", self.steps)
-        solver.set("max_memory", _MEGABYTES)
         before = _steps(solver)
-        with _interrupted_at(self.deadline, self.context):
+        with _interrupted_at(self.deadline, self.context) as is_too_much:
             found = solver.check(*assumptions)
-        self.steps -= _steps(solver) - before
+        taken = _steps(solver) - before
+        # The solver takes an interrupt of the keyboard for itself, and says no more of it than that
+        # it was not one of the limits.
+        is_canceled = found == z3.unknown and solver.reason_unknown() == _CANCELED
+        if is_canceled and not is_too_much.is_set() and taken < self.steps:
+            raise KeyboardInterrupt
+        self.steps -= taken
         return found
 
     def find(
@@ -284,7 +305,8 @@ class Search:
             if found == z3.unsat:
                 return Found(is_proved=True)
             if found == z3.unknown:
-                return Found(reason="the solver needs more time")
+                needed = "memory" if _is_full() else "time"
+                return Found(reason=f"the solver needs more {needed}")
             model = asked.model()
             lessons = [one.formula for one in patterns if not one.holds(model)]
             lessons += [one for one in self.unmodelled.lessons(model) if _names(one) & asked.names]
@@ -295,23 +317,31 @@ class Search:
 
 
 @contextmanager
-def _interrupted_at(deadline: float, context: z3.Context) -> Iterator[None]:
-    """The solver stops when so much processor time is gone. Where none is running, nothing
-    happens."""
-    done = threading.Event()
+def _interrupted_at(deadline: float, context: z3.Context) -> Iterator[threading.Event]:
+    """The solver stops when so much processor time is gone, or it has taken too much memory. Where
+    none is running, nothing happens. The event says whether it was stopped."""
+    done, is_too_much = threading.Event(), threading.Event()
 
     def watch() -> None:
         while not done.wait(_BEAT):
-            if time.process_time() >= deadline:
+            if time.process_time() >= deadline or _is_full():
+                is_too_much.set()
                 context.interrupt()
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        yield
+        yield is_too_much
     finally:
         done.set()
         watcher.join()
+
+
+def _is_full() -> bool:
+    """Return whether the solver has taken all the memory that it may take: its own limit
+    (`max_memory`) is one of its tactics only."""
+    size: int = z3.Z3_get_estimated_alloc_size()
+    return size > _MEGABYTES << 20
 
 
 class _Assumptions(NamedTuple):

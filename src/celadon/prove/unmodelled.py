@@ -322,6 +322,8 @@ class Unmodelled:
     taught: set[str] = field(default_factory=set)
     texts: dict[str, None] = field(default_factory=dict)
     """Those that the expressions name."""
+    sizes: set[int] = field(default_factory=set)
+    """What the expressions compare sizes with, and the places in lists that they name."""
     plain: list[Formula] = field(default_factory=list)
     """Where what is asked of texts is simple (`celadon.prove.functions`)."""
 

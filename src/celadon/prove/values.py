@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeAlias
 from z3 import SortRef
 
 from celadon.kube import Json
-from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, chosen, either, negated
+from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, chosen, either, negated, text
 
 
 class NotModelled(Exception):
@@ -164,6 +164,8 @@ class Fields:
     made: dict[str, tuple[Formula, Outcome]] = field(default_factory=dict)
     names: tuple[str, ...] | None = None
     """All fields that such an object may have; None if they are unknown, or too many to compare."""
+    every: tuple[str, ...] | None = None
+    """The same, however many there are."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Fields whose names are no identifiers, by the names that expressions have for them."""
 
@@ -176,6 +178,19 @@ class Fields:
                 return None
             self.made[name] = new
         return self.made[name]
+
+    def as_map(self) -> Map | None:
+        """Return the same with all its fields made; None if they are unknown."""
+        if self.every is None:
+            return None
+        found = ((name, self.field(name)) for name in self.every)
+        return Map(
+            tuple(
+                Entry(made[0], Text(text(name)), made[1])
+                for name, made in found
+                if made is not None
+            )
+        )
 
     def made_field(self, name: str) -> tuple[Formula, Outcome]:
         """A field that every such object may have."""

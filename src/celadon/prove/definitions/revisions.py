@@ -25,7 +25,7 @@ from celadon.prove.functions import literal
 from celadon.prove.logic import FALSE, TRUE, Formula, both, negated
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.questions import Answer
-from celadon.prove.search import MOST_ITEMS, Claim
+from celadon.prove.search import Claim, items_needed
 from celadon.prove.values import (
     Case,
     Entry,
@@ -220,20 +220,28 @@ class Revisions:
 
     def reply(self, demand: Demand) -> RevisionReply:
         """With as many items in lists as the expressions have questions about them."""
-        items = self.items
+        items, before = self.items, None
         while True:
             inputs = Inputs(items)
             with answering_as(self.version):
                 look = _RevisionLook(self.old, inputs, self.version, self.seconds, self.new)
                 reply = look.reply(demand)
-            needed = max((cut.witnesses for cut in inputs.cuts), default=0)
-            if reply.answer not in (Answer.NO, Answer.BOUNDED) or needed <= items:
+            if reply.answer is Answer.UNKNOWN and before is not None:
+                return before
+            needed = items_needed(inputs, look.unmodelled)
+            if reply.answer not in (Answer.NO, Answer.BOUNDED):
                 return reply
-            if items >= MOST_ITEMS:
-                short = tuple(cut.path for cut in inputs.cuts if cut.witnesses > items)
-                return replace(reply, answer=Answer.BOUNDED, bounded=(*reply.bounded, *short))
+            short = tuple(cut.path for cut in inputs.cuts if cut.witnesses > items)
+            if short:
+                reply = replace(
+                    reply,
+                    answer=Answer.BOUNDED,
+                    bounded=tuple(dict.fromkeys((*reply.bounded, *short))),
+                )
+            if needed <= items:
+                return reply
             # More questions than items: once more, with an item for each of them.
-            items = min(needed, MOST_ITEMS)
+            items, before = needed, reply
 
 
 @dataclass(slots=True)

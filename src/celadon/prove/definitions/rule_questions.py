@@ -34,7 +34,7 @@ from celadon.prove.definitions.structural_values import StructuralObject
 from celadon.prove.logic import TRUE, Formula, both, either, negated
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.questions import Answer, is_blank
-from celadon.prove.search import MOST_ITEMS, Claim
+from celadon.prove.search import Claim, items_needed
 from celadon.prove.values import NotModelled, Outcome, Text, is_false, is_true
 
 
@@ -121,19 +121,27 @@ class DefinitionProver:
         self, kind: CustomKind, node: Node, index: int | None, question: RuleQuestion
     ) -> RuleReply:
         """With as many items in lists as the expressions have questions about them."""
-        items = self._items
+        items, before = self._items, None
         while True:
             with answering_as(self._version):
                 inputs = Inputs(items)
                 look = _RuleLook(kind, inputs, self._version, self._seconds, node, index)
                 reply = look.reply(question)
-            needed = max((cut.witnesses for cut in look.inputs.cuts), default=0)
-            if reply.answer not in (Answer.NO, Answer.BOUNDED) or needed <= items:
+            if reply.answer is Answer.UNKNOWN and before is not None:
+                return before
+            needed = items_needed(inputs, look.unmodelled)
+            if reply.answer not in (Answer.NO, Answer.BOUNDED):
                 return reply
-            if items >= MOST_ITEMS:
-                short = tuple(cut.path for cut in look.inputs.cuts if cut.witnesses > items)
-                return replace(reply, answer=Answer.BOUNDED, bounded=(*reply.bounded, *short))
-            items = min(needed, MOST_ITEMS)
+            short = tuple(cut.path for cut in inputs.cuts if cut.witnesses > items)
+            if short:
+                reply = replace(
+                    reply,
+                    answer=Answer.BOUNDED,
+                    bounded=tuple(dict.fromkeys((*reply.bounded, *short))),
+                )
+            if needed <= items:
+                return reply
+            items, before = needed, reply
 
 
 @dataclass(slots=True)
