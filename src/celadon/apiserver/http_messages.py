@@ -191,7 +191,7 @@ _BAD_ESCAPE: Final = late_pattern("%(?![0-9a-fA-F]{2})")
 
 
 def _read_query(text: str) -> Mapping[str, Sequence[str]]:
-    """What Go does not read goes unnoticed: parameters with semicolons or broken escapes."""
+    """Leave out what Go does not read: parameters with semicolons or broken escapes."""
     if ";" in text or "%" in text:
         pairs = text.split("&")
         text = "&".join(one for one in pairs if ";" not in one and not _BAD_ESCAPE.search(one))

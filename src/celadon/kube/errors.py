@@ -6,6 +6,7 @@
         Unroutable                status               before anything is known of the resource
         Unversioned               writes               a patch has taken its version
       MalformedText             here                 a text that is not what it should be
+        AnnotationError           validation.annotated fields that are JSON in an annotation
         ApiVersionError           names                `apps/v1`
         BadFeatureGates           resources            `--feature-gates`
         Base64Error               go.go_base64

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import datetime
 import re
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import jmespath
 from jmespath import functions
@@ -42,6 +43,14 @@ def _time(text: str) -> datetime.datetime:
         raise _failed("no time") from error
 
 
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _signature(*arguments: dict[str, list[str]]) -> Callable[[_Function], _Function]:
+    typed: Callable[[_Function], _Function] = functions.signature(*arguments)
+    return typed
+
+
 STRING: Final = {"types": ["string"]}
 NUMBER: Final = {"types": ["number"]}
 EITHER: Final = {"types": ["string", "number"]}
@@ -51,79 +60,79 @@ OBJECT: Final = {"types": ["object"]}
 class KyvernoFunctions(functions.Functions):  # type: ignore[misc]
     """The names of methods and their signatures are how jmespath finds functions."""
 
-    @functions.signature(STRING, STRING)
+    @_signature(STRING, STRING)
     def _func_compare(self, left: str, right: str) -> int:
         return (left > right) - (left < right)
 
-    @functions.signature(STRING, STRING)
+    @_signature(STRING, STRING)
     def _func_equal_fold(self, left: str, right: str) -> bool:
         return left.casefold() == right.casefold()
 
-    @functions.signature(STRING, STRING, STRING, NUMBER)
+    @_signature(STRING, STRING, STRING, NUMBER)
     def _func_replace(self, text: str, old: str, new: str, count: float) -> str:
         return text.replace(old, new, int(count))
 
-    @functions.signature(STRING, STRING, STRING)
+    @_signature(STRING, STRING, STRING)
     def _func_replace_all(self, text: str, old: str, new: str) -> str:
         return text.replace(old, new)
 
-    @functions.signature(STRING)
+    @_signature(STRING)
     def _func_to_upper(self, text: str) -> str:
         return text.upper()
 
-    @functions.signature(STRING)
+    @_signature(STRING)
     def _func_to_lower(self, text: str) -> str:
         return text.lower()
 
-    @functions.signature(STRING, STRING)
+    @_signature(STRING, STRING)
     def _func_trim(self, text: str, characters: str) -> str:
         return text.strip(characters) if characters else text
 
-    @functions.signature(STRING, STRING)
+    @_signature(STRING, STRING)
     def _func_trim_prefix(self, text: str, prefix: str) -> str:
         return text.removeprefix(prefix)
 
-    @functions.signature(STRING, STRING)
+    @_signature(STRING, STRING)
     def _func_split(self, text: str, separator: str) -> list[str]:
         return text.split(separator) if separator else list(text)
 
-    @functions.signature(STRING, EITHER)
+    @_signature(STRING, EITHER)
     def _func_regex_match(self, pattern: str, value: Json) -> bool:
         return re.search(pattern, str(value)) is not None
 
-    @functions.signature(STRING, EITHER)
+    @_signature(STRING, EITHER)
     def _func_pattern_match(self, pattern: str, value: Json) -> bool:
         return wildcard_match(pattern, str(value))
 
-    @functions.signature(OBJECT, OBJECT)
+    @_signature(OBJECT, OBJECT)
     def _func_label_match(self, wanted: dict[str, Json], labels: dict[str, Json]) -> bool:
         return all(key in labels and labels[key] == value for key, value in wanted.items())
 
-    @functions.signature(STRING)
+    @_signature(STRING)
     def _func_to_boolean(self, text: str) -> bool:
         if text.lower() not in ("true", "false"):
             raise _failed("no truth value")
         return text.lower() == "true"
 
-    @functions.signature(EITHER, EITHER)
+    @_signature(EITHER, EITHER)
     def _func_add(self, left: Any, right: Any) -> Json:
         if _scalars(left, right):
             return left + right
         one, other = _amounts(left, right)
         return str(one.add(other))
 
-    @functions.signature(EITHER, EITHER)
+    @_signature(EITHER, EITHER)
     def _func_subtract(self, left: Any, right: Any) -> Json:
         if _scalars(left, right):
             return left - right
         one, other = _amounts(left, right)
         return str(one.sub(other))
 
-    @functions.signature(NUMBER, NUMBER)
+    @_signature(NUMBER, NUMBER)
     def _func_multiply(self, left: float, right: float) -> float:
         return left * right
 
-    @functions.signature(EITHER, EITHER)
+    @_signature(EITHER, EITHER)
     def _func_divide(self, left: Any, right: Any) -> float:
         if not _scalars(left, right):
             one, other = _amounts(left, right)
@@ -132,45 +141,45 @@ class KyvernoFunctions(functions.Functions):  # type: ignore[misc]
             raise _failed("a division by zero")
         return float(left) / float(right)
 
-    @functions.signature(NUMBER, NUMBER)
+    @_signature(NUMBER, NUMBER)
     def _func_modulo(self, left: int, right: int) -> int:
         if not right:
             raise _failed("a division by zero")
         return left - right * int(left / right)
 
-    @functions.signature(STRING, NUMBER)
+    @_signature(STRING, NUMBER)
     def _func_truncate(self, text: str, length: float) -> str:
         return text[: max(int(length), 0)]
 
-    @functions.signature(OBJECT, STRING, STRING)
+    @_signature(OBJECT, STRING, STRING)
     def _func_items(self, value: dict[str, Json], key: str, member: str) -> list[Json]:
         return [{key: name, member: one} for name, one in sorted(value.items())]
 
-    @functions.signature({"types": ["object", "array"]}, EITHER)
+    @_signature({"types": ["object", "array"]}, EITHER)
     def _func_lookup(self, value: Any, key: Any) -> Json:
         if isinstance(value, dict):
             return value.get(key)
         return value[key] if 0 <= key < len(value) else None
 
-    @functions.signature({"types": ["array-number"]})
+    @_signature({"types": ["array-number"]})
     def _func_sum(self, items: list[float]) -> float:
         if not items:
             raise _failed("nothing to add")
         return sum(items)
 
-    @functions.signature(STRING, STRING)
+    @_signature(STRING, STRING)
     def _func_time_before(self, one: str, other: str) -> bool:
         return _time(one) < _time(other)
 
-    @functions.signature(STRING, STRING)
+    @_signature(STRING, STRING)
     def _func_time_after(self, one: str, other: str) -> bool:
         return _time(one) > _time(other)
 
-    @functions.signature(STRING, STRING, STRING)
+    @_signature(STRING, STRING, STRING)
     def _func_time_between(self, one: str, start: str, end: str) -> bool:
         return _time(start) < _time(one) < _time(end)
 
-    @functions.signature(STRING, STRING)
+    @_signature(STRING, STRING)
     def _func_time_diff(self, start: str, end: str) -> str:
         return f"{(_time(end) - _time(start)).total_seconds():.0f}s"
 

@@ -286,7 +286,7 @@ class Pattern:
 
     @cached_property
     def _only_text(self) -> str:
-        """What alone it matches, wherever that stands; empty if there is no such text."""
+        """Return the only text that it matches, wherever that stands; empty if there is none."""
         match self._tree:
             case Literal(text, False):
                 return text

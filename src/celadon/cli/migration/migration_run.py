@@ -182,7 +182,7 @@ class Parameter(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a translation is to be like."""
+    """Wishes of the user for a translation."""
 
     version: str = ""
     """The release of Kubernetes that takes it; empty for the newest one."""

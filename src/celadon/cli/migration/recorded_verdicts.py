@@ -78,7 +78,7 @@ class Recorded(NamedTuple):
 
 @dataclass(slots=True)
 class ClusterAnswers:
-    """What a cluster has said, and what it has that matters to the translation."""
+    """The answers of a cluster, and what it has that matters to the translation."""
 
     found: list[Recorded | Problem] = field(default_factory=list)
     existing: list[JsonObject] = field(default_factory=list)

@@ -24,7 +24,7 @@ TAINTS: Final = "scheduler.alpha.kubernetes.io/taints"
 AVOIDED_PODS: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 
 
-class UnreadableNoteError(MalformedText):
+class AnnotationError(MalformedText):
     """Says in Go's words why an annotation is not what it should be."""
 
 
@@ -88,17 +88,17 @@ _WANTED: Final = MappingProxyType({"bool": bool, "int64": int})
 
 
 def annotated_tolerations(notes: Mapping[str, str]) -> list[JsonObject]:
-    """The tolerations in the annotations of a pod. Raises UnreadableNoteError."""
+    """The tolerations in the annotations of a pod. Raises AnnotationError."""
     return _read(notes.get(TOLERATIONS), "[]core.Toleration") or []
 
 
 def annotated_taints(notes: Mapping[str, str]) -> list[JsonObject]:
-    """The taints in the annotations of a node. Raises UnreadableNoteError."""
+    """The taints in the annotations of a node. Raises AnnotationError."""
     return _read(notes.get(TAINTS), "[]core.Taint") or []
 
 
 def avoided_pods(notes: Mapping[str, str]) -> list[JsonObject]:
-    """Return what a node would rather not run. Raises UnreadableNoteError."""
+    """Return what a node would rather not run. Raises AnnotationError."""
     found = _read(notes.get(AVOIDED_PODS), "v1.AvoidPods") or {}
     return found.get("preferAvoidPods") or []
 
@@ -109,7 +109,7 @@ def _read(text: str | None, kind: str) -> Any:  # noqa: ANN401 - any JSON
     try:
         value = read_json(text).value
     except JsonSyntaxError as error:
-        raise UnreadableNoteError(str(error)) from None
+        raise AnnotationError(str(error)) from None
     return _fitted(value, kind, "Go value", ())
 
 
@@ -136,7 +136,7 @@ def _fitted(
     given = json_kind(value)
     if (given, kind) == ("number", "int64"):
         given = f"number {json_text(value)}"
-    raise UnreadableNoteError(f"json: cannot unmarshal {given} into {place} of type {kind}")
+    raise AnnotationError(f"json: cannot unmarshal {given} into {place} of type {kind}")
 
 
 def _struct(value: JsonObject, struct: _Struct, path: tuple[str, ...]) -> JsonDict:
@@ -158,4 +158,4 @@ def _time(text: str) -> str:
     try:
         return canonical_time(text)
     except TimeError as error:
-        raise UnreadableNoteError(str(error)) from None
+        raise AnnotationError(str(error)) from None

@@ -21,7 +21,7 @@ from celadon.kube.validation import text_rules
 from celadon.kube.validation.annotated_values import (
     AVOIDED_PODS,
     TAINTS,
-    UnreadableNoteError,
+    AnnotationError,
     annotated_taints,
     avoided_pods,
 )
@@ -105,11 +105,11 @@ def _node_annotations(notes: Mapping[str, str]) -> Errors:
     path = METADATA.child("annotations")
     try:
         yield from _taints({TAINTS: annotated_taints(notes)}, TAINTS, path)
-    except UnreadableNoteError as error:
+    except AnnotationError as error:
         yield fieldpath.invalid(path, TAINTS, str(error))
     try:
         avoided = avoided_pods(notes)
-    except UnreadableNoteError as error:
+    except AnnotationError as error:
         yield fieldpath.invalid(path.child("AvoidPods"), AVOIDED_PODS, str(error))
         return
     for at, entry in items({AVOIDED_PODS: avoided}, AVOIDED_PODS, path):

@@ -53,8 +53,8 @@ class Standard:
     validations: tuple[Mapping[str, str], ...]
 
     def before(self) -> Before:
-        """What is demanded of the object that was before, beside one that is now: as one
-        condition, whose variables have names of their own."""
+        """Return the same demand on the object that was before, beside one that is now, as one
+        condition whose variables have names of their own."""
         texts = [_OF_VARIABLE.sub(r"\g<0>Before", one["expression"]) for one in self.validations]
         variables = [
             {
@@ -71,7 +71,7 @@ _OF_VARIABLE: Final = re.compile(r"\bvariables\.\w+", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """Whether an object was as demanded."""
+    """A condition: the object was as demanded."""
 
     variables: tuple[Mapping[str, str], ...]
     fine: Condition

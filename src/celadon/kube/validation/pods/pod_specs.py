@@ -13,7 +13,7 @@ from celadon.kube.releases import is_since, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.annotated_values import (
     TOLERATIONS,
-    UnreadableNoteError,
+    AnnotationError,
     annotated_tolerations,
 )
 from celadon.kube.validation.field_checks import (
@@ -112,7 +112,7 @@ def pod_annotations(path: FieldPath, notes: Mapping[str, str], spec: JsonObject)
         yield fieldpath.invalid(path.key(MIRROR_POD), notes[MIRROR_POD], detail)
     try:
         tolerated = annotated_tolerations(notes)
-    except UnreadableNoteError as error:
+    except AnnotationError as error:
         yield fieldpath.invalid(path, TOLERATIONS, str(error))
     else:
         yield from tolerations(path, {TOLERATIONS: tolerated}, TOLERATIONS)
