@@ -10,7 +10,7 @@ from celadon.cli.options import VERSIONS
 
 FREE = {
     "CIDR",
-    "audit-log|webhook",
+    "audit-log|webhook|cluster",
     "LEVEL",
     "URL",
     "ADDRESS",

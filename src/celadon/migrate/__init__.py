@@ -35,7 +35,7 @@ from celadon.migrate.suites import (
     patched_files,
     read_suite,
 )
-from celadon.migrate.translations import NotTranslated, Origin, Translation, renamed, said_in
+from celadon.migrate.translations import NotTranslated, Origin, Translation, renamed
 
 __all__ = [
     "GATOR_SHAPE",
@@ -64,7 +64,6 @@ __all__ = [
     "patched_files",
     "read_suite",
     "renamed",
-    "said_in",
     "shape_of",
     "translate_constraints",
     "translate_document",

@@ -18,6 +18,7 @@ from celadon.admission.registration import (
 from celadon.kube import JsonObject
 from celadon.kube.fieldpath import FieldError
 from celadon.kube.json_types import JsonDict
+from celadon.kube.releases import current_release, parse_version
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 
 
@@ -71,29 +72,6 @@ class Translation:
         return [one for one in self.documents if one["kind"] in kinds]
 
 
-def said_in(translation: Translation, version: str) -> Translation:
-    """Return a translation for a release of Kubernetes, which may know less than the newest one."""
-    for one in translation.policies:
-        if one["kind"] == MUTATING_POLICY_KIND and version in _WITHOUT_MUTATING_POLICIES:
-            return Translation(
-                translation.origin,
-                reason=f"a mutation, which Kubernetes {version} has no policies for",
-                instead=f"Policies that mutate are of Kubernetes {_WITH_MUTATING_POLICIES}.",
-            )
-        errors = validate_create(decode_object(one, str(one["kind"])).value, version)
-        if errors:
-            return Translation(
-                translation.origin,
-                reason=f"what Kubernetes {version} does not know, in {_told(errors[0])}",
-                instead="A newer release of Kubernetes does.",
-            )
-    return translation
-
-
-_WITH_MUTATING_POLICIES: Final = "1.36"
-_WITHOUT_MUTATING_POLICIES: Final = tuple(f"1.{minor}" for minor in range(24, 36))
-
-
 def _told(error: FieldError) -> str:
     what = (
         error.issues[-1].message.removesuffix(" (in container '')")
@@ -145,10 +123,20 @@ def policy_document(
     return _accepted(POLICY_KIND, name, annotations, whole)
 
 
+_MUTATING_SINCE: Final = "1.36"
+
+
 def mutating_document(
     name: Sequence[str], annotations: Mapping[str, str], spec: JsonObject
 ) -> JsonObject:
-    """Return a mutating policy. Raises NotTranslated if an API server would refuse it."""
+    """Return a mutating policy. Raises NotTranslated if an API server of the current release would
+    refuse it, or has none."""
+    release = current_release()
+    if parse_version(release) < parse_version(_MUTATING_SINCE):
+        raise NotTranslated(
+            f"a mutation, which Kubernetes {release} has no policies for",
+            f"Policies that mutate are of Kubernetes {_MUTATING_SINCE}.",
+        )
     whole, unless = _with_namespace_variables({"failurePolicy": "Fail", **spec})
     if unless:
         raise NotTranslated(

@@ -14,6 +14,7 @@ from tests.cli.files import run
 from tests.migrate.gatekeeper.gatekeeper_documents import constraint, says, template
 from tests.migrate.kyverno.policy_documents import kyverno_policy, pod, rule
 from tests.migrate.kyverno.test_exceptions import exception
+from tests.migrate.kyverno.test_mutation import mutating
 
 PATTERN = {"message": "a team is needed", "pattern": {"metadata": {"labels": {"team": "?*"}}}}
 
@@ -315,3 +316,42 @@ def test_a_page_with_every_rule(folder: Path, capsys: pytest.CaptureFixture[str]
         "Not read",
     ):
         assert text in out
+
+
+SEMVER = {"cel": {"expressions": [{"expression": "isSemver(object.metadata.name)"}]}}
+MUTATION = {"patchStrategicMerge": {"metadata": {"labels": {"team": "a"}}}}
+
+
+@pytest.mark.parametrize(
+    ("made", "version", "reason"),
+    [
+        (kyverno_policy(rule(PATTERN)), "1.30", ""),
+        (kyverno_policy(rule(SEMVER)), "1.36", ""),
+        (
+            kyverno_policy(rule(SEMVER)),
+            "1.30",
+            "what an API server would refuse, in spec.validations[0].expression: undeclared "
+            "reference to 'isSemver'",
+        ),
+        (
+            mutating(MUTATION),
+            "1.35",
+            "a mutation, which Kubernetes 1.35 has no policies for",
+        ),
+        (mutating(MUTATION), "1.36", ""),
+    ],
+)
+def test_what_a_release_cannot_say_is_not_translated_for_it(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    made: dict[str, Any],
+    version: str,
+    reason: str,
+) -> None:
+    file = write(tmp_path / "p.yaml", made)
+    words = ["migrate", str(file), "--kubernetes-version", version, "--report", "json"]
+    code, out, err = run(capsys, *words)
+    (said,) = json.loads(err)
+    assert said.get("reason", "") == reason
+    assert code == (Exit.DENIED if reason else Exit.OK)
+    assert bool(out.strip()) == (not reason)

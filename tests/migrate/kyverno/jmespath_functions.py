@@ -115,14 +115,14 @@ class KyvernoFunctions(functions.Functions):  # type: ignore[misc]
         return text.lower() == "true"
 
     @_signature(EITHER, EITHER)
-    def _func_add(self, left: Any, right: Any) -> Json:
+    def _func_add(self, left: Any, right: Any) -> Any:
         if _scalars(left, right):
             return left + right
         one, other = _amounts(left, right)
         return str(one.add(other))
 
     @_signature(EITHER, EITHER)
-    def _func_subtract(self, left: Any, right: Any) -> Json:
+    def _func_subtract(self, left: Any, right: Any) -> Any:
         if _scalars(left, right):
             return left - right
         one, other = _amounts(left, right)
@@ -136,7 +136,7 @@ class KyvernoFunctions(functions.Functions):  # type: ignore[misc]
     def _func_divide(self, left: Any, right: Any) -> float:
         if not _scalars(left, right):
             one, other = _amounts(left, right)
-            left, right = one.approximate_float(), other.as_approximate_float()
+            left, right = one.approximate_float(), other.approximate_float()
         if not right:
             raise _failed("a division by zero")
         return float(left) / float(right)

@@ -86,7 +86,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kubernetes-version",
         type=kubernetes_version,
-        metavar="X.Y",
+        metavar="VERSION",
         help="the release that takes the translation: what it cannot say is not translated "
         f"(default: {DEFAULT_VERSION})",
     )
@@ -142,10 +142,9 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error(_PROGRAM, wrong)
     if options.plan:
         return _planned(options)
-    from celadon.cli.migration.migration_run import Migration, Wishes, migrated_files
+    from celadon.cli.migration.migration_run import Migration, migrated_files
 
-    wishes = Wishes(options.kubernetes_version or "", options.allow_existing)
-    migration = Migration.of(options.paths, wishes)
+    migration = Migration.of(options.paths, allows_existing=options.allow_existing)
     if options.against:
         wrong = _compared(migration, options)
         if wrong:
@@ -211,8 +210,6 @@ def _wrong_use(options: argparse.Namespace) -> str:
         return _wrong_sources(options)
     if options.against:
         return "`--against` does not go with `--plan`, which compares what exists"
-    if options.allow_existing or options.kubernetes_version:
-        return "`--allow-existing` and `--kubernetes-version` do not go with `--plan`"
     if options.warn:
         return "`--warn` does not go with `--plan`, which begins so"
     if not (sources or _asks_cluster(options)):
@@ -268,9 +265,11 @@ def _plan_of(options: argparse.Namespace) -> MigrationPlan | str:
     from celadon.cli.audit.audit_inputs import given_inputs
     from celadon.cli.migration.migration_plan import plan_of_cluster, plan_of_dumps
 
+    allows = options.allow_existing
     progress = output.Progress("objects audited:")
     if not _asks_cluster(options):
-        plan = plan_of_dumps(given_inputs(options.paths, options.etcd_snapshot), progress.share)
+        inputs = given_inputs(options.paths, options.etcd_snapshot)
+        plan = plan_of_dumps(inputs, progress.share, allows_existing=allows)
         progress.done()
         return plan
     from celadon.apiserver.clientconfig import KubeconfigError
@@ -280,7 +279,7 @@ def _plan_of(options: argparse.Namespace) -> MigrationPlan | str:
         location = chosen_cluster(options.kubeconfig, options.context)
     except KubeconfigError as error:
         return str(error)
-    plan = plan_of_cluster(location, progress.share)
+    plan = plan_of_cluster(location, progress.share, allows_existing=allows)
     progress.done()
     return plan
 

@@ -36,11 +36,11 @@ from celadon.cli.migration.recorded_verdicts import (
     refusing_rules,
     webhook_text,
 )
-from celadon.cli.options import DEFAULT_VERSION
 from celadon.cli.reading.documents import Document, Problem, read_documents
 from celadon.kube import JsonObject, User, metadata
 from celadon.kube.json_types import JsonDict, Needed, Shape, misfit
 from celadon.kube.registry import Target
+from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog, Resource
 from celadon.webhook.cluster import (
     ClusterClient,
@@ -170,7 +170,7 @@ class _Trial:
         self._dry_runs: dict[str, frozenset[str]] = {}
         """By group and version, the collections in which a creation may be a dry run."""
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self._prepare: Prepare = preparation((), user, now, DEFAULT_VERSION)
+        self._prepare: Prepare = preparation((), user, now, current_release())
         self.namespaces: set[str] = set()
         """Those of all objects that were sent."""
 

@@ -25,9 +25,9 @@ from celadon.cli.audit.audit_run import Audit, Step, audit_inputs
 from celadon.cli.audit.object_audit import AuditSettings
 from celadon.cli.check.manifests import described, policy_sets
 from celadon.cli.migration.migration_run import Migration, RuleOutcome, judged_documents
-from celadon.cli.options import DEFAULT_VERSION
 from celadon.cli.reading.documents import Document, DocumentReader, Problem
 from celadon.kube import JsonObject, metadata
+from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog, Resource, known_resources
 from celadon.kube.well_known_values import DEFINITION_KIND
 from celadon.migrate import is_constraint
@@ -384,20 +384,22 @@ class MigrationPlan:
         return [one for one in self.policies if one.course is course]
 
 
-def plan_of_dumps(inputs: Inputs, step: Step) -> MigrationPlan:
-    """Plan for what dumps of a cluster have."""
-    given = _Given()
+def plan_of_dumps(inputs: Inputs, step: Step, *, allows_existing: bool = False) -> MigrationPlan:
+    """Plan for what dumps of a cluster have; `allows_existing` as of a `Migration`."""
+    given = _Given(allows_existing=allows_existing)
     given.read(wanted_objects(inputs.blocks()), known_resources())
     return given.planned(step, lambda audit: audit_inputs(audit, inputs))
 
 
-def plan_of_cluster(location: ClusterLocation, step: Step) -> MigrationPlan:
-    """Plan for a running cluster."""
+def plan_of_cluster(
+    location: ClusterLocation, step: Step, *, allows_existing: bool = False
+) -> MigrationPlan:
+    """Plan for a running cluster; `allows_existing` as of a `Migration`."""
     import asyncio
 
     from celadon.cli.audit.cluster_audit import audit_cluster
 
-    given = _Given()
+    given = _Given(allows_existing=allows_existing)
     given.read(*wanted_of_cluster(location))
     return given.planned(step, lambda audit: asyncio.run(audit_cluster(audit, location)))
 
@@ -405,8 +407,8 @@ def plan_of_cluster(location: ClusterLocation, step: Step) -> MigrationPlan:
 class _Given:
     """Gathers what a cluster has of other engines, translated."""
 
-    def __init__(self) -> None:
-        self._migration = Migration()
+    def __init__(self, *, allows_existing: bool) -> None:
+        self._migration = Migration(allows_existing)
         self._kinds: Counter[tuple[str, str]] = Counter()
         self._reports = KyvernoReports()
 
@@ -519,8 +521,8 @@ def _audit(outcomes: Iterable[RuleOutcome], step: Step, emit: Callable[[Violatio
     ]
     manifests = described(documents)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    settings = AuditSettings(Operation.CREATE, ADMIN, DEFAULT_VERSION, now, plugins=())
-    sets = policy_sets(manifests, DEFAULT_VERSION)
+    settings = AuditSettings(Operation.CREATE, ADMIN, current_release(), now, plugins=())
+    sets = policy_sets(manifests, current_release())
     return Audit(
         manifests, sets, settings, strict=False, fail_on=FailOn.NEVER, step=step, emit=emit
     )

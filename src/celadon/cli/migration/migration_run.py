@@ -56,7 +56,6 @@ from celadon.migrate import (
     patched_files,
     read_suite,
     renamed,
-    said_in,
     shape_of,
     translate_constraints,
     translate_document,
@@ -180,21 +179,12 @@ class Parameter(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """Wishes of the user for a translation."""
-
-    version: str = ""
-    """The release of Kubernetes that takes it; empty for the newest one."""
-    allows_existing: bool = False
-    """Whether what violates rules already may be changed, as in Kyverno."""
-
-
 @dataclass
 class Migration:
-    """The policies of files, translated, and their tests, run."""
+    """The policies of files, translated for the current release, and their tests, run."""
 
-    wishes: Wishes = Wishes()
+    allows_existing: bool = False
+    """Whether what violates rules already may be changed, as in Kyverno."""
     outcomes: list[RuleOutcome] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     existing: list[JsonObject] = field(default_factory=list)
@@ -207,9 +197,9 @@ class Migration:
     """Kinds and names of the policies that there are."""
 
     @classmethod
-    def of(cls, paths: Sequence[str], wishes: Wishes = Wishes()) -> Migration:
+    def of(cls, paths: Sequence[str], *, allows_existing: bool = False) -> Migration:
         """Read, translate, run the tests."""
-        migration = cls(wishes)
+        migration = cls(allows_existing)
         catalog = migration.translate(migration._documents(paths), known_resources())
         # Tests run when all policies are known: a suite may stand before what it tests.
         for file in _suites(paths):
@@ -290,16 +280,10 @@ class Migration:
     ) -> None:
         if self._fits(document, shape_of(document.value)):
             policy = _with_patches(document.value)
-            allows = self.wishes.allows_existing
             for translation in translate_document(
-                policy, catalog, exceptions, allows_existing=allows
+                policy, catalog, exceptions, allows_existing=self.allows_existing
             ):
-                said = self._in_release(translation)
-                self.outcomes.append(RuleOutcome(document, self._with_own_names(said)))
-
-    def _in_release(self, translation: Translation) -> Translation:
-        version = self.wishes.version
-        return said_in(translation, version) if version else translation
+                self.outcomes.append(RuleOutcome(document, self._with_own_names(translation)))
 
     def _with_own_names(self, translation: Translation) -> Translation:
         """Return a translation whose policies are called like no others: policies of several
@@ -362,7 +346,7 @@ class Migration:
                 template.value, [one.value for one in own], catalog, exempt
             )
             for document, translation in zip(own or [template], found, strict=True):
-                yield RuleOutcome(document, self._in_release(translation), template)
+                yield RuleOutcome(document, translation, template)
         for one in alone:
             yield from (RuleOutcome(one, lost) for lost in left_behind(one.value))
 

@@ -51,13 +51,13 @@ from celadon.cli.migration.migration_run import (
     RecordedRequests,
     RuleOutcome,
 )
-from celadon.cli.options import DEFAULT_VERSION
 from celadon.cli.reading.documents import (
     Problem,
     read_documents,
 )
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.json_types import Needed, Shape, misfit
+from celadon.kube.releases import current_release
 
 _MOST: Final = 1000
 """Differences that are kept of a rule."""
@@ -277,7 +277,7 @@ class _Judge:
         beside = [one for one in documents if one["kind"] not in (POLICY_KIND, BINDING_KIND)]
         self.world = ObjectWorld([*existing, *beside], implicit_namespaces=True)
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        self.prepare: Prepare = preparation((), ADMIN, now, DEFAULT_VERSION)
+        self.prepare: Prepare = preparation((), ADMIN, now, current_release())
         self._engine = Engine(
             [decode_policy(one).value for one in _unique(documents, POLICY_KIND)],
             [decode_binding(one).value for one in _unique(documents, BINDING_KIND)],
