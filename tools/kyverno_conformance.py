@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from celadon.cli.migration.migration_run import Migration, Wishes
+from celadon.cli.migration.migration_run import Migration
 from celadon.goyaml import read_yaml
 from celadon.kube import GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.json_types import JsonDict
@@ -133,7 +133,8 @@ class _Session:
             raise NotPlayed("it is about what policies Kyverno takes")
         if file not in self.policies:
             self.policies.append(file)
-        for outcome in Migration.of([str(one) for one in self.policies], _WISHES).outcomes:
+        migration = Migration.of([str(one) for one in self.policies], allows_existing=True)
+        for outcome in migration.outcomes:
             if outcome.translation.reason:
                 raise NotPlayed(f"not translated: {outcome.translation.reason}")
             for document in outcome.translation.documents:
@@ -212,9 +213,6 @@ class _Session:
             place += f"/namespaces/{metadata.namespace(obj) or 'default'}"
         return f"{place}/{known.gvr.resource}/{metadata.name(obj)}"
 
-
-_WISHES: Final = Wishes(allows_existing=True)
-"""Kyverno lets what violates a rule already be changed."""
 
 _APPLY: Final = re.compile(r"kubectl (?:apply|create) -f (?:\./)?(\S+)")
 _FAILS_IF_APPLIED: Final = re.compile(
