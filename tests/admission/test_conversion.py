@@ -9,6 +9,7 @@ import pytest
 
 from celadon.admission.conversion import ConversionError, convert
 from celadon.kube import GroupVersionKind
+from celadon.kube.well_known_values import AUTOSCALING_PREFIX
 
 HPA = GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler")
 V1 = HPA._replace(version="v1")
@@ -88,6 +89,66 @@ def test_hostile_annotations_do_no_harm() -> None:
     target = {"type": "Utilization", "averageUtilization": 80}
     cpu = {"type": "Resource", "resource": {"name": "cpu", "target": target}}
     assert convert(given, HPA)["spec"] == {"metrics": [cpu]}
+
+
+def from_v1(**texts: str) -> Any:
+    """What v2 shows of an autoscaler of v1 with these annotations."""
+    notes = {AUTOSCALING_PREFIX + name.replace("_", "-"): text for name, text in texts.items()}
+    given = {"apiVersion": "autoscaling/v1", "kind": "HorizontalPodAutoscaler"}
+    return convert({**given, "metadata": {"annotations": notes}, "spec": {}}, HPA)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *('[{"type": 1}]', '[{"resource": 1}]', "{}", "null", "[]", "[1]", "["),
+        '[{"type":"Pods","pods":{"metricName":"m","targetAverageValue":"abc"}}]',
+        '[{"type":"Resource","resource":{"name":"memory","targetAverageUtilization":50.0}}]',
+        '[{"type":"Resource","resource":{"name":"memory","targetAverageUtilization":5000000000}}]',
+    ],
+)
+def test_metrics_that_go_does_not_read_are_not_there(text: str) -> None:
+    assert from_v1(metrics=text)["spec"] == from_v1()["spec"]
+
+
+@pytest.mark.parametrize(
+    ("text", "metric"),
+    [
+        ('[{"type":"Foo","foo":{"a":1}}]', {"type": "Foo"}),
+        ("[null]", {"type": ""}),
+        (
+            '[{"TYPE":"Pods","Pods":{"METRICNAME":"m","targetaveragevalue":"1000m"}}]',
+            {
+                "type": "Pods",
+                "pods": {
+                    "metric": {"name": "m"},
+                    "target": {"type": "AverageValue", "averageValue": "1"},
+                },
+            },
+        ),
+    ],
+)
+def test_metrics_are_read_as_go_reads_them(text: str, metric: dict[str, Any]) -> None:
+    assert from_v1(metrics=text)["spec"]["metrics"] == [metric]
+
+
+def test_metrics_from_annotations_have_the_order_of_v2() -> None:
+    text = '[{"type":"Object","object":{"target":{"kind":"Service"},"targetValue":"3"}}]'
+    (metric,) = from_v1(metrics=text)["spec"]["metrics"]
+    assert list(metric["object"]) == ["describedObject", "target", "metric"]
+
+
+def test_other_annotations_are_read_as_go_reads_them() -> None:
+    bad = from_v1(behavior='{"ScaleUp":{"StabilizationWindowSeconds":"3"}}', conditions="[1]")
+    assert (bad["spec"], bad["status"]) == (from_v1()["spec"], from_v1()["status"])
+    behavior = from_v1(behavior='{"scaleup":{"Policies":[{}],"Tolerance":"0.10"}}')
+    policy = {"type": "", "value": 0, "periodSeconds": 0}
+    rules = {"policies": [policy], "tolerance": "100m"}
+    assert behavior["spec"]["behavior"] == {"scaleUp": rules}
+    told = from_v1(conditions='[{"Type":"A","zz":1}]', current_metrics='[{"type":"Foo","b":1}]')
+    assert told["status"]["conditions"][0]["type"] == "A"
+    assert "zz" not in told["status"]["conditions"][0]
+    assert told["status"]["currentMetrics"] == [{"type": "Foo"}]
 
 
 def test_events_rename_their_members() -> None:
@@ -286,13 +347,17 @@ def test_what_has_another_kind_is_only_renamed() -> None:
     assert beta == {**hpa(CPU), "apiVersion": "autoscaling/v2beta2"}
 
 
+def test_metrics_without_the_shape_of_metrics() -> None:
+    with pytest.raises(ConversionError, match="does not have the fields of its kind"):
+        convert({**hpa(), "spec": {"metrics": [1]}}, V1)
+
+
 @pytest.mark.parametrize("version", ["v1", "v2"])
 @pytest.mark.parametrize(
     "damaged",
     [
         {"spec": [{"minReplicas": 2, "maxReplicas": 10}]},
         {"spec": "x"},
-        {"spec": {"metrics": [1]}, "metadata": {"annotations": {METRICS: '[{"resource": 1}]'}}},
         {"status": 3},
         {"status": ["x"]},
     ],

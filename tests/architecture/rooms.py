@@ -39,6 +39,7 @@ DOORS = {
     "celadon.kube",
     "celadon.kube.fieldmanager",
     "celadon.kube.resources",
+    "celadon.kube.resources.autoscaler_conversion",
     "celadon.kube.crd",
     "celadon.kube.workload_controllers",
     "celadon.kube.defaulting",

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
 
 from celadon.admission import device_conversion
-from celadon.admission.autoscaler_conversion import to_v1, to_v2
 from celadon.kube import GroupKind, GroupVersionKind, Json, JsonObject, metadata
 from celadon.kube.resources import Catalog
+from celadon.kube.resources.autoscaler_conversion import to_v1, to_v2
 
 EVENTS_GROUP: Final = "events.k8s.io"
 HPA: Final = GroupKind("autoscaling", "HorizontalPodAutoscaler")

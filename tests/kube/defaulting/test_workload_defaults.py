@@ -149,6 +149,14 @@ PREFIX = "autoscaling.alpha.kubernetes.io/"
             None,
         ),
         ({"own": "x", PREFIX + "behavior": "[]"}, {"own": "x"}, 80),
+        (
+            {
+                PREFIX + "metrics": '[{"type":"Resource","resource":{"name":"cpu",'
+                '"targetAverageUtilization":50}}]'
+            },
+            None,
+            50,
+        ),
     ],
 )
 def test_hpa_v1(annotations: dict[str, str], kept: Any, target: int | None) -> None:

@@ -178,3 +178,17 @@ def test_defaulting_twice_changes_nothing_more(obj: dict[str, Any]) -> None:
     once = defaulted(obj, DEPLOYMENT)
     assert defaulted(once, DEPLOYMENT) == once
     assert json.dumps(obj) == before
+
+
+def test_older_autoscalers_are_kept_with_the_defaults_of_the_newer_version() -> None:
+    hpa = GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscaler")
+    name = "autoscaling.alpha.kubernetes.io/behavior"
+    policies = '[{"Type":"Pods","Value":4,"PeriodSeconds":60}]'
+    notes = {name: f'{{"ScaleUp":{{"Policies":{policies}}}}}'}
+    kept = stored_form(
+        {"metadata": {"annotations": notes}, "spec": {"maxReplicas": 3}, "status": {}}, hpa
+    )
+    made = json.loads(kept["metadata"]["annotations"][name])
+    assert made["ScaleUp"]["SelectPolicy"] == "Max"
+    assert made["ScaleDown"]["Policies"] == [{"Type": "Percent", "Value": 100, "PeriodSeconds": 15}]
+    assert kept["apiVersion"] == "autoscaling/v1"

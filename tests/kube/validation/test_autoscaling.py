@@ -73,3 +73,24 @@ def test_what_was_asked_for_later_may_stay(spec: dict[str, Any]) -> None:
     old = autoscaler(**spec)
     assert update_complaints(autoscaler(**spec, minReplicas=2), old) == []
     assert update_complaints(autoscaler(**spec), autoscaler()) != []
+
+
+PREFIX = "autoscaling.alpha.kubernetes.io/"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "fields"),
+    [
+        ("metrics", '[{"type":"Foo"}]', ["spec.metrics[0].type"]),
+        ("metrics", "[null]", ["spec.metrics[0].type"]),
+        ("metrics", "null", []),
+        ("behavior", '{"ScaleUp":{}}', ["spec.behavior.scaleUp.policies"]),
+    ],
+)
+def test_annotations_of_the_older_version_are_checked(
+    name: str, text: str, fields: list[str]
+) -> None:
+    old = {**autoscaler(), "apiVersion": "autoscaling/v1"}
+    new = {**old, "metadata": {**old["metadata"], "annotations": {PREFIX + name: text}}}
+    for told in (complaints(new), update_complaints(new, old)):
+        assert list(dict.fromkeys(one.split(":")[0] for one in told)) == fields

@@ -5,24 +5,21 @@ pods.
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from celadon.kube import fieldpath, metadata, status
 from celadon.kube.defaulting.defaulting_context import ALLOCATED_PORT, Apply, Run
 from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
-from celadon.kube.go.go_text import json_text
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupKind
 from celadon.kube.quantity import QOS_RESOURCES, pod_total, qos_class, rounded_to_milli
 from celadon.kube.releases import is_since
+from celadon.kube.resources.autoscaler_conversion import to_v1, to_v2
 from celadon.kube.status import StatusError
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
-    AUTOSCALING_PREFIX,
     CONTAINER_LISTS,
-    DEFAULT_CPU_UTILIZATION,
     HEADLESS,
     HUGE_PAGES,
     IP_FAMILIES,
@@ -404,7 +401,6 @@ def _keep_node_ports(spec: JsonDict, old: JsonObject) -> None:
 
 # --- Workloads ---------------------------------------------------------------
 
-HPA_DROPPED: Final = ("scale-down-tolerance", "scale-up-tolerance")
 CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
 
 
@@ -515,32 +511,13 @@ def local_api_service_available(status: Any, run: Run) -> None:
 
 
 def hpa_v1(autoscaler: Any, _: Run) -> None:
-    """Put what the newer version has and v1 has no field for into annotations, in which it
-    travels."""
-    annotations = autoscaler["metadata"].get("annotations") or {}
-    for name in HPA_DROPPED:
-        annotations.pop(AUTOSCALING_PREFIX + name, None)
-    metrics = _json_annotation(annotations, "metrics", list)
-    _json_annotation(annotations, "behavior", dict)
-    if not annotations:
-        autoscaler["metadata"].pop("annotations", None)
-    if not metrics:
-        autoscaler["spec"].setdefault("targetCPUUtilizationPercentage", DEFAULT_CPU_UTILIZATION)
-
-
-def _json_annotation(annotations: dict[str, str], name: str, wanted: type) -> object:
-    """The value of an annotation, written compactly again; dropped when it does not parse."""
-    text = annotations.pop(AUTOSCALING_PREFIX + name, None)
-    if text is None:
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, wanted) or not value:
-        return None
-    annotations[AUTOSCALING_PREFIX + name] = json_text(value)
-    return value
+    """Make of it what is left of what was sent after a server has had it in the newer version:
+    what v1 has no field for travels in annotations."""
+    made: Any = to_v1(to_v2(autoscaler))
+    autoscaler["metadata"] = made["metadata"]
+    autoscaler["spec"] = made["spec"]
+    if "status" in autoscaler:
+        autoscaler["status"] = made["status"]
 
 
 # --- Pod defaults ------------------------------------------------------------

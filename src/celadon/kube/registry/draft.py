@@ -29,6 +29,7 @@ from celadon.kube.json_types import Json, JsonDict, JsonObject, fresh
 from celadon.kube.names import GroupKind, GroupResource, GroupVersionKind
 from celadon.kube.releases import per_release
 from celadon.kube.resources.api_resources import SCALE, Resource, ScalePaths, known_resources
+from celadon.kube.resources.autoscaler_conversion import to_v1, to_v2
 from celadon.kube.schemas import schema_packs, typed_objects
 from celadon.kube.schemas.typed_values import DecodeError, json_kind, locate
 from celadon.kube.status import StatusError
@@ -121,13 +122,20 @@ def defaulted(
     return draft.made
 
 
+_OLD_AUTOSCALER: Final = GroupVersionKind("autoscaling", "v1", "HorizontalPodAutoscaler")
+
+
 def stored_form(
     obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN
 ) -> JsonDict:
     """The object as it is read back after a write: without empty lists, defaulted once more.
 
-    For kinds that are not built in: as it is. The storage version is taken to be that of `gvk`.
+    For kinds that are not built in: as it is. The storage version is taken to be that of `gvk`,
+    but of autoscalers, whose behavior has defaults in the newer version only.
     """
+    if gvk == _OLD_AUTOSCALER:
+        kept = stored_form(to_v2(obj), gvk._replace(version="v2"), context)
+        return {**to_v1(kept), "apiVersion": gvk.api_version}
     codec, stored = (
         typed_objects.codec_for(gvk),
         typed_objects.codec_for(gvk, typed_objects.Reading.STORED),

@@ -10,6 +10,7 @@ from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since
+from celadon.kube.resources.autoscaler_conversion import to_v2
 from celadon.kube.validation.field_checks import (
     NEGATIVE,
     SCALED_TO_ZERO,
@@ -40,6 +41,7 @@ NOT_BOTH: Final = "may not set both a target raw value and a target utilization"
 
 
 def autoscaler(obj: JsonObject) -> Errors:
+    """Yield what is wrong with a HorizontalPodAutoscaler."""
     yield from _autoscaler(obj, _Tolerated())
 
 
@@ -56,6 +58,7 @@ def autoscaler_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with a changed HorizontalPodAutoscaler. Where upstream came to ask for
     more, what was wrong before may stay."""
     # As `ValidateHorizontalPodAutoscalerUpdate` of `pkg/apis/autoscaling/validation`.
+    obj, old = _newer(obj), _newer(old)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     target, was = (one.get("scaleTargetRef") or {} for one in (spec, before))
     bad = any(
@@ -73,6 +76,7 @@ def autoscaler_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
     # As `validateHorizontalPodAutoscalerSpec` of `pkg/apis/autoscaling/validation`.
+    obj = _newer(obj)
     spec, lowest = obj.get("spec") or {}, tolerated.lowest
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < lowest:
@@ -93,15 +97,19 @@ def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
         # Of the core group, these alone can be scaled.
         needs_group = target.get("kind") != "ReplicationController"
         yield from _version(at, target, needs_group=needs_group)
-    percentage = spec.get("targetCPUUtilizationPercentage")
-    if percentage is not None and percentage < 1:
-        at = SPEC.child("metrics").index(0).child("resource", "target", "averageUtilization")
-        yield fieldpath.invalid(at, percentage, "must be greater than 0")
     yield from _metrics(spec, least, lax=tolerated.objects)
     behavior = spec.get("behavior") or {}
     for direction in ("scaleUp", "scaleDown"):
         if behavior.get(direction) is not None:
             yield from _rules(SPEC.child("behavior", direction), behavior[direction])
+
+
+def _newer(obj: JsonObject) -> JsonObject:
+    """Faults are told of the fields of autoscaling/v2, whatever the version: in v1, metrics and
+    behavior are annotations."""
+    if obj.get("apiVersion") != "autoscaling/v1":
+        return obj
+    return {**to_v2(obj), "apiVersion": "autoscaling/v2"}
 
 
 def _too_few(least: int, lowest: int) -> Errors:
@@ -254,6 +262,7 @@ def _rules(path: FieldPath, rules: JsonObject) -> Errors:
 
 def autoscaler_status(obj: JsonObject, _: JsonObject) -> Errors:
     """Yield what is wrong with the status of a HorizontalPodAutoscaler."""
+    obj = _newer(obj)
     yield from broken_rules(
         "autoscaling.v2.HorizontalPodAutoscalerStatus", obj.get("status") or {}, FieldPath("status")
     )

@@ -7,12 +7,17 @@ k8s.io/kubernetes `pkg/apis/autoscaling/v1/conversion.go`.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, NamedTuple
 
-from celadon.kube import Json, JsonObject, metadata
-from celadon.kube.go import json_text
-from celadon.kube.json_types import JsonDict
+from celadon.kube import metadata
+from celadon.kube.go.go_text import json_text
+from celadon.kube.json_types import Json, JsonDict, JsonObject
+from celadon.kube.names import GroupVersionKind
+from celadon.kube.protobuf.message_table import ordered_message
+from celadon.kube.schemas.typed_objects import StructCodec, codec_for, decode
+from celadon.kube.schemas.typed_values import DecodeError
 from celadon.kube.well_known_values import AUTOSCALING_PREFIX, DEFAULT_CPU_UTILIZATION
 
 METRICS: Final = f"{AUTOSCALING_PREFIX}metrics"
@@ -117,9 +122,9 @@ def to_v1(obj: JsonObject) -> JsonDict:
 
 
 def to_v2(obj: JsonObject) -> JsonDict:
-    """An autoscaler of v1 as v2 has it; annotations that are no JSON say nothing."""
+    """An autoscaler of v1 as v2 has it; annotations that Go could not read say nothing."""
     notes, spec, status = metadata.annotations(obj), _part(obj, "spec"), _part(obj, "status")
-    metrics = [_in_v2(one, SOURCES) for one in _listed(notes, METRICS) or ()]
+    metrics = list(_listed(notes, METRICS) or ())
     wanted = spec.pop(_OF_CPU, None)
     if wanted is None and not metrics:
         wanted = DEFAULT_CPU_UTILIZATION
@@ -127,16 +132,16 @@ def to_v2(obj: JsonObject) -> JsonDict:
         target = {"type": "Utilization", "averageUtilization": wanted}
         metrics.append({"type": "Resource", "resource": {"name": "cpu", "target": target}})
     spec["metrics"] = metrics
-    behavior = _loaded(notes.get(BEHAVIOR, ""))
-    if isinstance(behavior, dict) and (outside := _outside(behavior)):
-        spec["behavior"] = outside
+    behavior = _read(notes.get(BEHAVIOR, ""), ("spec", "behavior"), _outside)
+    if behavior:
+        spec["behavior"] = behavior
     used, seen = status.pop(_CPU_NOW, None), _listed(notes, CURRENT_METRICS)
     status["currentMetrics"] = None
     if used is not None:
         usage = {"name": "cpu", "current": {"averageUtilization": used}}
         status["currentMetrics"] = [{"type": "Resource", "resource": usage}]
-    if seen:
-        status["currentMetrics"] = [_in_v2(one, STATUSES) for one in seen]
+    if seen is not None:
+        status["currentMetrics"] = seen or None
     conditions = _listed(notes, CONDITIONS)
     if conditions:
         status["conditions"] = conditions
@@ -158,24 +163,36 @@ def _in_v1(metric: JsonObject, sources: Mapping[str, tuple[_Field, ...]]) -> Jso
         for field in fields:
             value = _at(metric[source], field.place)
             if value is not None or field.zero is not None:
-                made[source][field.name] = field.zero if value is None else value
+                made[source][field.name] = field.zero if value is None else _in_order(value)
     return made
+
+
+def _in_order(value: Json) -> Json:
+    """Labels are written in order, as Go writes a map."""
+    if isinstance(value, dict) and value.get("matchLabels"):
+        return {**value, "matchLabels": dict(sorted(value["matchLabels"].items()))}
+    return value
 
 
 def _in_v2(metric: JsonObject, sources: Mapping[str, tuple[_Field, ...]]) -> JsonDict:
-    made: JsonDict = {"type": metric.get("type") or ""}
+    found = dict(_named(metric, ("type", *sources)))
+    made: JsonDict = {"type": found.get("type", "")}
     for source, fields in sources.items():
-        given = metric.get(source)
-        if given is None:
+        if source not in found:
             continue
+        given = dict(_named(found[source], [field.name for field in fields]))
         made[source] = {}
         for field in fields:
-            value = given.get(field.name)
-            if value is not None or field.zero is not None:
-                _put(made[source], field.place, field.zero if value is None else value)
-        if sources is SOURCES:
-            made[source]["target"] = _target(source, made[source].get("target") or {})
+            value = given.get(field.name, field.zero)
+            if value is not None:
+                _put(made[source], field.place, value)
     return made
+
+
+def _with_targets(metric: JsonDict) -> JsonDict:
+    for source in SOURCES.keys() & metric.keys():
+        metric[source]["target"] = _target(source, metric[source].get("target") or {})
+    return metric
 
 
 def _target(source: str, target: JsonObject) -> JsonDict:
@@ -190,7 +207,7 @@ def _target(source: str, target: JsonObject) -> JsonDict:
         kind = "Value"
     elif "averageUtilization" in target:
         kind = "Utilization"
-    return {"type": kind, **left}
+    return {**left, "type": kind}
 
 
 def _at(value: Any, place: Iterable[str]) -> Json:  # noqa: ANN401 - any JSON
@@ -221,9 +238,13 @@ def _of_cpu(metric: JsonObject, place: tuple[str, ...]) -> Json:
     return _at(resource, place)
 
 
+_ALWAYS_SAID: Final = ("type", "status")
+_SAID: Final = ("reason", "message")
+
+
 def _condition(condition: JsonObject) -> JsonDict:
-    shown = {field: condition.get(field) or "" for field in ("type", "status")}
-    more = {field: condition[field] for field in ("reason", "message") if condition.get(field)}
+    shown = {field: condition.get(field) or "" for field in _ALWAYS_SAID}
+    more = {field: condition[field] for field in _SAID if condition.get(field)}
     return {**shown, "lastTransitionTime": condition.get("lastTransitionTime"), **more}
 
 
@@ -260,7 +281,9 @@ def _outside(behavior: JsonObject) -> JsonDict:
     for direction, given in found.items():
         rules = dict(_named(given, _RULES))
         if "policies" in rules:
-            rules["policies"] = [dict(_named(one, _POLICY)) for one in rules["policies"]]
+            rules["policies"] = [
+                {**_POLICY, **dict(_named(one or {}, _POLICY))} for one in rules["policies"]
+            ]
         made[direction] = rules
     return made
 
@@ -287,19 +310,59 @@ def _annotated(obj: JsonObject, texts: Mapping[str, str]) -> JsonObject:
     return {**given, "annotations": annotations} if annotations else given
 
 
+_LISTS: Final[Mapping[str, tuple[tuple[str, str], str, Callable[[JsonObject], JsonDict]]]] = {
+    METRICS: (("spec", "metrics"), "autoscaling.v2.MetricSpec", partial(_in_v2, sources=SOURCES)),
+    CURRENT_METRICS: (
+        ("status", "currentMetrics"),
+        "autoscaling.v2.MetricStatus",
+        partial(_in_v2, sources=STATUSES),
+    ),
+    CONDITIONS: (
+        ("status", "conditions"),
+        "autoscaling.v2.HorizontalPodAutoscalerCondition",
+        lambda one: dict(_named(one, (*_ALWAYS_SAID, *_SAID, "lastTransitionTime"))),
+    ),
+}
+"""The annotations with lists: where v2 has them, of what type, and what makes a member one of
+v2."""
+
+
 def _listed(notes: Mapping[str, str], name: str) -> list[Any] | None:
-    """Return the objects in an annotation; None where it is not there, or says something else."""
-    found = _loaded(notes.get(name, ""))
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    """Return the objects in an annotation, as v2 has them; None where it is not there, or says
+    something else."""
+    place, message, change = _LISTS[name]
+    text = notes.get(name)
+    found = None if text is None else _read(text, place, partial(_each, change=change))
+    if found is None:
         return None
-    return found
+    if name == METRICS:
+        found = [_with_targets(one) for one in found]
+    return [ordered_message(one, message) for one in found]
 
 
-def _loaded(text: str) -> Any:  # noqa: ANN401 - any JSON
+def _each(members: Any, change: Callable[[JsonObject], JsonDict]) -> list[JsonDict]:  # noqa: ANN401
+    """Null is an empty list for Go, and as a member, an empty object."""
+    if not isinstance(members, list | None):
+        raise TypeError(members)
+    return [change({} if one is None else one) for one in members or ()]
+
+
+def _read(text: str, place: tuple[str, str], change: Callable[[Any], Json]) -> Any:  # noqa: ANN401
+    """Return what an annotation says, made what v2 has in a place of an autoscaler; None where
+    that has not the types of that place, for which Go would not read it."""
+    above, field = place
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
+        read = decode(codec := _v2(), {above: {field: change(json.loads(text))}})
+    except (ValueError, RecursionError, AttributeError, TypeError, DecodeError):
         return None
+    codec.complete(read)
+    return read.get(above, {}).get(field)
+
+
+def _v2() -> StructCodec:
+    codec = codec_for(GroupVersionKind("autoscaling", "v2", "HorizontalPodAutoscaler"))
+    assert codec is not None
+    return codec
 
 
 def _part(obj: JsonObject, name: str) -> JsonDict:
