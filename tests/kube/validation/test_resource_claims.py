@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from celadon.kube.go.go_json import read_json
 from celadon.kube.validation.field_checks import CONSUMABLE_CAPACITY
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
@@ -273,3 +274,33 @@ def test_a_template_is_shown_without_empty_metadata() -> None:
     old = obj(GROUP, "ResourceClaimTemplate", spec={"spec": {}})
     (found,) = update_complaints({**old, "spec": {**spec, "spec": {}}}, old)
     assert found.startswith('spec: Invalid value: {"annotations":{"a":"b"},"Spec":')
+
+
+@pytest.mark.parametrize(
+    ("parameters", "fault"),
+    [
+        ({"a": "é" * 5116}, []),
+        ({"a": "é" * 5117}, ["Too long: may not be more than 10240 bytes"]),
+        (
+            {"a": [1, read_json("1e400").value]},
+            [
+                'Invalid value: "<value omitted>": error parsing data as JSON: json: cannot '
+                "unmarshal number 1e400 into Go value of type float64"
+            ],
+        ),
+    ],
+)
+def test_raw_parameters(parameters: Json, fault: list[str]) -> None:
+    at = "spec.config[0].opaque.parameters: "
+    assert complaints(device_class(config=[opaque(parameters=parameters)])) == [
+        at + one for one in fault
+    ]
+
+
+def test_revisions_hold_no_number_that_go_cannot_read() -> None:
+    data = {"a": read_json("-1e400").value}
+    told = complaints(obj("apps/v1", "ControllerRevision", data=data, revision=1))
+    assert told == [
+        'data: Invalid value: "<value omitted>": error parsing data: json: cannot unmarshal number '
+        "-1e400 into Go value of type float64"
+    ]

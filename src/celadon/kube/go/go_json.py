@@ -54,6 +54,20 @@ def without_double(text: str) -> str:
     return ""
 
 
+def unreadable_number(value: object) -> str:
+    """Return what Go says of the first number in a value read here that no double is large enough
+    for, "" where all fit: it would not read the raw JSON of such a value."""
+    if isinstance(value, float) and isinf(value):
+        text = value.text if isinstance(value, NumberText) else str(value)
+        return f"json: cannot unmarshal number {text} into Go value of type float64"
+    inner: Iterable[object] = ()
+    if isinstance(value, dict):
+        inner = value.values()
+    elif isinstance(value, list):
+        inner = value
+    return next(filter(None, map(unreadable_number, inner)), "")
+
+
 def _shown(byte: int) -> str:
     if byte == ord("'"):
         return "'\\''"

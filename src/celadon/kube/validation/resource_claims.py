@@ -14,6 +14,7 @@ from celadon.cel import Environment, ProgramError
 from celadon.cel.extend import ObjectType, Range, types
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath
+from celadon.kube.go.go_json import unreadable_number
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library.costs import QUANTITY
@@ -333,9 +334,14 @@ def raw_object(path: FieldPath, value: object, *, is_stored: bool = False) -> Er
     elif (
         not is_stored
         and is_since("1.32")
-        and len(json.dumps(value, separators=(",", ":"), ensure_ascii=False)) > PARAMETER_BYTES
+        and len(
+            json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+        )
+        > PARAMETER_BYTES
     ):
         yield fieldpath.too_long(path, PARAMETER_BYTES)
+    elif complaint := unreadable_number(value):
+        yield fieldpath.invalid(path, HIDDEN_VALUE, f"error parsing data as JSON: {complaint}")
     elif not isinstance(value, dict):
         yield fieldpath.invalid(path, HIDDEN_VALUE, _NO_OBJECT.text)
 

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from celadon.kube import fieldpath, name_rules
 from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube.go.go_json import unreadable_number
 from celadon.kube.go.go_text import GoValue, parse_int, quote
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library import semver
@@ -396,6 +397,9 @@ def _revised(obj: JsonObject) -> Errors:
     """Since 1.31 the data of a revision is an object."""
     if obj.get("data") is None:
         yield fieldpath.required(FieldPath("data"), "data is mandatory")
+    elif complaint := unreadable_number(obj["data"]):
+        detail = f"error parsing data: {complaint}"
+        yield fieldpath.invalid(FieldPath("data"), "<value omitted>", detail)
     elif not isinstance(obj["data"], dict) and is_since("1.31"):
         yield fieldpath.required(FieldPath("data"), "data must be a valid JSON object")
 
