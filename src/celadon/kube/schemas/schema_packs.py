@@ -150,7 +150,7 @@ class Choices(tuple[Json, ...]):
         return frozenset(one for one in self if isinstance(one, bool))
 
     @functools.cached_property
-    def _scalars(self) -> frozenset[str | float | None]:
+    def _scalars(self) -> frozenset[Json]:
         return frozenset(one for one in self if not isinstance(one, (bool, dict, list)))
 
     @functools.cached_property
