@@ -10,8 +10,11 @@ import pytest
 
 from celadon.apiserver.controllers.upkeep import aggregated_rules
 from celadon.kube import fieldpath
+from celadon.kube.crd.openapi_validation import value_errors
+from celadon.kube.crd.typed_data import Unknown
 from celadon.kube.fieldpath import MOST_ERROR_TEXT, FieldPath, as_many_as_fit
 from celadon.kube.names import GroupVersionKind
+from celadon.kube.schemas.definition_schemas import decode_schema
 from celadon.kube.validation import validate_create, validate_update
 from celadon.kube.validation.pods.internal_types import MOST_COMPARED, pod_spec_diff
 from tests.growth.counted_steps import LINEAR, Text, growth, steps_of
@@ -138,6 +141,18 @@ def test_errors_that_no_refusal_shows_are_not_looked_for() -> None:
     found = as_many_as_fit(endless)
     size = sum(len(error.field) + len(error.body) for error in found)
     assert MOST_ERROR_TEXT < size < MOST_ERROR_TEXT + 5_000
+
+
+def test_values_are_not_compared_with_each_of_an_enum() -> None:
+    """Nor are all choices written anew for each value that is none of them."""
+
+    def work(count: int) -> Callable[[], Any]:
+        names = [f"n{number}" for number in range(count)]
+        schema = decode_schema({"items": {"enum": [*names, 1, None, [names]]}})
+        return lambda: value_errors([*names, *["other"] * count], schema, Unknown())
+
+    assert len(work(100)()) == 100
+    assert growth(work, 100) < LINEAR
 
 
 def test_topologies_that_repeat_each_other() -> None:

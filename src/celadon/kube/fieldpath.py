@@ -247,9 +247,13 @@ def type_invalid(path: FieldPath, value: object, detail: str) -> FieldError:
 
 def not_supported(path: FieldPath, value: object, supported: Iterable[str]) -> FieldError:
     """`supported` in the order it is to be printed; none at all leaves the detail out."""
+    return FieldError(ErrorType.NOT_SUPPORTED, path, value, supported_values(supported))
+
+
+def supported_values(supported: Iterable[str]) -> str:
+    """The detail of an error about a value that is none of these."""
     listed = ", ".join(quote(choice) for choice in supported)
-    detail = f"supported values: {listed}" if listed else ""
-    return FieldError(ErrorType.NOT_SUPPORTED, path, value, detail)
+    return f"supported values: {listed}" if listed else ""
 
 
 def duplicate(path: FieldPath, value: object) -> FieldError:

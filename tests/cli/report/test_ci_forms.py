@@ -207,7 +207,7 @@ class _Harmful(_View):
         ]
 
 
-@pytest.mark.parametrize("form", [as_tap, as_junit, as_github], ids=["tap", "junit", "github"])
+@pytest.mark.parametrize("form", [as_tap, as_junit, as_github, as_sarif])
 def test_nothing_in_a_form_is_obeyed(form: Callable[[ReportView[Any]], str]) -> None:
     """By a terminal, or by a service in whose log it stands."""
     text = form(_Harmful(None))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from celadon.cli.report.report_model import (
     data,
     document,
     filled,
+    json_document,
     json_line,
     plugins,
     sparse,
@@ -124,4 +126,19 @@ def test_documents() -> None:
     )
     assert as_yaml(View(None)) == "apiVersion: celadon/v1\nkind: K\ntext: é\nnone: []\n"
     assert json_line({"a": [1]}) == '{"a":[1]}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[2J\x9b31m\x7f", r"\u001b[2J\u009b31m\u007f"),
+        ("a\u202eb\u2066c", r"a\u202eb\u2066c"),
+        ("##[error]x ##vso[y #a", r"\u0023#[error]x \u0023#vso[y #a"),
+        ("ä😀\u200d", "ä😀\u200d"),
+    ],
+)
+def test_a_terminal_obeys_no_text_in_json(text: str, shown: str) -> None:
+    for made in (json_line({"a": text}), json_document({"a": text})):
+        assert f'"{shown}"' in made
+        assert json.loads(made) == {"a": text}
     assert filled(a=0, b="", c=None, d={}, e=False, f=[1]) == {"a": 0, "e": False, "f": [1]}

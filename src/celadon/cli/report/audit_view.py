@@ -7,7 +7,6 @@ found, and items of policy reports.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
@@ -409,7 +408,7 @@ def _reports(report: audit_report.AuditReport, api_version: str, kind: str) -> s
         for namespace in sorted(by_namespace)
     ]
     reports = {"apiVersion": "v1", "kind": "List", "items": items}
-    return json.dumps(reports, indent=2, ensure_ascii=False) + "\n"
+    return model.json_document(reports)
 
 
 def _report_of(namespace: str, found: Sequence[audit_report.Violation]) -> JsonObject:

@@ -7,7 +7,6 @@ noticed; a summary.
 from __future__ import annotations
 
 import difflib
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
@@ -152,7 +151,7 @@ _COVERAGE_SHAPES: Final[model.Shapes] = {
 def as_json(coverage: Coverage, sources: Mapping[str, str]) -> str:
     """One document."""
     found = model.document("CoverageReport", **coverage_document(coverage))
-    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    return model.json_document(found)
 
 
 def as_cobertura(coverage: Coverage, sources: Mapping[str, str]) -> str:

@@ -197,7 +197,7 @@ def as_sarif(view: model.ReportView[Any]) -> str:
         "invocations": [invocation],
     }
     document = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return model.json_document(document)
 
 
 def _sarif_rule(rule: model.FindingRule) -> dict[str, Json]:

@@ -612,7 +612,12 @@ SHAPES: Final[Shapes] = {
 
 def as_json(view: ReportView[Any]) -> str:
     """The document with two spaces of indentation, text as it is."""
-    return f"{json.dumps(view.data(), indent=2, ensure_ascii=False)}\n"
+    return json_document(view.data())
+
+
+def json_document(value: object) -> str:
+    """The same of any value, with a line end."""
+    return f"{_visible(json.dumps(value, indent=2, ensure_ascii=False))}\n"
 
 
 def as_yaml(view: ReportView[Any]) -> str:
@@ -622,7 +627,19 @@ def as_yaml(view: ReportView[Any]) -> str:
 
 def json_line(value: JsonObject) -> str:
     """A line of JSON lines."""
-    return f"{json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n"
+    return f"{_visible(json.dumps(value, ensure_ascii=False, separators=(',', ':')))}\n"
+
+
+def _visible(made: str) -> str:
+    """JSON whose texts have escapes for what terminals and workflows obey, and for what turns the
+    direction of writing: `json` itself knows of the first 32 characters only."""
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", made)
+
+
+_OBEYED: Final = late_pattern(
+    r"[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"|#(?=#(?:\[|vso\[))"
+)
 
 
 def document(kind: str, shapes: Shapes = SHAPES, /, **members: object) -> JsonDict:

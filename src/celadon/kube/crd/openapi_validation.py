@@ -18,7 +18,7 @@ import math
 import re
 import struct
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, TypeAlias
 
 from celadon.cel.extend import re2
@@ -27,13 +27,13 @@ from celadon.kube import fieldpath, name_rules
 from celadon.kube.crd.typed_data import Correlated, Unknown
 from celadon.kube.fieldpath import ROOT, ErrorType, FieldError, FieldPath, SpelledStep
 from celadon.kube.go import go_url as net_url
-from celadon.kube.go.go_text import GoValue, json_text, quote, sorted_members
+from celadon.kube.go.go_text import GoValue, quote, sorted_members
 from celadon.kube.go.go_time import DurationError, parse_duration
 from celadon.kube.json_types import Json
 from celadon.kube.library.named_formats import FORMATS as NAMED
 from celadon.kube.quantity import MAX_INT64, MIN_INT64
 from celadon.kube.releases import is_since
-from celadon.kube.schemas.schema_packs import Schema, ValueLimits
+from celadon.kube.schemas.schema_packs import Choices, Schema, ValueLimits
 from celadon.kube.validation import text_rules
 from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.patterns import late_pattern
@@ -254,10 +254,9 @@ def required(name: FieldPath) -> FieldError:
     return fieldpath.required(_path(name))
 
 
-def not_in_enum(name: FieldPath, value: Json, choices: Sequence[Json]) -> FieldError:
-    """`choices` are shown as JSON, texts without quotes of their own."""
-    texts = [one if isinstance(one, str) else json_text(sorted_members(one)) for one in choices]
-    return fieldpath.not_supported(_path(name), _shown(value), texts)
+def not_in_enum(name: FieldPath, value: Json, choices: Choices) -> FieldError:
+    """A value that is none of the choices."""
+    return FieldError(ErrorType.NOT_SUPPORTED, _path(name), _shown(value), choices.listed)
 
 
 def too_long(name: FieldPath, limit: int) -> FieldError:
@@ -579,23 +578,19 @@ def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
 
 def _enum(name: FieldPath, value: Json, schema: Schema) -> Result:
     choices = schema.enum
-    if not choices or any(_is_choice(value, one) for one in choices):
+    if not choices or _is_choice(value, choices):
         return Result(matches=1)
     return _fault(not_in_enum(name, value, choices))
 
 
-def _is_choice(value: Json, choice: Json) -> bool:
+def _is_choice(value: Json, choices: Choices) -> bool:
     """Go converts the value to the choice's type first: a fraction is cut off, and an integer
     becomes the character that it numbers."""
-    match value, choice:
-        case bool(), _:
-            return value is choice
-        case float(), int():
-            return math.trunc(value) == choice and not isinstance(choice, bool)
-        case int(), str():
-            return choice == _character(value)
-        case _:
-            return not isinstance(choice, bool) and bool(value == choice)
+    if choices.holds(value):
+        return True
+    if isinstance(value, float):
+        return choices.holds_integer(math.trunc(value))
+    return value.__class__ is int and choices.holds(_character(value))
 
 
 def _character(number: int) -> str:

@@ -160,7 +160,7 @@ def decode_schema(given: object) -> schema_packs.Schema:
         open_values=values is True,
         items=_member(given.get("items")),
         required=_texts(given, "required"),
-        enum=tuple(_list(given, "enum")),
+        enum=schema_packs.Choices(_list(given, "enum")),
         limits=_limits(given),
         all_of=_branches(given, "allOf"),
         any_of=_branches(given, "anyOf"),

@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.cel import RESERVED
+from celadon.kube.fieldpath import supported_values
+from celadon.kube.go.go_text import json_text, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import GroupVersionKind
 from celadon.kube.releases import (
@@ -119,6 +121,54 @@ class ValueLimits:
 NO_LIMITS: Final = ValueLimits()
 
 
+class Choices(tuple[Json, ...]):
+    """The values of an `enum`. There may be ten thousands, and as many values that must be one of
+    them: so they are looked up, and their text is made once."""
+
+    def holds(self, value: Json) -> bool:
+        """Some choice is equal. Truth values are no numbers."""
+        if isinstance(value, bool):
+            return value in self._truths
+        if isinstance(value, (dict, list)):
+            return value in self._parts.get((value.__class__, len(value)), ())
+        return value in self._scalars
+
+    def holds_integer(self, value: int) -> bool:
+        """The same, of choices that are no fractions."""
+        return value in self._integers
+
+    @functools.cached_property
+    def listed(self) -> str:
+        """All of them as JSON, texts without quotes of their own, as errors list what is
+        supported."""
+        return supported_values(
+            one if isinstance(one, str) else json_text(sorted_members(one)) for one in self
+        )
+
+    @functools.cached_property
+    def _truths(self) -> frozenset[bool]:
+        return frozenset(one for one in self if isinstance(one, bool))
+
+    @functools.cached_property
+    def _scalars(self) -> frozenset[Json]:
+        return frozenset(one for one in self if not isinstance(one, (bool, dict, list)))
+
+    @functools.cached_property
+    def _integers(self) -> frozenset[int]:
+        return frozenset(one for one in self if one.__class__ is int)
+
+    @functools.cached_property
+    def _parts(self) -> Mapping[tuple[type, int], Sequence[Json]]:
+        found: dict[tuple[type, int], list[Json]] = {}
+        for one in self:
+            if isinstance(one, (dict, list)):
+                found.setdefault((one.__class__, len(one)), []).append(one)
+        return found
+
+
+NO_CHOICES: Final = Choices()
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
     """One node of a schema. `type` is empty for what may be of several types, and for the mention
@@ -135,7 +185,7 @@ class Schema:
     format: str = ""
     nullable: bool = False
     default: Json | Absent = ABSENT
-    enum: tuple[Json, ...] = ()
+    enum: Choices = NO_CHOICES
     """The values that are allowed; none is any."""
     limits: ValueLimits = NO_LIMITS
 
@@ -541,7 +591,7 @@ def _field(node: Any) -> Schema:
         required=tuple(node.get("required", ())),
         items=_field(node["items"]) if "items" in node else None,
         additional_properties=_field(node["values"]) if "values" in node else None,
-        enum=tuple(node.get("enum", ())),
+        enum=Choices(node.get("enum", ())),
         default=node.get("default", ABSENT),
         list_type=node.get("list", ""),
         list_map_keys=tuple(node.get("keys", ())),
