@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from celadon.kube import Json, JsonObject
@@ -241,7 +241,8 @@ def _excepting(spec: JsonObject, exceptions: Sequence[PolicyException]) -> JsonO
             if one.value["spec"].get(field)
         ]
         found = f"({' + '.join(lists)})" if lists else "[]"
-        made = _replaced(made, rf"(?<![\w.])exceptions\.{allowed}\b", lambda _, by=found: by)
+        template = found.replace("\\", r"\\")
+        made = _replaced(made, rf"(?<![\w.])exceptions\.{allowed}\b", template)
     conditions = [*said, *(spec.get("matchConditions") or ())]
     return {
         **spec, **made, **({"matchConditions": conditions} if conditions else {})
@@ -280,16 +281,16 @@ def _texts_in(value: Json) -> Iterator[str]:
 def _replaced(
     value: Any,  # noqa: ANN401 - any JSON
     pattern: str,
-    by: Callable[[re.Match[str]], str],
+    template: str,
 ) -> Any:  # noqa: ANN401
     """Return a value in whose texts a pattern is replaced. It is looked for in the texts as they
     are: in those of JSON, the `n` of a new line (`\\n`) would begin the word after it."""
     if isinstance(value, str):
-        return re.sub(pattern, by, value)
+        return re.sub(pattern, template, value)
     if isinstance(value, Mapping):
-        return {name: _replaced(one, pattern, by) for name, one in value.items()}
+        return {name: _replaced(one, pattern, template) for name, one in value.items()}
     if isinstance(value, Sequence):
-        return [_replaced(one, pattern, by) for one in value]
+        return [_replaced(one, pattern, template) for one in value]
     return value
 
 
@@ -475,7 +476,7 @@ def _shifted(spec: JsonObject, controllers: Sequence[str], path: Sequence[str]) 
     below: JsonDict = {name: one for name, one in spec.items() if name != "matchConstraints"}
     for name, unless in (("spec", ""), ("metadata", r"(?!\.namespace\b)")):
         own = rf"(?<![A-Za-z])((?:object|oldObject)\.)({name}\b{unless})"
-        below = _replaced(below, own, lambda found: f"{found[1]}{there}.{found[2]}")
+        below = _replaced(below, own, rf"\g<1>{there}.\2")
     return {**below, "matchConstraints": _constraints(spec["matchConstraints"], controllers)}
 
 
