@@ -148,6 +148,7 @@ def test_preconditions_whose_names_become_one() -> None:
         ("http.Get('https://a').b == 'c'", "http"),
         ("globalContext.Get('a', '') == 'b'", "globalContext"),
         ("image('nginx').registry() == 'a'", "images"),
+        ("has(image.GetMetadata('nginx').config)", "images"),
         ("md5(object.metadata.name) == 'a'", "hash"),
         ("json.unmarshal(object.metadata.name).a == 'b'", "json and yaml"),
         ("time.now() > timestamp('2026-01-01T00:00:00Z')", "time"),

@@ -167,6 +167,7 @@ def translate_cel_policy(
 _LIBRARIES: Final = (
     (r"\bglobalContext\.", "globalContext", "Give the values as params of the policy."),
     (r"\b(http|Http)\.(Get|Post|Client)\b", "http", "Keep it in Kyverno: policies call nobody."),
+    (r"\bimage\.GetMetadata\b", "images", "Keep it in Kyverno: policies fetch no images."),
     (r"\bimage(Data)?\(|\bimages\b|\bparseImageReference\(|\bisImage\(", "images",
      "Compare the `image` of containers as a text."),
     (r"\bresource\.(Get|List|Post|GetMetadata|ToGVR)\b", "resource",
@@ -415,7 +416,10 @@ _INSTEAD: Final = dict.fromkeys(
 def _check_evaluation(evaluation: JsonObject, *, mutates: bool) -> None:
     """Raises NotTranslated for a policy that Kyverno evaluates at other times, or otherwise."""
     if evaluation.get("mode", "Kubernetes") != "Kubernetes":
-        raise NotTranslated("a policy for data that is no object of Kubernetes")
+        raise NotTranslated(
+            "a policy for data that is no object of Kubernetes",
+            "Keep it in Kyverno: admission sees what is sent to an API server.",
+        )
     if (evaluation.get("admission") or {}).get("enabled") is False:
         raise NotTranslated("a policy that is not for admission (`admission`)")
     if mutates and (evaluation.get("mutateExisting") or {}).get("enabled"):
