@@ -62,6 +62,13 @@ def test_a_policy_for_pods_is_for_their_controllers() -> None:
     assert result(found, pod()) == "pass"
 
 
+def test_fields_at_the_beginning_of_a_line_are_those_of_templates() -> None:
+    found = translated(validating_policy("true &&\nobject.spec.x &&\n\toldObject.metadata.y"))
+    assert found.policies[1]["spec"]["validations"][0]["expression"] == (
+        "true &&\nobject.spec.template.spec.x &&\n\toldObject.spec.template.metadata.y"
+    )
+
+
 @pytest.mark.parametrize(
     ("document", "names"),
     [
@@ -141,9 +148,11 @@ def test_preconditions_whose_names_become_one() -> None:
         ("http.Get('https://a').b == 'c'", "http"),
         ("globalContext.Get('a', '') == 'b'", "globalContext"),
         ("image('nginx').registry() == 'a'", "images"),
+        ("has(image.GetMetadata('nginx').config)", "images"),
         ("md5(object.metadata.name) == 'a'", "hash"),
         ("json.unmarshal(object.metadata.name).a == 'b'", "json and yaml"),
         ("time.now() > timestamp('2026-01-01T00:00:00Z')", "time"),
+        ("true &&\ntime.now() > timestamp('2026-01-01T00:00:00Z')", "time"),
         ("parseServiceAccount(request.userInfo.username).Name == 'a'", "user"),
     ],
 )

@@ -210,6 +210,14 @@ def test_values_that_an_exception_allows() -> None:
     assert result(without, pod(images, name="tmp")) == "fail"
 
 
+def test_values_that_an_exception_allows_at_the_beginning_of_a_line() -> None:
+    found = translated(
+        validating_policy("'a:1' in\nexceptions.allowedImages"), cel_exception(images=["a:1"])
+    )
+    (validation,) = found.policies[0]["spec"]["validations"]
+    assert validation["expression"].endswith("\n((object.metadata.name == 'tmp' ? ['a:1'] : []))")
+
+
 @pytest.mark.parametrize(
     ("given", "reason"),
     [

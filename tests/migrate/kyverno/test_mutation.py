@@ -378,6 +378,40 @@ def test_what_is_not_translated(mutate: JsonObject, reason: str) -> None:
         assert not found.policies
 
 
+@pytest.mark.parametrize(
+    ("mutate", "reason"),
+    [
+        (of_spec(containers=[{"name": "a", "$patch": "delete"}]), "the directive `$patch`"),
+        (of_spec(containers=[{"(name)": "a", "$patch": "delete"}]), "the directive `$patch`"),
+        (merging({"metadata": {"labels": {"$patch": "replace"}}}), "the directive `$patch`"),
+        (of_spec(**{"$retainKeys": ["containers"]}), "the directive `$retainKeys`"),
+        (of_spec(**{"*": True}), "a patch of keys that are not known"),
+        (
+            each_container(add("/spec/volumes/{{elementIndex}}/name", "x")),
+            "a JSON patch of no list that is gone through",
+        ),
+        (
+            each_container(add("/spec/containers/{{elementIndex}}/env/{{elementIndex}}/name", "x")),
+            "the index of an element of another list",
+        ),
+        (
+            each_container({"op": "remove", "path": "/spec/containers/{{elementIndex}}"}),
+            "`remove` of items",
+        ),
+        (
+            {"foreach": [{"list": "request.object.spec.containers", "foreach": []}]},
+            "`foreach` in foreach",
+        ),
+        ({"patchesJson6902": "x"}, "a JSON patch that is no list of operations"),
+        (patching(add("/spec/containers/-1/tty", True)), "`-1` of a list"),
+    ],
+)
+def test_what_to_use_instead_is_named(mutate: JsonObject, reason: str) -> None:
+    found = translated(mutating(mutate))
+    assert found.reason == reason
+    assert found.instead
+
+
 def test_kinds_that_are_not_known_have_no_lists_with_keys() -> None:
     found = translated(mutating(of_spec(items=[{"name": "a"}]), "Widget"))
     assert found.reason == "lists of a kind that is not known"

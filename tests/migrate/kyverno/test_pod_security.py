@@ -9,6 +9,7 @@ import pytest
 
 from celadon.admission.plugins.pod_security_standards import LevelVersion, violations
 from celadon.kube import JsonObject
+from celadon.kube.releases import answering_as
 from tests.migrate.kyverno.policy_documents import kyverno_policy, result, rule, translated
 
 RESTRICTED_CONTAINER: Final[Mapping[str, Any]] = {
@@ -383,6 +384,15 @@ def test_only_kinds_with_pods() -> None:
     demanded = {"podSecurity": {"level": "baseline"}}
     translation = translated(kyverno_policy(rule(demanded, ["ConfigMap"])))
     assert "without a template of Pods" in translation.reason
+
+
+@pytest.mark.parametrize(("release", "asks"), [("1.30", False), ("1.31", True)])
+def test_fields_are_those_of_the_release(release: str, asks: bool) -> None:
+    demanded = {"podSecurity": {"level": "restricted"}}
+    with answering_as(release):
+        found = translated(kyverno_policy(rule(demanded), annotations={}))
+    assert ("volume.image" in str(found.documents)) is asks
+    assert "volume.projected" in str(found.documents)
 
 
 def test_messages_name_the_check() -> None:

@@ -596,8 +596,11 @@ class _Walker:
         }
         hidden = dict(self._names.locals)
         self._names.locals.update(inner)
-        for part in (node.condition, node.step, node.result):
-            self.visit(part, facts)
+        # There is an item, so what it is an item of is there, too.
+        with_item = facts.and_(there(over))
+        self.visit(node.condition, with_item)
+        self.visit(node.step, with_item)
+        self.visit(node.result, facts)
         self._names.locals = hidden
 
 

@@ -73,7 +73,10 @@ def config_map(rule: Rule) -> ConfigMap | None:
     if len(found) > 1:
         raise NotTranslated("several ConfigMaps", "A policy has one kind of params: join them.")
     if "{{" in found[0].name + found[0].namespace:
-        raise NotTranslated("a ConfigMap whose name is a variable")
+        raise NotTranslated(
+            "a ConfigMap whose name is a variable",
+            "Bind ConfigMaps by labels (`paramRef.selector`), or make one binding for each.",
+        )
     return found[0]
 
 

@@ -9,12 +9,11 @@ translated.
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
-from celadon.kube import JsonObject
+from celadon.kube import Json, JsonObject
 from celadon.kube.json_types import JsonDict, Needed, Shape
 from celadon.migrate.cel_text import quoted
 from celadon.migrate.kyverno.policies import TEMPLATES, PolicyException, condition_names
@@ -168,6 +167,7 @@ def translate_cel_policy(
 _LIBRARIES: Final = (
     (r"\bglobalContext\.", "globalContext", "Give the values as params of the policy."),
     (r"\b(http|Http)\.(Get|Post|Client)\b", "http", "Keep it in Kyverno: policies call nobody."),
+    (r"\bimage\.GetMetadata\b", "images", "Keep it in Kyverno: policies fetch no images."),
     (r"\bimage(Data)?\(|\bimages\b|\bparseImageReference\(|\bisImage\(", "images",
      "Compare the `image` of containers as a text."),
     (r"\bresource\.(Get|List|Post|GetMetadata|ToGVR)\b", "resource",
@@ -187,7 +187,7 @@ called, and what to do instead."""
 def _said(error: NotTranslated, policy: JsonObject) -> tuple[str, str]:
     """Return why a policy is not translated, and what to do instead: of one that uses a library of
     Kyverno, that it does."""
-    text = json.dumps(policy["spec"])
+    text = "\n".join(_texts_in(policy["spec"]))
     if error.reason.startswith("what an API server would refuse"):
         for pattern, name, instead in _LIBRARIES:
             if re.search(pattern, text):
@@ -234,20 +234,19 @@ def _excepting(spec: JsonObject, exceptions: Sequence[PolicyException]) -> JsonO
         {"name": name, "expression": f"!({_applies(one)})"}
         for name, one in zip(condition_names(whole), whole, strict=True)
     ]
-    text = json.dumps({name: one for name, one in spec.items() if name in _READ_ALLOWANCES})
+    made: JsonDict = {name: one for name, one in spec.items() if name in _READ_ALLOWANCES}
     for field, allowed in (("images", "allowedImages"), ("allowedValues", "allowedValues")):
         lists = [
             f"({_applies(one)} ? {_texts(one.value['spec'][field])} : [])"
             for one in exceptions
             if one.value["spec"].get(field)
         ]
-        # It is put into a text of JSON, so it is escaped as one, without the quotes.
-        found = json.dumps(f"({' + '.join(lists)})" if lists else "[]")[1:-1]
-        pattern = rf"(?<![\w.])exceptions\.{allowed}\b"
-        text = re.sub(pattern, found.replace("\\", r"\\"), text)
+        found = f"({' + '.join(lists)})" if lists else "[]"
+        template = found.replace("\\", r"\\")
+        made = _replaced(made, rf"(?<![\w.])exceptions\.{allowed}\b", template)
     conditions = [*said, *(spec.get("matchConditions") or ())]
     return {
-        **spec, **json.loads(text), **({"matchConditions": conditions} if conditions else {})
+        **spec, **made, **({"matchConditions": conditions} if conditions else {})
     }  # fmt: skip
 
 
@@ -266,6 +265,34 @@ def _applies(exception: PolicyException) -> str:
     if len(texts) == 1:
         return texts[0]
     return " && ".join(f"({one})" for one in texts) or "true"
+
+
+def _texts_in(value: Json) -> Iterator[str]:
+    """Yield the texts that are values somewhere in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _texts_in(one)
+    elif isinstance(value, Sequence):
+        for one in value:
+            yield from _texts_in(one)
+
+
+def _replaced(
+    value: Any,  # noqa: ANN401 - any JSON
+    pattern: str,
+    template: str,
+) -> Any:  # noqa: ANN401
+    """Return a value in whose texts a pattern is replaced. It is looked for in the texts as they
+    are: in those of JSON, the `n` of a new line (`\\n`) would begin the word after it."""
+    if isinstance(value, str):
+        return re.sub(pattern, template, value)
+    if isinstance(value, Mapping):
+        return {name: _replaced(one, pattern, template) for name, one in value.items()}
+    if isinstance(value, Sequence):
+        return [_replaced(one, pattern, template) for one in value]
+    return value
 
 
 def _texts(values: Sequence[str]) -> str:
@@ -389,7 +416,10 @@ _INSTEAD: Final = dict.fromkeys(
 def _check_evaluation(evaluation: JsonObject, *, mutates: bool) -> None:
     """Raises NotTranslated for a policy that Kyverno evaluates at other times, or otherwise."""
     if evaluation.get("mode", "Kubernetes") != "Kubernetes":
-        raise NotTranslated("a policy for data that is no object of Kubernetes")
+        raise NotTranslated(
+            "a policy for data that is no object of Kubernetes",
+            "Keep it in Kyverno: admission sees what is sent to an API server.",
+        )
     if (evaluation.get("admission") or {}).get("enabled") is False:
         raise NotTranslated("a policy that is not for admission (`admission`)")
     if mutates and (evaluation.get("mutateExisting") or {}).get("enabled"):
@@ -448,12 +478,10 @@ def _shifted(spec: JsonObject, controllers: Sequence[str], path: Sequence[str]) 
     """Return a spec for Pods as one for kinds that have a Pod at a path."""
     there = ".".join(path)
     below: JsonDict = {name: one for name, one in spec.items() if name != "matchConstraints"}
-    text = json.dumps(below)
-    text = re.sub(r"(?<![A-Za-z])(object|oldObject)\.spec\b", rf"\1.{there}.spec", text)
-    own = r"(?<![A-Za-z])(object|oldObject)\.metadata\b(?!\.namespace\b)"
-    text = re.sub(own, rf"\1.{there}.metadata", text)
-    made: JsonDict = json.loads(text)
-    return {**made, "matchConstraints": _constraints(spec["matchConstraints"], controllers)}
+    for name, unless in (("spec", ""), ("metadata", r"(?!\.namespace\b)")):
+        own = rf"(?<![A-Za-z])((?:object|oldObject)\.)({name}\b{unless})"
+        below = _replaced(below, own, rf"\g<1>{there}.\2")
+    return {**below, "matchConstraints": _constraints(spec["matchConstraints"], controllers)}
 
 
 def _shifted_patches(

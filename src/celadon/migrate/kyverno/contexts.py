@@ -70,5 +70,7 @@ _NAMESPACE: Final = Located(
 
 _LOOKED_UP: Final = {
     "apiCall": "Policies see the request, its namespace and params, and no other objects.",
+    "configMap": "Write its values into the policy, or bind it as params (`paramKind`).",
+    "globalReference": "Give the values as params of the policy (`paramKind`).",
     "imageRegistry": "Keep it in Kyverno: the API server asks no registries.",
 }

@@ -107,8 +107,8 @@ class Writer:
             if anchor is not None and anchor.kind is not AnchorKind.ADDITION:
                 raise NotTranslated("conditions in what may have to be added")
             shape = place.shape.member(names[key])
-            if shape is None:
-                raise NotTranslated(f"`{names[key]}`, which the kind does not have")
+            if shape is None or names[key] in _DIRECTIVES:
+                raise _without_field(names[key])
             inside = place.member(names[key], shape)
             text = self.value(inside, f"{type_name}.{names[key]}", one)
             members.append(f"{quoted(names[key]) if is_map else names[key]}: {text}")
@@ -149,12 +149,18 @@ class _Edits:
             name = anchor.key if anchor else key
             if "{{" in name or has_wildcards(name):
                 # A JSON pointer names its keys.
-                raise NotTranslated("a patch of keys that are not known")
+                raise NotTranslated(
+                    "a patch of keys that are not known",
+                    "Name the keys, or make the patches from the object's keys in CEL.",
+                )
             if anchor is None or anchor.kind is AnchorKind.ADDITION:
                 self._member(spot, name, value, replaces=anchor is None)
             elif anchor.kind in (AnchorKind.CONDITION, AnchorKind.GLOBAL):
                 if spot.items:
-                    raise NotTranslated("conditions inside of items")
+                    raise NotTranslated(
+                        "conditions inside of items",
+                        "Go through the list with `foreach`, with the condition as a precondition.",
+                    )
                 held = _held(spot.place, {name: value})
                 self.conditions.append(conjunction([*spot.guards, held]))
             else:
@@ -162,8 +168,8 @@ class _Edits:
 
     def _member(self, spot: _Spot, name: str, value: Json, *, replaces: bool) -> None:
         shape = spot.place.shape.member(name)
-        if shape is None:
-            raise NotTranslated(f"`{name}`, which the kind does not have")
+        if shape is None or name in _DIRECTIVES:
+            raise _without_field(name)
         place = spot.place.member(name, shape)
         below = replace(
             spot,
@@ -255,7 +261,10 @@ class _Edits:
         if self.element is not None and spot.place.path == self.element.path:
             self._each(spot, self.element.only, {k: v for k, v in rest.items() if k not in keys})
         elif not set(keys) <= set(wanted):
-            raise NotTranslated("an element of another list than that of the patch")
+            raise NotTranslated(
+                "an element of another list than that of the patch",
+                "Go through the list that is patched, and ask for the other in preconditions.",
+            )
 
     def _each(self, spot: _Spot, only: Condition, rest: Mapping[str, Json]) -> None:
         """Edit the items of a list for which a condition holds."""
@@ -490,7 +499,7 @@ def _mutation(
         choices = _additions(stops, operation.get("value"), writer)
     elif kind in ("remove", "replace"):
         if last.rest or (is_in_item and not last.place.steps):
-            raise NotTranslated(f"`{kind}` of items")
+            raise NotTranslated(f"`{kind}` of items", _LIST_ANEW)
         written = "" if kind == "remove" else _value(last, operation.get("value"), writer)
         choices = [(last.place.present(), _patch(str(kind), last.pointer, written))]
     else:
@@ -576,13 +585,16 @@ def _stops(
             break
         if _ELEMENT_INDEX.fullmatch(name):
             if item is None or now.place.path != item.items.path:
-                raise NotTranslated("the index of an element of another list")
+                raise NotTranslated("the index of an element of another list", _FOREACH_OF_THE_PATH)
             is_in_item = True
             pointer = f"{now.pointer[:-1]}/' + string(index)"
             stops = [_Stop(now.place.item(item.variable), pointer, now.type_name, rest)]
         elif now.place.shape.form is Form.LIST:
             if not _INDEX.fullmatch(name):
-                raise NotTranslated(f"`{name}` of a list")
+                raise NotTranslated(
+                    f"`{name}` of a list",
+                    "Name the item by its index, or go through the list with `foreach`.",
+                )
             at = now.place.at(int(name))
             if not now.place.is_never_empty or name != "0" or now.place.unsure:
                 guards.append(at.present())
@@ -593,7 +605,7 @@ def _stops(
         else:
             shape = now.place.shape.member(name)
             if shape is None:
-                raise NotTranslated(f"`{name}`, which the kind does not have")
+                raise _without_field(name)
             member = now.place.member(name, shape)
             pointer = pointer_to(now.pointer, name)
             stops.append(_Stop(member, pointer, f"{now.type_name}.{name}", rest))
@@ -603,7 +615,10 @@ def _stops(
 def operations_of(value: object) -> list[JsonObject]:
     """Return the operations of a patch, which was read from a text. Raises NotTranslated."""
     if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
-        raise NotTranslated("a JSON patch that is no list of operations")
+        raise NotTranslated(
+            "a JSON patch that is no list of operations",
+            "Write the operations as a list in YAML, without variables around them.",
+        )
     return value
 
 
@@ -635,15 +650,35 @@ def mutation(place: Place, mutate: JsonObject, names: Names) -> Patch:
     return made
 
 
+_LIST_ANEW: Final = "Replace the whole list in CEL, by its items without, or with, what is meant."
+_FOREACH_OF_THE_PATH: Final = "Let `list` of the `foreach` be the list that `path` leads to."
+
+
+def _without_field(name: str) -> NotTranslated:
+    """Return that a kind has no field of this name, or that it is a directive."""
+    if name in _DIRECTIVES:
+        return NotTranslated(f"the directive `{name}`", _DIRECTIVES[name])
+    return NotTranslated(f"`{name}`, which the kind does not have")
+
+
+_DIRECTIVES: Final = {
+    "$patch": "Remove or replace with `patchesJson6902`; items that are found by keys, in CEL.",
+    "$retainKeys": "Remove the other keys with `patchesJson6902`.",
+}
+"""What a strategic merge patch says beside fields, also in maps, where it would be a key."""
+
+
 def _for_each(place: Place, entry: JsonObject, names: Names) -> list[Patch]:
     unknown = set(entry) - _FOREACH
     if unknown:
-        raise NotTranslated(f"`{min(unknown)}` in foreach")
+        raise NotTranslated(f"`{min(unknown)}` in foreach", _LIST_ANEW)
     branches = elements(read(str(entry["list"]), names))
     if "patchesJson6902" in entry:
         branches = [one for one in branches if _is_patched(entry["patchesJson6902"], one)]
         if not branches:
-            raise NotTranslated("a JSON patch of no list that is gone through")
+            raise NotTranslated(
+                "a JSON patch of no list that is gone through", _FOREACH_OF_THE_PATH
+            )
     return [_of_element(place, entry, names, one) for one in branches]
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from celadon.admission.plugins.pod_security_expressions import (
@@ -29,6 +29,7 @@ from celadon.admission.plugins.pod_security_standards import (
     version_error,
 )
 from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.releases import is_since
 from celadon.migrate.cel_text import ALWAYS, Condition, conjunction, truth
 from celadon.migrate.kyverno.pod_security_exclusions import exclusions, without_excluded
 from celadon.migrate.kyverno.policies import TEMPLATES
@@ -126,4 +127,20 @@ def _checks(given: JsonObject, root: str) -> dict[str, Check]:
     # `evaluatePSS` runs the checks of both levels for `restricted`, where the API server leaves out
     # those of `baseline` that a stricter one overrides.
     known = min(minor, _NEWEST_OF_KYVERNO)
-    return {**checks_of(BASELINE, known, root), **checks_of(level, known, root)}
+    checks = {**checks_of(BASELINE, known, root), **checks_of(level, known, root)}
+    if is_since(_IMAGE_VOLUMES_SINCE):
+        return checks
+    return {name: _without_image_volumes(one) for name, one in checks.items()}
+
+
+_IMAGE_VOLUMES_SINCE: Final = "1.31"
+
+
+def _without_image_volumes(check: Check) -> Check:
+    """Return a check that does not ask for a field that older releases do not have: they would warn
+    of it, and no object has it."""
+    parts = (
+        replace(one, alternatives=tuple(x for x in one.alternatives if x != "has(volume.image)"))
+        for one in check.parts
+    )
+    return replace(check, parts=tuple(parts))
