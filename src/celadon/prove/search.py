@@ -213,31 +213,32 @@ class Search:
         # of which the engine has said what they are.
         likely = self.unmodelled.likely()
         wishes = [*self._values(), *absent, *preferred, *likely, *self.inputs.usual]
-        asked = _Asked([*concerned.assumed, wanted], wishes, self)
+        asked = _Asked([*concerned.assumed, wanted], wishes, self, concerned.patterns)
         # Fields that nobody asked for have wishes, too: a quantity is to be one.
         apart = [one for one in absent if not _names(one) & asked.names]
         possible = (z3.Or(one, negated(one)) for one in apart)
-        beside = _Asked([*others.assumed, *possible], [*apart, *likely, *self.inputs.usual], self)
+        least = [*apart, *likely, *self.inputs.usual]
+        beside = _Asked([*others.assumed, *possible], least, self, others.patterns)
         # First what is wanted, with all it depends on. Only then the rest of the object, which can
         # be made to fit whatever was found: so the hard question is not asked together with a
         # hundred easy ones.
         for number in range(tries):
-            model = self._model(asked, concerned.patterns)
+            model = self._model(asked)
             if isinstance(model, Found):
                 # With examples ruled out that did not hold, nothing is proved any more.
                 return model if not number else Found(reason="no example held")
-            whole = self._model(beside, others.patterns)
+            whole = self._model(beside)
             if isinstance(whole, Found):
                 return Found(reason=whole.reason or "no such request exists")
-            for one in _constants(model):
+            for one in asked.decided(model):
                 whole.update_value(one(), model[one])
             self.latest = whole
-            self.decided = {one.name() for one in _constants(model)}
+            self.decided = {one.name() for one in asked.decided(model)}
             example = _confirmed(confirm, whole)
             if example is not None:
                 return Found(example)
             # The engine decides otherwise than the model says: look for another one.
-            asked.tell(_another(model))
+            asked.tell(either(one() != model[one] for one in asked.decided(model)))
         return Found(reason="no example held")
 
     def adapted(self, conditions: Sequence[Formula], confirm: Confirm[T]) -> T | None:
@@ -264,7 +265,7 @@ class Search:
         found = self._model(asked)
         if isinstance(found, Found):
             return None
-        for one in _constants(found):
+        for one in asked.decided(found):
             model.update_value(one(), found[one])
             self.decided.add(one.name())
         return model
@@ -283,7 +284,7 @@ class Search:
         """The assumptions about unknowns that what is wanted depends on, and all others."""
         names = _names(wanted)
         assumed = [(one, _names(one)) for one in self.inputs.assumed]
-        patterns = [(one, _names(one.there) | _names(one.text)) for one in self.inputs.patterns]
+        patterns = [(one, _names_of_pattern(one)) for one in self.inputs.patterns]
         every = [about for _, about in (*assumed, *patterns)]
         # Assumptions hang together by the unknowns they share; collect them until nothing new is
         # reached.
@@ -298,7 +299,7 @@ class Search:
         )
         return concerned, others
 
-    def _model(self, asked: _Asked, patterns: Sequence[Pattern] = ()) -> z3.ModelRef | Found[Any]:
+    def _model(self, asked: _Asked) -> z3.ModelRef | Found[Any]:
         """A model that the engine has nothing against, as far as it was asked for functions."""
         for _ in range(MOST_LESSONS):
             found = asked.check()
@@ -308,7 +309,7 @@ class Search:
                 needed = "memory" if _is_full() else "time"
                 return Found(reason=f"the solver needs more {needed}")
             model = asked.model()
-            lessons = [one.formula for one in patterns if not one.holds(model)]
+            lessons = [one.formula for one in asked.patterns if not one.holds(model)]
             lessons += [one for one in self.unmodelled.lessons(model) if _names(one) & asked.names]
             if not lessons:
                 return model
@@ -365,15 +366,21 @@ def _confirmed(confirm: Confirm[T], model: z3.ModelRef) -> T | None:
 
 class _Asked:
     """A solver with what must hold, and with wishes, of which those that come first are given up
-    first: of a list the first items are there first."""
+    first: of a list the first items are there first. The patterns it is told of one by one."""
 
     def __init__(
-        self, formulas: Sequence[Formula], wishes: Sequence[Formula], search: Search
+        self,
+        formulas: Sequence[Formula],
+        wishes: Sequence[Formula],
+        search: Search,
+        patterns: Sequence[Pattern] = (),
     ) -> None:
         self._solver = z3.SimpleSolver(ctx=search.context)
         self._search = search
+        self.patterns = patterns
         self.names: set[str] = set()
         self.tell(*formulas)
+        self._about = self.names.union(*map(_names_of_pattern, patterns))
         self._count = 0
         self._wishes = self._proxies(wishes)
 
@@ -395,6 +402,12 @@ class _Asked:
     def model(self) -> z3.ModelRef:
         """Return what was found, in terms of the question."""
         return self._solver.model().translate(z3.main_ctx())
+
+    def decided(self, model: z3.ModelRef) -> list[z3.FuncDeclRef]:
+        """Return the unknowns whose values in a model are right: those that it was asked for. It has
+        others, too, of which the solver was told less than is assumed, or nothing: those in wishes
+        and lessons, and any that somebody asked it for."""
+        return [one for one in _constants(model) if one.name() in self._about]
 
     def check(self) -> z3.CheckSatResult:
         """Ask whether there is a model. Wishes that stand in the way of one are given up."""
@@ -423,15 +436,12 @@ def _names(formula: Formula) -> set[str]:
     return set(unknowns(formula))
 
 
+def _names_of_pattern(pattern: Pattern) -> set[str]:
+    return _names(pattern.there) | _names(pattern.text)
+
+
 def _constants(model: z3.ModelRef) -> list[z3.FuncDeclRef]:
     """The unknowns that a model is about; in the order of their names, since that of the model is
     not always the same."""
     found = (one for one in model.decls() if one.arity() == 0)
     return sorted(found, key=z3.FuncDeclRef.name)
-
-
-def _another(model: z3.ModelRef) -> Formula:
-    """Anything but this model."""
-    return either(
-        one() != model[one] for one in _constants(model) if not one.name().startswith(_WISH)
-    )
