@@ -404,9 +404,9 @@ class _Asked:
         return self._solver.model().translate(z3.main_ctx())
 
     def decided(self, model: z3.ModelRef) -> list[z3.FuncDeclRef]:
-        """Return the unknowns whose values in a model are right: those that it was asked for. It has
-        others, too, of which the solver was told less than is assumed, or nothing: those in wishes
-        and lessons, and any that somebody asked it for."""
+        """Return the unknowns whose values in a model are right: those that it was asked for. It
+        has others, too, of which the solver was told less than is assumed, or nothing: those in
+        wishes and lessons, and any that somebody asked it for."""
         return [one for one in _constants(model) if one.name() in self._about]
 
     def check(self) -> z3.CheckSatResult:
