@@ -58,6 +58,10 @@ NAMED = "object.spec.containers.all(c, c.name != 'x')"
 HAS = "!has(object.spec.hostname) || object.spec.hostname != 'x'"
 
 
+LIMITED = "!quantity(object.spec.nodeName).isGreaterThan(quantity('1Ti'))"
+RELEASED = "!semver(object.spec.nodeName).isLessThan(semver('2.7.0'))"
+
+
 def bound(document: JsonObject, kinds: KnownKinds = BUILT_IN) -> BoundPolicy:
     """The policy, in force everywhere."""
     return BoundPolicy(document, [everywhere(decode_policy(document).value, kinds.catalog)])
@@ -82,6 +86,9 @@ def validations(*expressions: str) -> JsonObject:
         (policy(HOST), policy("object.spec.?hostPID.orValue(false)"), Finding.DIFFERS),
         (policy(NAMED), policy("!object.spec.containers.exists(c, c.name == 'x')"), Finding.SAME),
         (policy(NAMED), policy(NAMED.replace("'x'", "'xx'")), Finding.DIFFERS),
+        # Between both bounds no sample lies.
+        (policy(LIMITED), policy(LIMITED.replace("1Ti", "1T")), Finding.DIFFERS),
+        (policy(RELEASED), policy(RELEASED.replace("2.7.0", "2.8.0")), Finding.DIFFERS),
         # An error is something else than a refusal, although both refuse the request.
         (policy(HAS), policy("object.spec.hostname != 'x'"), Finding.DIFFERS),
         (policy("has(object.spec.hostname) && object.spec.hostname == 'x'"),

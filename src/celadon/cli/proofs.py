@@ -203,7 +203,7 @@ def _item(value: JsonDict) -> ProofItem:
 # What `celadon prove` says of the validation rules of CustomResourceDefinitions.
 
 _UNDECIDED: Final = "not decided"
-_OPEN: Final = "no example found"
+OPEN: Final = "no example found"
 """Up to a bound, where none at all would be a fault."""
 _PROVED: Final = (Answer.NO, Answer.BOUNDED)
 
@@ -284,7 +284,7 @@ def _remarks(replies: Sequence[RuleReply]) -> Iterator[Remark]:
             yield Remark(title, is_fault=True)
         elif reply.answer is Answer.BOUNDED and (reply.question, Answer.NO) in _FAULTS:
             # It would be at fault if longer lists had nothing else; nobody knows that.
-            yield Remark(_OPEN, f"{reply.question.value}? not {_bounds_of_rule(reply)}")
+            yield Remark(OPEN, f"{reply.question.value}? not {_bounds_of_rule(reply)}")
     reasons: dict[str, list[str]] = {}
     for reply in replies:
         if reply.answer is Answer.UNKNOWN:
@@ -333,11 +333,7 @@ def _change_item(
     faults = [one for one in replies if one.is_finding]
     remarks = [
         *(Remark(one.change.value, is_fault=True) for one in faults),
-        *(
-            Remark(f"cannot {one.change.value.removeprefix('can ')} (proved)", _bounds_of_rule(one))
-            for one in replies
-            if one.answer in _PROVED
-        ),
+        *(Remark(_cannot(one), _bounds_of_rule(one)) for one in replies if one.answer in _PROVED),
         *(
             Remark(_UNDECIDED, f"{one.change.value}? {one.reason}")
             for one in replies
@@ -362,6 +358,11 @@ def _change_item(
             ProofExample(one, title) for one, title in zip(objects, _titles(objects), strict=True)
         ),
     )
+
+
+def _cannot(reply: ChangeReply) -> str:
+    proved = " (proved)" if reply.answer is Answer.NO else ""
+    return f"cannot {reply.change.value.removeprefix('can ')}{proved}"
 
 
 def _titles(objects: Sequence[JsonObject]) -> list[str]:
@@ -637,7 +638,7 @@ class Proof:
                     limits.insert(0, _endpoints(self._of(question, *Answer)))
                 text = ", ".join(filter(None, limits))
                 if bounds:
-                    yield Remark(_OPEN, f"{question.value}? not {text}")
+                    yield Remark(OPEN, f"{question.value}? not {text}")
                     continue
                 is_fault = question is not Question.FAILS and not self.left_out
                 yield Remark(title, text, is_fault)
@@ -709,7 +710,7 @@ class PartProof:
         if self.is_finding:
             yield Remark(f"{self.part.fault.value} (proved)", is_fault=True)
         elif self.is_open and (bounds := _bounds(self.answers)):
-            yield Remark(_OPEN, f"against `{self.part.fault.value}`, {bounds}")
+            yield Remark(OPEN, f"against `{self.part.fault.value}`, {bounds}")
         elif self.is_undecided:
             reasons = (
                 gap.reason
@@ -722,12 +723,17 @@ class PartProof:
 
     def to_json(self) -> JsonObject:
         """Return the proof as programs read it."""
-        return {
+        found: JsonDict = {
             "leftOut": self.left_out,
             "question": self.part.fault.value,
             "isFinding": self.is_finding,
             "isUndecided": self.is_undecided,
         }
+        bounded = [one for one in self.answers if one.bounded] if self.is_open else []
+        if bounded:
+            found["items"] = max(one.items for one in bounded)
+            found["bounded"] = list(dict.fromkeys(path for one in bounded for path in one.bounded))
+        return found
 
 
 _LEFT_OUT: Final = "the subresources, connections and unknown kinds that its policy matches, too"

@@ -207,7 +207,7 @@ _SAMPLES: Final[Mapping[str, Sequence[str]]] = {
     "upperAscii": ("", "A", "a"),
 }
 """Texts of which the engine says at once what these make of them: right ones, and one that is
-not."""
+not. Those that the expressions name are added."""
 
 _LANGUAGES: Final[Mapping[str, str]] = {
     "quantity": r"^[+-]?[0-9.]*([numkKMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]+)?$",
@@ -488,7 +488,7 @@ class Unmodelled:
             arguments = call.asked.arguments
             if not arguments or not isinstance(arguments[0], Text):
                 continue
-            samples = _SAMPLES.get(call.asked.function, ()) if len(arguments) == 1 else ()
+            samples = self._samples(call.asked.function) if len(arguments) == 1 else []
             if call.asked.function in SEARCHES:  # who searches a text often names what is in it
                 samples = list(self.texts)[:_MOST_TEXTS]
             if samples:
@@ -496,12 +496,19 @@ class Unmodelled:
                 found.append(either(same(term, logic.text(one)) for one in samples))
         return found
 
+    def _samples(self, function: str) -> list[str]:
+        """Texts to try with a function; those that expressions name are the bounds of what they
+        compare, where a change from `1T` to `1Ti` shows."""
+        if function not in _SAMPLES:
+            return []
+        return list(dict.fromkeys((*_SAMPLES[function], *list(self.texts)[:_MOST_TEXTS])))
+
     def _facts(self, call: Call) -> Iterator[Formula]:
         """Yield what the engine says of the samples of a function."""
         function, arguments, member = call.asked.function, call.asked.arguments, call.asked.member
         if len(arguments) != 1 or not isinstance(arguments[0], Text):
             return
-        for one in _SAMPLES.get(function, ()):
+        for one in self._samples(function):
             known = self._call(function, [Text(logic.text(one))], call.type, member=member)
             self.calls.pop()
             yield self._right(known, self._engine_says(known.asked, None))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from celadon.cli.exits import Exit
+from celadon.kube import JsonObject
 from tests.cli.files import binding, run, write
 from tests.cli.files import policy as binding_policy
 from tests.prove.definitions.definitions import definition
@@ -108,6 +109,34 @@ def test_parts_that_change_nothing(tmp_path: Path, capsys: pytest.CaptureFixture
     _, out, _ = run(capsys, "prove", str(file), "-o", "json")
     parts = [one for one in json.loads(out) if one.get("question") == "changes nothing"]
     assert [one["isFinding"] for one in parts] == [True, False]
+
+
+# Whether lists that are longer than what was looked at have an example, nobody knows.
+LONG = "size(object.spec.containers) < 100000"
+TEXTS = {"type": "array", "items": {"type": "string"}}
+SHORT = {"rule": "size(self) < 100000"}
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        (policy(LONG), "  no example found: can refuse? not with at most"),
+        (policy("has(object.metadata.labels)", conditions=(LONG,)),
+         "  no example found: against `changes nothing`, with at most"),
+        (definition({"type": "object", "properties": {"a": TEXTS | {
+            "x-kubernetes-validations": [SHORT]}}}),
+         "  no example found: can refuse? not with at most"),
+    ],
+    ids=("a validation", "a part", "a rule"),
+)  # fmt: skip
+def test_a_bound_is_no_finding(
+    document: JsonObject, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = run(capsys, "prove", str(write(tmp_path / "p.json", dict(document))))
+    assert code == Exit.OK
+    assert said in out
+    assert "never refuses" not in out
+    assert "changes nothing (proved)" not in out
 
 
 SIZED = {

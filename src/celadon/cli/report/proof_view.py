@@ -16,7 +16,7 @@ from celadon.cli.claims import (
     ClaimReport,
 )
 from celadon.cli.diff import Against, Reason
-from celadon.cli.proofs import PART, RULE, VALIDATION, ProofItem, ProofReport
+from celadon.cli.proofs import OPEN, PART, RULE, VALIDATION, ProofItem, ProofReport
 from celadon.cli.report.diff_view import request_lines
 from celadon.cli.report.report_model import (
     SHAPES,
@@ -45,7 +45,7 @@ from celadon.kube.json_types import JsonDict
 # What `celadon prove` says of policies and definitions, as renderers see it.
 #
 # For people: each validation with what is proved of it; of parts of policies and of rules of
-# definitions those that are at fault, or not decided.
+# definitions those that are at fault, would be if a bound were none, or are not decided.
 
 _COUNTED: Final = {
     VALIDATION: "validations",
@@ -127,7 +127,8 @@ class ProofView(ReportView[ProofReport]):
 
 
 def _is_told(one: ProofItem) -> bool:
-    return one.is_finding or one.is_undecided
+    is_open = any(remark.title == OPEN for remark in one.remarks)
+    return one.is_finding or one.is_undecided or is_open
 
 
 def _group(title: str) -> str:
