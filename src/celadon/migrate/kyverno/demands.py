@@ -361,7 +361,7 @@ def _substituted(pattern: Json, names: Names) -> Any:  # noqa: ANN401 - a patter
             if any("{{" in key for key in pattern):
                 raise NotTranslated("variables in keys of a pattern")
             return {key: _substituted(one, names) for key, one in pattern.items()}
-        case str() if _OF_OTHER_FIELD.search(pattern):
+        case str() if _reads_other_field(pattern):
             raise NotTranslated(
                 "a reference to another field (`$(…)`)", "Say it with `deny` and variables."
             )
@@ -372,7 +372,16 @@ def _substituted(pattern: Json, names: Names) -> Any:  # noqa: ANN401 - a patter
     return pattern
 
 
-_OF_OTHER_FIELD: Final = re.compile(r"(^|[^\\])\$\([^ ]+\)")
+_OPENED: Final = re.compile(r"(?<!\\)\$\(")
+
+
+def _reads_other_field(text: str) -> bool:
+    """Return whether Kyverno finds a reference in a text: `$(`, then no blank up to a `)`."""
+    for word in text.split(" "):
+        opened = _OPENED.search(word)
+        if opened is not None and ")" in word[opened.end() + 1 :]:
+            return True
+    return False
 
 
 def _reference(pattern: str, names: Names) -> Reference:

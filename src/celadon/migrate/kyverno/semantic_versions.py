@@ -21,7 +21,8 @@ from celadon.migrate.cel_text import (
 )
 from celadon.migrate.translations import NotTranslated
 
-_PART: Final = re.compile(r"(>=|<=|!=|==|=|!|>|<|)\s*(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)", re.ASCII)
+_AFTER_OPERATOR: Final = re.compile(r"(?<=[<>=!])\s+")
+_PART: Final = re.compile(r"(>=|<=|!=|==|=|!|>|<|)(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)", re.ASCII)
 _OPERATORS: Final = {"": "==", "=": "==", "!": "!="}
 _HOLDS_OF_SIGN: Final = {
     "==": (0,), "!=": (-1, 1), ">": (1,), ">=": (0, 1), "<": (-1,), "<=": (-1, 0),
@@ -46,16 +47,16 @@ def is_in_versions(text: str, versions: str) -> Condition:
 
 
 def _parts(text: str) -> list[tuple[str, str]]:
-    rest = _PART.sub("", text).strip()
-    found = [(_OPERATORS.get(one[1], one[1]), one[2]) for one in _PART.finditer(text)]
-    if rest or not found:
+    found = [_PART.fullmatch(one) for one in _AFTER_OPERATOR.sub("", text).split()]
+    parts = [(_OPERATORS.get(one[1], one[1]), one[2]) for one in found if one is not None]
+    if not parts or None in found:
         raise NotTranslated(f"the range of versions `{text.strip()}`")
-    return found
+    return parts
 
 
 def _sign_of_zero(version: str) -> int:
     """Return how 0.0.0 compares with a version."""
     numbers, _, before_release = version.partition("-")
-    if any(map(int, numbers.split("."))):
+    if numbers.strip("0."):
         return -1
     return 1 if before_release else 0
