@@ -99,6 +99,14 @@ def write_files(revision: str, paths: Sequence[str], folder: Path) -> list[str]:
     return [one for one in there if os.path.exists(one)]
 
 
+def require_paths(paths: Sequence[str], revisions: Sequence[str]) -> None:
+    """Raise GitError for a path that no revision has: nothing would be compared, and all of it be
+    the same."""
+    for path in map(os.path.normpath, paths):
+        if not any(_git("ls-tree", "--name-only", one, "--", path) for one in revisions):
+            raise GitError(f"neither {' nor '.join(f'`{one}`' for one in revisions)} has `{path}`")
+
+
 def _require_revision(revision: str) -> None:
     unknown = f"git knows no revision `{revision}`"
     if revision.startswith("-"):  # git would take it for an option
@@ -148,6 +156,12 @@ class Given:
         """Policies and bindings that an API server would not take."""
         found = (error for one in self.sets.all for error in one.errors)
         return tuple(replace(one, place=self._shown_place(one.place)) for one in found)
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether there is nothing to compare, nor anything that is broken."""
+        has_policies = any(one.policies or one.errors for one in self.sets.all)
+        return not (has_policies or self.definitions or self.problems)
 
     @property
     def unbound(self) -> frozenset[str]:

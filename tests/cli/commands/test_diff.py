@@ -127,6 +127,9 @@ def test_revisions(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Monke
     assert code == Exit.DENIED
     assert "policies/limit.json:" in out
     assert "celadon-diff" not in out
+    code, _, err = run(capsys, "diff", "HEAD~1..HEAD", "--", "policies", "elsewhere/")
+    assert code == Exit.USAGE
+    assert "neither `HEAD~1` nor `HEAD` has `elsewhere`" in err
     write(Path("policies/limit.json"), *SAME)
     assert run(capsys, "diff", "--git", "HEAD~1", "policies")[0] == Exit.OK
     assert run(capsys, "diff", "--git", "HEAD", "policies")[0] == Exit.DENIED
@@ -142,12 +145,14 @@ def test_releases(capsys: pytest.CaptureFixture[str]) -> None:
     ("words", "said"),
     [
         (("old.json",), "give OLD and NEW"),
+        (("map.json", "map.json"), "there is no policy and no CustomResourceDefinition"),
         (("--git", "HEAD", "old.json"), "git knows no revision"),
         (("--kubernetes-version", "1.30..1.36", "old.json"), "one release, or two"),
         (("--kubernetes-version", "1.30,1.36", "--git", "a", "old.json"), "not with revisions"),
     ],
 )
 def test_wrong_usage(words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("map.json"), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
     code, _, err = run(capsys, "diff", *words)
     assert code == Exit.USAGE
     assert said in err

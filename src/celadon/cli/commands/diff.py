@@ -109,14 +109,19 @@ def run(options: argparse.Namespace) -> Exit:
             return output.usage_error(_PROGRAM, str(error))
         if isinstance(sides, str):
             return output.usage_error(_PROGRAM, sides)
+        if all(one.is_empty for one in sides):
+            return output.usage_error(_PROGRAM, _NOTHING)
         report = with_definitions(compared(*sides, settings), *sides, settings)
     output.show(report, DIFF, options.output, no_color=options.no_color)
     return report.exit
 
 
+_NOTHING: Final = "there is no policy and no CustomResourceDefinition on either side"
+
+
 def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Given, Given] | str:
     """Both sides, or what is wrong with the command line. Raises GitError."""
-    from celadon.cli.diff import read_side, revisions
+    from celadon.cli.diff import read_side, require_paths, revisions
     from celadon.cli.reading.documents import Exclusion
 
     paths, versions = options.paths, options.kubernetes_version
@@ -136,7 +141,9 @@ def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Given, Given]
         )
     if found is not None:
         below = paths[1:] or ["."]
-        return _revision(found.old, below, read, stack), _revision(found.new, below, read, stack)
+        both = [_revision(one, below, read, stack) for one in (found.old, found.new)]
+        require_paths(below, (found.old, found.new))
+        return both[0], both[1]
     if len(paths) != 2:
         return "give OLD and NEW, a range of revisions, or --git and a revision"
     return read(paths[0], [paths[0]]), read(paths[1], [paths[1]])
