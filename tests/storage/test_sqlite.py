@@ -252,7 +252,7 @@ def test_a_file_gives_back_what_it_does_not_need(path: str) -> None:
         for _ in range(200):
             store.submit(put("/a", b"a")).result()
             store.submit(delete("/a")).result()
-        assert full > 20_000_000
+        assert full > 12_000_000  # 20 MB, of which some may have been given back by now
         assert os.path.getsize(path) < 8_000_000
         assert os.path.getsize(f"{path}-wal") < 10_000_000  # less than half of what was written
         store.submit(put("/b", b"b")).result()
