@@ -361,12 +361,11 @@ class Look:
         return Comparison(self.endpoint, self.direction, finding, found.example, found.reason, gaps)
 
     def _proved(self) -> Comparison:
-        cuts, items = self.scene.inputs.cuts, self.scene.inputs.items
-        bounded = tuple(
-            dict.fromkeys(cut.path for cut in cuts if cut.is_counted or cut.witnesses > items)
+        inputs = self.scene.inputs
+        finding = Finding.BOUNDED if inputs.bounded else Finding.SAME
+        return Comparison(
+            self.endpoint, self.direction, finding, bounded=inputs.bounded, items=inputs.items
         )
-        finding = Finding.BOUNDED if bounded else Finding.SAME
-        return Comparison(self.endpoint, self.direction, finding, bounded=bounded, items=items)
 
     def _effects(self, side: Side, sought: Sought) -> Effects:
         with answering_as(side.engine.version):

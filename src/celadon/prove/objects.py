@@ -194,6 +194,13 @@ class Inputs:
             replace(one, there=both(there, one.there)) for one in self.patterns[known:]
         )
 
+    @property
+    def bounded(self) -> tuple[str, ...]:
+        """Return the paths of the lists and maps of which a proof would need more items than are
+        looked at, or of which their number matters: nothing is proved of longer ones."""
+        cuts = (one for one in self.cuts if one.is_counted or one.witnesses > self.items)
+        return tuple(dict.fromkeys(one.path for one in cuts))
+
     @contextmanager
     def alternative(self) -> Iterator[None]:
         """Treat what is evaluated meanwhile as one of several things of which one has to hold: of

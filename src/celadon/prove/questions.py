@@ -12,9 +12,9 @@ Costs are not modelled: an expression that is fine here may still be too expensi
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeVar
 
 import z3
 
@@ -93,6 +93,39 @@ class Reply:
     items: int = ITEMS
 
 
+class Answered(Protocol):
+    """A reply to any question."""
+
+    @property
+    def answer(self) -> Answer:
+        """What the answer is."""
+
+
+R = TypeVar("R", bound=Answered)
+
+
+def proved_with(inputs: Inputs) -> tuple[Answer, tuple[str, ...], int]:
+    """Return what a proof with these inputs comes to: the answer, the lists and maps it is bounded
+    by, and how many items of them were looked at."""
+    return Answer.BOUNDED if inputs.bounded else Answer.NO, inputs.bounded, inputs.items
+
+
+def with_enough_items(items: int, ask: Callable[[Inputs], tuple[R, Unmodelled]]) -> R:
+    """Return the reply with as many items in lists as the expressions have questions about them,
+    at least so many as given. If those are too many to decide, it is the one with fewer."""
+    before: R | None = None
+    while True:
+        inputs = Inputs(items)
+        reply, unmodelled = ask(inputs)
+        if reply.answer is Answer.UNKNOWN and before is not None:
+            return before
+        needed = items_needed(inputs, unmodelled)
+        # An example is one however short its lists are; only proofs need enough items.
+        if reply.answer not in (Answer.NO, Answer.BOUNDED) or needed <= items:
+            return reply
+        items, before = needed, reply
+
+
 class Prover:
     """Answers the questions about one policy. `items` is the length of lists up to which is
     looked, if no more are needed; `seconds` is for one answer."""
@@ -147,29 +180,11 @@ class Prover:
     def _reply(
         self, endpoint: Endpoint, index: int, checked: CheckedAst, question: Question
     ) -> Reply:
-        """With as many items in lists as the expressions have questions about them."""
-        items, before = self._items, None
-        while True:
-            look = _Look(
-                self._engine, endpoint, Inputs(items), self._param, self._seconds, self._kinds
-            )
-            reply = look.reply(index, checked, question)
-            if reply.answer is Answer.UNKNOWN and before is not None:
-                return before
-            needed = items_needed(look.inputs, look.unmodelled)
-            # An example is one however short its lists are; only proofs need enough items.
-            if reply.answer not in (Answer.NO, Answer.BOUNDED):
-                return reply
-            short = tuple(cut.path for cut in look.inputs.cuts if cut.witnesses > items)
-            if short:
-                reply = replace(
-                    reply,
-                    answer=Answer.BOUNDED,
-                    bounded=tuple(dict.fromkeys((*reply.bounded, *short))),
-                )
-            if needed <= items:
-                return reply
-            items, before = needed, reply
+        def ask(inputs: Inputs) -> tuple[Reply, Unmodelled]:
+            look = _Look(self._engine, endpoint, inputs, self._param, self._seconds, self._kinds)
+            return look.reply(index, checked, question), look.unmodelled
+
+        return with_enough_items(self._items, ask)
 
 
 def _reaches_further(rule: Rule, catalog: Catalog) -> bool:
@@ -327,11 +342,8 @@ class _Look:
         return Reply(index, question, Answer.YES, self.endpoint, *found.example)
 
     def _proved(self, index: int, question: Question) -> Reply:
-        bounded = tuple(cut.path for cut in self.inputs.cuts if cut.is_counted)
-        answer = Answer.BOUNDED if bounded else Answer.NO
-        return Reply(
-            index, question, answer, self.endpoint, bounded=bounded, items=self.inputs.items
-        )
+        answer, bounded, items = proved_with(self.inputs)
+        return Reply(index, question, answer, self.endpoint, bounded=bounded, items=items)
 
     def _holds(
         self, index: int, question: Question, request: Request, around: Sequence[JsonObject]

@@ -10,7 +10,16 @@ from celadon.kube.releases import answering_as
 from celadon.prove import Answer
 from celadon.prove.definitions import Change, ChangeReply, Transitions
 from celadon.prove.definitions.transitions import subjects
-from tests.prove.definitions.definitions import INTEGER, RELEASE, TEXT, keyed, kind_of, obj, rules
+from tests.prove.definitions.definitions import (
+    INTEGER,
+    RELEASE,
+    TEXT,
+    keyed,
+    kind_of,
+    listed,
+    obj,
+    rules,
+)
 
 CLAIM = "the size is immutable"
 FIXED = INTEGER | rules("self == oldSelf", message=CLAIM)
@@ -21,6 +30,11 @@ def found(spec: dict[str, Any], *required: str) -> dict[Change, ChangeReply]:
     kind = kind_of(spec, required=list(required))
     with answering_as(RELEASE):
         return {one.change: one for one in Transitions(kind, RELEASE).replies()}
+
+
+def _has_items(count: int) -> str:
+    """An expression that so many items of the list have to be different for."""
+    return " && ".join(f"self.list.exists(x, x == {number})" for number in range(count))
 
 
 CASES: list[tuple[str, dict[str, Any], tuple[str, ...], dict[Change, Answer]]] = [
@@ -60,6 +74,20 @@ CASES: list[tuple[str, dict[str, Any], tuple[str, ...], dict[Change, Answer]]] =
         | rules("self.size == oldSelf.size || oldSelf.size == 0", message=CLAIM),
         ("spec",),
         {Change.CHANGED: Answer.YES, Change.REMOVED: Answer.NO},
+    ),
+    (
+        "by three items, when two are looked at first",
+        obj(("size", "list"), size=INTEGER, list=listed(INTEGER, maxItems=5))
+        | rules(f"self.size == oldSelf.size || ({_has_items(3)})", message=CLAIM),
+        ("spec",),
+        {Change.CHANGED: Answer.YES, Change.REMOVED: Answer.NO},
+    ),
+    (
+        "by more items than are looked at",
+        obj(("size", "list"), size=INTEGER, list=listed(INTEGER, maxItems=9))
+        | rules(f"self.size == oldSelf.size || ({_has_items(8)})", message=CLAIM),
+        ("spec",),
+        dict.fromkeys(Change, Answer.BOUNDED),
     ),
     (
         "a rule that also looks at creation",

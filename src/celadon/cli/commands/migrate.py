@@ -1,4 +1,4 @@
-"""`celadon migrate`: policies of Kyverno and Gatekeeper as policies of Kubernetes."""
+"""`celadon migrate`: policies of Kyverno, Gatekeeper and Azure as policies of Kubernetes."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def run(options: argparse.Namespace) -> Exit:
     for problem in migration.problems:
         output.complain(f"error: {problem.text()}")
     if not migration.outcomes and not migration.problems:
-        nothing = "there is no policy of Kyverno or Gatekeeper in these files"
+        nothing = "there is no policy of Kyverno, Gatekeeper or Azure in these files"
         return output.usage_error(_PROGRAM, nothing)
     files = dict(migrated_files(migration.outcomes, warns=options.warn))
     if options.output is None:

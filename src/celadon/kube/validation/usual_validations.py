@@ -21,7 +21,6 @@ from celadon.kube.validation import (
     small_groups,
     statuses,
 )
-from celadon.kube.validation import services as service_ranges
 from celadon.kube.validation.field_checks import by_rules
 from celadon.kube.validation.object_meta import (
     ANY_SEGMENT,
@@ -36,7 +35,7 @@ from celadon.kube.validation.object_meta import (
 )
 from celadon.kube.well_known_values import RBAC_GROUP
 
-ADDRESS: Final = Naming(service_ranges.address_name, namespaced=False)
+ADDRESS: Final = Naming(services.address_name, namespaced=False)
 _CHANGED: Final = Revisit.AS_CHANGED
 _ROLES_REPEATED: Final = "1.35"
 
@@ -86,9 +85,7 @@ CORE: Final[Mapping[str, Validation]] = {
     "ServiceAccount": Validation(),
 }
 NETWORKING: Final[Mapping[str, Validation]] = {
-    "IPAddress": Validation(
-        service_ranges.ip_address, ADDRESS, changes=service_ranges.ip_address_changes
-    ),
+    "IPAddress": Validation(services.ip_address, ADDRESS, changes=services.ip_address_changes),
     "Ingress": Validation(
         networking.ingress,
         update=networking.ingress_update,
@@ -102,9 +99,9 @@ NETWORKING: Final[Mapping[str, Validation]] = {
         repeated_until="1.36",
     ),
     "ServiceCIDR": Validation(
-        service_ranges.service_cidr,
+        services.service_cidr,
         CLUSTER,
-        service_ranges.service_cidr_update,
+        services.service_cidr_update,
         revisit=_CHANGED,
         repeated_until="1.33",
     ),

@@ -24,8 +24,9 @@ from celadon.prove.definitions.structural_values import Steps, StructuralObject
 from celadon.prove.functions import literal
 from celadon.prove.logic import FALSE, TRUE, Formula, both, negated
 from celadon.prove.objects import ITEMS, Inputs
-from celadon.prove.questions import Answer
-from celadon.prove.search import Claim, items_needed
+from celadon.prove.questions import Answer, proved_with, with_enough_items
+from celadon.prove.search import Claim
+from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (
     Case,
     Entry,
@@ -219,29 +220,14 @@ class Revisions:
         return map(self.reply, found)
 
     def reply(self, demand: Demand) -> RevisionReply:
-        """With as many items in lists as the expressions have questions about them."""
-        items, before = self.items, None
-        while True:
-            inputs = Inputs(items)
-            with answering_as(self.version):
-                look = _RevisionLook(self.old, inputs, self.version, self.seconds, self.new)
-                reply = look.reply(demand)
-            if reply.answer is Answer.UNKNOWN and before is not None:
-                return before
-            needed = items_needed(inputs, look.unmodelled)
-            if reply.answer not in (Answer.NO, Answer.BOUNDED):
-                return reply
-            short = tuple(cut.path for cut in inputs.cuts if cut.witnesses > items)
-            if short:
-                reply = replace(
-                    reply,
-                    answer=Answer.BOUNDED,
-                    bounded=tuple(dict.fromkeys((*reply.bounded, *short))),
-                )
-            if needed <= items:
-                return reply
-            # More questions than items: once more, with an item for each of them.
-            items, before = needed, reply
+        """The answer about one demand."""
+
+        def ask(inputs: Inputs) -> tuple[RevisionReply, Unmodelled]:
+            look = _RevisionLook(self.old, inputs, self.version, self.seconds, self.new)
+            return look.reply(demand), look.unmodelled
+
+        with answering_as(self.version):
+            return with_enough_items(self.items, ask)
 
 
 @dataclass(slots=True)
@@ -260,8 +246,8 @@ class _RevisionLook(DefinitionLook):
             return replace(made, reason=str(error))
         found = self.search(wanted, self._confirmed)
         if found.is_proved:
-            bounded, answer = self.bounds()
-            return replace(made, answer=answer, bounded=bounded, items=self.inputs.items)
+            answer, bounded, items = proved_with(self.inputs)
+            return replace(made, answer=answer, bounded=bounded, items=items)
         if found.example is None:
             return replace(made, reason=found.reason)
         example, errors, is_forgiven = found.example

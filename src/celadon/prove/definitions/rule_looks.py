@@ -21,7 +21,6 @@ from celadon.prove.definitions.structural_values import Steps, StructuralObject
 from celadon.prove.evaluator import Evaluator
 from celadon.prove.logic import FALSE, Formula, both, either, negated
 from celadon.prove.objects import Inputs
-from celadon.prove.questions import Answer
 from celadon.prove.search import Claim, Confirm, Found, Search, T, free_loops
 from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import Maybe, NotModelled, Outcome, Text, certain, is_true
@@ -102,12 +101,6 @@ class DefinitionLook:
     def search(self, wanted: Formula, confirm: Confirm[T]) -> Found[T]:
         """An example of what is wanted, or a proof that there is none."""
         return Search(self.inputs, self.unmodelled, self.seconds).find(wanted, confirm)
-
-    def bounds(self) -> tuple[tuple[str, ...], Answer]:
-        """Return what a proof holds for: all lists, or those that are no longer than was looked
-        at."""
-        bounded = tuple(cut.path for cut in self.inputs.cuts if cut.is_counted)
-        return bounded, Answer.BOUNDED if bounded else Answer.NO
 
     def evaluated(self, checked: CheckedAst, scope: dict[str, Outcome], claim: Claim) -> Outcome:
         """Return what an expression comes to, of which something is to be known. Raises

@@ -33,8 +33,9 @@ from celadon.prove.definitions.rule_looks import (
 from celadon.prove.definitions.structural_values import StructuralObject
 from celadon.prove.logic import TRUE, Formula, both, either, negated
 from celadon.prove.objects import ITEMS, Inputs
-from celadon.prove.questions import Answer, is_blank
-from celadon.prove.search import Claim, items_needed
+from celadon.prove.questions import Answer, is_blank, proved_with, with_enough_items
+from celadon.prove.search import Claim
+from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import NotModelled, Outcome, Text, is_false, is_true
 
 
@@ -120,28 +121,12 @@ class DefinitionProver:
     def _reply(
         self, kind: CustomKind, node: Node, index: int | None, question: RuleQuestion
     ) -> RuleReply:
-        """With as many items in lists as the expressions have questions about them."""
-        items, before = self._items, None
-        while True:
-            with answering_as(self._version):
-                inputs = Inputs(items)
-                look = _RuleLook(kind, inputs, self._version, self._seconds, node, index)
-                reply = look.reply(question)
-            if reply.answer is Answer.UNKNOWN and before is not None:
-                return before
-            needed = items_needed(inputs, look.unmodelled)
-            if reply.answer not in (Answer.NO, Answer.BOUNDED):
-                return reply
-            short = tuple(cut.path for cut in inputs.cuts if cut.witnesses > items)
-            if short:
-                reply = replace(
-                    reply,
-                    answer=Answer.BOUNDED,
-                    bounded=tuple(dict.fromkeys((*reply.bounded, *short))),
-                )
-            if needed <= items:
-                return reply
-            items, before = needed, reply
+        def ask(inputs: Inputs) -> tuple[RuleReply, Unmodelled]:
+            look = _RuleLook(kind, inputs, self._version, self._seconds, node, index)
+            return look.reply(question), look.unmodelled
+
+        with answering_as(self._version):
+            return with_enough_items(self._items, ask)
 
 
 @dataclass(slots=True)
@@ -162,8 +147,8 @@ class _RuleLook(DefinitionLook):
             return replace(made, reason=str(error), offset=self.offset)
         found = self.search(wanted, lambda model: self._confirmed(question, model))
         if found.is_proved:
-            bounded, answer = self.bounds()
-            return replace(made, answer=answer, bounded=bounded, items=self.inputs.items)
+            answer, bounded, items = proved_with(self.inputs)
+            return replace(made, answer=answer, bounded=bounded, items=items)
         if found.example is None:
             return replace(made, reason=found.reason)
         example, before = found.example

@@ -30,7 +30,8 @@ from celadon.prove.definitions.structural_values import Steps, StructuralObject
 from celadon.prove.functions import equal
 from celadon.prove.logic import Formula, both, either, negated
 from celadon.prove.objects import ITEMS, Inputs
-from celadon.prove.questions import Answer
+from celadon.prove.questions import Answer, proved_with, with_enough_items
+from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import NotModelled, Outcome
 
 
@@ -178,19 +179,12 @@ class Transitions:
 
     def reply(self, subject: Subject, change: Change) -> ChangeReply:
         """One answer."""
-        look = _ChangeLook(self.kind, Inputs(self.items), self.version, self.seconds)
-        made = ChangeReply(self.kind, subject, change, Answer.UNKNOWN)
-        try:
-            wanted = look.wanted(subject, change)
-        except NotModelled as error:
-            return replace(made, reason=str(error))
-        found = look.search(wanted, look.confirmed)
-        if found.is_proved:
-            bounded, answer = look.bounds()
-            return replace(made, answer=answer, bounded=bounded, items=self.items)
-        if found.example is None:
-            return replace(made, reason=found.reason)
-        return replace(made, answer=Answer.YES, objects=found.example)
+
+        def ask(inputs: Inputs) -> tuple[ChangeReply, Unmodelled]:
+            look = _ChangeLook(self.kind, inputs, self.version, self.seconds)
+            return look.reply(subject, change), look.unmodelled
+
+        return with_enough_items(self.items, ask)
 
 
 @dataclass(slots=True)
@@ -198,6 +192,21 @@ class _ChangeLook(DefinitionLook):
     """One question: an object, and what it is after one update or two."""
 
     history: list[StructuralObject] = field(default_factory=list)
+
+    def reply(self, subject: Subject, change: Change) -> ChangeReply:
+        """The answer."""
+        made = ChangeReply(self.kind, subject, change, Answer.UNKNOWN)
+        try:
+            wanted = self.wanted(subject, change)
+        except NotModelled as error:
+            return replace(made, reason=str(error))
+        found = self.search(wanted, self.confirmed)
+        if found.is_proved:
+            answer, bounded, items = proved_with(self.inputs)
+            return replace(made, answer=answer, bounded=bounded, items=items)
+        if found.example is None:
+            return replace(made, reason=found.reason)
+        return replace(made, answer=Answer.YES, objects=found.example)
 
     def wanted(self, subject: Subject, change: Change) -> Formula:
         """Return the formula that an example has to fulfil. Raises NotModelled."""
