@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 
 from celadon.kube.authorization import Ruling, User
 from celadon.kube.registry.strategy import POD_CERTIFICATE, Surroundings, right_to_sign
-from celadon.kube.validation.pod_certificates import certificate_request_status
+from celadon.kube.validation.certificates import certificate_request_status
 from tests.kube.validation.objects import complaints, obj, update_complaints
 
 Json = dict[str, Any]

@@ -1,33 +1,151 @@
-"""Requests for certificates: what is asked, of which signer, for which uses, for how long.
+"""Certificates, their signers and bundles of trust anchors, of the API and in the volumes of pods.
 
-As k8s.io/kubernetes `pkg/apis/certificates/validation`.
+As k8s.io/kubernetes `pkg/apis/certificates/validation`; names of signers as `pkg/apis/core/validation`.
 """
 
 from __future__ import annotations
 
 import base64
 from collections import defaultdict
-from typing import Final
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
 
-from celadon.kube import fieldpath
-from celadon.kube.certificate_requests import request_fault
-from celadon.kube.fieldpath import FieldPath, NamedText
+from celadon.kube import fieldpath, name_rules
+from celadon.kube.certificate_requests import (
+    CurveKey,
+    Key,
+    RequestFault,
+    RsaKey,
+    SignedRequest,
+    check_signature,
+    has_signed,
+    public_key,
+    read_request,
+    request_fault,
+)
+from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
+from celadon.kube.validation.conditions import condition_is_true, conditions
 from celadon.kube.validation.field_checks import (
     HIDDEN_VALUE,
+    IMMUTABLE,
     SPEC,
     Errors,
+    Messages,
     changed_fields,
+    dns_subdomain,
+    each,
     items,
     required_choice,
 )
-from celadon.kube.validation.object_meta import Naming
-from celadon.kube.validation.pods.internal_types import signing_conditions_diff
-from celadon.kube.validation.signers import bundle_name, signer_name
+from celadon.kube.validation.object_meta import ANNOTATIONS_BYTES, Naming
+from celadon.kube.validation.pods.env_vars import local_path
+from celadon.kube.validation.pods.internal_types import internal_value, signing_conditions_diff
+from celadon.kube.validation.text_rules import printed_selector, selector
 from celadon.kube.well_known_values import CONDITION_STATUSES, SIGNING_DECISIONS
-from celadon.kube.x509 import Authority, authority_of, pem_blocks
+from celadon.kube.x509 import (
+    CERTIFICATE,
+    CONTEXT_0,
+    SEQUENCE,
+    Authority,
+    DerReader,
+    authority_of,
+    pem_blocks,
+)
+
+
+# --- Signers -----------------------------------------------------------------
+#
+# The names of signers, those of their bundles, and what may be asked of them.
+
+
+LONGEST_DOMAIN: Final = 253
+LONGEST_SIGNER: Final = LONGEST_DOMAIN + 1 + (253 + 63 + 1)
+"""A domain, a slash, and a label and a subdomain with a dot between them."""
+
+SHORTEST: Final = 3600
+LONGEST: Final = 91 * 24 * 3600
+LONGEST_OF_KUBERNETES: Final = 24 * 3600
+"""How long a certificate of a pod may be asked for, in seconds."""
+
+
+def signer_name(path: FieldPath, name: str) -> Errors:
+    """A domain and a path: `example.com/signer`."""
+    # As `ValidateSignerName` of `pkg/apis/core/validation`.
+    if not name:
+        yield fieldpath.required(path)
+        return
+    segments = name.split("/")
+    if len(segments) != 2:
+        why = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+        yield fieldpath.invalid(path, name, why)
+        return
+    domain, rest = segments
+    if len(domain.encode()) > LONGEST_DOMAIN:
+        yield fieldpath.too_long(path, LONGEST_DOMAIN)
+    labels = domain.split(".")
+    yield from _first_bad(path, domain, labels, name_rules.dns1123_label)
+    if len(labels) < 2:
+        why = "should be a domain with at least two segments separated by dots"
+        yield fieldpath.invalid(path, domain, why)
+    yield from _first_bad(path, rest, rest.split("."), name_rules.dns1123_subdomain)
+    if len(name.encode()) > LONGEST_SIGNER:
+        yield fieldpath.too_long(path, LONGEST_SIGNER)
+
+
+def _first_bad(path: FieldPath, whole: str, labels: list[str], rule: Messages) -> Errors:
+    """Yield what is wrong with the first bad label."""
+    for label in labels:
+        complaints = rule(label)
+        for why in complaints:
+            yield fieldpath.invalid(path, whole, f"validating label {quote(label)}: {why}")
+        if complaints:
+            return
+
+
+def bundle_name(name: str, signer: str) -> list[str]:
+    """Return what is wrong with the name of a ClusterTrustBundle; an empty `signer` means that it
+    is of none in particular."""
+    # As `ValidateClusterTrustBundleName` of `pkg/apis/core/validation`.
+    if not signer:
+        if ":" in name:
+            return ['ClusterTrustBundle without signer name must not have ":" in its name']
+        return name_rules.dns1123_subdomain(name)
+    prefix = f"{signer.replace('/', ':')}:"
+    if not name.startswith(prefix):
+        return [f"ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}"]
+    return name_rules.dns1123_subdomain(name.removeprefix(prefix))
+
+
+def is_of_kubernetes(signer: str) -> bool:
+    """Return whether a signer is one of Kubernetes' own."""
+    return f".{signer.partition('/')[0]}".endswith(".kubernetes.io")
+
+
+def user_annotations(at: FieldPath, annotations: JsonObject | None) -> Errors:
+    """Yield what is wrong with what a pod says to its signer."""
+    # As `ValidateUserAnnotations` of `pkg/apis/core/validation`.
+    given = sorted((annotations or {}).items())
+    for key, _ in given:
+        name = key.lower()
+        faults = name_rules.qualified_name(name) if name else ()
+        if not name:
+            yield fieldpath.required(at)
+        elif faults:
+            yield from each(at, name, faults)
+        elif "/" not in name:
+            why = 'must be a domain-prefixed key (such as "acme.io/foo")'
+            yield fieldpath.invalid(at, name, why)
+    if sum(len(text.encode()) for pair in given for text in pair) > ANNOTATIONS_BYTES:
+        yield fieldpath.too_long(at, ANNOTATIONS_BYTES)
+
+
+# --- Requests ----------------------------------------------------------------
+#
+# CertificateSigningRequests: what is asked, of which signer, for which uses, for how long.
+
 
 USAGES: Final = (
     *("any", "cert sign", "client auth", "code signing", "content commitment", "crl sign"),
@@ -38,7 +156,7 @@ USAGES: Final = (
 )
 """What a key may be used for, sorted."""
 LEGACY_SIGNER: Final = "kubernetes.io/legacy-unknown"
-SHORTEST: Final = 600
+SHORTEST_REQUEST: Final = 600
 """The shortest time that may be asked for, in seconds."""
 
 FINAL_CONDITIONS: Final = (*SIGNING_DECISIONS, "Failed")
@@ -64,8 +182,8 @@ def certificate_signing_request(obj: JsonObject) -> Errors:
     else:
         yield from signer_name(at, signer)
     seconds = spec.get("expirationSeconds")
-    if seconds is not None and seconds < SHORTEST:
-        why = f"may not specify a duration less than {SHORTEST} seconds (10 minutes)"
+    if seconds is not None and seconds < SHORTEST_REQUEST:
+        why = f"may not specify a duration less than {SHORTEST_REQUEST} seconds (10 minutes)"
         yield fieldpath.invalid(SPEC.child("expirationSeconds"), seconds, why)
 
 
@@ -245,3 +363,396 @@ def _anchors(text: str) -> Errors:
                 faults.append(f"duplicate trust anchor (indices [{listed}])")
     for fault in faults:
         yield fieldpath.invalid(_BUNDLE, HIDDEN_VALUE, fault)
+
+
+# --- Certificates of pods ----------------------------------------------------
+#
+# Certificates that pods ask for: what is asked with which key, and what a signer answers.
+
+
+UID_BYTES: Final = 128
+KEY_BYTES: Final = 10 * 1024
+"""Of a key, its proof or a request."""
+CHAIN_BYTES: Final = 100 * 1024
+RSA_BITS: Final = (3072, 4096)
+CURVES: Final = ("P256", "P384", "P521")
+LEEWAY: Final = timedelta(minutes=10)
+"""Between the ends of a certificate's life and when the next one is asked for."""
+
+ISSUED: Final = "Issued"
+OUTCOMES: Final = (ISSUED, "Denied", "Failed")
+
+_CHAIN: Final = _STATUS.child("certificateChain")
+_KEY: Final = SPEC.child("pkixPublicKey")
+_PROOF: Final = SPEC.child("proofOfPossession")
+_REQUEST: Final = SPEC.child("stubPKCS10Request")
+_KINDS: Final = "unknown public key type; supported types are Ed25519, ECDSA, and RSA"
+
+
+def certificate_request(obj: JsonObject) -> Errors:
+    """Yield what is wrong with a PodCertificateRequest, besides its metadata."""
+    # As `ValidatePodCertificateRequestCreate` of `pkg/apis/certificates/validation`.
+    spec = obj.get("spec") or {}
+    signer = spec.get("signerName") or ""
+    yield from signer_name(SPEC.child("signerName"), signer)
+    at = SPEC.child("unverifiedUserAnnotations")
+    yield from user_annotations(at, spec.get("unverifiedUserAnnotations"))
+    for what in ("pod", "serviceAccount", "node"):
+        yield from dns_subdomain(SPEC.child(f"{what}Name"), spec.get(f"{what}Name") or "")
+        yield from _uid(SPEC.child(f"{what}UID"), spec.get(f"{what}UID") or "")
+    seconds, at = spec.get("maxExpirationSeconds"), SPEC.child("maxExpirationSeconds")
+    if seconds is None:
+        yield fieldpath.required(at, "must be set")
+        return
+    longest = LONGEST_OF_KUBERNETES if is_of_kubernetes(signer) else LONGEST
+    if not SHORTEST <= seconds <= longest:
+        why = f"must be in the range [{SHORTEST}, {longest}]"
+        yield fieldpath.invalid(at, seconds, why)
+    yield from _proof(spec)
+
+
+def _uid(path: FieldPath, uid: str) -> Errors:
+    if not uid:
+        yield fieldpath.invalid(path, NamedText(""), "must not be empty")
+    if len(uid.encode()) > UID_BYTES:
+        yield fieldpath.too_long(path, UID_BYTES)
+
+
+def _proof(spec: JsonObject) -> Errors:
+    """That the pod has the key: a request that it signed, or the key with a signature."""
+    request, key, proof = (
+        spec.get(field) or ""
+        for field in ("stubPKCS10Request", "pkixPublicKey", "proofOfPossession")
+    )
+    if not is_since("1.36") or (key and proof and not request):
+        yield from _signed_uid(spec, key, proof)
+    elif request and not key and not proof:
+        yield from _stub(base64.b64decode(request))
+    else:
+        why = "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set"
+        yield fieldpath.invalid(SPEC, OMITTED, why)
+
+
+def _signed_uid(spec: JsonObject, key_text: str, proof_text: str) -> Errors:
+    # As `validateDeprecatedPKIXPublicKey` of `pkg/apis/certificates/validation`.
+    encoded, proof = base64.b64decode(key_text), base64.b64decode(proof_text)
+    for at, given in ((_KEY, encoded), (_PROOF, proof)):
+        if len(given) > KEY_BYTES:
+            yield fieldpath.too_long(at, KEY_BYTES)
+            return
+    shown = GoValue(key_text or None, "[]byte")
+    try:
+        key, _ = public_key(encoded)
+    except RequestFault:
+        yield fieldpath.invalid(_KEY, shown, "must be a valid PKIX-serialized public key")
+        return
+    if key is None:
+        yield fieldpath.invalid(_KEY, shown, _KINDS)
+        return
+    weak = _weakness(key)
+    if weak:
+        curves = "elliptic public keys must use curve P256 or P384"
+        yield fieldpath.invalid(_KEY, weak.shown, curves if weak.is_curve else weak.why)
+    elif not has_signed(key, (spec.get("podUID") or "").encode(), proof):
+        why = "could not verify proof-of-possession signature"
+        yield fieldpath.invalid(_PROOF, OMITTED, why)
+
+
+def _stub(encoded: bytes) -> Errors:
+    # As `validateStubPKCS10Request` of `pkg/apis/certificates/validation`.
+    if len(encoded) > KEY_BYTES:
+        yield fieldpath.too_long(_REQUEST, KEY_BYTES)
+        return
+    try:
+        request = read_request(encoded)
+    except RequestFault:
+        yield fieldpath.invalid(_REQUEST, OMITTED, "must be a valid PKCS#10 CSR")
+        return
+    if request.key is None:
+        yield fieldpath.invalid(_REQUEST, OMITTED, _KINDS)
+        return
+    weak = _weakness(request.key)
+    if weak:
+        yield fieldpath.invalid(_REQUEST, weak.shown, weak.why)
+    elif not _is_signed(request):
+        yield fieldpath.invalid(_REQUEST, OMITTED, "invalid signature")
+
+
+def _is_signed(request: SignedRequest) -> bool:
+    try:
+        check_signature(request)
+    except RequestFault:
+        return False
+    return True
+
+
+class _Weakness(NamedTuple):
+    shown: str
+    why: str
+    is_curve: bool = False
+
+
+def _weakness(key: Key) -> _Weakness | None:
+    """Return why a key is not good enough."""
+    if isinstance(key, CurveKey) and key.curve.name not in CURVES:
+        why = "elliptic public keys must use curve P256, P384, or P521"
+        return _Weakness(f"curve P-{key.curve.name[1:]}", why, is_curve=True)
+    if isinstance(key, RsaKey):
+        bits = (key.modulus.bit_length() + 7) // 8 * 8
+        if bits not in RSA_BITS:
+            return _Weakness(f"{bits}-bit modulus", "RSA keys must have modulus size 3072 or 4096")
+    return None
+
+
+def certificate_request_update(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield an error if what is asked for has changed."""
+    # As `ValidatePodCertificateRequestUpdate` of `pkg/apis/certificates/validation`.
+    if obj.get("spec") != old.get("spec"):
+        shown = internal_value(
+            obj.get("spec") or {}, "certificates.v1beta1.PodCertificateRequestSpec"
+        )
+        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+
+
+# --- Answers -----------------------------------------------------------------
+
+
+def certificate_request_status(obj: JsonObject, old: JsonObject) -> Errors:
+    """Yield what is wrong with an answer, which is given once. That a certificate begins within
+    minutes of now is left to the signer."""
+    # As `ValidatePodCertificateRequestStatusUpdate` of `pkg/apis/certificates/validation`.
+    status, before = obj.get("status") or {}, old.get("status") or {}
+    wrong = [*_outcomes(status), *conditions(_STATUS, status)]
+    if wrong:
+        yield from wrong
+        return
+    outcome = _outcome(status)
+    others = {key: value for key, value in status.items() if key != "conditions"}
+    why = ""
+    if _outcome(before):
+        if status != before:
+            why = "immutable after PodCertificateRequest is issued, denied, or failed"
+    elif outcome == ISSUED:
+        yield from _issued(status, obj.get("spec") or {}, old.get("spec") or {})
+    elif outcome:
+        if any(others.values()):
+            why = (
+                "non-condition status fields must be empty when denying or failing the "
+                "PodCertificateRequest"
+            )
+    elif status != before:
+        why = 'status is immutable unless transitioning to "Issued", "Denied", or "Failed"'
+    if why:
+        yield fieldpath.invalid(_STATUS, OMITTED, why)
+
+
+def _outcome(status: JsonObject) -> str:
+    return next((kind for kind in OUTCOMES if condition_is_true(status, kind)), "")
+
+
+def _outcomes(status: JsonObject) -> Errors:
+    known = 0
+    for at, condition in items(status, "conditions", _STATUS):
+        where = _STATUS.child("conditions", at.text.removeprefix(_CONDITIONS.text))
+        kind, state = condition.get("type") or "", condition.get("status") or ""
+        if kind not in OUTCOMES:
+            yield fieldpath.not_supported(where.child("type"), kind, OUTCOMES)
+            continue
+        known += 1
+        if known > 1:
+            why = 'There may be at most one condition with type "Issued", "Denied", or "Failed"'
+            yield fieldpath.invalid(where.child("type"), kind, why)
+        if state != "True":
+            yield fieldpath.not_supported(where.child("status"), NamedText(state), ("True",))
+
+
+def _issued(status: JsonObject, spec: JsonObject, asked: JsonObject) -> Errors:
+    chain = status.get("certificateChain") or ""
+    if len(chain.encode()) > CHAIN_BYTES:
+        yield fieldpath.too_long(_CHAIN, CHAIN_BYTES)
+        return
+    blocks = [*pem_blocks(chain.encode())]
+    first, rest = next(iter(blocks), None), blocks[1:]
+    leaf = None if first is None else _leaf(first.content)
+    why = ""
+    if first is None:
+        why = "issued certificate chain must contain at least one certificate"
+    elif first.kind != CERTIFICATE:
+        why = "issued certificate chain must consist entirely of CERTIFICATE PEM blocks"
+    elif leaf is None:
+        why = "leaf certificate does not parse as valid X.509"
+    elif leaf.key_info != _key_asked_for(asked):
+        why = "leaf certificate was not issued to the requested public key"
+    if why or leaf is None:
+        yield fieldpath.invalid(_CHAIN, chain, why)
+        return
+    wrong = [*_times_set(status)] or [*_times(status, spec, leaf)]
+    yield from wrong
+    for block in () if wrong else rest:
+        if block.kind != CERTIFICATE:
+            why = "issued certificate chain must consist entirely of CERTFICATE PEM blocks"
+        elif authority_of(block.content) is Authority.NO_CERTIFICATE:
+            why = "intermediate certificate does not parse as valid X.509"
+        if why:
+            yield fieldpath.invalid(_CHAIN, chain, why)
+            return
+
+
+def _key_asked_for(spec: JsonObject) -> bytes:
+    stub = base64.b64decode(spec.get("stubPKCS10Request") or "")
+    if stub:
+        return read_request(stub).key_info
+    return public_key(base64.b64decode(spec.get("pkixPublicKey") or ""))[1]
+
+
+class _Leaf(NamedTuple):
+    key_info: bytes
+    start: datetime
+    end: datetime
+
+
+def _leaf(der: bytes) -> _Leaf | None:
+    """Return what is asked of a leaf; None if the bytes are no certificate, or tell no times."""
+    if authority_of(der) is Authority.NO_CERTIFICATE:
+        return None
+    fields = DerReader(der).inner().inner()
+    if fields.next_is(CONTEXT_0):
+        fields.skip()
+    for _ in ("serial", "algorithm", "issuer"):
+        fields.skip()
+    validity = fields.inner()
+    try:
+        start, end = (_instant(*validity.any()) for _ in range(2))
+    except ValueError:
+        return None
+    fields.skip()
+    return _Leaf(fields.content(SEQUENCE), start, end)
+
+
+def _instant(tag: int, text: bytes) -> datetime:
+    """UTCTime, whose years are two digits, or GeneralizedTime."""
+    digits = text.decode()
+    if tag == _UTC_TIME:
+        digits = ("20" if digits[:2] < "50" else "19") + digits
+    return datetime.strptime(digits, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC)
+
+
+_UTC_TIME: Final = 0x17
+
+
+def _times_set(status: JsonObject) -> Errors:
+    consistent = "must be present and consistent with the issued certificate"
+    for field, why in (
+        ("notBefore", consistent),
+        ("notAfter", consistent),
+        ("beginRefreshAt", "must be present and in the range [notbefore+10min, notafter-10min]"),
+    ):
+        if not status.get(field):
+            yield fieldpath.required(_STATUS.child(field), why)
+
+
+def _times(status: JsonObject, spec: JsonObject, leaf: _Leaf) -> Errors:
+    """Yield the first thing that is wrong with them."""
+    start, end, refresh = (
+        datetime.fromisoformat(status[field])
+        for field in ("notBefore", "notAfter", "beginRefreshAt")
+    )
+    life, longest = leaf.end - leaf.start, spec.get("maxExpirationSeconds") or 0
+    nanoseconds = life // timedelta(microseconds=1) * 1000
+    field, shown, why = "", status["beginRefreshAt"], ""
+    if start != leaf.start:
+        field, shown = "notBefore", status["notBefore"]
+        why = "must be set to the NotBefore time encoded in the leaf certificate"
+    elif end != leaf.end:
+        field, shown = "notAfter", status["notAfter"]
+        why = "must be set to the NotAfter time encoded in the leaf certificate"
+    elif life < timedelta(hours=1):
+        field, shown = "certificateChain", nanoseconds
+        why = "leaf certificate lifetime must be >= 1 hour"
+    elif life > timedelta(seconds=longest):
+        field, shown = "certificateChain", nanoseconds
+        why = f"leaf certificate lifetime must be <= spec.maxExpirationSeconds ({longest})"
+    elif refresh < start + LEEWAY:
+        field, why = "beginRefreshAt", "must be at least 10 minutes after status.notBefore"
+    elif refresh > end - LEEWAY:
+        field, why = "beginRefreshAt", "must be at least 10 minutes before status.notAfter"
+    if field:
+        yield fieldpath.invalid(_STATUS.child(field), shown, why)
+
+
+# --- Certificates in volumes -------------------------------------------------
+#
+# Files in projected volumes: bundles of trust anchors, and certificates of the pod's own.
+#
+# As k8s.io/kubernetes `pkg/apis/core/validation`, `validateProjectionSources`.
+
+
+KEY_TYPES: Final = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
+PATHS: Final = ("credentialBundlePath", "keyPath", "certificateChainPath")
+
+
+def bundle_projection(
+    path: FieldPath, whole: FieldPath, given: JsonObject, taken: set[str]
+) -> Errors:
+    """Yield what is wrong with a bundle; `whole` is the path of the volume, whose files have
+    `taken` names."""
+    name, signer = given.get("name"), given.get("signerName")
+    if name is not None and signer is not None:
+        shown = internal_value(given, "core.v1.ClusterTrustBundleProjection")
+        yield fieldpath.invalid(path, shown, "only one of name and signerName may be used")
+    elif name is not None:
+        yield from _named(path, name, given)
+    elif signer is not None:
+        at = path.child("signerName")
+        if not signer:
+            yield fieldpath.required(at, "must be a valid signer name")
+        yield from signer_name(at, signer)
+        yield from selector(path.child("labelSelector"), given.get("labelSelector"))
+    else:
+        yield fieldpath.required(path, "either name or signerName must be specified")
+    file, at = given.get("path") or "", path.child("path")
+    if not file:
+        yield fieldpath.required(at)
+    yield from _file(at, whole, file, taken)
+
+
+def _named(path: FieldPath, name: str, given: JsonObject) -> Errors:
+    at = path.child("name")
+    if not name:
+        yield fieldpath.required(at, "must be a valid object name")
+    for why in bundle_name(name, name.rpartition(":")[0].replace(":", "/")):
+        yield fieldpath.invalid(at, name, f"not a valid clustertrustbundlename: {why}")
+    chosen = given.get("labelSelector")
+    if chosen is not None:
+        why = "labelSelector must be unset if name is specified"
+        yield fieldpath.invalid(path.child("labelSelector"), printed_selector(chosen), why)
+
+
+def certificate_projection(
+    path: FieldPath, whole: FieldPath, given: JsonObject, taken: set[str]
+) -> Errors:
+    """Yield what is wrong with a certificate that a kubelet asks for."""
+    signer, kind = given.get("signerName") or "", given.get("keyType") or ""
+    yield from signer_name(path.child("signerName"), signer)
+    yield from user_annotations(path.child("userAnnotations"), given.get("userAnnotations"))
+    if kind not in KEY_TYPES:
+        yield fieldpath.not_supported(path.child("keyType"), kind, KEY_TYPES)
+    seconds, at = given.get("maxExpirationSeconds"), path.child("maxExpirationSeconds")
+    longest = LONGEST_OF_KUBERNETES if is_of_kubernetes(signer) else LONGEST
+    if seconds is not None and seconds < SHORTEST:
+        yield fieldpath.invalid(at, seconds, f"if provided, {at.steps[-1]} must be >= {SHORTEST}")
+    if seconds is not None and seconds > longest:
+        yield fieldpath.invalid(at, seconds, f"if provided, {at.steps[-1]} must be <= {longest}")
+    for field in PATHS:
+        if given.get(field):
+            yield from _file(path.child(field), whole, given[field], taken)
+    if not any(given.get(field) for field in PATHS):
+        why = f"specify at least one of {PATHS[0]}, {PATHS[1]}, and {PATHS[2]}"
+        yield fieldpath.required(path, why)
+
+
+def _file(path: FieldPath, whole: FieldPath, file: str, taken: set[str]) -> Errors:
+    yield from local_path(path, file)
+    if file in taken:
+        yield fieldpath.invalid(whole, file, "conflicting duplicate paths")
+    taken.add(file)

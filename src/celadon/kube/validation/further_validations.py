@@ -17,7 +17,6 @@ from celadon.kube.validation import (
     core_kinds,
     flowcontrol,
     networking,
-    pod_certificates,
     resource_claims,
     resource_slices,
     small_groups,
@@ -53,9 +52,9 @@ CERTIFICATES: Final[Mapping[str, Validation]] = {
         certificates.trust_bundle, certificates.bundle_naming, certificates.trust_bundle_update
     ),
     "PodCertificateRequest": Validation(
-        pod_certificates.certificate_request,
-        update=pod_certificates.certificate_request_update,
-        status=pod_certificates.certificate_request_status,
+        certificates.certificate_request,
+        update=certificates.certificate_request_update,
+        status=certificates.certificate_request_status,
         revisit=_CHANGED,
     ),
 }
