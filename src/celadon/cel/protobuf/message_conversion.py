@@ -6,17 +6,18 @@ A null unsets a field that holds a message, and is left out of lists and maps of
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from google.protobuf import duration_pb2, struct_pb2, timestamp_pb2, wrappers_pb2
+from google.protobuf import duration_pb2, json_format, struct_pb2, timestamp_pb2, wrappers_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import EncodeError
 from google.protobuf.message import Message as ProtoMessage
+from google.protobuf.message_factory import GetMessageClass
 
 from celadon.cel.errors import EvaluationError
-from celadon.cel.protobuf import json_values
 from celadon.cel.protobuf.messages import (
     Convert,
     EnumValue,
@@ -37,12 +38,13 @@ from celadon.cel.values.conversions import (
     MIN_INT32,
     UNSIGNED_OVERFLOW,
     conversion_failed,
+    duration_to_string,
     single,
     unpacking_error,
 )
 from celadon.cel.values.runtime_types import is_list, type_of
 from celadon.cel.values.text import Uint
-from celadon.cel.values.timestamps import Duration, Timestamp, timestamp_at
+from celadon.cel.values.timestamps import Duration, Timestamp, format_timestamp, timestamp_at
 
 # --- Message reading ---------------------------------------------------------
 #
@@ -312,11 +314,11 @@ def _message(types: MessageTypes, descriptor: Descriptor, value: object) -> Any:
         case "google.protobuf.Any":
             return _pack(cls, value)
         case "google.protobuf.Value":
-            return json_values.value_message(cls, value)
+            return value_message(cls, value)
         case "google.protobuf.Struct":
-            return json_values.struct_message(cls, _value_class(types, descriptor), value)
+            return struct_message(cls, _value_class(types, descriptor), value)
         case "google.protobuf.ListValue":
-            return json_values.list_message(cls, _value_class(types, descriptor), value)
+            return list_message(cls, _value_class(types, descriptor), value)
     if value is None:
         return None
     if value.__class__ is Duration and name == "google.protobuf.Duration":
@@ -379,9 +381,102 @@ def _wrapped(value: Any) -> ProtoMessage:
     if wrapper is not None:
         wrapped: ProtoMessage = wrapper(value=int(value) if kind is Uint else value)
         return wrapped
-    held: Any = json_values.value_message(struct_pb2.Value, value)
+    held: Any = value_message(struct_pb2.Value, value)
     if is_list(value):
         held = held.list_value
     elif value is not None:
         held = held.struct_value
     return held  # type: ignore[no-any-return]  # one of three messages
+
+
+# --- JSON --------------------------------------------------------------------
+#
+# Values as JSON in the clothes of protobuf: `Value`, `Struct` and `ListValue` messages.
+#
+# What JSON has no form for becomes text, as in the JSON of protobuf itself: integers that a
+# double cannot hold, bytes (base64), timestamps, durations. Messages take the form they have in
+# JSON.
+
+
+#: Integers up to this size survive as JSON numbers.
+MAX_SAFE: Final = (1 << 53) - 1
+#: Deeper values could not be read back: protobuf's parsers stop at 100 messages in each other.
+MAX_DEPTH: Final = 45
+
+
+def value_message(cls: Any, value: Any, depth: int = 0) -> Any:
+    """A message of the class, which is that of `google.protobuf.Value`."""
+    kind = value.__class__
+    if value is None:
+        return cls(null_value=0)
+    if kind is bool:
+        return cls(bool_value=value)
+    if kind is float:
+        return cls(number_value=value)
+    if kind is int or kind is Uint:
+        return _number(cls, value)
+    if is_list(value) or maps.is_map(value):
+        if depth > MAX_DEPTH:
+            raise Refused("nested too deeply")
+        return _container(cls, value, depth)
+    if isinstance(value, EnumValue):
+        return cls(number_value=value.number)
+    if isinstance(value, Message):
+        return json_format.ParseDict(json_format.MessageToDict(value.message), cls())
+    return cls(string_value=_text(value))
+
+
+def _number(cls: Any, value: int) -> Any:
+    if abs(value) <= MAX_SAFE:
+        return cls(number_value=value)
+    return cls(string_value=str(int(value)))
+
+
+def _container(cls: Any, value: Any, depth: int) -> Any:
+    if is_list(value):
+        elements = [value_message(cls, element, depth + 1) for element in value]
+        return cls(list_value=_class_of(cls, "list_value")(values=elements))
+    return cls(struct_value=_class_of(cls, "struct_value")(fields=_entries(cls, value, depth)))
+
+
+def _class_of(cls: Any, field: str) -> Any:
+    """The class of the messages in a field. (Protobuf's Python has short forms for `Struct` and
+    `ListValue` which cannot tell `{}` from `{"fields": {}}`.)"""
+    return GetMessageClass(cls.DESCRIPTOR.fields_by_name[field].message_type)
+
+
+def _entries(value_class: object, value: Any, depth: int) -> dict[str, Any]:
+    entries = {}
+    for key, content in value.items():
+        if key.__class__ is not str:
+            raise Refused("bad key type")
+        entries[key] = value_message(value_class, content, depth + 1)
+    return entries
+
+
+def _text(value: Any) -> str:
+    kind = value.__class__
+    if kind is str:
+        return str(value)
+    if kind is bytes:
+        return base64.b64encode(value).decode()
+    if kind is Timestamp:
+        return format_timestamp(Timestamp(value.seconds, value.nanos))
+    if kind is Duration:
+        return duration_to_string(value)
+    return refuse(value, "google.protobuf.Value")
+
+
+def struct_message(cls: Any, value_class: Any, value: Any) -> Any:
+    """A map as a `google.protobuf.Struct`. Raises `Refused` for other values and for keys that are
+    no strings."""
+    if not maps.is_map(value):
+        refuse(value, "google.protobuf.Struct")
+    return cls(fields=_entries(value_class, value, 0))
+
+
+def list_message(cls: Any, value_class: Any, value: Any) -> Any:
+    """A list as a `google.protobuf.ListValue`. Raises `Refused` for other values."""
+    if not is_list(value):
+        refuse(value, "google.protobuf.ListValue")
+    return cls(values=[value_message(value_class, element) for element in value])

@@ -1,6 +1,7 @@
 """Certificates, their signers and bundles of trust anchors, of the API and in the volumes of pods.
 
-As k8s.io/kubernetes `pkg/apis/certificates/validation`; names of signers as `pkg/apis/core/validation`.
+As k8s.io/kubernetes `pkg/apis/certificates/validation`, names of signers as
+`pkg/apis/core/validation`.
 """
 
 from __future__ import annotations
@@ -54,7 +55,6 @@ from celadon.kube.x509 import (
     authority_of,
     pem_blocks,
 )
-
 
 # --- Signers -----------------------------------------------------------------
 #
