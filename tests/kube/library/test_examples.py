@@ -11,11 +11,10 @@ from celadon.kube.library import (
     costs,
     json_patches,
     list_aggregates,
-    named_formats,
     networks,
     quantity_functions,
-    regex_find,
     semver,
+    text_functions,
 )
 from celadon.kube.library.environments import environment
 
@@ -23,12 +22,12 @@ LIBRARIES = [
     authz.LIBRARY,
     authz.SELECTORS_LIBRARY,
     networks.CIDR_LIBRARY,
-    named_formats.LIBRARY,
+    text_functions.FORMAT_LIBRARY,
     networks.IP_LIBRARY,
     json_patches.LIBRARY,
     list_aggregates.LIBRARY,
     quantity_functions.LIBRARY,
-    regex_find.LIBRARY,
+    text_functions.REGEX_LIBRARY,
     semver.LIBRARY,
     networks.URL_LIBRARY,
 ]

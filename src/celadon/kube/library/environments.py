@@ -35,11 +35,10 @@ from celadon.cel.libraries import (
 from celadon.kube.library import (
     authz,
     json_patches,
-    named_formats,
     networks,
     quantity_functions,
-    regex_find,
     semver,
+    text_functions,
 )
 from celadon.kube.library import list_aggregates as kube_lists
 from celadon.kube.library.costs import charged, uncharged
@@ -94,12 +93,12 @@ _OLDEST_STRINGS: Final = _OLDER_STRINGS._replace(validators=(formatting.EXEMPTIO
 """As cel-go has them before 0.18: nobody looks at what is formatted before it is."""
 
 _EPOCH: Final = (1, 0)
-_FORMATS: Final = (named_formats.LIBRARY,)
+_FORMATS: Final = (text_functions.FORMAT_LIBRARY,)
 
 BLOCKS: Final = (
     Block(
         _EPOCH,
-        libraries=(regex_find.LIBRARY, kube_lists.LIBRARY),
+        libraries=(text_functions.REGEX_LIBRARY, kube_lists.LIBRARY),
         validators=(ast_validators.HOMOGENEOUS_LITERALS,),
         switches={"presence_test_has_cost": False},
     ),
