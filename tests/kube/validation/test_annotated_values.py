@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from celadon.kube.names import GroupVersionKind
-from celadon.kube.validation.annotated_values import AVOIDED_PODS, TAINTS, TOLERATIONS
 from celadon.kube.validation.built_in_validations import validate_create, validate_update
+from celadon.kube.validation.text_rules import AVOIDED_PODS, TAINTS, TOLERATIONS
 
 NODE = GroupVersionKind("", "v1", "Node")
 POD = GroupVersionKind("", "v1", "Pod")

@@ -2,8 +2,8 @@
 
 `environments` makes the environment of a release, from one table. `costs` has the short way to
 declare a function, the costs that several libraries share, and what Kubernetes charges for
-functions of the language. Each other module ends in `LIBRARY`, or in several. What the functions do is mostly not
-here: the rules of Go's packages are in `kube.go`, `kube.quantity` and (addresses)
+functions of the language. The other modules end in `LIBRARY`, or in several. What the functions do
+is mostly not here: the rules of Go's packages are in `kube.go`, `kube.quantity` and (addresses)
 `cel.values.netaddr`.
 """
 

@@ -1,4 +1,4 @@
-"""Functions of texts: named formats (`kubernetes.format`), regular expressions (`kubernetes.regex`)."""
+"""Functions of texts: `kubernetes.format`, and `find` and `findAll` of `kubernetes.regex`."""
 
 from __future__ import annotations
 

@@ -28,7 +28,6 @@ from celadon.kube.fieldpath import OMITTED, FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
-from celadon.kube.validation.conditions import condition_is_true, conditions
 from celadon.kube.validation.field_checks import (
     HIDDEN_VALUE,
     IMMUTABLE,
@@ -36,6 +35,8 @@ from celadon.kube.validation.field_checks import (
     Errors,
     Messages,
     changed_fields,
+    condition_is_true,
+    conditions,
     dns_subdomain,
     each,
     items,

@@ -14,12 +14,12 @@ from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.conditions import conditions
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     Errors,
     at_most,
     broken_rules,
+    conditions,
     dns_label,
     driver_name,
     each,

@@ -18,13 +18,6 @@ from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.releases import is_since
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.annotated_values import (
-    AVOIDED_PODS,
-    TAINTS,
-    AnnotationError,
-    annotated_taints,
-    avoided_pods,
-)
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     METADATA,
@@ -47,7 +40,15 @@ from celadon.kube.validation.object_meta import (
 from celadon.kube.validation.pods.internal_types import internal_value
 from celadon.kube.validation.pods.resource_lists import quantity_value
 from celadon.kube.validation.pods.scheduling import EFFECTS
-from celadon.kube.validation.text_rules import label_name, older_range
+from celadon.kube.validation.text_rules import (
+    AVOIDED_PODS,
+    TAINTS,
+    AnnotationError,
+    annotated_taints,
+    avoided_pods,
+    label_name,
+    older_range,
+)
 from celadon.kube.well_known_values import TLS_SECRET
 from celadon.patterns import late_pattern
 

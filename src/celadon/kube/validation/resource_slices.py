@@ -15,7 +15,6 @@ from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import Quantity, parse_amounts
 from celadon.kube.releases import is_since, until, wording
-from celadon.kube.validation.conditions import conditions, printed_condition
 from celadon.kube.validation.field_checks import (
     DRIVER_NAME_MAX_BYTES,
     IMMUTABLE,
@@ -25,12 +24,14 @@ from celadon.kube.validation.field_checks import (
     at_most,
     broken_rules,
     changed_fields,
+    conditions,
     dns_label,
     dns_subdomain,
     driver_name,
     entries,
     items,
     not_negative,
+    printed_condition,
     required_name,
 )
 from celadon.kube.validation.pods.internal_types import internal_value

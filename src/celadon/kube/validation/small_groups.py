@@ -18,7 +18,6 @@ from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.library import semver
 from celadon.kube.name_rules import qualified_name
 from celadon.kube.releases import is_since, wording
-from celadon.kube.validation.conditions import condition_is_true, conditions, printed_condition
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     NEGATIVE,
@@ -26,6 +25,8 @@ from celadon.kube.validation.field_checks import (
     Errors,
     broken_rules,
     changed_fields,
+    condition_is_true,
+    conditions,
     dns_label,
     dns_subdomain,
     each,
@@ -33,6 +34,7 @@ from celadon.kube.validation.field_checks import (
     items,
     not_negative,
     present,
+    printed_condition,
     required_name,
     supported,
 )

@@ -12,13 +12,14 @@ from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import parse_amounts
 from celadon.kube.releases import is_since, since, wording
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.conditions import condition_is_true, conditions
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     MANAGED_JOBS,
     RECOVERED_CLAIMS,
     Errors,
     broken_rules,
+    condition_is_true,
+    conditions,
     dns_subdomain,
     entries,
     items,

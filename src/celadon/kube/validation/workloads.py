@@ -17,7 +17,6 @@ from celadon.kube.fieldpath import FieldError, FieldPath, NamedText
 from celadon.kube.json_types import JsonDict, JsonObject
 from celadon.kube.protobuf.message_table import ordered_message
 from celadon.kube.releases import is_since
-from celadon.kube.validation.conditions import conditions
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     NOT_POSITIVE,
@@ -26,6 +25,7 @@ from celadon.kube.validation.field_checks import (
     Errors,
     at_most,
     by_gate,
+    conditions,
     dns_label,
     dns_subdomain,
     each,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.kube.fieldpath import FieldPath
-from celadon.kube.validation.conditions import condition_is_true, conditions
+from celadon.kube.validation.field_checks import condition_is_true, conditions
 
 Json = dict[str, Any]
 

@@ -11,11 +11,6 @@ from celadon.kube.go.go_text import GoValue, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.releases import is_since, wording
 from celadon.kube.validation import text_rules
-from celadon.kube.validation.annotated_values import (
-    TOLERATIONS,
-    AnnotationError,
-    annotated_tolerations,
-)
 from celadon.kube.validation.field_checks import (
     HOST_NETWORK_OF_OWN_USERS,
     METADATA,
@@ -51,7 +46,13 @@ from celadon.kube.validation.pods.security_contexts import (
     pod_security_context,
 )
 from celadon.kube.validation.pods.volumes import volumes
-from celadon.kube.validation.text_rules import labels, older_address
+from celadon.kube.validation.text_rules import (
+    TOLERATIONS,
+    AnnotationError,
+    annotated_tolerations,
+    labels,
+    older_address,
+)
 from celadon.kube.well_known_values import (
     APPARMOR_OF_CONTAINER,
     CONTAINER_LISTS,
