@@ -5,28 +5,240 @@ What speaks HTTP is loaded when there is somebody to ask: most servers have nobo
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from celadon.admission import World
 from celadon.apiserver.aggregation.api_services import (
+    AGGREGATOR,
     ApiServiceView,
     Lookouts,
     ProxySettings,
     RemoteApiService,
 )
-from celadon.apiserver.aggregation.remote_discovery import OPENAPI, Aside, RemoteDiscovery
-from celadon.apiserver.discovery.discovery_documents import RemoteVersion
+from celadon.apiserver.discovery.discovery_documents import DISCOVERY, RemoteVersion
 from celadon.apiserver.forks import require_server
-from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
+from celadon.apiserver.http_messages import (
+    Header,
+    HeldBytes,
+    HttpAnswer,
+    HttpRequest,
+    NetworkFailure,
+)
 from celadon.apiserver.object_store import ObjectStore
 from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.request_limits import in_task
+from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.apiserver.webhook_routes import ServiceRoutes
-from celadon.kube import User
+from celadon.apiserver.workers import TooMuchWork
+from celadon.kube import StatusError, User
+from celadon.kube.json_types import JsonObject
+from celadon.records import dataclass
 
 if TYPE_CHECKING:
     from celadon.apiserver.aggregation.front_proxy import ExtensionServers
+
+
+# --- What is offered ---------------------------------------------------------
+#
+# What extension servers offer, asked of them from time to time: their part of the discovery.
+#
+# As k8s.io/kube-aggregator `pkg/apiserver/handler_discovery.go`: the aggregated document if the
+# other server has one, else the list of resources of each version; what cannot be had is stale.
+
+
+REFRESH_SECONDS: Final = 60.0
+SECONDS: Final = 5.0
+"""For an answer."""
+MOST_BYTES: Final = 4 << 20
+"""Of a document. Ours: upstream reads without end."""
+ACCEPTED: Final = ",".join(
+    f"application/json;g={DISCOVERY};v={version};as=APIGroupDiscoveryList"
+    for version in ("v2", "v2beta1")
+)
+OPENAPI: Final = "/openapi/v3"
+SWAGGER: Final = "/openapi/v2"
+_OPENAPI_READER: Final = User("system:aggregator")
+_NOBODY_IN_PARTICULAR: Final = User("system:kube-aggregator")
+
+
+T = TypeVar("T")
+
+
+class Aside(Protocol):
+    """Does in a worker what may take long. Raises StatusError when that is too long, and what the
+    function raises."""
+
+    def __call__(self, function: Callable[..., T], *args: object) -> Awaitable[T]: ...
+
+
+class DiscoveryFailed(Exception):
+    """Says that an extension server could not be asked, or gave no answer that can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Holds what an extension server said last."""
+
+    document: JsonObject
+    is_fresh: bool
+    openapi: str = ""
+    swagger: JsonObject | None = None
+
+
+class RemoteDiscovery:
+    """Keeps what the extension servers of one server offer. `servers` makes what asks them."""
+
+    def __init__(
+        self, view: ApiServiceView, servers: Callable[[], ExtensionServers], aside: Aside
+    ) -> None:
+        """Ask nobody yet; `aside` reads what is long."""
+        self._view = view
+        self._servers = servers
+        self._aside = aside
+        self._known: dict[str, _Known] = {}
+        self._offered: tuple[object, tuple[RemoteVersion, ...]] = (None, ())
+        self._lookouts = Lookouts(self._looked, REFRESH_SECONDS)
+
+    def refresh(self, name: str) -> None:
+        """Ask again what the server of an APIService offers."""
+        self._lookouts.wake(name)
+
+    def forget(self, name: str) -> None:
+        """Forget an APIService that is not there any more."""
+        self._lookouts.forget(name)
+        if self._known.pop(name, None) is not None:
+            self._offered = (None, ())
+
+    async def aclose(self) -> None:
+        """Ask no server any more."""
+        await self._lookouts.aclose()
+
+    def offered(self) -> tuple[RemoteVersion, ...]:
+        """The versions of other servers: the same value until something changes."""
+        services = self._view.current()
+        if self._offered[0] is not services:
+            made = tuple(self._version(service) for service in services.by_version.values())
+            self._offered = services, made
+        return self._offered[1]
+
+    def _version(self, one: RemoteApiService) -> RemoteVersion:
+        known = self._known.get(one.name)
+        document = None
+        if known is not None:
+            freshness = "Current" if known.is_fresh else "Stale"
+            document = {**known.document, "freshness": freshness}
+        return RemoteVersion(
+            one.group_version,
+            one.group_priority,
+            one.version_priority,
+            document,
+            "" if known is None else known.openapi,
+            None if known is None else known.swagger,
+        )
+
+    def describes(self, name: str) -> bool:
+        """Tell whether the server of an APIService has a document of it in OpenAPI v3."""
+        known = self._known.get(name)
+        return known is not None and bool(known.openapi)
+
+    async def _looked(self, name: str) -> bool:
+        service = self._view.current().named(name)
+        if service is None:
+            return True
+        try:
+            document = await self._found(service)
+            openapi, swagger = await self._described(service), await self._swagger(service)
+            found = _Known(document, is_fresh=True, openapi=openapi, swagger=swagger)
+        except DiscoveryFailed:
+            found = _Known({"version": service.group_version.version}, is_fresh=False)
+        if self._known.get(name) != found:
+            self._known[name] = found
+            self._offered = (None, ())
+        return found.is_fresh
+
+    async def _found(self, service: RemoteApiService) -> JsonObject:
+        """Ask an extension server for what it offers of a version. Raises DiscoveryFailed."""
+        # late: see there
+        from celadon.apiserver.aggregation.remote_documents import read_aggregated, read_list
+
+        version = service.group_version
+        code, kind, body = await self._asked(service, "/apis", AGGREGATOR, ACCEPTED)
+        if code == 200 and _is_aggregated(kind):
+            versions = await self._read(read_aggregated, body)
+            return versions.get(version, {"version": version.version})
+        if code == 503:
+            raise DiscoveryFailed("it is not available")
+        path = service.path if version.group else f"/api/{version.version}"
+        user = _NOBODY_IN_PARTICULAR
+        code, _, body = await self._asked(service, path, user, "application/json")
+        if code != 200:
+            raise DiscoveryFailed(f"{path}: {code}")
+        return await self._read(lambda text: read_list(text, version.version), body)
+
+    async def _described(self, service: RemoteApiService) -> str:
+        """Return the path of the version's document in OpenAPI v3; empty if it is not known."""
+        # late: see there
+        from celadon.apiserver.aggregation.remote_documents import read_index
+
+        try:
+            code, _, body = await self._asked(service, OPENAPI, _OPENAPI_READER, "application/json")
+            index = await self._read(read_index, body) if code == 200 else {}
+        except DiscoveryFailed:
+            return ""
+        return index.get(f"apis/{service.group_version}", "")
+
+    async def _swagger(self, service: RemoteApiService) -> JsonObject | None:
+        """Return what the document in OpenAPI v2 says of the version; None if it is not known."""
+        # late: see there
+        from celadon.apiserver.aggregation.remote_documents import read_swagger
+
+        try:
+            code, _, body = await self._asked(service, SWAGGER, _OPENAPI_READER, "application/json")
+            if code != 200:
+                return None
+            return await self._read(lambda text: read_swagger(text, f"{service.path}/"), body)
+        except DiscoveryFailed:
+            return None
+
+    async def _read(self, read: Callable[[bytes], T], body: bytes) -> T:
+        """Read a document, aside if it is large. Raises DiscoveryFailed."""
+        try:
+            return read(body) if len(body) <= LARGE_BYTES else await self._aside(read, body)
+        except (ValueError, StatusError, TooMuchWork) as error:
+            raise DiscoveryFailed(str(error)) from None
+
+    async def _asked(
+        self, service: RemoteApiService, path: str, user: User, accept: str
+    ) -> tuple[int, str, bytes]:
+        """The code, the media type and the body. Raises DiscoveryFailed."""
+        # late: most servers have nobody behind them
+        from celadon.apiserver.aggregation.front_proxy import asking_headers, read_answer
+        from celadon.apiserver.go_network import UnusableRoots
+
+        servers = self._servers()
+        held = HeldBytes(servers.room)
+        try:
+            headers: tuple[Header, ...] = (
+                *(("Host", servers.host(service)), ("Accept", accept)),
+                *asking_headers(user),
+            )
+            async with asyncio.timeout(SECONDS):
+                response = await servers.ask(service, "GET", path, headers)
+                return await read_answer(response, MOST_BYTES, held)
+        except (NetworkFailure, UnusableRoots, TimeoutError) as error:
+            raise DiscoveryFailed(str(error)) from None
+        finally:
+            held.give_back()
+
+
+def _is_aggregated(media_type: str) -> bool:
+    parameters = {one.strip() for one in media_type.split(";")}
+    return {f"g={DISCOVERY}", "as=APIGroupDiscoveryList"} <= parameters
+
+
+# --- Aggregator --------------------------------------------------------------
 
 
 _DESCRIPTIONS: Final = f"{OPENAPI}/apis/"

@@ -11,14 +11,13 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal
 
-from celadon.apiserver.aggregation.aggregator import Aggregator
+from celadon.apiserver.aggregation.aggregator import Aggregator, RemoteDiscovery
 from celadon.apiserver.aggregation.api_services import (
     AGGREGATOR,
     AVAILABLE,
     RemoteApiService,
     remote_api_service,
 )
-from celadon.apiserver.aggregation.remote_discovery import RemoteDiscovery
 from celadon.apiserver.controllers import controller_loops as loops
 from celadon.apiserver.http_messages import NetworkFailure
 from celadon.apiserver.object_store import collection_prefix
