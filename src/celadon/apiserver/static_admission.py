@@ -6,16 +6,199 @@ plugin has the objects of its own folder as one source.
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
+import os
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
 
-from celadon.admission.static import NOTHING, STATIC_PLUGINS, StaticObjects
+from celadon.admission.static import (
+    NOTHING,
+    STATIC_PLUGINS,
+    ManifestError,
+    StaticDocument,
+    StaticObjects,
+    StaticPlugin,
+    load,
+)
 from celadon.apiserver.api_settings import Settings
+from celadon.apiserver.operation.log_lines import LIFE, say, warn
 from celadon.apiserver.operation.webhook_counts import StaticReloads
+from celadon.goyaml import SeparatorError, UnreadableError, first_document, yaml_parts
+from celadon.kube.go import Document, JsonSyntaxError, quote, read_json
+from celadon.records import dataclass
 
-if TYPE_CHECKING:
-    from celadon.apiserver.static_source import StaticSource
+# --- Manifest folder ---------------------------------------------------------
+#
+# The files of a folder as documents, and a hash that tells one version of them from the next.
+#
+# As k8s.io/apiserver `pkg/admission/plugin/manifest/loader.go`: not below sub-folders, by name,
+# empty files passed over; what is not a document yet is found out when somebody asks for it.
+
+
+SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
+
+Signature = tuple[tuple[str, int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ManifestFolder:
+    """Holds what is in a folder: the texts of documents with their files. `hash` is empty for
+    nothing at all."""
+
+    texts: tuple[tuple[str, bytes], ...]
+    hash: str
+
+    def documents(self) -> Iterator[StaticDocument]:
+        """Yield the documents. Raises ManifestError for the first that cannot be read."""
+        for file, text in self.texts:
+            yield _document(file, text)
+
+
+def read_folder(folder: str) -> ManifestFolder:
+    """Read the files of a folder. Raises ManifestError."""
+    seen = hashlib.sha256()
+    texts: list[tuple[str, bytes]] = []
+    is_empty = True
+    for path in _files(folder):
+        data = _content(path)
+        if not data:
+            continue
+        is_empty = False
+        seen.update(data + b"\0")
+        try:
+            texts += [(str(path), part) for part in yaml_parts(data)]
+        except SeparatorError as error:
+            where = f"failed to split YAML documents in file {quote(str(path))}"
+            raise ManifestError(f"{where}: {error}") from None
+    return ManifestFolder(tuple(texts), "" if is_empty else f"sha256:{seen.hexdigest()}")
+
+
+def folder_signature(folder: str) -> Signature:
+    """Return what is another value when a file is another one: by name, time, size and place on the
+    disk. It is empty for what cannot be looked at."""
+    try:
+        return tuple(
+            (path.name, found.st_mtime_ns, found.st_size, found.st_ino)
+            for path in _files(folder)
+            for found in (path.stat(),)
+        )
+    except (ManifestError, OSError):
+        return ()
+
+
+def _files(folder: str) -> list[Path]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)]
+    except OSError as error:
+        why = f"failed to read manifest directory {quote(folder)}: open {folder}: {_why(error)}"
+        raise ManifestError(why) from None
+    found = (Path(folder, name) for name in sorted(names, key=os.fsencode))
+    return [path for path in found if os.path.splitext(path.name)[1].lower() in SUFFIXES]
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        what = "read" if isinstance(error, IsADirectoryError) else "open"
+        why = f"failed to read file {quote(str(path))}: {what} {path}: {_why(error)}"
+        raise ManifestError(why) from None
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _document(file: str, data: bytes) -> StaticDocument:
+    text = data.decode("utf-8", "replace")
+    try:
+        if data.startswith(b"{"):
+            return StaticDocument(file, read_json(text, merge=True), text)
+        found = first_document(data)
+    except JsonSyntaxError as error:
+        why = f"couldn't get version/kind; json parse error: {error}"
+        raise ManifestError(f"error loading {file}: {why}") from None
+    except UnreadableError as error:
+        raise ManifestError(f"error loading {file}: {error.upstream}") from None
+    complaint = found.strict_error()
+    return StaticDocument(file, Document(found.value), text, (complaint,) if complaint else ())
+
+
+# --- Sources -----------------------------------------------------------------
+#
+# The static objects of one plugin: loaded at the start, and again when the files are others.
+#
+# A version that cannot be used leaves the one before in force, and is counted and logged each time
+# somebody looks. As k8s.io/apiserver `pkg/admission/plugin/{policy,webhook}/manifest/source`; a
+# file system that tells of changes is not asked, files are looked at every few seconds instead.
+
+
+POLL_SECONDS: Final = 60.0
+"""After so long the files are read, whether or not they look changed."""
+
+
+class StaticSource:
+    """`objects` is what is in force: another one after each reload. `clock` only ever grows."""
+
+    def __init__(
+        self,
+        plugin: StaticPlugin,
+        folder: str,
+        version: str,
+        reloads: StaticReloads,
+        clock: Callable[[], float],
+    ) -> None:
+        self.objects = StaticObjects()
+        self._plugin = plugin
+        self._folder = folder
+        self._version = version
+        self._reloads = reloads
+        self._clock = clock
+        self._signature: Signature = ()
+        self._looked = 0.0
+        self._hash = ""
+
+    def load(self) -> None:
+        """Load the objects for the first time. Raises ManifestError."""
+        self._note_look(folder_signature(self._folder))
+        try:
+            found, hash = self._read()
+        except ManifestError as error:
+            what = f"failed to load static {self._plugin.what} manifests"
+            raise ManifestError(f"{what} from {quote(self._folder)}: {error}") from None
+        self._take(found, hash)
+
+    async def look(self) -> None:
+        """Take in what has changed, if anything has. Never raises for what is in the files."""
+        signature = await asyncio.to_thread(folder_signature, self._folder)
+        if signature == self._signature and self._clock() - self._looked < POLL_SECONDS:
+            return
+        self._note_look(signature)
+        about = {"plugin": self._plugin.name, "dir": self._folder}
+        try:
+            found, hash = await asyncio.to_thread(self._read)
+        except ManifestError as error:
+            self._reloads.failed(self._plugin.name)
+            warn("reloading manifest config", {**about, "err": str(error)})
+            return
+        if hash != self._hash:
+            self._take(found, hash)
+            say(LIFE, "reloaded manifest config", about)
+
+    def _note_look(self, signature: Signature) -> None:
+        self._signature, self._looked = signature, self._clock()
+
+    def _read(self) -> tuple[StaticObjects, str]:
+        folder = read_folder(self._folder)
+        return load(folder.documents(), self._plugin, self._version), folder.hash
+
+    def _take(self, found: StaticObjects, hash: str) -> None:
+        self.objects, self._hash = found, hash
+        self._reloads.loaded(self._plugin.name, hash)
 
 
 # --- Static files ------------------------------------------------------------
@@ -34,15 +217,10 @@ class StaticFiles:
     ) -> None:
         folders = settings.plugin_settings.static_folders
         asked = {name: folder for name, folder in folders.items() if name in settings.plugins}
-        self._sources: dict[str, StaticSource] = {}
-        if asked:
-            # late: few servers have such files, and YAML takes long to load
-            from celadon.apiserver.static_source import StaticSource
-
-            self._sources = {
-                name: StaticSource(STATIC_PLUGINS[name], folder, settings.version, reloads, clock)
-                for name, folder in asked.items()
-            }
+        self._sources = {
+            name: StaticSource(STATIC_PLUGINS[name], folder, settings.version, reloads, clock)
+            for name, folder in asked.items()
+        }
 
     def load(self) -> None:
         """Load all folders at the start. Raises ManifestError."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from celadon.admission.static import ManifestError
-from celadon.apiserver.static_source import folder_signature, read_folder
+from celadon.apiserver.static_admission import folder_signature, read_folder
 
 
 def write(folder: Path, **files: str) -> None:

@@ -10,7 +10,7 @@ import pytest
 from celadon.admission.static import STATIC_PLUGINS, ManifestError
 from celadon.apiserver.operation.metric_table import exposition
 from celadon.apiserver.operation.webhook_counts import StaticReloads
-from celadon.apiserver.static_source import POLL_SECONDS, StaticSource
+from celadon.apiserver.static_admission import POLL_SECONDS, StaticSource
 from tests.apiserver.static_admission.manifests import refusing, rule, write
 
 PODS = rule("pods")

@@ -1,5 +1,5 @@
 """What the simulated controllers decide: of what they see and the time, the steps that come next.
 
 Read `plans` first, then one kind at a time. All of them are pure functions; what drives them stands
-outside of this room, mostly in `planned_controllers`.
+outside of this room, mostly in `simulated_controllers`.
 """
