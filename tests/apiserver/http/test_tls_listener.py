@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from celadon.apiserver.http import tls_listener
+from celadon.apiserver.http import http_server
 from celadon.apiserver.http.http_connection import ConnectionLimits
+from celadon.apiserver.http.http_server import STARTED_AT_ONCE, TlsListener, hello_size
 from celadon.apiserver.http.tls_context import trust_clients
-from celadon.apiserver.http.tls_listener import STARTED_AT_ONCE, TlsListener, hello_size
 from celadon.apiserver.http_messages import Handler, HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.tls import server_context
 from tests.apiserver.http.certificates import new_authority
@@ -157,7 +157,7 @@ def test_a_first_message_may_come_in_pieces(server: Listening, pieces: int) -> N
 def test_of_those_that_say_nothing_the_oldest_goes(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, begun: bytes
 ) -> None:
-    monkeypatch.setattr(tls_listener, "SILENT", FEW)
+    monkeypatch.setattr(http_server, "SILENT", FEW)
     with serving(tmp_path_factory) as server, contextlib.ExitStack() as stack:
         clients = [stack.enter_context(server.connected()) for _ in range(FEW + 1)]
         for one in clients:
@@ -171,7 +171,7 @@ def test_of_those_that_say_nothing_the_oldest_goes(
 def test_of_handshakes_that_nobody_finishes_the_oldest_ends(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tls_listener, "UNFINISHED", FEW)
+    monkeypatch.setattr(http_server, "UNFINISHED", FEW)
     with serving(tmp_path_factory) as server, contextlib.ExitStack() as stack:
         clients = []
         for _ in range(FEW + 1):

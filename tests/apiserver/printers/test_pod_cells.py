@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.printers.pod_cells import pod_conditions
+from celadon.apiserver.printers.cell_texts import pod_conditions
 from celadon.apiserver.printers.table_forms import built_in_shape
 from celadon.kube import GroupVersionResource
 

@@ -38,7 +38,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from celadon.admission import convert
-from celadon.apiserver.printers import pod_cells
+from celadon.apiserver.printers import cell_texts
 from celadon.apiserver.printers.cell_texts import (
     NONE,
     SHOWN,
@@ -537,10 +537,10 @@ CALLS: Final[Mapping[str, CellFunction]] = {
     "paramRef": _param_ref,
     "parentReference": _parent_reference,
     "podGroupState": _pod_group_state,
-    "podReadinessGates": pod_cells.pod_readiness_gates,
-    "podReady": pod_cells.pod_ready,
-    "podRestarts": pod_cells.pod_restarts,
-    "podStatus": pod_cells.pod_status,
+    "podReadinessGates": cell_texts.pod_readiness_gates,
+    "podReady": cell_texts.pod_ready,
+    "podRestarts": cell_texts.pod_restarts,
+    "podStatus": cell_texts.pod_status,
     "poolAllocated": _pool_sum("allocatedDevices"),
     "poolAvailable": _pool_sum("availableDevices"),
     "poolErrors": _pool_errors,

@@ -11,8 +11,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from celadon.apiserver.http_messages import HttpRequest
-from celadon.apiserver.printers.cell_texts import INVALID, Cell, CellsOf, Row, at, number, since
-from celadon.apiserver.printers.pod_cells import pod_conditions
+from celadon.apiserver.printers.cell_texts import (
+    INVALID,
+    Cell,
+    CellsOf,
+    Row,
+    at,
+    number,
+    pod_conditions,
+    since,
+)
 from celadon.apiserver.printers.printer_cells import compiled
 from celadon.kube import (
     GroupVersionKind,

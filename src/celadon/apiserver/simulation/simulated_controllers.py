@@ -25,7 +25,7 @@ from celadon.apiserver.simulation.deployments import (
     ReplicationControllers,
 )
 from celadon.apiserver.simulation.nodes import Kubelets, Nodes, PodEvictions
-from celadon.apiserver.simulation.planning import endpoint_slices, mirrored_slices, volume_claims
+from celadon.apiserver.simulation.planning import endpoint_slices, volume_claims
 from celadon.apiserver.simulation.planning.autoscaling import (
     Recommendation,
     Target,
@@ -488,7 +488,7 @@ class MirroredSlices(PlannedController):
         changed = change.new or change.old
         if change.key.startswith(self.around.view(ENDPOINT_SLICES).prefix):
             name = metadata.labels(changed).get(SERVICE_LABEL)
-            is_own = mirrored_slices.is_mirror(changed or {})
+            is_own = endpoint_slices.is_mirror(changed or {})
             return (f"{metadata.namespace(changed)}/{name}",) if is_own else ()
         return () if changed is None else (item_of(changed),)
 
@@ -497,7 +497,7 @@ class MirroredSlices(PlannedController):
         namespace, name = metadata.namespace(workload), metadata.name(workload)
         service = self.around.view(SERVICES).get(namespace, name)
         slices = self.around.view(ENDPOINT_SLICES).in_namespace(namespace)
-        return mirrored_slices.mirror_plan(workload, service, slices)
+        return endpoint_slices.mirror_plan(workload, service, slices)
 
 
 class Endpoints(_ServiceController):

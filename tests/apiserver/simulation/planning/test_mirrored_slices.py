@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning import mirrored_slices
-from celadon.apiserver.simulation.planning.mirrored_slices import mirror_plan
+from celadon.apiserver.simulation.planning import endpoint_slices
+from celadon.apiserver.simulation.planning.endpoint_slices import mirror_plan
 from celadon.apiserver.simulation.planning.plans import Plan, Verb
 from celadon.kube import JsonObject
 from tests.apiserver.simulation.planning.sample_objects import stored
@@ -135,7 +135,7 @@ def test_endpoints_without_addresses_lose_their_slices() -> None:
 
 
 def test_what_is_too_much_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mirrored_slices, "MAX_ADDRESSES", 2)
+    monkeypatch.setattr(endpoint_slices, "MIRRORED_ADDRESSES", 2)
     plan = mirror_plan(written(subset("192.0.2.1", "192.0.2.2", "192.0.2.3")), SERVICE, ())
     told, made = plan.steps
     assert told.done is not None
