@@ -21,12 +21,11 @@ from celadon.prove.differences import (
     judged,
 )
 from celadon.prove.known_kinds import KnownKinds
-from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer
+from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, TellingRequests, Told
 from celadon.prove.parts import Part, Shadow, Superfluous, shadow
 from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
 from celadon.prove.requests import Endpoint
-from celadon.prove.telling_requests import TellingRequests, Told
 
 __all__ = [
     "Answer",

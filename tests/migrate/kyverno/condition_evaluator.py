@@ -13,15 +13,17 @@ from typing import Final
 import jmespath
 
 from celadon.kube import Json, JsonObject
-from celadon.migrate.kyverno.operators import (
+from celadon.migrate.kyverno.patterns import (
+    Operator,
+    compares,
     equals,
     is_alike,
     listed,
     order,
+    ordered,
     printed,
     range_of,
 )
-from celadon.migrate.kyverno.patterns import Operator, compares, ordered
 from tests.migrate.kyverno.jmespath_functions import OPTIONS
 
 

@@ -1,4 +1,5 @@
-"""Kyverno's arithmetic: of numbers, quantities and durations, whichever both operands are; times.
+"""Kyverno's arithmetic: of numbers, quantities and durations, whichever both operands are; times;
+and ranges of versions.
 
 Facts are those of Kyverno's `pkg/engine/jmespath/arithmetic.go`. A text is a quantity there if it
 can be, else a duration.
@@ -6,11 +7,22 @@ can be, else a duration.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from celadon.migrate.cel_text import Condition, comparison, conjunction, negation, quoted, truth
+from celadon.migrate.cel_text import (
+    Condition,
+    choice,
+    comparison,
+    conjunction,
+    constant,
+    disjunction,
+    negation,
+    quoted,
+    truth,
+)
 from celadon.migrate.kyverno.pattern_translation import DURATION
 from celadon.migrate.kyverno.patterns import amount, nanoseconds
 from celadon.migrate.kyverno.queries import Computed, Constant, Query, Truth, single
@@ -222,3 +234,52 @@ TIMES: Final[Mapping[str, tuple[int, int, Callable[..., Query]]]] = {
     "time_utc": (1, 1, _instant),
 }
 """Functions by name: how many arguments they have, and what they read."""
+
+
+# --- Semantic versions -------------------------------------------------------
+#
+# Ranges of semantic versions (`>=1.2.0 <2.0.0 || 3.0.0`) as conditions of CEL.
+#
+# Facts are those of `blang/semver`, which `semver_compare` of Kyverno reads ranges with. It
+# takes what is no version for 0.0.0.
+
+
+_AFTER_OPERATOR: Final = re.compile(r"(?<=[<>=!])\s+")
+_PART: Final = re.compile(r"(>=|<=|!=|==|=|!|>|<|)(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)", re.ASCII)
+_OPERATORS: Final = {"": "==", "=": "==", "!": "!="}
+_HOLDS_OF_SIGN: Final = {
+    "==": (0,), "!=": (-1, 1), ">": (1,), ">=": (0, 1), "<": (-1,), "<=": (-1, 0),
+}  # fmt: skip
+
+
+def is_in_versions(text: str, versions: str) -> Condition:
+    """Return whether a text is a version in a range. Raises NotTranslated."""
+    alternatives = [_parts(one) for one in versions.split("||")]
+    inside = disjunction(
+        conjunction(
+            comparison(f"semver({text}).compareTo(semver({quoted(version)}))", operator, "0")
+            for operator, version in one
+        )
+        for one in alternatives
+    )
+    takes_zero = any(
+        all(_sign_of_zero(version) in _HOLDS_OF_SIGN[operator] for operator, version in one)
+        for one in alternatives
+    )
+    return choice(truth(f"isSemver({text})"), inside, constant(takes_zero))
+
+
+def _parts(text: str) -> list[tuple[str, str]]:
+    found = [_PART.fullmatch(one) for one in _AFTER_OPERATOR.sub("", text).split()]
+    parts = [(_OPERATORS.get(one[1], one[1]), one[2]) for one in found if one is not None]
+    if not parts or None in found:
+        raise NotTranslated(f"the range of versions `{text.strip()}`")
+    return parts
+
+
+def _sign_of_zero(version: str) -> int:
+    """Return how 0.0.0 compares with a version."""
+    numbers, _, before_release = version.partition("-")
+    if numbers.strip("0."):
+        return -1
+    return 1 if before_release else 0

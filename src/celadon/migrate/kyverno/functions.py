@@ -29,7 +29,7 @@ from celadon.migrate.cel_text import (
     quoted,
     truth,
 )
-from celadon.migrate.kyverno.arithmetic import ARITHMETIC, TIMES
+from celadon.migrate.kyverno.arithmetic import ARITHMETIC, TIMES, is_in_versions
 from celadon.migrate.kyverno.pattern_translation import globbed
 from celadon.migrate.kyverno.patterns import GO_NUMBER, has_wildcards, number_in
 from celadon.migrate.kyverno.queries import (
@@ -61,7 +61,6 @@ from celadon.migrate.kyverno.queries import (
     some_item,
     streamed,
 )
-from celadon.migrate.kyverno.semantic_versions import is_in_versions
 from celadon.migrate.shapes import Form, Place, Shape
 from celadon.migrate.translations import NotTranslated
 
