@@ -3,12 +3,17 @@
 Read `yaml_scalars` first (what an unquoted word means), then `yaml_events` (the complete reader,
 from libyaml's events), `yaml_blocks` (the quick one for the style of everyday manifests) and
 `yaml_documents` (the body of a request, with what an API server says about it, and the way
-back). `yaml_on_demand` loads what few texts need; `yaml_scalars` also cuts a file into its
+back; `yaml_blocks` loads it when it is needed). `yaml_scalars` also cuts a file into its
 documents. Files, and where things stand in them, are the commands' (`cli/reading`).
 """
 
-from celadon.goyaml.yaml_blocks import BlockReader, UnusualError
-from celadon.goyaml.yaml_on_demand import first_document, read_yaml, yaml_text
+from celadon.goyaml.yaml_blocks import (
+    BlockReader,
+    UnusualError,
+    first_document,
+    read_yaml,
+    yaml_text,
+)
 from celadon.goyaml.yaml_scalars import (
     MAX_DEPTH,
     NotJsonError,

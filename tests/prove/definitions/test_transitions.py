@@ -9,7 +9,7 @@ import pytest
 from celadon.kube.releases import answering_as
 from celadon.prove import Answer
 from celadon.prove.definitions import Change, ChangeReply, Transitions
-from celadon.prove.definitions.transitions import subjects
+from celadon.prove.definitions.rule_questions import subjects
 from tests.prove.definitions.definitions import (
     INTEGER,
     RELEASE,

@@ -1,8 +1,7 @@
 """Rules of Kyverno that demand a level of the Pod Security Standards (`validate.podSecurity`).
 
 Each check of the level becomes a validation. Kyverno judges `restricted` by the checks of
-`baseline`, too, also where those of `restricted` are stricter. What is excluded is in the next
-chapter (`pod_security_exclusions`).
+`baseline`, too, also where those of `restricted` are stricter.
 
 As Kyverno `pkg/pss/evaluate.go`.
 """
@@ -10,13 +9,15 @@ As Kyverno `pkg/pss/evaluate.go`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from celadon.admission.plugins.pod_security_expressions import (
+    CONTAINERS,
     OLDEST,
     Check,
+    Part,
     all_containers,
     checks_of,
 )
@@ -24,14 +25,28 @@ from celadon.admission.plugins.pod_security_standards import (
     BASELINE,
     LATEST,
     NEWEST,
+    OTHER_VOLUMES,
+    PROFILES,
     RESTRICTED,
     minor_of,
     version_error,
 )
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.releases import is_since
-from celadon.migrate.cel_text import ALWAYS, Condition, conjunction, truth
-from celadon.migrate.kyverno.pod_security_exclusions import exclusions, without_excluded
+from celadon.kube.well_known_values import CONTAINER_LISTS
+from celadon.migrate.cel_text import (
+    ALWAYS,
+    NEVER,
+    Binding,
+    Condition,
+    conjunction,
+    constant,
+    disjunction,
+    every,
+    truth,
+)
+from celadon.migrate.kyverno.pattern_translation import globbed
+from celadon.migrate.kyverno.patterns import wildcard_match
 from celadon.migrate.kyverno.policies import TEMPLATES
 from celadon.migrate.translations import NotTranslated
 
@@ -144,3 +159,328 @@ def _without_image_volumes(check: Check) -> Check:
         for one in check.parts
     )
     return replace(check, parts=tuple(parts))
+
+
+# --- Exclusions --------------------------------------------------------------
+#
+# What rules of Kyverno, and exceptions to them, exclude from the Pod Security Standards.
+#
+# Kyverno collects the errors of each check, by field, and takes away those of containers or of
+# the pod that an exclusion names: all of a control, or those of one field (`restrictedField`)
+# whose bad values are among `values`. A check that has no errors left is passed. Here the parts
+# of a check get what is forgiven as alternatives, field by field.
+#
+# As Kyverno `pkg/pss/evaluate.go`, and the errors of its fork of `k8s.io/pod-security-
+# admission`.
+
+
+_OF_PODS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Host Namespaces": ("hostNamespaces",),
+    "HostPath Volumes": ("hostPathVolumes",),
+    "Sysctls": ("sysctls",),
+    "Volume Types": ("restrictedVolumes",),
+}
+"""Controls of fields that only pods have, and their checks: they are excluded without images."""
+
+_OF_CONTAINERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "Capabilities": ("capabilities_baseline", "capabilities_restricted"),
+    "Privileged Containers": ("privileged",),
+    "Host Ports": ("hostPorts",),
+    "/proc Mount Type": ("procMount",),
+    "Privilege Escalation": ("allowPrivilegeEscalation",),
+}
+"""Controls of fields that only containers have: they are excluded by images."""
+
+_OF_BOTH: Final[Mapping[str, tuple[str, ...]]] = {
+    "AppArmor": ("appArmorProfile",),
+    "HostProcess": ("windowsHostProcess",),
+    "Running as Non-root": ("runAsNonRoot",),
+    "Running as Non-root user": ("runAsUser",),
+    "SELinux": ("seLinuxOptions",),
+    "Seccomp": ("seccompProfile_baseline", "seccompProfile_restricted"),
+}
+"""Controls of both. An exclusion without images is of the pod's own fields."""
+
+_CAN_MISS: Final = ("Running as Non-root", "Seccomp")
+"""Controls whose fields a container must not leave out. Where one is excluded without images,
+Kyverno also takes away an error of some container."""
+
+_CONTROLS: Final = {
+    check: control
+    for control, checks in {**_OF_PODS, **_OF_CONTAINERS, **_OF_BOTH}.items()
+    for check in checks
+}
+
+_POD: Final = "spec"
+"""The place of an exclusion that is about the pod itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The values that an exclusion forgives."""
+
+    patterns: Sequence[str]
+
+    def are(self, text: str) -> Condition:
+        """Return whether the value of an expression is one of them."""
+        return disjunction(globbed(text, one) for one in self.patterns)
+
+    def have(self, value: str) -> Condition:
+        """Return whether a value that is known is one of them."""
+        return constant(any(wildcard_match(one, value) for one in self.patterns))
+
+
+@dataclass(frozen=True, slots=True)
+class _Exclusion:
+    """An entry of `exclude`."""
+
+    images: tuple[str, ...]
+    """The images of the containers that it is about; without them it is about the pod."""
+    place: str
+    """The list of containers with the field, or the pod; nothing for all of the control."""
+    field: str
+    values: _Values
+    when: Condition
+    """An exception excludes nothing from objects that it is not for."""
+
+    def image(self) -> Condition:
+        """Return whether a container has such an image."""
+        return disjunction(globbed("c.?image.orValue('')", one) for one in self.images)
+
+
+# --- Fields ------------------------------------------------------------------
+#
+# What forgives the errors of a part, of the pod's spec or of a container.
+
+_Forgiving = Callable[[str, _Exclusion], Condition]
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A field that exclusions name."""
+
+    forgiving: _Forgiving
+    """Of the expression of the pod's spec or of a container; of one item where a part has items."""
+    has_many: bool = False
+    """One place can have several errors of the field. Kyverno takes away as many as exclusions
+    forgive, whichever they are: with one exclusion these are those that it forgives."""
+
+
+def _fixed(value: str) -> _Forgiving:
+    return lambda _place, given: given.values.have(value)
+
+
+def _one(path: str) -> _Forgiving:
+    return lambda place, given: given.values.are(f"{place}.?securityContext.{path}.orValue('')")
+
+
+def _item(value: str) -> _Forgiving:
+    return lambda _place, given: given.values.are(value)
+
+
+def _of_kind(kind: str) -> _Forgiving:
+    # The error of a volume has no bad value.
+    return lambda _place, _given: truth(f"has(volume.{kind})")
+
+
+def _dropped(place: str, given: _Exclusion) -> Condition:
+    # Of a container that drops nothing there is no bad value.
+    items = f"{place}.?securityContext.?capabilities.?drop.orValue([])"
+    return every(items, "capability", given.values.are("capability"))
+
+
+def _unset(place: str, field: str = "") -> Condition:
+    return truth(f"!{place}.?securityContext{field}.hasValue()", Binding.UNARY)
+
+
+def _escalation(place: str, given: _Exclusion) -> Condition:
+    field = ".?allowPrivilegeEscalation"
+    is_set = truth(f"{place}.?securityContext{field}.orValue(false)")
+    return disjunction(
+        [
+            _unset(place),
+            conjunction([given.values.have("nil"), _unset(place, field)]),
+            conjunction([given.values.have("true"), is_set]),
+        ]
+    )
+
+
+def _non_root(place: str, given: _Exclusion) -> Condition:
+    unset = _unset(place, ".?runAsNonRoot") if place == _CONTAINER else NEVER
+    return disjunction([given.values.have("false"), unset])
+
+
+def _seccomp(place: str, given: _Exclusion) -> Condition:
+    unset = _unset(place, ".?seccompProfile") if place == _CONTAINER else NEVER
+    return disjunction([unset, _one("?seccompProfile.?type")(place, given)])
+
+
+_CONTAINER: Final = "c"
+
+
+_FIELDS: Final[Mapping[tuple[str, str], _Field]] = {
+    ("AppArmor", "securityContext.appArmorProfile.type"): _Field(_one("?appArmorProfile.?type")),
+    ("Capabilities", "securityContext.capabilities.add"): _Field(_item("capability")),
+    ("Capabilities", "securityContext.capabilities.drop"): _Field(_dropped),
+    **{
+        ("Host Namespaces", one): _Field(_fixed("true"))
+        for one in ("hostNetwork", "hostPID", "hostIPC")
+    },
+    ("HostPath Volumes", "volumes[*].hostPath"): _Field(
+        _item("volume.hostPath.path"), has_many=True
+    ),
+    ("Host Ports", "ports[*].hostPort"): _Field(_item("string(port.hostPort)"), has_many=True),
+    ("HostProcess", "securityContext.windowsOptions.hostProcess"): _Field(_fixed("true")),
+    ("Privilege Escalation", "securityContext.allowPrivilegeEscalation"): _Field(_escalation),
+    ("Privileged Containers", "securityContext.privileged"): _Field(_fixed("true")),
+    ("/proc Mount Type", "securityContext.procMount"): _Field(_one("?procMount")),
+    ("Running as Non-root", "securityContext.runAsNonRoot"): _Field(_non_root),
+    ("Running as Non-root user", "securityContext.runAsUser"): _Field(_fixed("0")),
+    **{
+        ("SELinux", f"securityContext.seLinuxOptions.{one}"): _Field(
+            _one(f"?seLinuxOptions.?{one}")
+        )
+        for one in ("type", "user", "role")
+    },
+    ("Seccomp", "securityContext.seccompProfile.type"): _Field(_seccomp),
+    ("Sysctls", "securityContext.sysctls[*].name"): _Field(_item("sysctl.name"), has_many=True),
+    **{
+        ("Volume Types", f"volumes[*].{one}"): _Field(_of_kind(one), has_many=True)
+        for one in OTHER_VOLUMES
+    },
+}
+"""By the control and the field's path below a container or the pod's spec."""
+
+_PATH: Final = re.compile(rf"spec\.(?:({'|'.join(CONTAINER_LISTS)})\[\*\]\.)?(.+)")
+
+
+# --- Exclusions --------------------------------------------------------------
+
+
+def exclusions(
+    given: Sequence[tuple[Condition, Sequence[JsonObject]]],
+) -> dict[str, list[_Exclusion]]:
+    """Return what is excluded, by control, of entries and when they are heeded. Raises
+    NotTranslated."""
+    found: dict[str, list[_Exclusion]] = {}
+    for when, entries in given:
+        for entry in entries:
+            control = str(entry.get("controlName"))
+            found.setdefault(control, []).append(_exclusion(entry, control, when))
+    for control, excluded in found.items():
+        fields = [(one.place, one.field) for one in excluded if one.field]
+        for place, name in fields:
+            if _FIELDS[control, name].has_many and fields.count((place, name)) > 1:
+                raise NotTranslated(f"several exclusions of `{name}` in `podSecurity`")
+        for one in excluded:
+            is_open = control in _CAN_MISS and not one.images and not one.field
+            if is_open and not _is_whole(control, excluded, one.when):
+                raise NotTranslated(f"an exclusion of `{control}` of pods, but not of containers")
+    return found
+
+
+def _exclusion(entry: JsonObject, control: str, when: Condition) -> _Exclusion:
+    images, values = tuple(entry.get("images") or ()), tuple(entry.get("values") or ())
+    path = str(entry.get("restrictedField") or "")
+    taken = {**_OF_BOTH, **(_OF_CONTAINERS if images else _OF_PODS)}
+    if control not in taken or bool(path) is not bool(values):
+        raise NotTranslated(f"an exclusion of `{control}` that Kyverno does not take")
+    if not path:
+        return _Exclusion(images, "", "", _Values(()), when)
+    named = _PATH.fullmatch(path)
+    place, field = (named[1] or _POD, named[2]) if named else ("", "")
+    # Without images a container of Kyverno's own is judged in place of the pod's.
+    if (control, field) not in _FIELDS or bool(images) is (place == _POD):
+        raise NotTranslated(f"the `restrictedField` {path} in an exclusion of `{control}`")
+    return _Exclusion(images, place, field, _Values(values), when)
+
+
+def _is_whole(control: str, given: Iterable[_Exclusion], when: Condition) -> bool:
+    """Return whether nothing is left of a control, of objects that fulfil a condition."""
+    whole = [one for one in given if not one.field and one.when in (ALWAYS, when)]
+    of_pod = any(not one.images for one in whole)
+    of_all = any("*" in one.images for one in whole)
+    if control in _OF_BOTH:
+        return of_pod and of_all
+    return of_pod or of_all
+
+
+def without_excluded(
+    name: str, check: Check, excluded: Mapping[str, list[_Exclusion]], root: str
+) -> tuple[Check, Mapping[str, str]]:
+    """Return a check of a pod that stands somewhere without what is excluded, and the variables
+    that it needs."""
+    control = _CONTROLS.get(name, "")
+    given = excluded.get(control)
+    if given is None:
+        return check, {}
+    if _is_whole(control, given, ALWAYS):
+        return Check(()), {}
+    parts = [_with_errors_of_both(one, root) if one.unless else one for one in check.parts]
+    if any(one.field or not one.images or one.when != ALWAYS for one in given):
+        left = [each for one in parts for each in _field_by_field(control, one, given, root)]
+        return replace(check, parts=tuple(left)), {}
+    variable = f"containersFor{''.join(re.findall('[A-Za-z]+', control.title()))}"
+    meant = disjunction(one.image() for one in given).opposite
+    left = [
+        replace(one, containers=f"variables.{variable}") if one.containers else one for one in parts
+    ]
+    return replace(check, parts=tuple(left)), {variable: f"{CONTAINERS}.filter(c, {meant})"}
+
+
+def _with_errors_of_both(part: Part, root: str) -> Part:
+    """Return what is demanded where a profile of seccomp is missing. Kyverno does not collect the
+    error of that where another is bad."""
+    profile = "?securityContext.?seccompProfile"
+    good = ", ".join(repr(one) for one in sorted(PROFILES))
+    bad = f"{CONTAINERS}.exists(c, !(c.{profile}.?type.orValue('Localhost') in [{good}]))"
+    return replace(part, unless=(f"{root}.spec.{profile}.hasValue()", bad))
+
+
+def _field_by_field(
+    control: str, part: Part, given: Sequence[_Exclusion], root: str
+) -> Iterator[Part]:
+    """Yield a part with what is forgiven as alternatives, of containers for each list of them."""
+    if not part.containers:
+        of_pod = [one for one in given if not one.images]
+        yield from _forgiven(control, part, f"{root}.spec", of_pod)
+        return
+    lists: dict[Part, list[str]] = {}
+    for name in CONTAINER_LISTS:
+        here = [one for one in given if one.images and one.place in ("", name)]
+        for left in _forgiven(control, part, _CONTAINER, here):
+            lists.setdefault(left, []).append(f"{root}.spec.?{name}.orValue([])")
+    for left, names in lists.items():
+        if len(names) == len(CONTAINER_LISTS):
+            yield left
+        else:
+            text = names[0] if len(names) == 1 else f"({' + '.join(names)})"
+            yield replace(left, containers=text)
+
+
+def _forgiven(control: str, part: Part, place: str, given: Sequence[_Exclusion]) -> Iterator[Part]:
+    """Yield a part with what forgives its errors, unless that is always so."""
+    left = part
+    ways: list[Condition] = []
+    for one in given:
+        if one.field and not (part.path and one.field.startswith(part.path)):
+            continue
+        field = _FIELDS[control, one.field] if one.field else None
+        forgiven = field.forgiving(place, one) if field else ALWAYS
+        if field and part.items:
+            # All items that are bad are among the values.
+            also = _operands([conjunction([one.when, forgiven])])
+            wider = replace(left, alternatives=(*left.alternatives, *also))
+            if not one.images:
+                left = wider
+                continue
+            forgiven = truth(replace(wider, otherwise=()).text)
+        image = one.image() if one.images else ALWAYS
+        ways.append(conjunction([one.when, image, forgiven]))
+    if ALWAYS not in ways:
+        yield left.with_others(_operands(ways))
+
+
+def _operands(ways: Sequence[Condition]) -> tuple[str, ...]:
+    """Return conditions as operands of `||`; what never holds is none."""
+    return tuple(dict.fromkeys(one.inside(Binding.OR) for one in ways if one != NEVER))

@@ -40,7 +40,7 @@ from celadon.migrate.kyverno.matching import (
     kinds_of,
     matching,
 )
-from celadon.migrate.kyverno.pod_security_exclusions import exclusions
+from celadon.migrate.kyverno.pod_security import exclusions
 from celadon.migrate.kyverno.policies import (
     POLICY_SHAPE,
     Policy,

@@ -2,14 +2,20 @@
 immutable are, and whether a new revision makes stored objects invalid.
 
 Read `structural_values` first (an object by its structural schema), then `rule_looks` (rules over
-such objects), then the questions: `rule_questions`, `transitions`, `revisions`.
+such objects), then the questions: `rule_questions` and `revisions`.
 """
 
 from celadon.prove.definitions.revisions import Demand, RevisionReply, Revisions
 from celadon.prove.definitions.rule_looks import Node as RuleNode
 from celadon.prove.definitions.rule_looks import schema_path
-from celadon.prove.definitions.rule_questions import DefinitionProver, RuleQuestion, RuleReply
-from celadon.prove.definitions.transitions import Change, ChangeReply, Transitions
+from celadon.prove.definitions.rule_questions import (
+    Change,
+    ChangeReply,
+    DefinitionProver,
+    RuleQuestion,
+    RuleReply,
+    Transitions,
+)
 
 __all__ = [
     "Change",
