@@ -32,7 +32,6 @@ from celadon.apiserver.api_settings import AccessSettings, ServedRelease, Settin
 from celadon.apiserver.authn.authentication import Authenticator
 from celadon.apiserver.authn.identities import FrontProxies
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens
-from celadon.apiserver.authn.token_requests import TokenIssuer
 from celadon.apiserver.authz.access_decisions import Standings
 from celadon.apiserver.caches.policy_view import (
     MUTATING,
@@ -60,6 +59,7 @@ from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.image_policy import ImagePolicy
 from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import Reader
+from celadon.apiserver.handlers.reviews import TokenIssuer
 from celadon.apiserver.handlers.verbs import Reviewer, Verbs
 from celadon.apiserver.handlers.watch import Watching
 from celadon.apiserver.handlers.write import FieldManagers, Writer, in_order

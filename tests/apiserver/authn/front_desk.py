@@ -16,20 +16,22 @@ from typing import Any
 from celadon.apiserver.authn.authentication import Authenticator, Credentials, read_token_file
 from celadon.apiserver.authn.service_account_tokens import ServiceAccountTokens, SignerOnDemand
 from celadon.apiserver.authn.signing_keys import new_elliptic_key
-from celadon.apiserver.authn.token_requests import TokenIssuer, self_subject_review, token_review
 from celadon.apiserver.authz.access_decisions import (
     AuthorizerChain,
     check_access,
     request_attributes,
 )
-from celadon.apiserver.authz.access_reviews import (
-    local_subject_access_review,
-    self_subject_access_review,
-    self_subject_rules_review,
-    subject_access_review,
-)
 from celadon.apiserver.authz.impersonation import Impersonation, wanted_user
 from celadon.apiserver.authz.role_write_checks import RoleWriteChecks
+from celadon.apiserver.handlers.reviews import (
+    TokenIssuer,
+    local_subject_access_review,
+    self_subject_access_review,
+    self_subject_review,
+    self_subject_rules_review,
+    subject_access_review,
+    token_review,
+)
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.request_info import RequestInfo, request_info
 from celadon.kube import GroupVersionResource, StatusError, User, metadata, status

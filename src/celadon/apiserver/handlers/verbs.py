@@ -1,7 +1,7 @@
 """A request for a resource, from its endpoint to its answer.
 
 Each verb reads as the list of its steps; what they do is in `read`, `watch`, `write` and `delete`,
-how it is shown in `forms`. Reviews, which are created and never stored, are answered here, too.
+how it is shown in `forms`. Reviews, which are created and never stored, come this way, too.
 """
 
 from __future__ import annotations
@@ -13,15 +13,7 @@ from typing import Final
 
 from celadon.admission import Operation
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
-from celadon.apiserver.authn.token_requests import TokenIssuer, self_subject_review, token_review
 from celadon.apiserver.authz.access_decisions import Standings
-from celadon.apiserver.authz.access_reviews import (
-    local_subject_access_review,
-    readable,
-    self_subject_access_review,
-    self_subject_rules_review,
-    subject_access_review,
-)
 from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.discovery.discovery_documents import version_rank
@@ -39,6 +31,16 @@ from celadon.apiserver.handlers.endpoints import NAMED_VERBS
 from celadon.apiserver.handlers.forms import Forms, has_blueprints
 from celadon.apiserver.handlers.pods import PodOperations
 from celadon.apiserver.handlers.read import ObjectList, Reader
+from celadon.apiserver.handlers.reviews import (
+    TokenIssuer,
+    local_subject_access_review,
+    readable,
+    self_subject_access_review,
+    self_subject_review,
+    self_subject_rules_review,
+    subject_access_review,
+    token_review,
+)
 from celadon.apiserver.handlers.watch import CHANGES, WatchEvent, Watching, WatchRequest
 from celadon.apiserver.handlers.write import FieldManagers, Writer, Written, in_order
 from celadon.apiserver.http_messages import JSON, HttpAnswer, Outlet

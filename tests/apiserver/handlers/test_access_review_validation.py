@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.authz.access_reviews import (
+from celadon.apiserver.handlers.reviews import (
     readable,
     validate_local_review,
     validate_self_review,

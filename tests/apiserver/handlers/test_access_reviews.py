@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.authz.access_reviews import (
+from celadon.apiserver.handlers.reviews import (
     local_subject_access_review,
     reviewed_attributes,
     self_subject_access_review,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.authn.authentication import Authenticator, TokenFile
-from celadon.apiserver.authn.token_requests import rfc3339, self_subject_review, token_review
+from celadon.apiserver.handlers.reviews import rfc3339, self_subject_review, token_review
 from celadon.kube import User
 from tests.apiserver.authn.front_desk import NOW
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from celadon.apiserver.authn.signed_tokens import parse_token
-from celadon.apiserver.authn.token_requests import TokenIssuer
+from celadon.apiserver.handlers.reviews import TokenIssuer
 from celadon.kube import StatusError
 from tests.apiserver.authn.front_desk import NOW, SIGNER
 from tests.apiserver.authn.test_service_account_tokens import (
