@@ -10,7 +10,6 @@ from typing import Any
 from celadon import cel
 from celadon.cel.declarations import Function, Library, Overload, Variable
 from celadon.cel.library import (
-    bindings,
     comprehensions,
     encoders,
     math,
@@ -42,7 +41,7 @@ _SWITCHES = cel.Switches(
 )
 _LIBRARIES = (
     optionals.library(),
-    bindings.library(),
+    comprehensions.bindings(),
     encoders.LIBRARY,
     math.library(),
     strings.library(checked_offsets=True),

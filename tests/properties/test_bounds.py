@@ -25,7 +25,6 @@ from celadon.cel.extend import (
     growth,
 )
 from celadon.cel.libraries import (
-    bindings,
     comprehensions,
     encoders,
     lists,
@@ -118,7 +117,7 @@ LANGUAGE = Environment(
         lists.library(),
         sets.LIBRARY,
         encoders.LIBRARY,
-        bindings.library(),
+        comprehensions.bindings(),
         comprehensions.LIBRARY,
         regex.LIBRARY,
         network.LIBRARY,

@@ -1,12 +1,12 @@
 """The door to the function libraries of the language: a module each, with `LIBRARY` or
-`library(version)`; and how conversions to text are written inline.
+`library(version)` (and `bindings(version)` in `comprehensions`); and how conversions to text are
+written inline.
 
 `celadon.cel.extend` is the door for who writes a library of their own.
 """
 
 from celadon.cel.codegen import inline_functions as text_forms
 from celadon.cel.library import (
-    bindings,
     comprehensions,
     encoders,
     formatting,
@@ -21,7 +21,6 @@ from celadon.cel.library import (
 from celadon.cel.library import standard as standard_library
 
 __all__ = [
-    "bindings",
     "comprehensions",
     "encoders",
     "formatting",

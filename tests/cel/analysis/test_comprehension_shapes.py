@@ -13,7 +13,7 @@ from celadon.cel.analysis.tree_context import (
     mapped_element,
     optional_mapping,
 )
-from celadon.cel.libraries import bindings, comprehensions, lists, optionals
+from celadon.cel.libraries import comprehensions, lists, optionals
 from celadon.cel.syntax import Call, Comprehension, Ident, walk
 
 ENVIRONMENT = Environment(
@@ -22,7 +22,7 @@ ENVIRONMENT = Environment(
         optionals.library(),
         lists.library(),
         comprehensions.LIBRARY,
-        bindings.library(),
+        comprehensions.bindings(),
     ),
     switches=Switches(optional_syntax=True),
 )

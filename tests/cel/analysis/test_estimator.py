@@ -6,7 +6,7 @@ import pytest
 
 from celadon.cel import Environment, Switches, types
 from celadon.cel.cost import Range
-from celadon.cel.libraries import bindings, comprehensions, lists, optionals, sets, strings
+from celadon.cel.libraries import comprehensions, lists, optionals, sets, strings
 from celadon.cel.types import Type
 
 ANY = (1 << 64) - 1
@@ -26,7 +26,7 @@ LIBRARIES = (
     lists.library(),
     sets.LIBRARY,
     comprehensions.LIBRARY,
-    bindings.library(),
+    comprehensions.bindings(),
 )
 ENVIRONMENT = Environment(VARIABLES, libraries=LIBRARIES, switches=Switches(optional_syntax=True))
 

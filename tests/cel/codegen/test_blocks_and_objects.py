@@ -9,13 +9,17 @@ import pytest
 
 from celadon.cel import Environment, EvaluationError, Switches, types
 from celadon.cel.extend import Library, ObjectType
-from celadon.cel.libraries import bindings, optionals
+from celadon.cel.libraries import comprehensions, optionals
 from celadon.cel.parsing.macros import BLOCK_MACROS
 
 ENVIRONMENT = Environment(
     {"x": types.DYN, "n": types.INT, "@index0": types.DYN, "@index1": types.DYN},
     objects=(ObjectType("T", {"a": types.INT, "b": types.list_of(types.INT)}),),
-    libraries=(bindings.library(), optionals.library(), Library("block", macros=BLOCK_MACROS)),
+    libraries=(
+        comprehensions.bindings(),
+        optionals.library(),
+        Library("block", macros=BLOCK_MACROS),
+    ),
     switches=Switches(optional_syntax=True),
 )
 

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.cel import Environment, EvaluationError, Program, Switches, types
 from celadon.cel.errors import CostLimitExceeded
-from celadon.cel.libraries import bindings, optionals
+from celadon.cel.libraries import comprehensions, optionals
 from celadon.kube.library.environments import environment
 
 ENVIRONMENT = environment("1.36").extend({"o": types.DYN, "v": types.DYN, "s": types.STRING})
@@ -16,7 +16,7 @@ ENVIRONMENT = environment("1.36").extend({"o": types.DYN, "v": types.DYN, "s": t
 
 BINDING = Environment(
     {"o": types.DYN, "v": types.DYN},
-    libraries=(optionals.library(), bindings.library()),
+    libraries=(optionals.library(), comprehensions.bindings()),
     switches=Switches(optional_syntax=True),
 )
 

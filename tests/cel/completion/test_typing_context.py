@@ -7,7 +7,7 @@ import pytest
 from celadon.cel import Environment, Switches, types
 from celadon.cel.completion import type_in, typing_context
 from celadon.cel.extend import ObjectType
-from celadon.cel.libraries import bindings, comprehensions, optionals
+from celadon.cel.libraries import comprehensions, optionals
 
 ITEM = types.object_type("Item")
 ENVIRONMENT = Environment(
@@ -16,7 +16,7 @@ ENVIRONMENT = Environment(
         "items": types.list_of(ITEM),
         "labels": types.map_of(types.STRING, ITEM),
     },
-    libraries=[optionals.library(), comprehensions.LIBRARY, bindings.library()],
+    libraries=[optionals.library(), comprehensions.LIBRARY, comprehensions.bindings()],
     switches=Switches(optional_syntax=True),
     objects=[ObjectType("Item", {"name": types.STRING, "next": ITEM})],
 )

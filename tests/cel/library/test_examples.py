@@ -7,7 +7,6 @@ import pytest
 from celadon.cel import Environment, Switches
 from celadon.cel.declarations import Library
 from celadon.cel.library import (
-    bindings,
     comprehensions,
     encoders,
     lists,
@@ -29,7 +28,7 @@ NEWEST = (
     lists.library(),
     sets.LIBRARY,
     encoders.LIBRARY,
-    bindings.library(),
+    comprehensions.bindings(),
     comprehensions.LIBRARY,
     regex.LIBRARY,
     network.LIBRARY,

@@ -8,13 +8,13 @@ import pytest
 
 from celadon import cel
 from celadon.cel import AttributePattern, Unknown
-from celadon.cel.library import bindings, optionals
+from celadon.cel.library import comprehensions, optionals
 from celadon.cel.syntax import Ast, walk
 from celadon.cel.values.runtime_types import ANY
 
 ENVIRONMENT = cel.Environment(
     {"object": cel.types.DYN, "u": cel.types.DYN, "b": cel.types.BOOL, "n": cel.types.INT},
-    libraries=(optionals.library(), bindings.library()),
+    libraries=(optionals.library(), comprehensions.bindings()),
     switches=cel.Switches(optional_syntax=True),
 )
 OBJECT = {"spec": {"replicas": 3, "labels": {"a": "x"}, "ports": [80, 443]}, "flag": True}

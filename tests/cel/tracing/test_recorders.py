@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from celadon.cel import Environment, EvaluationError, types
-from celadon.cel.libraries import bindings
+from celadon.cel.libraries import comprehensions
 from celadon.cel.tracing import (
     KEPT_FRAMES,
     KEPT_ROUNDS,
@@ -19,7 +19,7 @@ from celadon.cel.tracing import (
 
 ENVIRONMENT = Environment(
     {"l": types.list_of(types.INT), "o": types.DYN, "b": types.BOOL},
-    libraries=[bindings.library()],
+    libraries=[comprehensions.bindings()],
 )
 
 

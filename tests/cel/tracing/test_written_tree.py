@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from celadon.cel import Environment, syntax, types
-from celadon.cel.libraries import bindings, math
+from celadon.cel.libraries import comprehensions, math
 from celadon.cel.syntax import Literal
 from celadon.cel.tracing import Written, written_tree
 from celadon.kube.library.environments import environment as release
@@ -15,7 +15,9 @@ from tests.cel.codegen.test_variants import ENVIRONMENT, ROWS
 from tests.fuzz.typed_expressions import Expressions
 from tests.fuzz.variants import ENVIRONMENT as FUZZED
 
-WITH_NAMESPACES = Environment({"i": types.INT}, libraries=[bindings.library(), math.library()])
+WITH_NAMESPACES = Environment(
+    {"i": types.INT}, libraries=[comprehensions.bindings(), math.library()]
+)
 
 SPANS = [
     ("i", ["i"]),

@@ -23,7 +23,6 @@ from celadon.cel import Environment, Switches
 from celadon.cel.extend import Library, Validator
 from celadon.cel.extend import validators as ast_validators
 from celadon.cel.libraries import (
-    bindings,
     comprehensions,
     formatting,
     lists,
@@ -200,7 +199,7 @@ def _environment(
     if not has_strict_costs:
         libraries = [library if library in _OF_CEL else uncharged(library) for library in libraries]
     if has_bindings:
-        libraries.append(bindings.library(0))
+        libraries.append(comprehensions.bindings(0))
     if (has_bindings or has_versions) and release < _SEMVER_FOR_ALL:
         libraries += [one for until, one in _VERSIONS_OF_DEVICES if server < until][:1]
     if has_patch_types:
