@@ -9,7 +9,7 @@ import pytest
 
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.flowcontrol.flow_dumps import PAGES, _duration, _seat_seconds, _time, table
-from celadon.apiserver.flowcontrol.work_estimates import Estimate
+from celadon.apiserver.flowcontrol.priority_levels import Estimate
 from celadon.apiserver.http_messages import HttpRequest
 from celadon.apiserver.operation.request_limits import RequestLimits, TooManyRequests
 from celadon.apiserver.request_info import request_info

@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from celadon.apiserver.flowcontrol.priority_levels import (
+    ONE_SEAT,
     Drops,
+    Estimate,
     Flow,
     PriorityLevel,
     Rejection,
     Turn,
     dealt_hand,
 )
-from celadon.apiserver.flowcontrol.work_estimates import ONE_SEAT, Estimate
 from celadon.apiserver.operation.server_metrics import FlowCount
 
 

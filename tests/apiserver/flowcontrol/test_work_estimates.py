@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from celadon.apiserver.flowcontrol.work_estimates import (
+from celadon.apiserver.flowcontrol.priority_levels import (
     ONE_SEAT,
     Estimate,
     StoredKind,

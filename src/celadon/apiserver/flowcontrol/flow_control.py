@@ -9,20 +9,25 @@ from typing import Final
 
 from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.caches.mirror import Mirror
-from celadon.apiserver.flowcontrol import flow_dumps, work_estimates
+from celadon.apiserver.flowcontrol import flow_dumps
 from celadon.apiserver.flowcontrol.priority_levels import (
     CANCELLED,
+    ONE_SEAT,
     PERIOD,
     TOO_LATE,
+    Estimate,
     Flow,
     PriorityLevel,
     Rejection,
     SeatBounds,
+    StoredKind,
     Turn,
     adjusted,
+    estimate,
+    most_seats,
     seat_bounds,
+    watch_count,
 )
-from celadon.apiserver.flowcontrol.work_estimates import estimate
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
 from celadon.apiserver.operation.request_limits import (
@@ -245,31 +250,27 @@ class FlowControl:
             self._flows[key] = flow
         return flow
 
-    def estimate(
-        self, flow: Flow, request: HttpRequest, info: RequestInfo
-    ) -> work_estimates.Estimate:
+    def estimate(self, flow: Flow, request: HttpRequest, info: RequestInfo) -> Estimate:
         """The seats that a request of the flow takes."""
-        watched = work_estimates.watch_count(info, self._watches)
+        watched = watch_count(info, self._watches)
         if watched is not None:
             self._counts.watches.observe(watched, flow.labels)
         # An exempt level has no seats to take, but its requests are counted like others.
         if flow.level.limit is None:
             self._counts.widths.observe(1, flow.labels)
-            return work_estimates.ONE_SEAT
+            return ONE_SEAT
         most = self._most.get(flow.level.name, 0)
         found = estimate(request, info, most, self._stored_kind, self._watches)
         self._counts.widths.observe(found.width, flow.labels)
         return found
 
-    def _stored_kind(self, info: RequestInfo) -> work_estimates.StoredKind | None:
+    def _stored_kind(self, info: RequestInfo) -> StoredKind | None:
         count, size = self._objects.extent(info.group, info.resource, SAMPLED)
-        return work_estimates.StoredKind(count, size) if count else None
+        return StoredKind(count, size) if count else None
 
     # As `Handle` of `apf_filter.go`, in two halves: what decides at once, and `seated` for who
     # waits.
-    def arrive(
-        self, flow: Flow, estimate: work_estimates.Estimate = work_estimates.ONE_SEAT
-    ) -> Turn:
+    def arrive(self, flow: Flow, estimate: Estimate = ONE_SEAT) -> Turn:
         """A request that executes or waits, until it leaves its level. Raises TooManyRequests."""
         if self._clock() >= self._next_adjustment:
             self.adjust()
@@ -458,7 +459,7 @@ class FlowControl:
             count = counted.get(name) or SeatCounts(current=bounds.initial)
             count.nominal, count.least, count.most = bounds.nominal, bounds.least, bounds.most
             self._counts.seats[name] = count
-            self._most[name] = work_estimates.most_seats(bounds.nominal, queuing)
+            self._most[name] = most_seats(bounds.nominal, queuing)
         self._lend(self._clock())
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
         schemas = self._by_name("FlowSchema", bootstrap_objects.flow_schemas())

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from celadon.apiserver.flowcontrol import priority_levels
-from celadon.apiserver.flowcontrol.work_estimates import Estimate
+from celadon.apiserver.flowcontrol.priority_levels import Estimate
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import User
 from celadon.records import dataclass
