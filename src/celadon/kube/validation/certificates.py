@@ -1,7 +1,6 @@
-"""Certificates, their signers and bundles of trust anchors, of the API and in the volumes of pods.
+"""Requests for certificates, those that pods ask for, and bundles of trust anchors.
 
-As k8s.io/kubernetes `pkg/apis/certificates/validation`, names of signers as
-`pkg/apis/core/validation`.
+As k8s.io/kubernetes `pkg/apis/certificates/validation`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections import defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from celadon.kube import fieldpath, name_rules
+from celadon.kube import fieldpath
 from celadon.kube.certificate_requests import (
     CurveKey,
     Key,
@@ -33,19 +32,24 @@ from celadon.kube.validation.field_checks import (
     IMMUTABLE,
     SPEC,
     Errors,
-    Messages,
     changed_fields,
     condition_is_true,
     conditions,
     dns_subdomain,
-    each,
     items,
     required_choice,
 )
-from celadon.kube.validation.object_meta import ANNOTATIONS_BYTES, Naming
-from celadon.kube.validation.pods.env_vars import local_path
+from celadon.kube.validation.object_meta import Naming
 from celadon.kube.validation.pods.internal_types import internal_value, signing_conditions_diff
-from celadon.kube.validation.text_rules import printed_selector, selector
+from celadon.kube.validation.pods.signers import (
+    LONGEST,
+    LONGEST_OF_KUBERNETES,
+    SHORTEST,
+    bundle_name,
+    is_of_kubernetes,
+    signer_name,
+    user_annotations,
+)
 from celadon.kube.well_known_values import CONDITION_STATUSES, SIGNING_DECISIONS
 from celadon.kube.x509 import (
     CERTIFICATE,
@@ -56,92 +60,6 @@ from celadon.kube.x509 import (
     authority_of,
     pem_blocks,
 )
-
-# --- Signers -----------------------------------------------------------------
-#
-# The names of signers, those of their bundles, and what may be asked of them.
-
-
-LONGEST_DOMAIN: Final = 253
-LONGEST_SIGNER: Final = LONGEST_DOMAIN + 1 + (253 + 63 + 1)
-"""A domain, a slash, and a label and a subdomain with a dot between them."""
-
-SHORTEST: Final = 3600
-LONGEST: Final = 91 * 24 * 3600
-LONGEST_OF_KUBERNETES: Final = 24 * 3600
-"""How long a certificate of a pod may be asked for, in seconds."""
-
-
-def signer_name(path: FieldPath, name: str) -> Errors:
-    """A domain and a path: `example.com/signer`."""
-    # As `ValidateSignerName` of `pkg/apis/core/validation`.
-    if not name:
-        yield fieldpath.required(path)
-        return
-    segments = name.split("/")
-    if len(segments) != 2:
-        why = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
-        yield fieldpath.invalid(path, name, why)
-        return
-    domain, rest = segments
-    if len(domain.encode()) > LONGEST_DOMAIN:
-        yield fieldpath.too_long(path, LONGEST_DOMAIN)
-    labels = domain.split(".")
-    yield from _first_bad(path, domain, labels, name_rules.dns1123_label)
-    if len(labels) < 2:
-        why = "should be a domain with at least two segments separated by dots"
-        yield fieldpath.invalid(path, domain, why)
-    yield from _first_bad(path, rest, rest.split("."), name_rules.dns1123_subdomain)
-    if len(name.encode()) > LONGEST_SIGNER:
-        yield fieldpath.too_long(path, LONGEST_SIGNER)
-
-
-def _first_bad(path: FieldPath, whole: str, labels: list[str], rule: Messages) -> Errors:
-    """Yield what is wrong with the first bad label."""
-    for label in labels:
-        complaints = rule(label)
-        for why in complaints:
-            yield fieldpath.invalid(path, whole, f"validating label {quote(label)}: {why}")
-        if complaints:
-            return
-
-
-def bundle_name(name: str, signer: str) -> list[str]:
-    """Return what is wrong with the name of a ClusterTrustBundle; an empty `signer` means that it
-    is of none in particular."""
-    # As `ValidateClusterTrustBundleName` of `pkg/apis/core/validation`.
-    if not signer:
-        if ":" in name:
-            return ['ClusterTrustBundle without signer name must not have ":" in its name']
-        return name_rules.dns1123_subdomain(name)
-    prefix = f"{signer.replace('/', ':')}:"
-    if not name.startswith(prefix):
-        return [f"ClusterTrustBundle for signerName {signer} must be named with prefix {prefix}"]
-    return name_rules.dns1123_subdomain(name.removeprefix(prefix))
-
-
-def is_of_kubernetes(signer: str) -> bool:
-    """Return whether a signer is one of Kubernetes' own."""
-    return f".{signer.partition('/')[0]}".endswith(".kubernetes.io")
-
-
-def user_annotations(at: FieldPath, annotations: JsonObject | None) -> Errors:
-    """Yield what is wrong with what a pod says to its signer."""
-    # As `ValidateUserAnnotations` of `pkg/apis/core/validation`.
-    given = sorted((annotations or {}).items())
-    for key, _ in given:
-        name = key.lower()
-        faults = name_rules.qualified_name(name) if name else ()
-        if not name:
-            yield fieldpath.required(at)
-        elif faults:
-            yield from each(at, name, faults)
-        elif "/" not in name:
-            why = 'must be a domain-prefixed key (such as "acme.io/foo")'
-            yield fieldpath.invalid(at, name, why)
-    if sum(len(text.encode()) for pair in given for text in pair) > ANNOTATIONS_BYTES:
-        yield fieldpath.too_long(at, ANNOTATIONS_BYTES)
-
 
 # --- Requests ----------------------------------------------------------------
 #
@@ -679,81 +597,3 @@ def _times(status: JsonObject, spec: JsonObject, leaf: _Leaf) -> Errors:
         field, why = "beginRefreshAt", "must be at least 10 minutes before status.notAfter"
     if field:
         yield fieldpath.invalid(_STATUS.child(field), shown, why)
-
-
-# --- Certificates in volumes -------------------------------------------------
-#
-# Files in projected volumes: bundles of trust anchors, and certificates of the pod's own.
-#
-# As k8s.io/kubernetes `pkg/apis/core/validation`, `validateProjectionSources`.
-
-
-KEY_TYPES: Final = ("RSA3072", "RSA4096", "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519")
-PATHS: Final = ("credentialBundlePath", "keyPath", "certificateChainPath")
-
-
-def bundle_projection(
-    path: FieldPath, whole: FieldPath, given: JsonObject, taken: set[str]
-) -> Errors:
-    """Yield what is wrong with a bundle; `whole` is the path of the volume, whose files have
-    `taken` names."""
-    name, signer = given.get("name"), given.get("signerName")
-    if name is not None and signer is not None:
-        shown = internal_value(given, "core.v1.ClusterTrustBundleProjection")
-        yield fieldpath.invalid(path, shown, "only one of name and signerName may be used")
-    elif name is not None:
-        yield from _named(path, name, given)
-    elif signer is not None:
-        at = path.child("signerName")
-        if not signer:
-            yield fieldpath.required(at, "must be a valid signer name")
-        yield from signer_name(at, signer)
-        yield from selector(path.child("labelSelector"), given.get("labelSelector"))
-    else:
-        yield fieldpath.required(path, "either name or signerName must be specified")
-    file, at = given.get("path") or "", path.child("path")
-    if not file:
-        yield fieldpath.required(at)
-    yield from _file(at, whole, file, taken)
-
-
-def _named(path: FieldPath, name: str, given: JsonObject) -> Errors:
-    at = path.child("name")
-    if not name:
-        yield fieldpath.required(at, "must be a valid object name")
-    for why in bundle_name(name, name.rpartition(":")[0].replace(":", "/")):
-        yield fieldpath.invalid(at, name, f"not a valid clustertrustbundlename: {why}")
-    chosen = given.get("labelSelector")
-    if chosen is not None:
-        why = "labelSelector must be unset if name is specified"
-        yield fieldpath.invalid(path.child("labelSelector"), printed_selector(chosen), why)
-
-
-def certificate_projection(
-    path: FieldPath, whole: FieldPath, given: JsonObject, taken: set[str]
-) -> Errors:
-    """Yield what is wrong with a certificate that a kubelet asks for."""
-    signer, kind = given.get("signerName") or "", given.get("keyType") or ""
-    yield from signer_name(path.child("signerName"), signer)
-    yield from user_annotations(path.child("userAnnotations"), given.get("userAnnotations"))
-    if kind not in KEY_TYPES:
-        yield fieldpath.not_supported(path.child("keyType"), kind, KEY_TYPES)
-    seconds, at = given.get("maxExpirationSeconds"), path.child("maxExpirationSeconds")
-    longest = LONGEST_OF_KUBERNETES if is_of_kubernetes(signer) else LONGEST
-    if seconds is not None and seconds < SHORTEST:
-        yield fieldpath.invalid(at, seconds, f"if provided, {at.steps[-1]} must be >= {SHORTEST}")
-    if seconds is not None and seconds > longest:
-        yield fieldpath.invalid(at, seconds, f"if provided, {at.steps[-1]} must be <= {longest}")
-    for field in PATHS:
-        if given.get(field):
-            yield from _file(path.child(field), whole, given[field], taken)
-    if not any(given.get(field) for field in PATHS):
-        why = f"specify at least one of {PATHS[0]}, {PATHS[1]}, and {PATHS[2]}"
-        yield fieldpath.required(path, why)
-
-
-def _file(path: FieldPath, whole: FieldPath, file: str, taken: set[str]) -> Errors:
-    yield from local_path(path, file)
-    if file in taken:
-        yield fieldpath.invalid(whole, file, "conflicting duplicate paths")
-    taken.add(file)

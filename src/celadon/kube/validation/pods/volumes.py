@@ -503,16 +503,15 @@ _OF_CERTIFICATES: Final = frozenset({"clusterTrustBundle", "podCertificate"})
 
 
 def _of_certificates(at: FieldPath, path: FieldPath, source: JsonObject, taken: set[str]) -> Errors:
-    # late: few pods have any, and they need all that is known of certificates.
-    from celadon.kube.validation import certificates
+    from celadon.kube.validation.pods import signers  # late: few pods have any
 
     bundle, own = source.get("clusterTrustBundle"), source.get("podCertificate")
     if bundle is not None:
         where = at.child("clusterTrustBundle")
-        yield from certificates.bundle_projection(where, path, bundle, taken)
+        yield from signers.bundle_projection(where, path, bundle, taken)
     if own is not None:
         where = at.child("podCertificate")
-        yield from certificates.certificate_projection(where, path, own, taken)
+        yield from signers.certificate_projection(where, path, own, taken)
 
 
 def _projected_keys(
