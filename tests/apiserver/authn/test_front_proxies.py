@@ -16,8 +16,13 @@ from cryptography.x509.oid import NameOID
 from celadon.apiserver.authn.authentication import Authenticator, Credentials, TokenFile
 from celadon.apiserver.authn.client_certificates import CertificateRefused, vouched_user
 from celadon.apiserver.authn.identities import FrontProxies
-from celadon.apiserver.http.server_settings import Address, CredentialsFolder, TlsSettings
-from celadon.apiserver.http.tls_context import ServerTls, server_tls
+from celadon.apiserver.http.server_settings import (
+    Address,
+    CredentialsFolder,
+    ServerTls,
+    TlsSettings,
+    server_tls,
+)
 from celadon.apiserver.http_messages import Header, HttpRequest, SignedFor
 from celadon.kube import User
 from tests.apiserver.authn.test_client_certificates import NOW, certificate

@@ -17,8 +17,12 @@ import pytest
 
 from celadon.apiserver.http.http_connection import ConnectionLimits
 from celadon.apiserver.http.http_server import within_descriptors
-from celadon.apiserver.http.server_settings import Address, CredentialsFolder, TlsSettings
-from celadon.apiserver.http.tls_context import server_tls
+from celadon.apiserver.http.server_settings import (
+    Address,
+    CredentialsFolder,
+    TlsSettings,
+    server_tls,
+)
 from celadon.apiserver.http_messages import Hold, HttpAnswer, HttpRequest, plain_text
 from tests.apiserver.http.certificates import client_pair
 from tests.apiserver.http.listening import PATIENCE, code, listening, until, until_closed

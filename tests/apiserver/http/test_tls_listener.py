@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from celadon.apiserver.http import http_server
 from celadon.apiserver.http.http_connection import ConnectionLimits
 from celadon.apiserver.http.http_server import STARTED_AT_ONCE, TlsListener, hello_size
-from celadon.apiserver.http.tls_context import trust_clients
+from celadon.apiserver.http.server_settings import trust_clients
 from celadon.apiserver.http_messages import Handler, HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.tls import server_context
 from tests.apiserver.http.certificates import new_authority

@@ -23,12 +23,14 @@ from celadon.apiserver.http.server_settings import (
     Address,
     CredentialsFolder,
     ServerSettings,
+    ServerTls,
     StartError,
     TlsSettings,
     kubeconfig,
     parse_address,
+    server_tls,
+    trust_clients,
 )
-from celadon.apiserver.http.tls_context import ServerTls, server_tls, trust_clients
 from celadon.apiserver.operation.log_lines import LogLines
 from celadon.apiserver.operation.log_lines import level_of as log_level
 from celadon.apiserver.operation.request_limits import RequestLimits

@@ -44,10 +44,12 @@ from celadon.apiserver.http.server_settings import (
     Address,
     CredentialsFolder,
     ServerSettings,
+    ServerTls,
     StartError,
+    joined_bundles,
     kubeconfig,
+    server_tls,
 )
-from celadon.apiserver.http.tls_context import ServerTls, joined_bundles, server_tls
 from celadon.apiserver.http_messages import Handler, HttpAnswer, HttpRequest
 from celadon.apiserver.object_store import ROOT, Undecodable
 from celadon.apiserver.operation import log_lines
