@@ -27,12 +27,7 @@ from celadon.apiserver.clientconfig import (
     Kubeconfig,
     KubeconfigError,
 )
-from celadon.apiserver.http_messages import (
-    FREE_BYTES,
-    MAX_HELD_BYTES,
-    HeldBytes,
-    NetworkFailure,
-)
+from celadon.apiserver.http_messages import FREE_BYTES, MAX_HELD_BYTES, HeldBytes, NetworkFailure
 from celadon.kube.go import URLError, parse_url, quote
 from celadon.kube.json_types import JsonObject
 from celadon.kube.well_known_values import HTTPS_PORT

@@ -16,11 +16,7 @@ from typing import Final
 
 from celadon.admission import Engine, decode_binding, decode_policy
 from celadon.admission.compiled_expressions import BOOL_RESULT, PolicyScope
-from celadon.admission.plugins.pod_security_expressions import (
-    OLDEST,
-    all_containers,
-    checks_of,
-)
+from celadon.admission.plugins.pod_security_expressions import OLDEST, all_containers, checks_of
 from celadon.kube import JsonObject
 from celadon.kube.releases import answering_as
 from celadon.kube.well_known_values import EPHEMERAL_CONTAINERS

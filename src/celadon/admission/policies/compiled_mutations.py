@@ -10,11 +10,7 @@ from typing import Final, NamedTuple, Protocol
 
 from celadon.admission import decision_source, policy_limits
 from celadon.admission.activation import Hit
-from celadon.admission.compiled_expressions import (
-    Expression,
-    ExpressionMemory,
-    PolicyScope,
-)
+from celadon.admission.compiled_expressions import Expression, ExpressionMemory, PolicyScope
 from celadon.admission.decision_source import Source
 from celadon.admission.policies import compiled_policy, params
 from celadon.admission.policies.matching import Candidate

@@ -11,11 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
-from celadon.admission.compiled_expressions import (
-    BOOL_RESULT,
-    base_environment,
-    compile_expression,
-)
+from celadon.admission.compiled_expressions import BOOL_RESULT, base_environment, compile_expression
 from celadon.admission.registration import policy_validation, registration_types
 from celadon.admission.registration import registration_types as registration
 from celadon.admission.registration.decoding import BY_KIND, KINDS

@@ -12,10 +12,7 @@ from celadon.apiserver.bootstrap_objects import FIRST_ADDRESS, kubernetes_servic
 from celadon.apiserver.caches.policy_view import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
 from celadon.apiserver.controllers import namespaces, storage_migrations, upkeep
-from celadon.apiserver.controllers.availability import (
-    ApiServiceAvailability,
-    RemoteDiscoveryUpkeep,
-)
+from celadon.apiserver.controllers.availability import ApiServiceAvailability, RemoteDiscoveryUpkeep
 from celadon.apiserver.controllers.controller_loops import (
     ROOT_CERTIFICATES,
     Aside,

@@ -30,13 +30,7 @@ from celadon.apiserver.http_messages import (
     HttpRequest,
     compressed,
 )
-from celadon.apiserver.negotiation import (
-    NOT_KEPT,
-    PROTOBUF,
-    YAML,
-    accept_header,
-    media_clauses,
-)
+from celadon.apiserver.negotiation import NOT_KEPT, PROTOBUF, YAML, accept_header, media_clauses
 from celadon.kube import JsonObject
 from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict

@@ -30,11 +30,7 @@ from celadon.apiserver.flowcontrol.priority_levels import (
 )
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest, plain_text
 from celadon.apiserver.object_store import ROOT, ObjectStore, Undecodable
-from celadon.apiserver.operation.request_limits import (
-    TooManyRequests,
-    WatchCounts,
-    is_long_running,
-)
+from celadon.apiserver.operation.request_limits import TooManyRequests, WatchCounts, is_long_running
 from celadon.apiserver.operation.server_metrics import FlowCounts, LevelUse, SeatCounts
 from celadon.apiserver.request_info import RequestInfo
 from celadon.kube import JsonObject, User, metadata

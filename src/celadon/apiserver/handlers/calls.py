@@ -21,13 +21,7 @@ from celadon.kube.crd import CustomKind
 from celadon.kube.defaulting import DefaultingContext
 from celadon.kube.go import Document, parse_media_type
 from celadon.kube.json_types import JsonDict
-from celadon.kube.protobuf import (
-    ProtobufError,
-    decode,
-    has_message,
-    open_envelope,
-    read_message,
-)
+from celadon.kube.protobuf import ProtobufError, decode, has_message, open_envelope, read_message
 from celadon.kube.registry import Incoming, Target, WriteOptions, delete, patch, request_bodies
 from celadon.kube.schemas import json_kind
 from celadon.records import dataclass as record

@@ -33,13 +33,7 @@ from celadon.kube.registry import request_bodies
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Lookups
 from celadon.kube.validation import NEGATIVE
-from celadon.kube.well_known_values import (
-    ENDPOINT_SLICES,
-    NODES,
-    PODS,
-    SERVICE_LABEL,
-    SERVICES,
-)
+from celadon.kube.well_known_values import ENDPOINT_SLICES, NODES, PODS, SERVICE_LABEL, SERVICES
 from celadon.records import dataclass
 
 # --- Backends ----------------------------------------------------------------

@@ -26,14 +26,7 @@ from celadon.apiserver.object_store import (
 )
 from celadon.apiserver.request_info import EXACT, ListOptions, is_true, revision_of
 from celadon.apiserver.request_work import LARGE_BYTES, MANY_BYTES, MANY_OBJECTS, RequestWork
-from celadon.kube import (
-    GroupResource,
-    GroupVersionKind,
-    JsonObject,
-    StatusError,
-    metadata,
-    status,
-)
+from celadon.kube import GroupResource, GroupVersionKind, JsonObject, StatusError, metadata, status
 from celadon.kube.crd import CustomKind
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since

@@ -18,13 +18,7 @@ from celadon.apiserver.caches.mirror import RoleView
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.discovery.discovery_documents import version_rank
 from celadon.apiserver.handlers.admission_chain import Admission
-from celadon.apiserver.handlers.calls import (
-    Call,
-    Notes,
-    checked_body,
-    read_sent,
-    require_body_type,
-)
+from celadon.apiserver.handlers.calls import Call, Notes, checked_body, read_sent, require_body_type
 from celadon.apiserver.handlers.connect import LOG, SPLIT_STREAMS, Connector, pod_log
 from celadon.apiserver.handlers.delete import Deleter
 from celadon.apiserver.handlers.endpoints import NAMED_VERBS

@@ -26,13 +26,7 @@ from celadon.kube.releases import (
     emulated_release,
     previous_minor,
 )
-from celadon.kube.resources import (
-    Catalog,
-    Resource,
-    gates_of,
-    known_resources,
-    said_gates,
-)
+from celadon.kube.resources import Catalog, Resource, gates_of, known_resources, said_gates
 from celadon.patterns import late_pattern
 from celadon.records import dataclass, field
 

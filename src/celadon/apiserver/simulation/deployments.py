@@ -13,11 +13,7 @@ from typing import ClassVar, Final
 from celadon.apiserver.controllers.controller_loops import Change, Stale
 from celadon.apiserver.simulation.cluster_client import CONFLICT, CREATED
 from celadon.apiserver.simulation.planning import replica_pods, rollouts
-from celadon.apiserver.simulation.planning.pod_facts import (
-    controller_of,
-    has_ended,
-    is_active,
-)
+from celadon.apiserver.simulation.planning.pod_facts import controller_of, has_ended, is_active
 from celadon.apiserver.simulation.planning.rollouts import Scale
 from celadon.apiserver.simulation.workload_controller import (
     Dependents,

@@ -28,12 +28,7 @@ from celadon.cel.analysis.tree_context import (
     classify,
     is_conditional,
 )
-from celadon.cel.cost import (
-    LIST_CREATE_COST,
-    MAP_CREATE_COST,
-    STRUCT_CREATE_COST,
-    CostRule,
-)
+from celadon.cel.cost import LIST_CREATE_COST, MAP_CREATE_COST, STRUCT_CREATE_COST, CostRule
 from celadon.cel.growth import ONE, UNBOUNDED, ZERO, Argument, Polynomial, at_most
 from celadon.cel.syntax import (
     Call,

@@ -13,15 +13,7 @@ from typing import Any
 from celadon.cel.errors import EvaluationError, no_such_overload
 from celadon.cel.values import Value
 from celadon.cel.values.equality import equal, refusal
-from celadon.cel.values.maps import (
-    MISSING,
-    AnyMap,
-    MixedMap,
-    find,
-    is_map,
-    put,
-    with_entry,
-)
+from celadon.cel.values.maps import MISSING, AnyMap, MixedMap, find, is_map, put, with_entry
 from celadon.cel.values.runtime_types import (
     NONE,
     Optional,

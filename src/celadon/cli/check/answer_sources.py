@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from celadon.admission import World
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.options import did_you_mean
-from celadon.cli.reading.documents import (
-    Document,
-    DocumentReader,
-    Problem,
-    read_texts,
-)
+from celadon.cli.reading.documents import Document, DocumentReader, Problem, read_texts
 from celadon.kube import Json, JsonObject
 from celadon.records import dataclass, field
 

@@ -12,12 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.options import (
-    DEFAULT_VERSION,
-    add_exclude,
-    add_proof_limits,
-    kubernetes_versions,
-)
+from celadon.cli.options import DEFAULT_VERSION, add_exclude, add_proof_limits, kubernetes_versions
 from celadon.cli.report.report_model import DIFF
 
 if TYPE_CHECKING:

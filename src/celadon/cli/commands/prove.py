@@ -10,12 +10,7 @@ from typing import Final
 
 from celadon.cli import output
 from celadon.cli.exits import Exit
-from celadon.cli.options import (
-    DEFAULT_VERSION,
-    add_exclude,
-    add_proof_limits,
-    kubernetes_version,
-)
+from celadon.cli.options import DEFAULT_VERSION, add_exclude, add_proof_limits, kubernetes_version
 from celadon.cli.report.report_model import CLAIMS, PROOFS
 
 _PROGRAM: Final = "celadon prove"

@@ -20,12 +20,7 @@ from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import add_files
 from celadon.cli.project_config import read_manifests
-from celadon.cli.reading.documents import (
-    Document,
-    Problem,
-    read_text,
-    shape_problem,
-)
+from celadon.cli.reading.documents import Document, Problem, read_text, shape_problem
 from celadon.kube import GroupVersionKind
 from celadon.kube.go import json_text
 from celadon.kube.json_types import JsonDict, Needed, Shape, misfit

@@ -36,11 +36,7 @@ if TYPE_CHECKING:
 
     from celadon.apiserver.http import Address
     from celadon.webhook.deciding import WatchedFiles
-    from celadon.webhook.service import (
-        DecisionLogSettings,
-        ServedCertificate,
-        WebhookSettings,
-    )
+    from celadon.webhook.service import DecisionLogSettings, ServedCertificate, WebhookSettings
 
 _REQUESTS_SHOWN: Final = 3
 _SAYS: Final = f"celadon {__version__}"

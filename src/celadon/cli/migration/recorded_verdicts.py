@@ -51,10 +51,7 @@ from celadon.cli.migration.migration_run import (
     RecordedRequests,
     RuleOutcome,
 )
-from celadon.cli.reading.documents import (
-    Problem,
-    read_documents,
-)
+from celadon.cli.reading.documents import Problem, read_documents
 from celadon.kube import GroupVersionKind, GroupVersionResource, JsonObject, User, metadata
 from celadon.kube.json_types import Needed, Shape, misfit
 from celadon.kube.releases import current_release

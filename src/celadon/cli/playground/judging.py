@@ -48,14 +48,7 @@ from celadon.cli.check.questions import Question
 from celadon.cli.check.recorded_requests import ExplainedObject
 from celadon.cli.lint import LintInput, LintSetup, findings
 from celadon.cli.own_files import API_VERSION
-from celadon.cli.playground.panes import (
-    Mode,
-    Pane,
-    PaneReader,
-    State,
-    item_tree,
-    state_of,
-)
+from celadon.cli.playground.panes import Mode, Pane, PaneReader, State, item_tree, state_of
 from celadon.cli.policytest.case_judging import Bench, outcome_of
 from celadon.cli.policytest.case_results import (
     DEFAULT_NOW,

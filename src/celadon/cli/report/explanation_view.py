@@ -32,10 +32,7 @@ from celadon.admission import (
 )
 from celadon.admission.explain import Explanation, ExpressionRun, HookExplanation
 from celadon.admission.policies.mutating import Change
-from celadon.admission.registration import (
-    MutatingAdmissionPolicy,
-    MutatingAdmissionPolicyBinding,
-)
+from celadon.admission.registration import MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding
 from celadon.cel import EvaluationError
 from celadon.cli import annotated_source
 from celadon.cli.check.recorded_requests import ExplainedObject

@@ -8,14 +8,7 @@ from typing import Final
 
 from celadon.cli.audit_logs import Undecidable
 from celadon.cli.reading.documents import Problem
-from celadon.cli.replay import (
-    BY,
-    Occurrence,
-    ReplayReport,
-    Sighted,
-    Sightings,
-    largest,
-)
+from celadon.cli.replay import BY, Occurrence, ReplayReport, Sighted, Sightings, largest
 from celadon.cli.report import report_model as model
 from celadon.cli.report.audit_view import EFFECT_STYLES
 from celadon.kube.json_types import JsonDict

@@ -24,9 +24,7 @@ from celadon.migrate.cel_text import (
     quoted,
 )
 from celadon.migrate.kyverno.bindings import config_map
-from celadon.migrate.kyverno.cel_policies import (
-    condition_name,
-)
+from celadon.migrate.kyverno.cel_policies import condition_name
 from celadon.migrate.kyverno.conditions import (
     asked_operations,
     conditions,
@@ -38,18 +36,11 @@ from celadon.migrate.kyverno.conditions import (
 )
 from celadon.migrate.kyverno.contexts import with_context
 from celadon.migrate.kyverno.expressions import read, read_in
-from celadon.migrate.kyverno.matching import (
-    filtered,
-    matched_before,
-)
+from celadon.migrate.kyverno.matching import filtered, matched_before
 from celadon.migrate.kyverno.mutation import MUTATE_FIELDS, mutation
 from celadon.migrate.kyverno.pattern_translation import Answer, element, judged
 from celadon.migrate.kyverno.pod_security import standard
-from celadon.migrate.kyverno.policies import (
-    Policy,
-    PolicyException,
-    Rule,
-)
+from celadon.migrate.kyverno.policies import Policy, PolicyException, Rule
 from celadon.migrate.kyverno.queries import (
     ABSENT,
     OPERATION,
@@ -67,9 +58,7 @@ from celadon.migrate.kyverno.queries import (
     is_defined,
 )
 from celadon.migrate.shapes import Place, Shape, object_place
-from celadon.migrate.translations import (
-    NotTranslated,
-)
+from celadon.migrate.translations import NotTranslated
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,7 @@ from typing import Final
 
 from celadon.admission.lint.findings import PolicyExpression, Replacement, Severity, Spot
 from celadon.admission.lint.subjects import Bundle, Registered, Report, Rule, at_offset
-from celadon.admission.registration.decoding import (
-    RegistrationError,
-    missing_kind,
-)
+from celadon.admission.registration.decoding import RegistrationError, missing_kind
 from celadon.cel import Environment
 from celadon.kube import FieldError, FieldPath, Json, JsonObject, metadata
 from celadon.kube.crd import definition_errors

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from celadon.admission import ADMIN, Operation
 from celadon.cli.check.check_report import Place
-from celadon.cli.policytest.case_results import (
-    Case,
-    CaseVerdict,
-    Expectation,
-    plain_document,
-)
+from celadon.cli.policytest.case_results import Case, CaseVerdict, Expectation, plain_document
 from celadon.cli.policytest.mutants.policy_mutants import Alteration
 from celadon.cli.policytest.mutants.policy_stages import Stage, is_original
 from celadon.cli.reading.documents import Document

@@ -38,11 +38,7 @@ from celadon.cli.policytest.file_format import KIND
 from celadon.cli.policytest.file_tests import is_policy_test, read_test
 from celadon.cli.policytest.mutants.canonical_expressions import is_same
 from celadon.cli.policytest.mutants.input_combinations import InputCombinations, PolicyInputs, Space
-from celadon.cli.policytest.mutants.mutant_proofs import (
-    EVERYWHERE_SAME,
-    MutantProofs,
-    can_prove,
-)
+from celadon.cli.policytest.mutants.mutant_proofs import EVERYWHERE_SAME, MutantProofs, can_prove
 from celadon.cli.policytest.mutants.policy_mutants import Alteration, alterations, diff
 from celadon.cli.policytest.mutants.policy_stages import (
     Stage,
