@@ -100,7 +100,6 @@ def server() -> Iterator[Running]:
     gc.collect()
     gc.freeze()
     yield running
-    gc.unfreeze()
     running.close()
 
 

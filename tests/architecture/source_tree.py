@@ -79,13 +79,15 @@ SourceTree = Mapping[str, SourceFile]
 
 @cache
 def read_source(root: Path = SOURCE) -> SourceTree:
-    """All modules. What is read is kept: collecting garbage meanwhile would double the time."""
+    """All modules. What is read is kept: looking for garbage among it would double the time, of
+    reading it and of what walks through it."""
     paths = module_paths(root)
     known = frozenset(paths)
     gc.disable()
     try:
         return {module: _read(module, path, known) for module, path in paths.items()}
     finally:
+        gc.freeze()
         gc.enable()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -80,12 +81,10 @@ GROUPS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`needs` is how the recording server was set up, where that matters; `number` its place among
-    those of its group."""
+    """`number` is its place among those of its group."""
 
     group: Group
     path: Path
-    needs: tuple[str, ...] = ()
     number: int = 0
 
     @property
@@ -106,6 +105,11 @@ class Scenario:
         """Does `make test` replay it, too? Of an older release, few."""
         rarely = SPARSER if self.group.release else 1
         return self.is_tested and self.number % (SAMPLE * rarely) == 0
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """How the recording server was set up, where that matters."""
+        return needs_of(self.path)
 
     @property
     def needs_all_versions(self) -> bool:
@@ -134,7 +138,7 @@ def groups_of(release: str) -> list[Group]:
 def scenarios(groups: Iterable[Group] = GROUPS) -> list[Scenario]:
     """Those of some groups, in the order of their names; none where there are no recordings."""
     return [
-        Scenario(group, path, needs_of(path), number)
+        Scenario(group, path, number)
         for group in groups
         for number, path in enumerate(sorted(group.folder.glob("*.json")))
     ]
@@ -151,6 +155,7 @@ def every_scenario() -> list[Scenario]:
     return scenarios(every_group())
 
 
+@cache
 def needs_of(path: Path) -> tuple[str, ...]:
     """How the server of a scenario has to be set up."""
     needs = tuple(json.loads(path.read_text()).get("needs", ()))

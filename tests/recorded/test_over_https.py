@@ -37,12 +37,11 @@ REACHED = [
     and one.name not in KNOWN
     and one.group.name != "watch"
     and not one.group.has_hooks
-    and not one.needs
 ]
 SAMPLE = [
     one
     for number, one in enumerate(REACHED)
-    if number % STEP == 0 or any(word in one.path.stem for word in ABOUT_HTTP)
+    if (number % STEP == 0 or any(word in one.path.stem for word in ABOUT_HTTP)) and not one.needs
 ]
 
 

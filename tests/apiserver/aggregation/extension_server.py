@@ -334,7 +334,8 @@ def _handler(server: ExtensionServer) -> type[BaseHTTPRequestHandler]:
             self.send_response(code)
             for name, value in headers.items():
                 self.send_header(name, value)
-            self.send_header("Content-Length", str(len(content)))
+            if code not in (204, 304):
+                self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             if self.command != "HEAD":
                 self.wfile.write(content)

@@ -146,6 +146,15 @@ def test_a_redirect_is_not_passed_on(
     )
 
 
+@pytest.mark.parametrize("code", [204, 304])
+def test_what_has_no_body_does_not_begin_one(
+    code: int, certificates: Certificates, extension: ExtensionServer
+) -> None:
+    extension.answers[NODES] = code, {}, b""
+    answer = _answered(certificates, extension, NODES)
+    assert (answer.code, answer.body, answer.stream) == (code, b"", None)
+
+
 UPGRADE = (("connection", "Upgrade"), ("upgrade", "echo"))
 
 

@@ -130,8 +130,9 @@ def test_who_is_not_known_leaves_one_event(
     assert event["responseStatus"] == status
 
 
-def test_a_log_that_cannot_be_written_is_counted(tmp_path: Path) -> None:
+def test_a_log_that_cannot_be_written_is_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
     handler = handled(Path("/dev/full"), HttpRequest("GET", "/x"), HttpAnswer(200, headers=ID))
+    assert [one.message for one in caplog.records] == ["the audit log cannot be written"] * 2
     assert handler.errors.values == {("log",): 2}
     assert handler.events.values == {}
 

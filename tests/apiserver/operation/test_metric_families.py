@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from celadon.apiserver.operation import metric_table
 from celadon.apiserver.operation.metric_table import (
     Counter,
     Description,
@@ -62,3 +63,36 @@ def test_what_never_happened_is_not_there() -> None:
 def test_numbers(value: float, text: str) -> None:
     assert number(value) == text
     assert float(text.replace("+Inf", "inf")) == value
+
+
+# As the Go files that register each histogram say; where one names none, Prometheus' own.
+BOUNDS = {
+    "REQUEST_BOUNDS": "0.005 0.025 0.05 0.1 0.2 0.4 0.6 0.8 1 1.25 1.5 2 3 4 5 6 8 10 15 \
+20 30 45 60",
+    "RESPONSE_BOUNDS": "1e3 1e4 1e5 1e6 1e7 1e8 1e9",
+    "EVENT_BOUNDS": "1024 2048 4096 8192 16384 32768 65536 131072",
+    "ADMISSION_BOUNDS": "0.005 0.025 0.1 0.5 1 2.5",
+    "WEBHOOK_BOUNDS": "0.005 0.025 0.1 0.5 1 2.5 10 25",
+    "CONVERSION_BOUNDS": "0.005 0.01 0.02 0.05 0.1 0.2 0.5 1 2 5 10 20 30 45 60",
+    "DEFINITION_CONVERSION_BOUNDS": "0.001 0.002 0.004 0.008 0.016 0.032 0.064 0.128 0.256 0.512 \
+1.024 2.048 4.096 8.192 16.384",
+    "CHECK_BOUNDS": "5e-7 0.001 0.01 0.1 1",
+    "POLICY_BOUNDS": "1e-6 1e-5 5e-5 1e-4 5e-4 0.001 0.005 0.01 0.05 0.1 0.5 1",
+    "COMMON_BOUNDS": "0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2.5 5 10",
+    "FLOW_BOUNDS": "0 0.005 0.02 0.05 0.1 0.2 0.5 1 2 5 10 15 30",
+    "FLOW_WIDTH_BOUNDS": "1 2 4 8 16 32 64 100",
+    "FLOW_WATCH_BOUNDS": "0 1 10 100 1000 10000",
+    "FLOW_LENGTH_BOUNDS": "0 10 25 50 100 250 500 1000",
+    "FLOW_DEMAND_BOUNDS": "0.2 0.4 0.6 0.8 1 1.2 1.4 1.7 2 2.8 4 6",
+    "FLOW_SEAT_USE_BOUNDS": "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 0.95 0.99 1",
+    "FLOW_REQUEST_USE_BOUNDS": "0 0.001 0.003 0.01 0.03 0.1 0.25 0.5 0.75 1",
+}
+"""Where the buckets of histograms end: dashboards name them. `POLICY_BOUNDS` are ours."""
+
+
+def test_where_buckets_end() -> None:
+    told = {key: value for key, value in vars(metric_table).items() if key.endswith("_BOUNDS")}
+    assert told == {
+        key: pytest.approx(tuple(map(float, text.split())), rel=1e-9)
+        for key, text in BOUNDS.items()
+    }

@@ -15,6 +15,8 @@ BORN = "1970-01-01T00:00:00Z"
 AGE = "100s"
 METRIC = {"metric": {"name": "m"}, "target": {"averageValue": "10"}}
 
+EVENT = {"type": "Normal", "reason": "Started"}
+
 
 def obj(**members: Any) -> dict[str, Any]:
     meta = {"name": "n", "creationTimestamp": BORN, **members.pop("metadata", {})}
@@ -46,6 +48,35 @@ ROWS: list[tuple[str, dict[str, Any], list[Any]]] = [
         ],
     ),
     ("v1/componentstatuses", obj(), ["n", "Unknown", "", ""]),
+    (
+        "v1/events",
+        obj(
+            **EVENT,
+            involvedObject={"kind": "Pod", "name": "web", "fieldPath": "spec.containers{a}"},
+            source={"component": "kubelet", "host": "node-1"},
+            firstTimestamp=BORN,
+            lastTimestamp="1970-01-01T00:01:00Z",
+            count=3,
+            message=" said ",
+        ),
+        [
+            *("40s", "Normal", "Started", "pod/web", "spec.containers{a}", "kubelet, node-1"),
+            *("said", "100s", 3, "n"),
+        ],
+    ),
+    (
+        "events.k8s.io/v1/events",
+        obj(
+            **EVENT,
+            apiVersion="events.k8s.io/v1",
+            kind="Event",
+            regarding={"kind": "Node"},
+            reportingController="scheduler",
+            eventTime="1970-01-01T00:00:40.000000Z",
+            note="said",
+        ),
+        ["60s", "Normal", "Started", "node", "", "scheduler", "said", "60s", 1, "n"],
+    ),
     (
         "v1/endpoints",
         obj(

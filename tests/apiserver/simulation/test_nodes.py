@@ -7,7 +7,12 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.nodes import lifecycle_taints, seconds_to_eviction
+from celadon.apiserver.simulation.nodes import (
+    fake_node,
+    lifecycle_taints,
+    node_status,
+    seconds_to_eviction,
+)
 from celadon.apiserver.simulation.planning.pod_facts import time_text
 from tests.apiserver.simulation.living import (
     NODES,
@@ -39,6 +44,53 @@ def test_nodes_of_the_start() -> None:
         assert len({one["metadata"]["labels"]["topology.kubernetes.io/zone"] for one in nodes}) == 3
         assert len({one["status"]["addresses"][0]["address"] for one in nodes}) == 3
         assert len(items(api, LEASE)) == 3
+
+
+READY = [
+    ("MemoryPressure", "False", "KubeletHasSufficientMemory",
+     "kubelet has sufficient memory available"),
+    ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+    ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
+    ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+]  # fmt: skip
+DEAD = ("Unknown", "NodeStatusUnknown", "Kubelet stopped posting node status.")
+
+
+@pytest.mark.parametrize(
+    ("annotations", "expected"),
+    [
+        ({}, READY),
+        ({"simulation.celadon.dev/ready": "false"}, [(one[0], *DEAD) for one in READY]),
+    ],
+)
+def test_all_that_a_kubelet_says(annotations: dict[str, str], expected: list[tuple[str]]) -> None:
+    node = fake_node(2)
+    node["metadata"]["annotations"] = annotations
+    status = node_status(node, "1.35", "now")
+    assert status.pop("capacity") == status.pop("allocatable")
+    keys = ("type", "status", "reason", "message")
+    assert [tuple(one[key] for key in keys) for one in status["conditions"]] == expected
+    times = [one[key] for one in status.pop("conditions") for key in one if key.endswith("Time")]
+    assert times == ["now"] * 8
+    assert status == {
+        "addresses": [
+            {"type": "InternalIP", "address": "172.18.0.4"},
+            {"type": "Hostname", "address": "node-2"},
+        ],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": 10250}},
+        "nodeInfo": {
+            "architecture": "amd64",
+            "bootID": "",
+            "containerRuntimeVersion": "containerd://2.1.0",
+            "kernelVersion": "6.12.0",
+            "kubeProxyVersion": "",
+            "kubeletVersion": "v1.35.0",
+            "machineID": "node-2",
+            "operatingSystem": "linux",
+            "osImage": "Celadon",
+            "systemUUID": "node-2",
+        },
+    }
 
 
 def test_a_node_of_a_user_is_looked_after() -> None:

@@ -225,7 +225,7 @@ def test_services_find_their_pods() -> None:
         assert "web" not in names(api, "/api/v1/namespaces/default/endpoints")
 
 
-@pytest.mark.parametrize("replicas", [10, 30])
+@pytest.mark.parametrize("replicas", [10, pytest.param(30, marks=pytest.mark.thorough)])
 def test_what_a_rollout_reads_grows_with_its_pods_and_not_with_their_square(
     replicas: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

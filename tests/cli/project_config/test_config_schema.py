@@ -7,13 +7,13 @@ import tomllib
 from dataclasses import fields
 from pathlib import Path
 
-import jsonschema
 import pytest
 from tools.config_schema import schema
 
 from celadon.cli.fmt import LayoutConfig, layout_config
 from celadon.cli.lint import LintConfig, find_config
 from celadon.cli.project_config import PROFILE_KEYS, TABLES, ConfigError, find_project
+from tests.json_schemas import draft_2020_12
 from tests.paths import ROOT
 
 
@@ -42,7 +42,7 @@ def test_every_key_is_there(table: str, config: type[LintConfig] | type[LayoutCo
 )
 def test_both_say_the_same_of_layouts(line: str, is_good: bool, tmp_path: Path) -> None:
     text = f"[fmt]\n{line}\n"
-    validator = jsonschema.Draft202012Validator(schema())
+    validator = draft_2020_12(schema())
     assert validator.is_valid(tomllib.loads(text)) is is_good
     (tmp_path / "celadon.toml").write_text(text, encoding="utf-8")
     if is_good:
@@ -74,7 +74,7 @@ def test_both_say_the_same_of_layouts(line: str, is_good: bool, tmp_path: Path) 
 )
 def test_both_say_the_same(line: str, is_good: bool, tmp_path: Path) -> None:
     text = f"[lint]\n{line}\n"
-    validator = jsonschema.Draft202012Validator(schema())
+    validator = draft_2020_12(schema())
     assert validator.is_valid(tomllib.loads(text)) is is_good
     (tmp_path / "celadon.toml").write_text(text, encoding="utf-8")
     if is_good:
@@ -111,7 +111,7 @@ def test_every_shared_key_is_there() -> None:
     ],
 )
 def test_both_say_the_same_of_what_is_shared(text: str, is_good: bool, tmp_path: Path) -> None:
-    assert jsonschema.Draft202012Validator(schema()).is_valid(tomllib.loads(text)) is is_good
+    assert draft_2020_12(schema()).is_valid(tomllib.loads(text)) is is_good
     (tmp_path / "celadon.toml").write_text(text, encoding="utf-8")
     if is_good:
         find_project(tmp_path, reads_files=False)

