@@ -226,6 +226,7 @@ def _admitters(core: ServerCore, plugins: PluginChain) -> ServerAdmitters:
         webhooks=_webhooks(core, plugins.names),
         served=core.served,
         world=core.world,
+        state=lambda: (core.objects.store.revision(), core.static.objects()),
         mutation_timer=MutationTimer(core.metrics),
         timer=PolicyTimer(core.metrics),
     )

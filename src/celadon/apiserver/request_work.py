@@ -69,7 +69,6 @@ step is one, too, and a worker costs a small step as much again."""
 _KINDS: Final = 1_000
 
 
-_WEIGHTY: Final = ("yaml", "protobuf")
 # A `copy` of the whole into itself doubles the object; thirty of them are a gigabyte.
 _COPIES: Final = late_pattern(rb"copy|\\")
 """The word, or escapes that may spell it."""
@@ -86,7 +85,7 @@ def is_large(request: HttpRequest) -> bool:
         if size > LARGE_BYTES:
             return True
         content_type = request.header("content-type")
-        if any(one in content_type for one in _WEIGHTY):
+        if "yaml" in content_type or "protobuf" in content_type:
             return size * YAML_WEIGHT > LARGE_BYTES or request.has_long_head
         if not _is_json(request.body):
             return True
@@ -101,7 +100,7 @@ def is_worth_a_fork(request: HttpRequest) -> bool:
     if size <= UNREADABLE_BYTES:
         return False
     content_type = request.header("content-type")
-    if any(one in content_type for one in _WEIGHTY):
+    if "yaml" in content_type or "protobuf" in content_type:
         return size * YAML_WEIGHT > FORKED_BYTES
     return size > FORKED_BYTES or not _is_json(request.body)
 

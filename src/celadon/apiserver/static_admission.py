@@ -232,6 +232,10 @@ class StaticFiles:
         for source in self._sources.values():
             await source.look()
 
+    def objects(self) -> tuple[StaticObjects, ...]:
+        """Return what is in force for all plugins."""
+        return tuple([source.objects for source in self._sources.values()])
+
     def of(self, plugin: str) -> StaticObjects:
         """Return what is in force; the same object until it is another."""
         source = self._sources.get(plugin)

@@ -58,7 +58,8 @@ class GroupVersionKind(NamedTuple):
     @property
     def group_kind(self) -> GroupKind:
         """The kind in whichever version."""
-        return GroupKind(self.group, self.kind)
+        # 17 times in a create, in half of the time that `GroupKind(...)` takes
+        return tuple.__new__(GroupKind, (self.group, self.kind))
 
     @property
     def api_version(self) -> str:
@@ -85,7 +86,7 @@ class GroupVersionResource(NamedTuple):
     @property
     def group_resource(self) -> GroupResource:
         """The resource in whichever version, as most messages name it."""
-        return GroupResource(self.group, self.resource)
+        return tuple.__new__(GroupResource, (self.group, self.resource))  # as `group_kind`
 
     @property
     def api_version(self) -> str:

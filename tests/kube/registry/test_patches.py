@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
@@ -147,9 +148,33 @@ def test_deep_documents_are_refused() -> None:
     for _ in range(5000):
         deep = {"a": deep}
     with pytest.raises(JsonPatchError, match=r"^exceeded max depth$"):
-        apply_json_patch(deep, [])
+        apply_json_patch({}, [{"op": "add", "path": "/a", "value": deep}])
     with pytest.raises(JsonPatchError, match=r"^exceeded max depth$"):
         apply_merge_patch(deep, deep)
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        [{"op": "replace", "path": "/a/b/c", "value": 2}],
+        [{"op": "add", "path": "/a/l/-", "value": 2}, {"op": "remove", "path": "/a/l/0"}],
+        [{"op": "replace", "path": "/a/l/-1/k", "value": 2}],
+        [
+            {"op": "test", "path": "", "value": {"a": {"b": {"c": 1}, "l": [{"k": 1}]}, "z": {}}},
+            {"op": "move", "from": "/a/b", "path": "/z/b"},
+            {"op": "replace", "path": "/z/b/c", "value": 2},
+        ],
+        [
+            {"op": "copy", "from": "/a/l", "path": "/z/l"},
+            {"op": "replace", "path": "/z/l/0/k", "value": 2},
+        ],
+    ],
+)
+def test_the_document_stays_as_it_is(operations: list[dict[str, Any]]) -> None:
+    document = {"a": {"b": {"c": 1}, "l": [{"k": 1}]}, "z": {}}
+    before = copy.deepcopy(document)
+    assert apply_json_patch(document, operations) != before
+    assert document == before
 
 
 def test_failed_tests_can_be_told_apart() -> None:

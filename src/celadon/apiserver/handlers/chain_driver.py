@@ -55,22 +55,31 @@ class Rules(NamedTuple):
 
 
 class _LatestRules:
-    """One object for as long as all parts of the rules are the same objects."""
+    """One object for as long as all parts of the rules are the same objects; and what was found in
+    the latest `state`, by resource."""
 
-    __slots__ = ("_rules",)
+    __slots__ = ("_rules", "_state", "found")
 
     def __init__(self) -> None:
         self._rules = Rules()
+        self._state: object = None
+        self.found: dict[GroupVersionResource, Rules] = {}
 
     def of(self, rules: Rules) -> Rules:
         if any(map(is_not, self._rules, rules)):
             self._rules = rules
         return self._rules
 
+    def enter(self, state: object) -> None:
+        """Forget what was found in another state."""
+        if state != self._state:
+            self._state, self.found = state, {}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerAdmitters:
-    """Whom a server asks. A view of policies is None where their plugin is switched off."""
+    """Whom a server asks. A view of policies is None where their plugin is switched off. `state` is
+    another one whenever anything has been written, or read from files."""
 
     plugins: PluginChain
     mutating: PolicyView[MutatingEngine] | None
@@ -78,6 +87,7 @@ class ServerAdmitters:
     webhooks: Webhooks
     served: ServedResources
     world: World
+    state: Callable[[], object]
     mutation_timer: MutationTimer
     timer: PolicyTimer
     pace: Pace = field(default_factory=Pace)
@@ -88,6 +98,13 @@ class ServerAdmitters:
     def rules(self, resource: GroupVersionResource) -> Rules:
         """Another object when any webhook has changed, or any policy that could see requests for
         the resource. Nothing is compiled for it."""
+        self.latest.enter(self.state())  # both halves of a write ask; four views take 64 calls
+        found = self.latest.found.get(resource)
+        if found is None:
+            found = self.latest.found[resource] = self._rules(resource)
+        return found
+
+    def _rules(self, resource: GroupVersionResource) -> Rules:
         rules = Rules(
             None if self.mutating is None else self.mutating.rules_for(resource),
             None if self.validating is None else self.validating.rules_for(resource),

@@ -41,6 +41,7 @@ from celadon.records import dataclass, replace
 BUDGETS: Final = GroupVersionResource("policy", "v1", "poddisruptionbudgets")
 BINDING: Final = GroupVersionKind("", "v1", "Binding")
 EVICTION: Final = GroupVersionKind("policy", "v1", "Eviction")
+_ANSWERED: Final = (BINDING.group_kind, EVICTION.group_kind)
 _BINDINGS: Final = GroupResource("", "pods/binding")
 _NO_BUDGET_PHASES: Final = frozenset({"Pending", "Succeeded", "Failed"})
 _RETRY_SECONDS: Final = 10
@@ -71,7 +72,7 @@ class PodOperations:
 
     def answers(self, call: Call) -> bool:
         """Return whether the endpoint is one of these."""
-        return call.target.kind.group_kind in (BINDING.group_kind, EVICTION.group_kind)
+        return call.target.group_kind in _ANSWERED
 
     async def create(self, call: Call) -> Written:
         """Raises StatusError, Denied."""

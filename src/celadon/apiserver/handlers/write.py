@@ -353,7 +353,8 @@ class Writer:
         validated = draft.validated(made)
         raise_refusal(writing.refusal(target, validated, None, surroundings))
         # What is created through a subresource is warned of as any new object.
-        return made, valid_warnings(made, None, replace(target, subresource=""))
+        warned = replace(target, subresource="") if target.subresource else target
+        return made, valid_warnings(made, None, warned)
 
     def _already_exists(self, call: Call, new: JsonObject, name: str) -> StatusError:
         stored = self._stored(call, name)
@@ -451,7 +452,7 @@ class Writer:
             call.notes.warnings += update.resume(mutated, target)
         if managers is not None:
             mutated.made["metadata"]["managedFields"] = managers
-        return replace(incoming, draft=mutated)
+        return incoming if mutated is draft else replace(incoming, draft=mutated)
 
     def _read_change(
         self,

@@ -115,7 +115,7 @@ def _uses(obj: JsonObject, drop: Drop) -> bool:
 
 def _has(value: object, steps: tuple[Step, ...]) -> bool:
     for number, step in enumerate(steps):
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):  # 24 times in a patch; `Mapping` takes ten times as long
             return False
         value = value.get(step.name)
         if value is None:

@@ -208,7 +208,7 @@ class FieldSet:
 
     def put(self, element: str, below: FieldSet) -> None:
         """Hangs a set below an element, if there is anything in it."""
-        if below:
+        if below.members or below.children:
             self.children[element] = below
 
     def has(self, *path: str) -> bool:

@@ -317,7 +317,8 @@ class Comparison:
 def compared(type_: MergeType, old: object, new: object) -> Comparison:
     """From one state to another. ItemError for an item without a key."""
     found = Comparison()
-    _compare(type_, old, new, found)
+    if not _are_equal(type_, old, new):
+        _compare(type_, old, new, found)
     return found
 
 
@@ -328,9 +329,7 @@ def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
     if map_rule is not None and both_are(dict, old, new):
         if map_rule.atomic or not (old or new):
             return not same(old, new)
-        # of Go's types equal values are equal in their JSON types too
-        if not (type_.codec and old == new):
-            _compare_maps(map_rule, old or {}, new or {}, found)
+        _compare_maps(map_rule, old or {}, new or {}, found)
         return False
     if list_rule is not None and both_are(list, old, new):
         if list_rule.atomic or not (old or new):
@@ -341,6 +340,12 @@ def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
         _merge_into(found.removed, subtree(type_, old))
         _merge_into(found.added, subtree(type_, new))
     return not same(old, new)
+
+
+def _are_equal(type_: MergeType, old: object, new: object) -> bool:
+    """Return whether nothing differs, as far as that can be seen at once: of Go's types equal
+    values are equal in their JSON types, too; what is owned as a whole may hold any JSON."""
+    return type_.codec is not None and not type_.map.atomic and bool(old == new)
 
 
 def both_are(wanted: type, old: object, new: object) -> bool:
@@ -385,8 +390,11 @@ def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, found: Compar
             if not same(was, now):
                 found.modified.members.add(element)
             continue
+        child = rule.child(name) or DEDUCED
+        if _are_equal(child, was, now):  # before three sets are made for it
+            continue
         below = Comparison()
-        if _compare(rule.child(name) or DEDUCED, was, now, below):
+        if _compare(child, was, now, below):
             found.modified.members.add(element)
         found.put(element, below)
     for name, now in new.items():
@@ -400,7 +408,10 @@ def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, found: Compar
 def _compare_lists(
     rule: ListRule, old: Sequence[Any], new: Sequence[Any], found: Comparison
 ) -> None:
-    before, after = grouped(rule, old), grouped(rule, new)
+    before = grouped(rule, old)  # also of equal ones, in which there may be an ItemError
+    if _are_equal(rule.item, old, new):
+        return
+    after = grouped(rule, new)
     for element in before | after:
         _compare_items(rule, element, before.get(element, []), after.get(element, []), found)
 
@@ -421,7 +432,7 @@ def _compare_items(
         _add_item(rule, element, new, found.added)
     elif not new:
         _add_item(rule, element, old, found.removed)
-    elif old[0] is not new[0]:
+    elif old[0] is not new[0] and not _are_equal(rule.item, old[0], new[0]):
         below = Comparison()
         if _compare(rule.item, old[0], new[0], below):
             found.modified.members.add(element)

@@ -454,11 +454,17 @@ def read_object(
         raise undecodable(found, target.kind.kind, why)
     elif (other := internal_kind(found, target.kind.group)) is not None:
         raise other_kind(other, target.kind)
-    elif not _is_registered(found) or _is_elsewhere(found, target.kind.group):
-        raise not_registered(found, target.kind)
-    elif found.group_kind != target.group_kind:
-        raise _other_kind(document, found, target.kind)
+    elif found != target.kind:
+        _require_kind(document, found, target)
     return read_document(document, found, target, context, field_validation, noticed)
+
+
+def _require_kind(document: Document, found: GroupVersionKind, target: Target) -> None:
+    """Work as `read_object` for a built-in kind; another version of it passes."""
+    if not _is_registered(found) or _is_elsewhere(found, target.kind.group):
+        raise not_registered(found, target.kind)
+    if found.group_kind != target.group_kind:
+        raise _other_kind(document, found, target.kind)
 
 
 def internal_kind(found: GroupVersionKind, group: str) -> GroupVersionKind | None:
