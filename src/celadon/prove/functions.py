@@ -352,8 +352,13 @@ def _equal_maps(a: Map, b: Map) -> Formula:
 
 
 def size_of(value: List | Map) -> Term:
-    """Return how many items there are."""
+    """Return how many items there are; the exact number matters."""
     count(value)
+    return number_of(value)
+
+
+def number_of(value: List | Map) -> Term:
+    """Return how many items there are."""
     parts: Sequence[Item | Entry] = value.items if isinstance(value, List) else value.entries
     return logic.total(part.there for part in parts)
 
