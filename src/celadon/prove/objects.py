@@ -390,7 +390,13 @@ class Inputs:
     def _number(self, path: str) -> Outcome:
         """A number as JSON has it: it is an integer if it is written like one."""
         whole = self.unknown(f"{path} is an integer", z3.BoolSort())
+        self.presences.append(negated(whole))
         double, number = self._double(path), self._integer(Schema(), path, is_custom=True)
+        # The one that is not meant is zero: else the engine would be asked of all that it may be.
+        self.assumed += [
+            either((negated(whole), z3.fpIsZero(double.term))),
+            either((whole, number.term == 0)),
+        ]
         return outcome([Case(whole, number), Case(negated(whole), double)])
 
     def _double(self, path: str) -> Double:
