@@ -34,6 +34,61 @@ def test_help_in_other_words(capsys: pytest.CaptureFixture[str], asking: list[st
     assert run(capsys, "check", *asking) == run(capsys, "check", "--help")
 
 
+@pytest.mark.parametrize(
+    ("command", "words", "paths", "output"),
+    [
+        ("diff", "A..B --only looser -o json -- old new", ["A..B", "old", "new"], "json"),
+        ("diff", "--only looser A..B -o json -- -o", ["A..B", "-o"], "json"),
+        ("diff", "--only looser -- -- a", ["--", "a"], "text"),
+        ("diff", "A..B -o json --", ["A..B"], "json"),
+        ("test", "-o json a -- b", ["a", "b"], "json"),
+        ("prove", "a --items 3 b -o json -- c", ["a", "b", "c"], "json"),
+    ],
+)
+def test_behind_two_dashes_there_are_operands_only(
+    command: str, words: str, paths: list[str], output: str
+) -> None:
+    """In front of them options may stand between operands, as without them (and as in git)."""
+    (found,) = (one for one in COMMANDS if one.name == command)
+    options = parser_of(found).parsed(words.split())
+    assert (options.paths, options.output) == (paths, output)
+
+
+@pytest.mark.parametrize(
+    ("words", "library", "sources"),
+    [
+        ("--library -o json -- dump", [], ["dump"]),
+        ("a --library storage -- dump", ["storage"], ["a", "dump"]),
+        ("a --library -- storage", [], ["a", "storage"]),
+    ],
+)
+def test_two_dashes_end_the_values_of_an_option(
+    words: str, library: list[str], sources: list[str]
+) -> None:
+    (audit,) = (one for one in COMMANDS if one.name == "audit")
+    options = parser_of(audit).parsed(words.split())
+    assert (options.library, options.sources) == (library, sources)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["diff", "a", "--bad", "--", "b"], "no option `--bad`"),
+        (["prove", "--"], "the following arguments are required: PATHS"),
+    ],
+)
+def test_what_is_wrong_in_front_of_two_dashes(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, _, err = run(capsys, *words)
+    assert code == 2
+    assert err.startswith(f"error: {message}\n")
+
+
+def test_help_in_front_of_two_dashes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, "diff", "--help", "--", "a") == run(capsys, "diff", "--help")
+
+
 @pytest.mark.parametrize("said", ["", "0", "-3", "many", "120"])
 def test_help_is_as_wide_as_argparse_makes_it(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
     monkeypatch.setenv("COLUMNS", said)

@@ -74,6 +74,7 @@ SELECTOR = {
         ]
     },
 }
+VOLUMES = "object.spec.?volumes.orValue([])"
 NO_HOST = policy("!object.spec.?hostNetwork.orValue(false)")
 
 
@@ -94,6 +95,20 @@ NO_HOST = policy("!object.spec.?hostNetwork.orValue(false)")
                 variables=(("x", "object.spec.?hostPID.orValue(false)"),)),
          policy("object.spec.?hostPID.orValue(false) == true"), SAME, SAME),
         (policy("nonsense(object)"), policy("false"), SAME, SAME),
+        # A quantity that is read from digits is their number.
+        (policy("quantity(string(object.spec.replicas)).compareTo(quantity('5')) != 1",
+                "deployments", "apps"),
+         policy("object.spec.replicas <= 5", "deployments", "apps"), SAME, SAME),
+        (policy("quantity(string(object.spec.replicas)).isLessThan(quantity('5k'))",
+                "deployments", "apps"),
+         policy("object.spec.replicas <= 5000", "deployments", "apps"), DIFFERS, SAME),
+        # Whether there are so few items is asked of lists of any length.
+        (policy(f"{VOLUMES}.filter(v, has(v.hostPath)).size() == 0"),
+         policy(f"!{VOLUMES}.exists(v, has(v.hostPath))"), SAME, SAME),
+        (policy(f"1 >= size({VOLUMES}.filter(v, has(v.hostPath)))"),
+         policy(f"{VOLUMES}.exists_one(v, has(v.hostPath))"), SAME, DIFFERS),
+        (policy(f"{VOLUMES}.map(v, v.name).size() > 2"),
+         policy(f"size({VOLUMES}) > 1"), DIFFERS, SAME),
         (policy("authorizer.group('').resource('pods').check('get').allowed()"),
          policy("authorizer.group('').resource('pods').check('get').allowed() && true"),
          UNDECIDED, UNDECIDED),
@@ -288,6 +303,20 @@ PLANTED = [
      f"{CONTAINERS}.all(c, c.image.matches('^r.io/'))", Direction.LOOSER),
     ("object.spec.?terminationGracePeriodSeconds.orValue(30) <= 60",
      "object.spec.?terminationGracePeriodSeconds.orValue(30) < 60", Direction.STRICTER),
+    # Servers add a volume to pods, and mounts of it, unless they go without a token.
+    (f"!has(object.spec.volumes) || {VOLUMES}.all(v, !has(v.hostPath))",
+     "object.spec.volumes.all(v, !has(v.hostPath))", Direction.STRICTER),
+    (f"{CONTAINERS}.exists(c, c.image == 'a') && {VOLUMES}.all(v, has(v.hostPath))",
+     f"{CONTAINERS}.exists(c, c.image == 'b') && object.spec.volumes.all(v, has(v.hostPath))",
+     Direction.LOOSER),
+    (f"{CONTAINERS}.all(c, c.?volumeMounts.orValue([]).all(m, m.?readOnly.orValue(false)))",
+     f"{CONTAINERS}.all(c, c.volumeMounts.all(m, m.?readOnly.orValue(false)))",
+     Direction.STRICTER),
+    # What a name begins with is no name.
+    ("object.spec.?securityContext.?sysctls.orValue([]).all(s, s.name in ['kernel.shm_rmid_forced',"
+     " 'net.ipv4.tcp_syncookies'])",
+     "object.spec.?securityContext.?sysctls.orValue([]).all(s, s.name.startsWith('kernel.')"
+     " || s.name.startsWith('net.'))", Direction.LOOSER),
 ]  # fmt: skip
 
 

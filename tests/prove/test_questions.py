@@ -392,6 +392,19 @@ WITH_PARAMS = [
 ]
 
 
+@pytest.mark.parametrize("param", ["share", "port"])
+def test_numbers_of_params_are_limits_of_quantities(param: str) -> None:
+    """Which the params write as numbers, or as what may be numbers."""
+    document = policy(
+        f"{CONTAINERS}.all(c, has(c.resources.requests) && quantity(c.resources.requests.cpu)"
+        f".compareTo(quantity(string(params.{param}))) < 1)",
+        params=LIMIT_KIND,
+    )
+    prover = Prover(decode_policy(document).value, kinds=KnownKinds.of([LIMITS]))
+    (endpoint,) = prover.endpoints()
+    assert {prover.reply(endpoint, 0, one).answer for one in Question} == {YES}
+
+
 @pytest.mark.parametrize(("expression", "fails"), WITH_PARAMS)
 def test_params_of_a_custom_kind(expression: str, fails: Answer) -> None:
     """Which is defined; without its definition they may be anything."""

@@ -111,6 +111,23 @@ def test_the_decision_lists_what_is_not_modelled() -> None:
         ("object.s.split('-', object.s)", {"s": "a-b"}),
         ("object.s.replace('-', '+', object.s)", {"s": "a-b"}),
         ("object.s.lastIndexOf('-', object.s)", {"s": "a-b"}),
+        # Digits are their number as a quantity, but for what is beyond the largest int.
+        *(
+            (f"quantity(string(object.i)).compareTo(quantity('{limit}'))", {"i": number})
+            for limit, number in (
+                *(("7", 7), ("-7", -7), ("0", 1), ("1k", 1000), ("1Ki", -1024)),
+                *((f"{(1 << 63) - 1}", (1 << 63) - 1), (f"-{(1 << 63) - 1}", -(1 << 63))),
+            )
+        ),
+        ("quantity(string(uint(object.s))) == quantity(object.s)", {"s": f"{(1 << 64) - 1}"}),
+        (
+            "quantity(object.b ? string(object.i) : object.s).isInteger()",
+            {"b": True, "i": 1, "s": ""},
+        ),
+        (
+            "quantity(object.b ? string(object.i) : object.s) == quantity('1')",
+            {"b": False, "i": 1, "s": "2"},
+        ),
         # What never fails does not change what is false because a call inside of it fails.
         ("false && ip(object.k).isLoopback()", {"k": "x"}),
     ],

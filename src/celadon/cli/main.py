@@ -167,6 +167,23 @@ class CommandParser(argparse.ArgumentParser):
                 left.append(word)
         return left, said
 
+    def parsed(self, words: Sequence[str]) -> argparse.Namespace:
+        """The options and operands that words say. Options may stand between operands; behind `--`
+        there are operands only."""
+        if "--" not in words:
+            return self.parse_intermixed_args(words)
+        # argparse can do one or the other: so first the options in front, without any operands.
+        end = words.index("--")
+        self.usage = self.usage or self.format_usage().removeprefix("usage: ")
+        operands = [one for one in self._actions if not one.option_strings]
+        declared = [(one.nargs, one.default) for one in operands]
+        for one in operands:
+            one.nargs = one.default = argparse.SUPPRESS
+        found, left = self.parse_known_args(words[:end])
+        for one, (nargs, default) in zip(operands, declared, strict=True):
+            one.nargs, one.default = nargs, default
+        return self.parse_args([*left, *words[end:]], found)
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command line and end; an option that is not there gets the
         name of one that is like it."""
@@ -267,12 +284,12 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
 
 
 def _options(command: Command, words: list[str]) -> argparse.Namespace:
-    """Options may stand between files; behind `--` there are none (argparse cannot do both)."""
+    """What the words behind a command say."""
     parser = parser_of(command)
     left, said = parser.without_values(words)
     if not any(map(_ASKS_FOR_HELP.match, left)):
         parser.usage = parser.prog  # only the help shows more, which argparse would lay out first
-    found = parser.parse_args(left) if "--" in left else parser.parse_intermixed_args(left)
+    found = parser.parsed(left)
     vars(found).update(said)
     return found
 

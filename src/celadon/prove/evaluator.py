@@ -72,6 +72,9 @@ _READ_BY: Final = {
 _OF_ANYTHING: Final = ("dyn", "optional.of")
 """Functions that do not ask what their argument is."""
 
+_FEW: Final = 2
+"""A size that is compared with so small a number needs some witnesses and no bound."""
+
 KEYS: Final = (Truth, Int, Uint, Double, Text)
 """What may be a key or a place at all."""
 
@@ -90,10 +93,13 @@ class Evaluator:
     """The inputs that loops are running over, the items of each loop."""
     free: frozenset[int] = frozenset()
     """The loops that need no item of their own (`celadon.prove.search`)."""
+    few: dict[int, int] = field(default_factory=dict)
+    """The calls of `size` that are compared with a small number, and that number."""
 
     def evaluate(self, scope: Scope) -> Outcome:
         """The whole expression. Raises NotModelled."""
         self.unmodelled.sizes.update(_sizes(self.checked.root))
+        self.few.update(_few(self.checked.root))
         return self.node(self.checked.root, scope)
 
     def node(self, node: syntax.Expr, scope: Scope) -> Outcome:
@@ -225,6 +231,10 @@ class Evaluator:
             return self._readable(node.function, values[0])
         if any(isinstance(value, Asked) for value in values):
             return self._of_asked(node, values)
+        if node.id in self.few and isinstance(values[0], List | Map):
+            # Of more items than that, and one, nobody can tell how many they are.
+            self._enter(values[0].sources, self.few[node.id] + 1)
+            return certain(Int(functions.number_of(values[0])))
         meaning = MEANINGS.get(node.function)
         made = None if meaning is None else meaning(values)
         if made is not None:
@@ -403,9 +413,22 @@ def _sizes(root: syntax.Expr) -> Iterator[int]:
 
 
 def _asks_size(root: syntax.Expr) -> bool:
-    return any(
-        isinstance(node, syntax.Call) and node.function == "size" for node in syntax.walk(root)
-    )
+    return any(map(_is_size, syntax.walk(root)))
+
+
+def _is_size(node: syntax.Expr) -> bool:
+    return isinstance(node, syntax.Call) and node.function == "size"
+
+
+def _few(root: syntax.Expr) -> Iterator[tuple[int, int]]:
+    """Yield each call of `size` that is compared with a small number, and that number."""
+    for node in syntax.walk(root):
+        if isinstance(node, syntax.Call) and node.function in _COMPARISONS:
+            for one, other in (node.args, node.args[::-1]):
+                if _is_size(one) and isinstance(other, syntax.Literal):
+                    number = other.value
+                    if type(number) is int and 0 <= number <= _FEW:
+                        yield one.id, number
 
 
 _COMPARISONS: Final = frozenset(

@@ -92,13 +92,15 @@ def _filled(
 ) -> Written:
     """With what validation misses."""
     given_up: set[str] = set()
+    seen = [written]
     for _ in range(_ATTEMPTS):
         error = next((one for one in _errors(kind, written) if str(one) not in given_up), None)
         if error is None:
             break
         for proposal in _proposals(kind, written, error, texts):
-            if proposal != written and _still(proposal, holds):
+            if proposal not in seen and _still(proposal, holds):
                 written = proposal
+                seen.append(written)
                 break
         else:
             given_up.add(str(error))
@@ -198,6 +200,12 @@ def _proposals(
     schema = _schema_at(schema_for(kind), steps)
     for value in (*_CHOICES.get(str(steps[-1]), ()), *_plain_values(schema, texts)):
         yield _changed(written, steps, value)
+    if isinstance(error.value, str):
+        # What begins or ends as a policy says may be no name: `kernel.`, `/web`.
+        for longer in (error.value + _TEXT, _TEXT + error.value):
+            made = _changed(written, steps, longer)
+            if all(one.path != error.path for one in _errors(kind, made)):
+                yield made
 
 
 def _changed(

@@ -43,6 +43,7 @@ from celadon.prove.values import (
     Maybe,
     NotModelled,
     Null,
+    Numeral,
     Outcome,
     Scalar,
     Text,
@@ -352,8 +353,13 @@ def _equal_maps(a: Map, b: Map) -> Formula:
 
 
 def size_of(value: List | Map) -> Term:
-    """Return how many items there are."""
+    """Return how many items there are; the exact number matters."""
     count(value)
+    return number_of(value)
+
+
+def number_of(value: List | Map) -> Term:
+    """Return how many items there are."""
     parts: Sequence[Item | Entry] = value.items if isinstance(value, List) else value.entries
     return logic.total(part.there for part in parts)
 
@@ -640,7 +646,8 @@ def _to_text(values: list[Value]) -> Outcome | None:
             return certain(values[0])
         case [(Int() | Uint()) as number] if not _is_literal(number):
             digits = z3.IntToStr(z3.If(number.term < 0, -number.term, number.term))
-            return certain(Text(z3.If(number.term < 0, z3.Concat("-", digits), digits)))
+            text = z3.If(number.term < 0, z3.Concat("-", digits), digits)
+            return certain(Text(text, Numeral(TRUE, number.term)))
         case [Truth() as truth_value]:
             return certain(
                 Text(logic.chosen(truth_value.term, logic.text("true"), logic.text("false")))

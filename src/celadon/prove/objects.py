@@ -45,6 +45,7 @@ from celadon.prove.values import (
     Unshaped,
     Value,
     certain,
+    is_false,
     outcome,
     selected,
 )
@@ -108,6 +109,14 @@ as null, or leaves out, where a client does not give them."""
 
 _MAY_BE_EMPTY: Final = frozenset({("io.k8s.api.storage.v1.StorageClass", "reclaimPolicy")})
 """Fields that the schema says are one of several texts, and that validation takes empty as well."""
+
+_GETS_TOKEN: Final = frozenset(
+    {
+        *("spec.volumes", "spec.containers[*].volumeMounts"),
+        "spec.initContainers[*].volumeMounts",
+    }
+)
+"""Fields of pods to which a server adds the token of their account."""
 
 _WHOLE: Final = (1 << 53) - 1
 """The largest double that validation takes for an integer: all of them are exact."""
@@ -381,7 +390,13 @@ class Inputs:
     def _number(self, path: str) -> Outcome:
         """A number as JSON has it: it is an integer if it is written like one."""
         whole = self.unknown(f"{path} is an integer", z3.BoolSort())
+        self.presences.append(negated(whole))
         double, number = self._double(path), self._integer(Schema(), path, is_custom=True)
+        # The one that is not meant is zero: else the engine would be asked of all that it may be.
+        self.assumed += [
+            either((negated(whole), z3.fpIsZero(double.term))),
+            either((whole, number.term == 0)),
+        ]
         return outcome([Case(whole, number), Case(negated(whole), double)])
 
     def _double(self, path: str) -> Double:
@@ -513,10 +528,12 @@ class _Objects:
     is_custom: bool = False
     is_written: bool = False
     """Whether its numbers are as a client has written them, who may write 2 as 2.0."""
+    made: dict[Path, Fields] = field(default_factory=dict)
+    """What is made already, by where it is."""
 
     def fields(self, schema: Schema, path: str, below: Path) -> Fields:
         """An object whose fields are those of a schema."""
-        made = Fields(
+        made = self.made[below] = Fields(
             path,
             lambda name: self._field(schema, path, below, name),
             (dict(self.given) if not below else {})
@@ -544,12 +561,20 @@ class _Objects:
         if not below and name in self.given:
             return TRUE, certain(functions.literal(self.given[name]))
         here = (*below, name)
+        if self.given.get("kind") == "Pod" and _rule_path(here) in _GETS_TOKEN:
+            self._go_without_token()
         if schema.name in built_in():
             return self._written(schema, name, place, here)
         is_sure = name in schema.required or _rule_path(here) in self.always
         there = TRUE if is_sure else self.inputs.presence(place)
         with self.inputs.only_where(there):
             return there, self.inputs.value(inside, place, self, here)
+
+    def _go_without_token(self) -> None:
+        """A server adds a volume with a token, and mounts of it, to pods that do not forbid it:
+        then an example is another one than the solver has found."""
+        there, mounts = self.made["spec",].made_field("automountServiceAccountToken")
+        self.inputs.usual.append(both(there, is_false(mounts)))
 
     def _written(
         self, schema: Schema, name: str, place: str, here: Path

@@ -39,6 +39,7 @@ from celadon.prove.values import (
     Measure,
     NotModelled,
     Null,
+    Numeral,
     Outcome,
     Text,
     Truth,
@@ -276,6 +277,16 @@ def _never_fails(function: str, arguments: Sequence[Value]) -> bool:
     return is_right or _searches(function, arguments)
 
 
+def _plain_quantity(function: str, arguments: Sequence[Value]) -> Numeral | None:
+    """Return where a quantity is read from digits, and which integer these are."""
+    match arguments:
+        case [Text(numeral=Numeral() as numeral)] if function == "quantity":
+            # Of what is beyond the largest int, whatever the sign, nothing more is known.
+            fits = numeral.value > logic.INT_MIN, numeral.value <= logic.INT_MAX
+            return numeral._replace(where=both(numeral.where, *fits))
+    return None
+
+
 _KINDS: Final[Mapping[type, object]] = {
     Truth: True,
     Int: 0,
@@ -389,6 +400,9 @@ class Unmodelled:
         kind = of_call(function)
         if kind is not None:
             measure = z3.Function(f"{name} measure", *sorts, kind.sort())(*leaves)
+            if (numeral := _plain_quantity(function, arguments)) is not None:
+                fails = both(negated(numeral.where), fails)
+                measure = logic.chosen(numeral.where, z3.ToReal(numeral.value), measure)
             asked = Asked(function, asked.arguments, member, kind, measure)
         value = None
         if result.kind in _SORTS:

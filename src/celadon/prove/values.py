@@ -59,11 +59,19 @@ class Double:
     whole: Term | None = None
 
 
+class Numeral(NamedTuple):
+    """Where a text is an integer in digits, and that integer."""
+
+    where: Formula
+    value: Term
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Text:
-    """A string, as a sequence of code points."""
+    """A string, as a sequence of code points; it may be known to be a numeral."""
 
     term: Term
+    numeral: Numeral | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -271,6 +279,8 @@ def outcome(cases: Iterable[Case], error: Formula = FALSE) -> Outcome:
             value = type(case.value)(term)
             if isinstance(value, Double):
                 value = _with_whole(value, before, case)
+            elif isinstance(value, Text):
+                value = _with_numeral(value, before, case)
             merged[kind] = Case(either((before.guard, case.guard)), value)
         elif isinstance(case.value, Null | Truth | Int | Uint | Double | Text):
             merged[kind] = case
@@ -287,6 +297,21 @@ def _with_whole(merged: Double, one: Case, other: Case) -> Double:
     if a is None or b is None:
         return merged
     return Double(merged.term, chosen(one.guard, a, b))
+
+
+def _with_numeral(merged: Text, *cases: Case) -> Text:
+    """Return what two texts become, with what is known of either as a numeral."""
+    known = [
+        Numeral(both(case.guard, case.value.numeral.where), case.value.numeral.value)
+        for case in cases
+        if isinstance(case.value, Text) and case.value.numeral is not None
+    ]
+    if not known:
+        return merged
+    value = known[0].value
+    for one in known[1:]:
+        value = chosen(one.where, one.value, value)
+    return Text(merged.term, Numeral(either(one.where for one in known), value))
 
 
 def _joined(cases: Iterable[Case]) -> list[Case]:
