@@ -380,9 +380,25 @@ def is_same_pod_spec(one: JsonObject, other: JsonObject) -> bool:
     return first == second
 
 
+def _with_requests(spec: JsonObject) -> JsonObject:
+    """A new spec as its defaults leave it: where limits are an empty map, requests are one, too,
+    which JSON does not show."""
+    made = dict(spec)
+    for field in ("containers", "initContainers"):
+        made[field] = [_with_own_requests(one) for one in spec.get(field) or ()] or spec.get(field)
+    return made
+
+
+def _with_own_requests(container: JsonObject) -> JsonObject:
+    resources = container.get("resources") or {}
+    if resources.get("limits") != {} or resources.get("requests") is not None:
+        return container
+    return {**container, "resources": {**resources, "requests": {}}}
+
+
 def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """Hunks with three lines around each change; empty if nothing changes."""
-    old = _as_stored(old, _POD_SPEC)
+    old, new = _as_stored(old, _POD_SPEC), _with_requests(new)
     return _reported(go_pod_spec, old, new) or _diff(internal_pod_spec(old), internal_pod_spec(new))
 
 
