@@ -103,6 +103,12 @@ CELLS: list[tuple[tuple[str, str, str], dict[str, Any], str, dict[str, Any]]] = 
         {"1.35": "6", "1.36": "6 (arm64)"},
     ),
     (
+        ("resource.k8s.io", "v1alpha3", "podschedulingcontexts"),
+        {"spec": {"selectedNode": "n"}},
+        "SelectedNode",
+        {"1.31": "n"},
+    ),
+    (
         ("resource.k8s.io", "v1alpha3", "resourceclaims"),
         {"status": {"allocation": {}, "deallocationRequested": True}},
         "State",
