@@ -271,3 +271,17 @@ def test_an_apply_that_may_not_create(release: str, reason: str) -> None:
         assert said(answer) == (403, f'configmaps "a" is forbidden: {reason}')
     finally:
         running.close()
+
+
+@pytest.mark.parametrize(
+    ("release", "line"), [("1.30", 54), ("1.31", 53), ("1.32", 53), ("1.33", 55), ("1.36", 55)]
+)
+def test_where_the_kinds_of_definitions_are_registered(release: str, line: int) -> None:
+    kinds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    other = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "List", "metadata": {"name": "a"}}
+    running = Running(Settings(version=release))
+    try:
+        message = json.loads(ask(running, "POST", kinds, other).body)["message"]
+        assert message.endswith(f'pkg/apiserver/apiserver.go:{line}"')
+    finally:
+        running.close()

@@ -515,4 +515,4 @@ def _api_paths(apis: PublishedApis) -> Iterable[str]:
 def _health_paths(health: Mapping[str, Sequence[HealthCheck]]) -> Iterable[str]:
     for root, checks in health.items():
         yield f"/{root}"
-        yield from (f"/{root}/{check.name}" for check in checks)
+        yield from (f"/{root}/{check.name}" for check in checks if not check.silent)
