@@ -23,6 +23,30 @@ def test_every_answer_has_an_audit_id_and_is_not_to_be_kept(running: Running) ->
     assert len(dict(ask(running, "GET", "/api").headers)["Audit-Id"]) == 36
 
 
+@pytest.mark.parametrize(
+    ("release", "code", "text"),
+    [
+        (
+            "1.34",
+            500,
+            'Internal Server Error: "/api?a=b&amp;c=d": requested [{Group  g    }] without '
+            "impersonating a user\n",
+        ),
+        ("1.35", 400, "requested [{Group  g    }] without impersonating a user"),
+    ],
+)
+def test_groups_without_a_user(release: str, code: int, text: str) -> None:
+    running = Running(Settings(version=release))
+    try:
+        answer = ask(running, "GET", "/api?a=b&c=d", impersonate_group="g")
+        assert answer.code == code
+        assert dict(answer.headers)["X-Content-Type-Options"] == "nosniff"
+        shown = answer.body.decode()
+        assert (shown if code == 500 else json.loads(shown)["message"]) == text
+    finally:
+        running.close()
+
+
 def test_refusals_are_not_to_be_sniffed(running: Running) -> None:
     refused = ask(running, "GET", MAPS, token="alice-token")
     assert dict(refused.headers)["X-Content-Type-Options"] == "nosniff"

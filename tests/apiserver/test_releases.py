@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -115,6 +116,60 @@ def test_devices_of_v1alpha3(release: str, other: str) -> None:
         running.close()
 
 
+@pytest.mark.parametrize("gate", [False, True])
+def test_control_planes_that_allocate_devices(gate: bool) -> None:
+    """What a gate of 1.31 brought is dropped without it."""
+    term = {"matchExpressions": [{"key": "a", "operator": "Exists"}]}
+    nodes = {"suitableNodes": {"nodeSelectorTerms": [term]}}
+    claimed = {"controller": "c.example.com", "devices": {}}
+    gates = {"DRAControlPlaneController": gate}
+    running = Running(Settings(version="1.31", all_versions=True, gates=gates))
+    try:
+        of_class = {"metadata": {"name": "c"}, "spec": nodes}
+        made = json.loads(ask(running, "POST", f"{DEVICES}/v1alpha3/deviceclasses", of_class).body)
+        assert made["spec"] == (nodes if gate else {})
+        claims = f"{DEVICES}/v1alpha3/namespaces/default/resourceclaims"
+        of_claim = {"metadata": {"name": "c"}, "spec": claimed}
+        made = json.loads(ask(running, "POST", claims, of_claim).body)
+        assert made["spec"].get("controller") == ("c.example.com" if gate else None)
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(
+    ("release", "version", "of_object", "of_status"),
+    [
+        ("1.31", "v1beta1", "new", "x"),
+        ("1.32", "v1beta1", "new", None),
+        ("1.35", "v1", "new", None),
+        ("1.36", "v1", "old", None),
+    ],
+)
+def test_what_writes_of_service_ranges_change(
+    release: str, version: str, of_object: str, of_status: str | None
+) -> None:
+    """The status through the object itself, labels through the status."""
+    kinds = f"/apis/networking.k8s.io/{version}/servicecidrs"
+    spec = {"cidrs": ["10.9.0.0/24"]}
+
+    def given(reason: str, **meta: Any) -> dict[str, Any]:
+        condition = {"type": "T", "status": "True", "message": "", "reason": reason}
+        since = {"lastTransitionTime": "2026-01-01T00:00:00Z"}
+        status = {"conditions": [{**condition, **since}]}
+        return {"metadata": {"name": "r", **meta}, "spec": spec, "status": status}
+
+    running = Running(Settings(version=release, all_versions=True))
+    try:
+        make(running, kinds, {"metadata": {"name": "r"}, "spec": spec})
+        labelled = given("old", labels={"a": "x"})
+        made = json.loads(ask(running, "PUT", f"{kinds}/r/status", labelled).body)
+        assert made["metadata"].get("labels", {}).get("a") == of_status
+        made = json.loads(ask(running, "PUT", f"{kinds}/r", given("new")).body)
+        assert made["status"]["conditions"][0]["reason"] == of_object
+    finally:
+        running.close()
+
+
 BINDINGS = "/apis/admissionregistration.k8s.io/{}/validatingadmissionpolicybindings"
 
 
@@ -214,5 +269,19 @@ def test_an_apply_that_may_not_create(release: str, reason: str) -> None:
         path, form = f"{MAPS}/a?fieldManager=m", "application/apply-patch+yaml"
         answer = ask(running, "PATCH", path, config, token="alice-token", content_type=form)
         assert said(answer) == (403, f'configmaps "a" is forbidden: {reason}')
+    finally:
+        running.close()
+
+
+@pytest.mark.parametrize(
+    ("release", "line"), [("1.30", 54), ("1.31", 53), ("1.32", 53), ("1.33", 55), ("1.36", 55)]
+)
+def test_where_the_kinds_of_definitions_are_registered(release: str, line: int) -> None:
+    kinds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    other = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "List", "metadata": {"name": "a"}}
+    running = Running(Settings(version=release))
+    try:
+        message = json.loads(ask(running, "POST", kinds, other).body)["message"]
+        assert message.endswith(f'pkg/apiserver/apiserver.go:{line}"')
     finally:
         running.close()

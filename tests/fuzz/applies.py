@@ -571,6 +571,8 @@ def _told(reply: Reply) -> str:
     several managers, several errors of a schema or of a body that does not fit its type; the order
     of managers depends on seconds."""
     body = copy.deepcopy(reply.body)
+    if not isinstance(body, dict):
+        return masked(json.dumps([reply.code, body]))
     managers = (body.get("metadata") or {}).get("managedFields", [])
     managers.sort(key=lambda one: (one["operation"], one["manager"], one.get("subresource", "")))
     causes = (body.get("details") or {}).get("causes")

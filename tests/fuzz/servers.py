@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from celadon.apiserver.api_settings import Settings
 from celadon.apiserver.controllers.controller_loops import ON_BY_DEFAULT
@@ -28,6 +28,7 @@ from tests.apiserver.in_process import Running
 _ELSEWHERE: Final = frozenset(
     {"garbage-collector-controller", "namespace-controller", "resourcequota-controller"}
 )
+_ASCII: Final = "".join(map(chr, range(0x21, 0x7F)))
 WARNING_PREFIX = '299 - "'
 SENT_JSON: Final[Mapping[str, str]] = MappingProxyType({"content-type": "application/json"})
 
@@ -170,7 +171,7 @@ class OverHttps:
     def ask(self, method: str, target: str, data: bytes, headers: Mapping[str, str]) -> Sent:
         sent = {**headers, "authorization": f"Bearer {self.token}"} if self.token else {**headers}
         try:
-            self._connection.request(method, target, data or None, sent)
+            self._connection.request(method, quote(target, safe=_ASCII), data or None, sent)
             answer = self._connection.getresponse()
             content = answer.read()
         except http.client.HTTPException:

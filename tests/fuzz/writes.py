@@ -48,6 +48,7 @@ _MASKS: Final = (
     (re.compile(r"\bkube-api-access-\w{5}\b"), "kube-api-access"),
     (re.compile(r"\b10\.0\.0\.\d+\b"), "ADDRESS"),
     (re.compile(r"\b3[0-2]\d{3}\b"), "30000"),
+    (re.compile(r"\(0x[0-9a-f]+\)"), "(ADDRESS)"),
     (re.compile(r"(\\u00a0| )+"), " "),  # go-cmp has one or the other, by chance
 )
 

@@ -477,7 +477,9 @@ class ApiServer:
     def _health_checks(self, root: str) -> Sequence[server_pages.HealthCheck]:
         ending = "process is shutting down" if self.is_ending else ""
         store = self.objects.store
-        return server_pages.checks_of(root, store.trouble(), store.writing_trouble(), ending)
+        trouble, unwritable = store.trouble(), store.writing_trouble()
+        has_gate = self.core.settings.has_gate
+        return server_pages.checks_of(root, trouble, unwritable, ending, has_gate)
 
     def prepare_to_stop(self) -> None:
         """Say on `/readyz` that no more requests should come."""

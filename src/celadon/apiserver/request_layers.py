@@ -17,14 +17,14 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from celadon.apiserver import request_work
 from celadon.apiserver.aggregation.api_services import RemoteApiService
 from celadon.apiserver.authn.authentication import Authenticator, Credentials
 from celadon.apiserver.authz import impersonation
-from celadon.apiserver.authz.access_decisions import check_access, request_attributes
+from celadon.apiserver.authz.access_decisions import NO_HTML, check_access, request_attributes
 from celadon.apiserver.caches.served_resources import DEFINITIONS, Served
 from celadon.apiserver.controllers.controller_loops import Controllers
 from celadon.apiserver.discovery import discovery_documents, server_pages
@@ -78,7 +78,9 @@ from celadon.apiserver.server_core import ServerCore
 from celadon.apiserver.workers import REQUEST_SECONDS, TooMuchWork
 from celadon.kube import GroupVersionResource, StatusError, User, metadata, status
 from celadon.kube.go import TOO_DEEP
+from celadon.kube.go.go_text import quote
 from celadon.kube.json_types import JsonDict
+from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION
 from celadon.storage import FileError, ServiceError, StoreClosed
@@ -243,8 +245,7 @@ class RequestLayers:
                 info, seconds = self._read_head(request)
             notes.info = info
         except UnreadablePath as error:
-            where = f'Internal Server Error: "{request.target}"'
-            return plain_text(500, f"{where}: failed to create RequestInfo: {error}\n", NO_SNIFF)
+            return _internal_error(request, f"failed to create RequestInfo: {error}")
         except TooMuchWork:
             return TOO_MANY
         # Nothing is known of the request yet, so that the form of the answer cannot be negotiated.
@@ -349,11 +350,13 @@ class RequestLayers:
     ) -> HttpAnswer:
         try:
             return await answer
+        except impersonation.NobodyNamed as error:
+            if not is_since("1.35"):
+                return _internal_error(request, str(error))
+            refusal = await self._refused(error, request, notes)
+            return replace(refusal, headers=(*refusal.headers, NO_SNIFF))
         except StatusError as error:
             return await self._refused(error, request, notes)
-        except impersonation.NobodyNamed as error:
-            where = f'Internal Server Error: "{request.target}"'
-            return plain_text(500, f"{where}: {error}\n")
         # The Status is made by the chain already, in the words of the policy or webhook.
         except Denied as denied:
             return object_answer(denied.code, denied.body, await self._form_of_errors(request))
@@ -643,6 +646,12 @@ class RequestLayers:
             return await self._stranger(request).step(accepted_of_error, request, aside=aside)
         except (StatusError, TooMuchWork):
             return Accepted()
+
+
+def _internal_error(request: HttpRequest, text: str) -> HttpAnswer:
+    """As upstream's `responsewriters.InternalError`."""
+    shown = f"Internal Server Error: {quote(request.target)}: {text}\n"
+    return plain_text(500, shown.translate(NO_HTML), NO_SNIFF)
 
 
 def _endpoint(info: RequestInfo, served: Served, notes: Notes) -> Endpoint:

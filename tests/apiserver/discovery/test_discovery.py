@@ -13,8 +13,9 @@ from celadon.apiserver.discovery.discovery_documents import (
     discovery_answer,
 )
 from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
-from celadon.apiserver.negotiation import Accepted, status_answer
+from celadon.apiserver.negotiation import PROTOBUF, Accepted, status_answer
 from celadon.kube import StatusError
+from celadon.kube.protobuf import decode
 from celadon.kube.releases import answering_as
 from tests.apiserver.discovery.catalogues import definition, published
 from tests.paths import shared
@@ -35,6 +36,14 @@ def get(apis: PublishedApis, path: str, **headers: str) -> HttpAnswer:
     answer = discovery_answer(HttpRequest("GET", path, given), apis, "localhost:6443")
     assert answer is not None
     return answer
+
+
+def without_zeros(value: Any) -> Any:
+    if isinstance(value, list):
+        return [without_zeros(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: without_zeros(one) for name, one in value.items() if one not in ("", False)}
 
 
 def answered(request: HttpRequest, apis: PublishedApis) -> HttpAnswer | None:
@@ -175,6 +184,21 @@ def test_aggregated_documents_in_yaml() -> None:
     text = json.dumps(document, separators=(",", ":")).encode()
     tag = hashlib.sha512(text).hexdigest().upper()
     assert [dict(one.headers)["ETag"] for one in (as_json, as_yaml)] == [f'"{tag}"'] * 2
+
+
+@pytest.mark.parametrize("version", ["v2", "v2beta1"])
+def test_aggregated_documents_in_protobuf(version: str) -> None:
+    apis = published(definition("a.io", "as", "v1"))
+    as_json = AGGREGATED_TYPE.replace("v2", version)
+    as_protobuf = as_json.replace("application/json", PROTOBUF)
+    with answering_as("1.32"):
+        answer = get(apis, "/apis", accept=as_protobuf)
+        document = json.loads(get(apis, "/apis", accept=as_json).body)
+        found = decode(answer.body)
+    assert answer.content_type == as_protobuf
+    assert found["items"] == without_zeros(document["items"])
+    told = [found["kind"], found["apiVersion"]]
+    assert told == ["APIGroupDiscoveryList", f"apidiscovery.k8s.io/{version}"]
 
 
 def test_aggregated_documents_have_tags() -> None:

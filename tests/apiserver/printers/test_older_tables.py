@@ -102,6 +102,24 @@ CELLS: list[tuple[tuple[str, str, str], dict[str, Any], str, dict[str, Any]]] = 
         "Kernel-Version",
         {"1.35": "6", "1.36": "6 (arm64)"},
     ),
+    (
+        ("resource.k8s.io", "v1alpha3", "podschedulingcontexts"),
+        {"spec": {"selectedNode": "n"}},
+        "SelectedNode",
+        {"1.31": "n"},
+    ),
+    (
+        ("resource.k8s.io", "v1alpha3", "resourceclaims"),
+        {"status": {"allocation": {}, "deallocationRequested": True}},
+        "State",
+        {"1.31": "allocated,deallocating", "1.32": "allocated"},
+    ),
+    (
+        ("resource.k8s.io", "v1alpha3", "resourceclaims"),
+        {**DELETED, "status": {"allocation": {}}},
+        "State",
+        {"1.31": "deleted,allocated,deallocating", "1.32": "deleted,allocated"},
+    ),
 ]
 
 

@@ -227,7 +227,7 @@ def test_the_release_decides_what_is_resized(
 
 def test_the_class_of_a_pod_was_for_good() -> None:
     new, old = sized({"cpu": "1"}), sized()
-    why = 'spec: Invalid value: "": Pod QoS is immutable'
+    why = 'metadata: Invalid value: "": Pod QoS is immutable'
     for release, refused in (("1.31", True), ("1.32", False)):
         with answering_as(release):
             found = list(map(str, holding(pod_update(new, old), None)))

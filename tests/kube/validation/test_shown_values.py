@@ -8,6 +8,8 @@ import pytest
 
 from celadon.kube.releases import answering_as
 from celadon.kube.validation.core_kinds import node_changes
+from celadon.kube.validation.pods.internal_types import shown_template
+from celadon.kube.validation.services import service_cidr_update
 from celadon.kube.validation.statuses import claim_status
 from tests.kube.validation.objects import admitted, complaints, obj, update_complaints
 
@@ -98,6 +100,15 @@ def test_in_new_objects(given: dict[str, Any], of_go: str, of_json: str) -> None
             "null: field is immutable",
         ),
         (
+            *("storage.k8s.io/v1", "VolumeAttachment"),
+            {"spec": {"attacher": "a", "source": {"persistentVolumeName": "p"}, "nodeName": "n"}},
+            {"spec": {"attacher": "b", "source": {"persistentVolumeName": "p"}, "nodeName": "n"}},
+            'storage.VolumeAttachmentSpec{Attacher:"b", Source:storage.VolumeAttachmentSource{'
+            "PersistentVolumeName:(*string)(0xc000000000), "
+            'InlineVolumeSpec:(*core.PersistentVolumeSpec)(nil)}, NodeName:"n"}',
+            '{"Attacher":"b","Source":{"PersistentVolumeName":"p","InlineVolumeSpec":null},',
+        ),
+        (
             *("storage.k8s.io/v1", "CSIDriver", {"spec": {"volumeLifecycleModes": ["Ephemeral"]}}),
             {"spec": {"volumeLifecycleModes": ["Persistent"]}},
             '[]storage.VolumeLifecycleMode{"Persistent"}: field is immutable',
@@ -118,6 +129,39 @@ def test_in_changed_objects(
         with answering_as(release):
             found = update_complaints(new, old)
             assert any(shown in one for one in found), (release, found)
+
+
+@pytest.mark.parametrize(("cidrs", "shown"), [([], "[]string{}"), (None, "[]string(nil)")])
+def test_ranges_of_1_31(cidrs: list[str] | None, shown: str) -> None:
+    with answering_as("1.31"):
+        found = service_cidr_update(
+            {"spec": {"cidrs": cidrs}}, {"spec": {"cidrs": ["10.1.0.0/24"]}}
+        )
+        assert f"spec.cidrs: Invalid value: {shown}: field is immutable" in [*map(str, found)]
+
+
+def test_templates_of_pods() -> None:
+    """What only a pointer leads to is an address."""
+    options = {"restartPolicy": "Always", "resources": {"limits": {"cpu": "1"}}}
+    spread = {"labelSelector": {"matchLabels": {"a": "b"}}, "minDomains": 2}
+    spec = {"containers": [{"name": "c", **options}], "topologySpreadConstraints": [spread]}
+    shown = shown_template({"metadata": {"labels": {"a": "b"}}, "spec": spec})
+    assert shown.data is None
+    with answering_as("1.33"):
+        found = shown_template({"metadata": {"labels": {"a": "b"}}, "spec": spec}).go_syntax
+    for part in (
+        'core.PodTemplateSpec{ObjectMeta:v1.ObjectMeta{Name:"", ',
+        "CreationTimestamp:time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC), "
+        "DeletionTimestamp:<nil>, DeletionGracePeriodSeconds:(*int64)(nil), "
+        'Labels:map[string]string{"a":"b"}, Annotations:map[string]string(nil), ',
+        'Containers:[]core.Container{core.Container{Name:"c", Image:"", Command:[]string(nil), ',
+        'Limits:core.ResourceList{"cpu":resource.Quantity{i:resource.int64Amount{value:1, '
+        'scale:0}, d:resource.infDecAmount{Dec:(*inf.Dec)(nil)}, s:"1", Format:"DecimalSI"}}, ',
+        "RestartPolicy:(*core.ContainerRestartPolicy)(0xc000000000), ",
+        "LabelSelector:(*v1.LabelSelector)(0xc000000000), MinDomains:(*int32)(0xc000000000), ",
+        "OS:(*core.PodOS)(nil), ",
+    ):
+        assert part in found
 
 
 def test_addresses_of_nodes() -> None:

@@ -17,7 +17,7 @@ from celadon.cel import value_functions
 from celadon.cel.extend import NONE, Duration, Opaque, Timestamp, Uint, types
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.fieldmanager import ForeignValue, MutatedKinds, MutationRefused, Patched
-from celadon.kube.go import quote
+from celadon.kube.go import ADDRESS, quote
 from celadon.kube.library import CIDR, IP, PatchObject, PatchOperation, unwrapped
 from celadon.kube.registry import JsonPatchError, apply_json_patch
 
@@ -26,14 +26,11 @@ from celadon.kube.registry import JsonPatchError, apply_json_patch
 # Values that JSON does not have, as Go prints what upstream takes for them.
 #
 # An apply configuration with one of them fits no schema; the text that says so shows the value.
-# What Go prints of pointers is an address, which differs from run to run: here it is always the
-# same.
 
 
 NULL: Final = ForeignValue("structpb.NullValue", "NULL_VALUE", "0")
 """A null of an expression; one that is in the data of a request is JSON's."""
 
-_ADDRESS: Final = "0xc000000000"
 _SECONDS_PER_DAY: Final = 86_400
 _MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -75,7 +72,7 @@ def foreign(value: object) -> ForeignValue:
             return ForeignValue("netip.Prefix", value.display(), written)
         case Opaque():
             type_ = _POINTERS.get(value.cel_type.name, value.go_name)
-            return ForeignValue(type_, value.display(), f"({type_})({_ADDRESS})")
+            return ForeignValue(type_, value.display(), f"({type_})({ADDRESS})")
         case list():
             return ForeignValue("[]ref.Val", _plain(value), f"[]ref.Val{{{_items(value)}}}")
     entries = value if isinstance(value, Mapping) else {}
@@ -117,7 +114,7 @@ def _written_address(address: value_functions.netaddr.Addr) -> str:
     if address.is_v4:
         number |= 0xFFFF << 32
     high, low = number >> 64, number & (1 << 64) - 1
-    detail = f"unique.Handle[net/netip.addrDetail]{{value:(*netip.addrDetail)({_ADDRESS})}}"
+    detail = f"unique.Handle[net/netip.addrDetail]{{value:(*netip.addrDetail)({ADDRESS})}}"
     return f"netip.Addr{{addr:netip.uint128{{hi:{hex(high)}, lo:{hex(low)}}}, z:{detail}}}"
 
 

@@ -38,7 +38,8 @@ REASON: Final = "authorization.k8s.io/reason"
 INTERNAL_ERROR: Final = "internal error"
 """What the audit event says about a decision, and about one that could not be made."""
 
-_HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+NO_HTML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+"""What keeps a text from looking like HTML."""
 
 
 class AlwaysAllow:
@@ -108,7 +109,7 @@ def _selectors(request: HttpRequest) -> JsonDict:
 def forbidden(attributes: Attributes, reason: str = "") -> StatusError:
     """Return the refusal (403) with the words `User "u" cannot get resource "pods" …`, and the
     reason after them."""
-    why = _denial(attributes).translate(_HTML)
+    why = _denial(attributes).translate(NO_HTML)
     resource = GroupResource(attributes.group, attributes.resource)
     return status.forbidden(resource, attributes.name, f"{why}: {reason}" if reason else why)
 

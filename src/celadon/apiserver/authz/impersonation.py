@@ -95,17 +95,17 @@ def wanted_user(request: HttpRequest) -> User | None:
     return None
 
 
-class NobodyNamed(Exception):
+class NobodyNamed(StatusError):
     """Groups, a UID or more are wanted, and no user is named: before 1.35, the answer to that was
     no Status."""
 
 
-def _nobody(user: User) -> StatusError | NobodyNamed:
+def _nobody(user: User) -> NobodyNamed:
     """Return what becomes of a request that wants groups, a UID or more, and names no user."""
-    if is_since("1.36"):
-        return status.bad_request(f"requested {_go_text(user)} without impersonating a user name")
     detail = f"requested [{' '.join(_references(user))}] without impersonating a user"
-    return status.bad_request(detail) if is_since("1.35") else NobodyNamed(detail)
+    if is_since("1.36"):
+        detail = f"requested {_go_text(user)} without impersonating a user name"
+    return NobodyNamed(status.bad_request(detail).status)
 
 
 def _references(user: User) -> Iterator[str]:

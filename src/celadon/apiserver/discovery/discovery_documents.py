@@ -337,7 +337,6 @@ def _response_kind(kind: GroupVersionKind, resource: Resource) -> JsonDict:
 
 DISCOVERY: Final = "apidiscovery.k8s.io"
 _BETA: Final = "v2beta1"
-_AGGREGATED_TYPES: Final = frozenset({JSON, negotiation.YAML})
 _AGGREGATED: Final = {"as": "APIGroupDiscoveryList", "g": DISCOVERY}
 
 
@@ -436,7 +435,7 @@ def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> tuple[negotiat
             accepted = negotiation.Accepted(media_type, pretty=pretty)
             if clause.is_plain_in(media_type):
                 return accepted, ""
-            if allow_aggregated and media_type in _AGGREGATED_TYPES and _wants_aggregated(clause):
+            if allow_aggregated and _wants_aggregated(clause):
                 return accepted, clause.parameters["v"]
     raise status.not_acceptable(negotiation.BUILT_IN_TYPES)
 
@@ -516,4 +515,4 @@ def _api_paths(apis: PublishedApis) -> Iterable[str]:
 def _health_paths(health: Mapping[str, Sequence[HealthCheck]]) -> Iterable[str]:
     for root, checks in health.items():
         yield f"/{root}"
-        yield from (f"/{root}/{check.name}" for check in checks)
+        yield from (f"/{root}/{check.name}" for check in checks if not check.silent)

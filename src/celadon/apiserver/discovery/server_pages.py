@@ -60,6 +60,10 @@ done before the first request, or there is nothing to do."""
 
 _NO_HOOK: Final = "autoregister-completion"
 _HOOKS_SINCE: Final = {"peer-endpoint-reconciler-controller": "1.36"}
+_HOOKS_OF_GATES: Final = {
+    "start-kubernetes-service-cidr-controller": "MultiCIDRServiceAllocator",
+    "storage-readiness": "WatchCacheInitializationPostStartHook",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,9 @@ class HealthCheck:
     silent: bool = False
 
 
-def checks_of(root: str, trouble: str, unwritable: str, ending: str) -> tuple[HealthCheck, ...]:
+def checks_of(
+    root: str, trouble: str, unwritable: str, ending: str, has_gate: Callable[[str], bool]
+) -> tuple[HealthCheck, ...]:
     """Return the checks below a path of health, in upstream's order. `trouble` is what is wrong
     with the store, `unwritable` why it takes no more writes, `ending` why there will be no more
     requests; each is empty if all is well. A server that is about to end, or cannot write, is
@@ -89,7 +95,12 @@ def checks_of(root: str, trouble: str, unwritable: str, ending: str) -> tuple[He
         found.append(HealthCheck("etcd-readiness", trouble, "etcd-readiness"))
         found.append(HealthCheck("informer-sync"))
         found.append(HealthCheck("data-writable", unwritable, silent=True))
-    hooks = (one for one in HOOKS if is_since(_HOOKS_SINCE.get(one, "1.0")))
+    hooks = (
+        one
+        for one in HOOKS
+        if is_since(_HOOKS_SINCE.get(one, "1.0"))
+        and (one not in _HOOKS_OF_GATES or has_gate(_HOOKS_OF_GATES[one]))
+    )
     found += [HealthCheck(one if one == _NO_HOOK else f"poststarthook/{one}") for one in hooks]
     if is_readiness:
         found.append(HealthCheck("shutdown", ending))

@@ -414,6 +414,8 @@ def _claim_state(claim: JsonObject, row: Row) -> Cell:
         states.append("allocated")
         if items(claim, "status", "reservedFor"):
             states.append("reserved")
+        elif not is_since("1.32") and (is_deleted or at(claim, "status", "deallocationRequested")):
+            states.append("deallocating")
     elif not is_deleted:
         states.append("pending")
     return ",".join(states)

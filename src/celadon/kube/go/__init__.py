@@ -8,6 +8,7 @@ Go's complaints do. `go_values` are values with their types, and how two of them
 
 from celadon.kube.go.go_json import TOO_DEEP, Document, JsonSyntaxError, merged_members, read_json
 from celadon.kube.go.go_text import (
+    ADDRESS,
     GoValue,
     escaped_html,
     int_or,
@@ -32,6 +33,7 @@ from celadon.kube.go.go_url import URLError
 from celadon.kube.go.go_url import parse as parse_url
 
 __all__ = [
+    "ADDRESS",
     "TOO_DEEP",
     "Document",
     "DurationError",

@@ -368,7 +368,7 @@ class _Printer:
             if len(lines) == limit:
                 leave_out(lines)
                 break
-            if is_struct and self._is_left_out(one):
+            if (is_struct and self._is_left_out(one)) or self._is_absent(one):
                 continue
             lines.append(Line(below.of(one), key=_key(found.either, key)))
         return Wrapped("{", lines, "}")
@@ -379,6 +379,11 @@ class _Printer:
         if self.side is _Side.EQUAL:
             return any(zeros)
         return zeros[self.side is _Side.NEW]
+
+    def _is_absent(self, found: Comparison) -> bool:
+        """Tell whether only the other side has it: an item of a list, or an entry of a map."""
+        shown = {_Side.OLD: found.old, _Side.NEW: found.new}
+        return shown.get(self.side, found.either) is None
 
     def _changed_members(self, found: Comparison, limit: int) -> list[Line]:
         """With some equal ones around those that differ."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from celadon.kube.errors import MalformedText
+from celadon.kube.go.go_values import GoData, Kind
 from celadon.kube.json_types import JsonObject
 from celadon.kube.quantity import BINARY_SUFFIXES, sent_as
 from celadon.kube.releases import is_since
@@ -299,22 +300,29 @@ def _cut(text: str) -> tuple[str, str]:
 # types are facts of the source of Kubernetes, in `pkg/apis/*/types.go`.
 
 ANY: Final = "interface {}"
+ADDRESS: Final = "0xc000000000"
+"""Where everything is that only a pointer leads to. Go prints the address, which differs from run
+to run: here it is always the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoValue:
     """A value as JSON has it, with its type in Go: what an error shows depends on the release.
 
-    `whole` is the value with what JSON leaves out, such as empty maps that are not nil.
+    `whole` is the value with what JSON leaves out, such as empty maps that are not nil. `data`, if
+    it is known, is the value with all its types.
     """
 
     value: Any
-    type: str
+    type: str = ""
     whole: Any = None
+    data: GoData | None = None
 
     @property
     def go_syntax(self) -> str:
         """Return the value as `%#v` prints it."""
+        if self.data is not None:
+            return data_syntax(self.data)
         return go_syntax(self.value if self.whole is None else self.whole, self.type)
 
 
@@ -373,6 +381,10 @@ _STRUCTS: Final[Mapping[str, str]] = {
         Device string; AdminAccess *bool; Tolerations []resource.DeviceToleration 1.33""",
     "storage.CSINodeDriver": """Name string; NodeID string; TopologyKeys []string;
         Allocatable *storage.VolumeNodeResources""",
+    "storage.VolumeAttachmentSource": """PersistentVolumeName *string;
+        InlineVolumeSpec *core.PersistentVolumeSpec""",
+    "storage.VolumeAttachmentSpec": """Attacher string; Source storage.VolumeAttachmentSource;
+        NodeName string""",
     "v1.LabelSelector": """MatchLabels map[string]string;
         MatchExpressions []v1.LabelSelectorRequirement""",
     "v1.LabelSelectorRequirement": """Key string; Operator v1.LabelSelectorOperator;
@@ -438,6 +450,8 @@ _ZEROS: Final = {"bool": False, "int": 0, "int32": 0, "int64": 0}
 
 
 def _member(value: Any, type_: str) -> str:
+    if type_.startswith("*") and type_ != _TIME and value is not None:
+        return f"({type_})({ADDRESS})"
     if value is not None or type_.startswith(("*", "[]", "map[")) or type_ in _STRUCTS:
         return go_syntax(value, type_)
     return _untyped(_ZEROS.get(type_, ""))
@@ -460,6 +474,38 @@ def _untyped(value: object) -> str:
 
         return text.go_float(value)
     return str(value)
+
+
+# --- Values with all their types ---------------------------------------------
+
+
+def data_syntax(data: GoData) -> str:
+    """A value whose types are known, down to what pointers lead to, as `%#v` prints it."""
+    if data.type == "v1.Time":
+        return _TIME_OF_NOBODY
+    match data.kind:
+        case Kind.TEXT:
+            return quote(data.text)
+        case Kind.PLAIN:
+            return data.text
+        case Kind.POINTER:
+            if data.type == _TIME and data.target is None:
+                return "<nil>"
+            where = "nil" if data.target is None else ADDRESS
+            return f"({data.type})({where})"
+    if data.members is None:
+        return f"{data.type}(nil)"
+    members = data.members.items()
+    if data.kind is Kind.MAP:
+        members = sorted((quote(key), one) for key, one in members)
+    printed = (
+        data_syntax(one) if data.kind is Kind.LIST else f"{name}:{data_syntax(one)}"
+        for name, one in members
+    )
+    return f"{data.type}{{{', '.join(printed)}}}"
+
+
+_TIME_OF_NOBODY: Final = "time.Date(1, time.January, 1, 0, 0, 0, 0, time.UTC)"
 
 
 # --- Types with a form of their own ------------------------------------------

@@ -21,7 +21,7 @@ from celadon.kube.go.go_text import json_text, parse_uint, sorted_members
 from celadon.kube.json_types import Json, JsonDict, JsonObject
 from celadon.kube.names import ApiVersionError, GroupKind, GroupVersionKind, parse_api_version
 from celadon.kube.registry.draft import Draft, Target, drafted
-from celadon.kube.releases import wording
+from celadon.kube.releases import Wording, wording
 from celadon.kube.resources.api_resources import known_resources
 from celadon.kube.schemas import typed_objects
 from celadon.kube.schemas.schema_packs import OBJECT_META
@@ -39,9 +39,12 @@ SUMMARY_BYTES: Final = 30
 """Of a body that cannot be read, an answer shows this much."""
 
 SCHEME: Final = "k8s.io/kubernetes/pkg/api/legacyscheme/scheme.go:30"
-_SCHEMES: Final[Mapping[str, str]] = {
-    "apiextensions.k8s.io": "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55",
-    "apiregistration.k8s.io": "k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28",
+_OF_EXTENSIONS: Final = "k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go"
+_SCHEMES: Final[Mapping[str, Wording]] = {
+    "apiextensions.k8s.io": wording(
+        f"{_OF_EXTENSIONS}:55", v1_31=f"{_OF_EXTENSIONS}:54", v1_33=f"{_OF_EXTENSIONS}:53"
+    ),
+    "apiregistration.k8s.io": wording("k8s.io/kube-aggregator/pkg/apiserver/scheme/scheme.go:28"),
 }
 """Where the kinds of groups are registered that servers of their own have."""
 
@@ -180,7 +183,8 @@ def not_registered(found: GroupVersionKind, expected: GroupVersionKind) -> Statu
 
 def unregistered(found: GroupVersionKind, group: str = "", scheme: str = "") -> str:
     """That there is no such kind among those of the server that has this group, or in a scheme."""
-    scheme = scheme or _SCHEMES.get(group, SCHEME)
+    if not scheme:
+        scheme = _SCHEMES[group].text if group in _SCHEMES else SCHEME
     version = found.api_version
     return f'no kind "{found.kind}" is registered for version "{version}" in scheme "{scheme}"'
 

@@ -30,8 +30,8 @@ from celadon.kube.validation.field_checks import (
 from celadon.kube.validation.networking import domain_prefixed_path
 from celadon.kube.validation.pods.internal_types import (
     internal_pod_spec,
-    internal_template,
     internal_value,
+    shown_template,
 )
 from celadon.kube.validation.pods.pod_specs import pod_template
 from celadon.kube.validation.text_rules import same_selector, selector, shown_selector, understood
@@ -302,11 +302,11 @@ def _template_update(spec: JsonObject, old: JsonObject) -> Errors:
     template, was = ((one.get("spec") or {}).get("template") or {} for one in ({"spec": spec}, old))
     if not is_since("1.36"):
         if template != (_rescheduled(was, template) if _waits(old) else was):
-            yield fieldpath.invalid(SPEC.child("template"), internal_template(template), IMMUTABLE)
+            yield fieldpath.invalid(SPEC.child("template"), shown_template(template), IMMUTABLE)
         return
     if not _may_change(old):
         if template != was:
-            yield fieldpath.invalid(SPEC.child("template"), internal_template(template), IMMUTABLE)
+            yield fieldpath.invalid(SPEC.child("template"), shown_template(template), IMMUTABLE)
         return
     pods, before = template.get("spec") or {}, was.get("spec") or {}
     if pods != _with_scheduling(before, pods):

@@ -21,7 +21,6 @@ from celadon.kube.validation.field_checks import (
     by_gate,
     dns_subdomain,
     each,
-    immutable,
     items,
     only_with,
     port_number,
@@ -520,7 +519,9 @@ def service_cidr_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateServiceCIDRUpdate` of `pkg/apis/networking/validation`.
     new, before = (list((one.get("spec") or {}).get("cidrs") or []) for one in (obj, old))
     if not is_since("1.33"):
-        yield from immutable(_CIDRS, new or None, before or None)
+        if new != before:
+            shown = GoValue((obj.get("spec") or {}).get("cidrs"), "[]string")
+            yield fieldpath.invalid(_CIDRS, shown, IMMUTABLE)
         return
     if len(new) == len(before) or (len(before) == 1 and len(new) == 2):
         for index, (one, was) in enumerate(zip(new, before, strict=False)):

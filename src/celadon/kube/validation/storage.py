@@ -267,7 +267,7 @@ def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield from _attachment(obj)
     if obj.get("spec") != old.get("spec"):
         shown = internal_value(obj.get("spec") or {}, "storage.v1.VolumeAttachmentSpec")
-        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+        yield fieldpath.invalid(SPEC, GoValue(shown, "storage.VolumeAttachmentSpec"), IMMUTABLE)
 
 
 # --- Storage classes ---------------------------------------------------------

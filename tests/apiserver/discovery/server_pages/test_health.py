@@ -54,9 +54,25 @@ def test_method_does_not_matter() -> None:
     assert (answer.code, dict(answer.headers)) == (200, {"X-Content-Type-Options": "nosniff"})
 
 
+def every_gate(_: str) -> bool:
+    return True
+
+
+def test_hooks_behind_gates() -> None:
+    def found(*gates: str) -> set[str]:
+        return {one.name for one in checks_of("livez", "", "", "", gates.__contains__)}
+
+    behind = {
+        "MultiCIDRServiceAllocator": "poststarthook/start-kubernetes-service-cidr-controller",
+        "WatchCacheInitializationPostStartHook": "poststarthook/storage-readiness",
+    }
+    for gate, hook in behind.items():
+        assert found(gate) - found() == {hook}
+
+
 def test_checks_have_the_names_that_upstream_gives_them() -> None:
-    alive = [one.name for one in checks_of("livez", "", "", "")]
-    ready = [one.name for one in checks_of("readyz", "", "", "") if not one.silent]
+    alive = [one.name for one in checks_of("livez", "", "", "", every_gate)]
+    ready = [one.name for one in checks_of("readyz", "", "", "", every_gate) if not one.silent]
     first_hook = "poststarthook/start-apiserver-admission-initializer"
     assert alive[:5] == ["ping", "log", "loopback-serving-certificate", "etcd", first_hook]
     assert {"poststarthook/rbac/bootstrap-roles", "autoregister-completion"} <= set(alive)
@@ -69,18 +85,20 @@ def test_checks_have_the_names_that_upstream_gives_them() -> None:
 def test_checks_of_later_releases(release: str, has: bool) -> None:
     since = {"loopback-serving-certificate", "poststarthook/peer-endpoint-reconciler-controller"}
     with answering_as(release):
-        alive = {one.name for one in checks_of("healthz", "", "", "")}
+        alive = {one.name for one in checks_of("healthz", "", "", "", every_gate)}
     assert alive & since == (since if has else set())
 
 
 def test_what_is_wrong_with_a_server() -> None:
-    checks = checks_of("readyz", "no etcd", "disk full", "going")
+    checks = checks_of("readyz", "no etcd", "disk full", "going", every_gate)
     failing = [one.name for one in checks if one.failure]
     assert failing == ["etcd", "etcd-readiness", "data-writable", "shutdown"]
 
 
 def test_that_data_cannot_be_written_is_listed_only_then() -> None:
-    well, full = (checks_of("readyz", "", trouble, "") for trouble in ("", "the disk is full"))
+    well, full = (
+        checks_of("readyz", "", trouble, "", every_gate) for trouble in ("", "the disk is full")
+    )
 
     def asked(target: str, checks: tuple[HealthCheck, ...]) -> tuple[int, str]:
         answer = health_answer(HttpRequest("GET", target), checks, HealthCounts().observe)

@@ -270,6 +270,7 @@ SCRIPT = "#!/bin/sh\nset -e\none\ntwo\n{}\nfour\nfive\n"
 PORTS = [{"containerPort": 80, "protocol": "TCP"}]
 SELECTOR = {"matchLabels": {"a": "b"}}
 AMOUNT_OF_CPU = '{{i: resource.int64Amount{{value: {}}}, s: {}, Format: "DecimalSI"}}'
+ONE_CPU = AMOUNT_OF_CPU.format(1, '"1"')
 
 
 @pytest.mark.parametrize(
@@ -289,6 +290,26 @@ AMOUNT_OF_CPU = '{{i: resource.int64Amount{{value: {}}}, s: {}, Format: "Decimal
                 '+ Ports:      []core.ContainerPort{{ContainerPort: 80, Protocol: "TCP"}},',
             ],
             id="a list where there was none",
+        ),
+        pytest.param(
+            container(resources={"limits": {"cpu": "1"}, "requests": {"cpu": "1"}}),
+            container(resources={"limits": {}}),
+            [
+                f'- Limits:   core.ResourceList{{s"cpu": {ONE_CPU}}},',
+                "+ Limits:   core.ResourceList{},",
+                f'- Requests: core.ResourceList{{s"cpu": {ONE_CPU}}},',
+                "+ Requests: core.ResourceList{},",
+            ],
+            id="limits that are an empty map make requests one, too",
+        ),
+        pytest.param(
+            container(ports=PORTS),
+            container(ports=[]),
+            [
+                '- Ports:      []core.ContainerPort{{ContainerPort: 80, Protocol: "TCP"}},',
+                "+ Ports:      []core.ContainerPort{},",
+            ],
+            id="a list that becomes empty",
         ),
         pytest.param(
             container(resources={"limits": {"memory": "0"}}),

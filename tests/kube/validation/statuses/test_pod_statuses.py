@@ -280,6 +280,23 @@ def test_what_kubelets_report(new: Json, expected: list[str]) -> None:
     assert [one[: len(text)] for one, text in zip(found, expected, strict=True)] == expected
 
 
+@pytest.mark.parametrize(
+    ("release", "detail"),
+    [
+        ("1.31", "must match one of the container's resource requirements"),
+        ("1.32", ""),
+    ],
+)
+def test_devices_of_claims_are_known_since_1_32(release: str, detail: str) -> None:
+    resources = {"claims": [{"name": "x"}]}
+    spec = {"containers": [{"name": "c", "resources": resources}]}
+    new = {"containerStatuses": [{"name": "c", "allocatedResourcesStatus": [{"name": "claim:x"}]}]}
+    with answering_as(release):
+        found = [str(one) for one in pod_status({"spec": spec, "status": new}, {"spec": spec})]
+    at = "status.containerStatuses[0].allocatedResourcesStatus[0].name"
+    assert found == ([f'{at}: Invalid value: "claim:x": {detail}'] if detail else [])
+
+
 def test_users_of_windows() -> None:
     new = {"initContainerStatuses": [{"name": "c", "user": {"linux": {"uid": -1}}}]}
     (found,) = pod_status({"spec": {"os": {"name": "windows"}}, "status": new}, {})

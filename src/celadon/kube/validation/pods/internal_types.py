@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeVar
 
 from celadon.kube.go.go_cmp import reported_difference
-from celadon.kube.go.go_text import amount_parts
+from celadon.kube.go.go_text import GoValue, amount_parts
 from celadon.kube.go.go_types import embedded_struct, type_name
 from celadon.kube.go.go_values import (
     GoData,
@@ -151,6 +151,32 @@ def go_pod_spec(spec: JsonObject) -> GoData:
     return internal_go_struct(with_host_fields_inside(spec), "core.v1.PodSpec")
 
 
+def shown_template(template: JsonObject) -> GoValue:
+    """A template of pods, for those who complain of it."""
+    shown = internal_template(template)
+    return GoValue(shown, data=None if is_since("1.34") else _go_template(template))
+
+
+def _go_template(template: JsonObject) -> GoData:
+    meta: JsonObject = template.get("metadata") or {}
+    own = {
+        **{name: go_text("") for name in ("Name", "GenerateName", "Namespace", "SelfLink", "UID")},
+        "ResourceVersion": go_text(""),
+        "Generation": go_number(0, "int64"),
+        "CreationTimestamp": _time(None),
+        "DeletionTimestamp": go_pointer(None, "v1.Time"),
+        "DeletionGracePeriodSeconds": go_pointer(None, "int64"),
+        "Labels": _go_value(meta.get("labels"), "{}s"),
+        "Annotations": _go_value(meta.get("annotations"), "{}s"),
+        "OwnerReferences": go_list(None, "v1.OwnerReference"),
+        "Finalizers": _go_value(meta.get("finalizers"), "[]s"),
+        "ManagedFields": go_list(None, "v1.ManagedFieldsEntry"),
+    }
+    spec = go_pod_spec(template.get("spec") or {})
+    members = {"ObjectMeta": go_struct("v1.ObjectMeta", own), "Spec": spec}
+    return go_struct("core.PodTemplateSpec", members)
+
+
 def go_volume_source(spec: JsonObject) -> GoData:
     """Return the source of a PersistentVolume with this spec."""
     members = internal_go_struct(spec, "core.v1.PersistentVolumeSpec").members or {}
@@ -168,7 +194,23 @@ def _member(value: Any, field: Field, package: str, struct: str) -> GoData:
         return special(value)
     named = type_name(struct, field.key)
     mark, name = (named[:2], named[2:]) if named[:2] in ("{}", "[]") else ("", named)
-    return _go_value(value, field.type, mark, f"{package}.{name}" if name else "")
+    of_type = f"{package}.{name}" if name else ""
+    if field.type in _SCALAR_POINTERS:
+        target = None if value is None else _go_value(value, field.type[1:])
+        return go_pointer(target, of_type or _scalar_type(field, package, struct))
+    return _go_value(value, field.type, mark, of_type)
+
+
+_SCALAR_POINTERS: Final = ("*s", "*n", "*b")
+
+
+def _scalar_type(field: Field, package: str, struct: str) -> str:
+    """The type of a scalar without a name."""
+    if field.type == "*n":
+        fields = schema_packs.of_type("schemas", f"io.k8s.api.{package}.v1.{struct}")["fields"]
+        if fields.get(field.key) == "i":
+            return "int32"
+    return _NAMES[field.type[1:]]
 
 
 def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
@@ -176,7 +218,7 @@ def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
     inner = kind[2:]
     if kind.startswith("*"):
         target = None if value is None else _go_value(value, kind[1:])
-        return go_pointer(target, kind[1:].replace(".v1.", "."))
+        return go_pointer(target, _NAMES.get(kind[1:]) or kind[1:].replace(".v1.", "."))
     if kind.startswith("[]"):
         items = None if value is None else [_go_value(one, inner) for one in value]
         return go_list(items, named or _NAMES.get(inner) or inner.replace(".v1.", "."))
@@ -318,7 +360,13 @@ _SHOWN_METADATA: Final = (
 )
 """What a template says of itself, as the metadata that it embeds; reports cut it before this ends.
 """
-_NAMES: Final = {"s": "string", "n": "int64", "b": "bool", "q": "resource.Quantity"}
+_NAMES: Final = {
+    "s": "string",
+    "n": "int64",
+    "b": "bool",
+    "q": "resource.Quantity",
+    "l": "v1.LabelSelector",
+}
 _SCALARS: Final[Mapping[str, Callable[[Any], GoData]]] = {
     "s": lambda value: go_text(value or ""),
     "n": lambda value: go_number(value or 0, "int64"),
@@ -380,9 +428,25 @@ def is_same_pod_spec(one: JsonObject, other: JsonObject) -> bool:
     return first == second
 
 
+def _with_requests(spec: JsonObject) -> JsonObject:
+    """A new spec as its defaults leave it: where limits are an empty map, requests are one, too,
+    which JSON does not show."""
+    made = dict(spec)
+    for field in ("containers", "initContainers"):
+        made[field] = [_with_own_requests(one) for one in spec.get(field) or ()] or spec.get(field)
+    return made
+
+
+def _with_own_requests(container: JsonObject) -> JsonObject:
+    resources = container.get("resources") or {}
+    if resources.get("limits") != {} or resources.get("requests") is not None:
+        return container
+    return {**container, "resources": {**resources, "requests": {}}}
+
+
 def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """Hunks with three lines around each change; empty if nothing changes."""
-    old = _as_stored(old, _POD_SPEC)
+    old, new = _as_stored(old, _POD_SPEC), _with_requests(new)
     return _reported(go_pod_spec, old, new) or _diff(internal_pod_spec(old), internal_pod_spec(new))
 
 

@@ -13,7 +13,7 @@ from celadon.kube import fieldpath
 from celadon.kube.fieldpath import FieldPath, NamedText
 from celadon.kube.go.go_text import GoValue
 from celadon.kube.json_types import JsonObject
-from celadon.kube.releases import is_since
+from celadon.kube.releases import is_since, wording
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
     IMMUTABLE,
@@ -303,9 +303,15 @@ def _allocated(status: JsonObject, field: str, containers: Iterable[JsonObject])
             yield from _health(place, resource)
 
 
+_NO_REQUEST: Final = wording(
+    "must match one of the container's resource requests",
+    v1_32="must match one of the container's resource requirements",
+)
+
+
 def _allocated_name(at: FieldPath, resource: JsonObject, container: JsonObject) -> Errors:
     name: str = resource.get("name") or ""
-    if name.startswith(_CLAIM):
+    if name.startswith(_CLAIM) and is_since("1.32"):
         claims = (container.get("resources") or {}).get("claims") or ()
         allowed: Collection[str] = {_claim_name(one) for one in claims}
         why = (
@@ -314,7 +320,7 @@ def _allocated_name(at: FieldPath, resource: JsonObject, container: JsonObject) 
         )
     else:
         allowed = _requests(container)
-        why = "must match one of the container's resource requests"
+        why = _NO_REQUEST.text
     if name not in allowed:
         yield fieldpath.invalid(at, NamedText(name), why)
 

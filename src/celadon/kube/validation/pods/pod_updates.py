@@ -13,6 +13,7 @@ from celadon.kube.quantity import QOS_RESOURCES, parse_amounts, qos_class
 from celadon.kube.releases import is_since, until
 from celadon.kube.validation import text_rules
 from celadon.kube.validation.field_checks import (
+    METADATA,
     SPEC,
     Errors,
     in_range,
@@ -82,7 +83,7 @@ def _lasting_class(obj: JsonObject, old: JsonObject) -> Errors:
     """Later a resize is what is asked this."""
     if _class_changes(obj, old):
         shown = NamedText((obj.get("status") or {}).get("qosClass") or "")
-        yield fieldpath.invalid(SPEC, shown, "Pod QoS is immutable")
+        yield fieldpath.invalid(METADATA, shown, "Pod QoS is immutable")
 
 
 def _class_changes(obj: JsonObject, old: JsonObject) -> bool:
