@@ -139,16 +139,16 @@ def _refused(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
         for one in case.written:
             why = _SERVER_OWNED.get(one.path, "")
-            if not why and one.path == ("metadata", "name") and "UPDATE" in case.operations:
+            if not why and one.path == ("metadata", "name") and case.updated:
                 why = "names do not change: an update is refused"
-            if not why and "UPDATE" in case.operations:
+            if not why:
                 why = _immutability(case, one.path)
             if why:
                 yield _report(case, one, f"`{'.'.join(one.path)}` is not for policies: {why}")
 
 
 def _immutability(case: MutatingCase, path: MutationPath) -> str:
-    for kind in case.kinds:
+    for kind in (one for one in case.kinds if one in case.updated):
         for fixed in _IMMUTABLE.get(kind.kind, ()):
             if path[: len(fixed)] == fixed:
                 return f"in a {kind.kind} it cannot change, so an update is refused"
@@ -207,7 +207,7 @@ def _below(path: MutationPath, parent: MutationPath) -> bool:
 def _replaced_lists(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
         for one in case.written:
-            if one.op not in ("add", "replace"):
+            if one.op not in ("add", "replace") or one.is_absent:
                 continue
             is_list = isinstance(one.value, ListLiteral)
             if not is_list and not isinstance(one.value, MapLiteral):
@@ -336,7 +336,8 @@ RULES: Final = (
         "replaced-list",
         Severity.WARNING,
         "A JSON patch puts a whole list or map in the place of what the object has there. A "
-        "configuration would merge them.",
+        "configuration would merge them. A patch that looks first whether nothing is there "
+        "(`has(object.metadata.labels) ? … : …`) is not meant.",
         _example(_patch("[JSONPatch{op: 'add', path: '/metadata/labels', value: {'a': 'b'}}]")),
         _example(_apply(_LABEL.format("b"))),
         _replaced_lists,
@@ -346,7 +347,8 @@ RULES: Final = (
         "missing-parent",
         Severity.WARNING,
         "A JSON patch fails for objects in which the parent of its path is not there. Found out by "
-        "running the policy on the smallest object of the kind.",
+        "running the mutations of the policy, one after the other, on the smallest object of the "
+        "kind.",
         _example(_patch("[JSONPatch{op: 'add', path: '/metadata/labels/a', value: 'b'}]")),
         _example(
             _patch(
