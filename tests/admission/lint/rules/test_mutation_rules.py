@@ -153,6 +153,17 @@ def test_policies_about_other_kinds_do_not_meet() -> None:
     assert "policy `p` sets `metadata.labels.a` to another value" in one.message
 
 
+@pytest.mark.parametrize("selector", ["namespaceSelector", "objectSelector"])
+def test_policies_for_other_labels_do_not_meet(selector: str) -> None:
+    label = "Object{metadata: Object.metadata{labels: {'a': '%s'}}}"
+    first, second = mutating("p", label % 1), mutating("q", label % 2)
+    for one, labels in ((first, {"size": "s", "b": "c"}), (second, {"size": "m"})):
+        one["spec"]["matchConstraints"][selector] = {"matchLabels": labels}
+    assert not found("CEL082", first, second)
+    second["spec"]["matchConstraints"][selector] = {"matchLabels": {"size": "s"}}
+    assert found("CEL082", first, second)
+
+
 def test_what_validation_will_refuse() -> None:
     selector = "Object{spec: Object.spec{selector: Object.spec.selector{matchLabels: {'a': 'b'}}}}"
     given = mutating("p", selector, operations="CREATE UPDATE", resource="deployments")

@@ -17,6 +17,7 @@ from celadon.admission.lint.subjects import (
     Written,
     at_node,
 )
+from celadon.admission.registration.registration_types import MatchResources
 from celadon.cel.syntax import ListLiteral, Literal, MapLiteral, Struct
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.fieldmanager import MergeType, merge_type
@@ -160,7 +161,7 @@ def _immutability(case: MutatingCase, path: MutationPath) -> str:
 
 def _order_dependence(bundle: Bundle) -> Iterator[Report]:
     for first, second in combinations(bundle.mutating, 2):
-        if not set(first.kinds) & set(second.kinds):
+        if not set(first.kinds) & set(second.kinds) or _exclude_each_other(first, second):
             continue
         values = {one.path: one for one in first.written if _constant(one) is not None}
         for one in second.written:
@@ -174,6 +175,17 @@ def _order_dependence(bundle: Bundle) -> Iterator[Report]:
                 "stays depends on the order of policies",
                 "an API server does not say in which order it asks policies",
             )
+
+
+def _exclude_each_other(first: MutatingCase, second: MutatingCase) -> bool:
+    """Return whether no request is for both: they demand other values of one label."""
+    matches = [one.policy.spec.match_constraints or MatchResources() for one in (first, second)]
+    return any(
+        label in labels[1] and labels[1][label] != value
+        for name in ("namespace_selector", "object_selector")
+        if (labels := [(getattr(one, name) or {}).get("matchLabels") or {} for one in matches])
+        for label, value in labels[0].items()
+    )
 
 
 def _constant(one: Written) -> tuple[str, Json] | None:
@@ -303,7 +315,8 @@ RULES: Final = (
         "order-dependence",
         Severity.WARNING,
         "Two policies set the same field of the same kind to different values. What remains "
-        "depends on their order, which an API server does not promise.",
+        "depends on their order, which an API server does not promise. Policies whose selectors "
+        "demand different values of one label never meet.",
         _example(_apply(_LABEL.format("b"))) + "---\n" + _example(_apply(_LABEL.format("c")), "q"),
         _example(_apply(_LABEL.format("b"))) + "---\n" + _example(_apply(_LABEL.format("b")), "q"),
         _order_dependence,
