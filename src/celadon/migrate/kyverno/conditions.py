@@ -78,6 +78,7 @@ from celadon.migrate.kyverno.queries import (
     length_text,
     single,
     some_item,
+    text_or,
 )
 from celadon.migrate.shapes import Form, Place
 from celadon.migrate.translations import NotTranslated
@@ -211,6 +212,11 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
         case Otherwise(first, Constant(None)), Constant(str(expected)) if equality and expected:
             same = _compared(first, Operator.EQUAL, value)
             return same if operator is Operator.EQUAL else negation(same)
+        case _, Otherwise(Located(place), Constant(str(default))) if (
+            equality and place.shape.form is Form.STRING
+        ):
+            # A text, whatever it is; so is the other side, if it is of this kind.
+            return _compared(_as_text(key), operator, Computed(text_or(place, default)))
         case Otherwise(first, second), _ if equality or isinstance(second, Constant):
             return _otherwise_compared(first, second, operator, value)
         case Located(place), Constant(expected):
@@ -225,6 +231,14 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
             return conjunction([key.place.present(), same])
         return same if operator is Operator.EQUAL else negation(same)
     raise NotTranslated("an order of two values that are both read")
+
+
+def _as_text(value: Query) -> Query:
+    """Return a text that another stands for where it is absent as one that is always there."""
+    match value:
+        case Otherwise(Located(place), Constant(str(default))) if place.shape.form is Form.STRING:
+            return Computed(text_or(place, default))
+    return value
 
 
 _TURNED: Final = {
