@@ -212,11 +212,8 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
         case Otherwise(first, Constant(None)), Constant(str(expected)) if equality and expected:
             same = _compared(first, Operator.EQUAL, value)
             return same if operator is Operator.EQUAL else negation(same)
-        case _, Otherwise(Located(place), Constant(str(default))) if (
-            equality and place.shape.form is Form.STRING
-        ):
-            # A text, whatever it is; so is the other side, if it is of this kind.
-            return _compared(_as_text(key), operator, Computed(text_or(place, default)))
+        case _, Otherwise() if equality and (text := _as_text(value)) is not value:
+            return _compared(_as_text(key), operator, text)
         case Otherwise(first, second), _ if equality or isinstance(second, Constant):
             return _otherwise_compared(first, second, operator, value)
         case Located(place), Constant(expected):
@@ -234,11 +231,17 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
 
 
 def _as_text(value: Query) -> Query:
-    """Return a text that another stands for where it is absent as one that is always there."""
+    """Return a text that another stands for where it is absent as one that is always there. In
+    ConfigMaps and namespaces, where administrators write patterns, texts may be such."""
     match value:
-        case Otherwise(Located(place), Constant(str(default))) if place.shape.form is Form.STRING:
+        case Otherwise(Located(place), Constant(str(default))) if (
+            place.shape.form is Form.STRING and place.root not in _OF_ADMINISTRATORS
+        ):
             return Computed(text_or(place, default))
     return value
+
+
+_OF_ADMINISTRATORS: Final = (PARAMS, "namespaceObject")
 
 
 _TURNED: Final = {
