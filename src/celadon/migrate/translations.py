@@ -148,6 +148,41 @@ def mutating_document(
     return _accepted(MUTATING_POLICY_KIND, name, annotations, whole)
 
 
+TEMPLATES_OF_JOBS: Final = (
+    "changes Jobs only when they are created: their template cannot change later, so that an "
+    "update which Kyverno changes is refused"
+)
+
+
+def without_updates_of_jobs(document: JsonObject) -> JsonObject:
+    """Return a policy that is not asked when Jobs are updated, if it changes nothing but their
+    template: such an update would be refused."""
+    spec = document["spec"]
+    mutations = spec.get("mutations") or ()
+    if not mutations or not all(_OF_TEMPLATE.search(str(one)) for one in mutations):
+        return document
+    rules = [
+        part
+        for rule in spec["matchConstraints"]["resourceRules"]
+        for part in _with_jobs_apart(rule)
+    ]
+    constraints = {**spec["matchConstraints"], "resourceRules": rules}
+    return {**document, "spec": {**spec, "matchConstraints": constraints}}
+
+
+_OF_TEMPLATE: Final = re.compile(r"/spec/template\b|\bObject\.spec\.template\b", re.ASCII)
+
+
+def _with_jobs_apart(rule: JsonObject) -> list[JsonObject]:
+    operations = rule["operations"]
+    if "jobs" not in rule["resources"] or not {"CREATE", "UPDATE"} <= set(operations):
+        return [rule]
+    others = [one for one in rule["resources"] if one != "jobs"]
+    created = [one for one in operations if one != "UPDATE"]
+    jobs = {**rule, "operations": created, "resources": ["jobs"]}
+    return [*([{**rule, "resources": others}] if others else ()), jobs]
+
+
 _OF_NAMESPACE: Final = re.compile(r"\bnamespaceObject\b", re.ASCII)
 
 

@@ -17,6 +17,8 @@ TTL = "{{ request.object.metadata.labels.ttl || '1h' }}"
 TEAM = "{{ request.object.metadata.labels.team || '' }}"
 PRIORITY = "{{ request.object.spec.priority }}"
 HOST_NETWORK = "{{ request.object.spec.hostNetwork || `false` }}"
+TEAM_OR = "{{ request.object.metadata.labels.team || 'none' }}"
+OTHER_OR = "{{ request.object.metadata.labels.other || 'none' }}"
 OWNERS = "{{ request.object.metadata.ownerReferences || `[]` }}"
 
 
@@ -31,6 +33,14 @@ OWNERS = "{{ request.object.metadata.ownerReferences || `[]` }}"
         (TEAM, "Equals", 5, pod(labels={"team": "5"}), False),
         (TTL, "Equals", "60m", pod(labels={}), True),
         (TTL, "GreaterThan", "1h", pod(labels={"ttl": "3601"}), True),
+        # Two texts, each with another that stands for it where it is absent or empty.
+        (TEAM_OR, "NotEquals", OTHER_OR, pod(), False),
+        (TEAM_OR, "NotEquals", OTHER_OR, pod(labels={"team": "a"}), True),
+        (TEAM_OR, "Equals", OTHER_OR, pod(labels={"team": "a", "other": "a"}), True),
+        (TEAM_OR, "Equals", OTHER_OR, pod(labels={"other": ""}), True),
+        (TEAM_OR, "Equals", OTHER_OR, pod(labels={"team": "", "other": "none"}), True),
+        (TEAM, "Equals", OTHER_OR, pod(labels={"team": "none"}), True),
+        (TEAM, "NotEquals", OTHER_OR, pod(labels={"team": "a", "other": "a"}), False),
         # A number is compared with texts that are numbers or durations, not with quantities.
         (PRIORITY, "LessThanOrEquals", "1Gi", pod({"priority": 1}), False),
         (PRIORITY, "LessThanOrEquals", "1m", pod({"priority": 60}), True),
@@ -191,6 +201,8 @@ _VALUES: list[Json] = [
     ["Job", "Deployment"], ["hostPath", "name"], ["nginx:*", "*:latest"],
     "{{ request.object.metadata.name }}", "{{ request.object.spec.containers[].name }}",
     "{{ request.object.metadata.labels.team || 'a' }}",
+    "{{ request.object.metadata.labels.ttl || '' }}",
+    "{{ request.object.spec.serviceAccountName || 'default' }}",
 ]  # fmt: skip
 _condition = st.fixed_dictionaries(
     {

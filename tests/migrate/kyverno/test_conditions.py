@@ -172,7 +172,7 @@ def test_what_is_absent_equals_nothing() -> None:
         ("{{ request.object.spec..x }}", "Equals", "x", "is no JMESPath"),
         ("{{ request.name }}", "Resembles", "x", "the operator `Resembles`"),
         ("a* {{ request.name }}", "Equals", "x", "a text with variables and wildcards in it"),
-        ("{{ images.containers }}", "Equals", "x", "`images`, which admission policies do not see"),
+        ("{{ request.roles }}", "AnyIn", ["x"], "`roles`, which admission policies do not see"),
     ],
 )
 def test_what_has_no_equal_is_said(key: Json, operator: str, value: Json, reason: str) -> None:

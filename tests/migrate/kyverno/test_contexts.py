@@ -77,3 +77,14 @@ def test_other_calls_are_not_translated(call: JsonObject) -> None:
     found = translated(_rule({"apiCall": call}, "{{ known }}", "Equals", "a"))
     assert found.reason == "values that are looked up (`apiCall`)"
     assert found.instead
+
+
+def test_a_text_of_the_namespace_may_be_a_pattern() -> None:
+    path = "/api/v1/namespaces/{{ request.namespace }}"
+    context = [
+        {"name": "a", "apiCall": {"urlPath": path, "jmesPath": "metadata.annotations.a || ''"}}
+    ]
+    condition = {"key": "{{ request.name }}", "operator": "Equals", "value": "{{ a }}"}
+    validate = {"message": "no", "deny": {"conditions": {"all": [condition]}}}
+    found = translated(kyverno_policy(rule(validate, context=context)))
+    assert found.reason == "a comparison of values that are no single values"

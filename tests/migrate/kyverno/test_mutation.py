@@ -251,6 +251,27 @@ PATCHES: list[tuple[JsonObject, JsonObject, JsonObject]] = [
         pod({"tolerations": [{"key": "b"}]}),
         pod({"tolerations": [{"key": "b"}, TOLERATION]}),
     ),
+    # What is there already is not added again: every update would repeat it.
+    (
+        patching(add("/spec/tolerations/-", TOLERATION)),
+        pod({"tolerations": [{**TOLERATION, "effect": "NoSchedule"}]}),
+        pod({"tolerations": [{**TOLERATION, "effect": "NoSchedule"}]}),
+    ),
+    (
+        patching(add("/spec/tolerations/-", TOLERATION)),
+        pod({"tolerations": [{"key": "a"}]}),
+        pod({"tolerations": [{"key": "a"}, TOLERATION]}),
+    ),
+    (
+        patching(add("/spec/volumes/-", {"name": "a", "emptyDir": {"medium": "Memory"}})),
+        pod({"volumes": [{"name": "a", "emptyDir": {"medium": "Memory"}}]}),
+        pod({"volumes": [{"name": "a", "emptyDir": {"medium": "Memory"}}]}),
+    ),
+    (
+        patching(add("/spec/containers/0/args/-", "b")),
+        with_containers(container(args=["b", "a"])),
+        with_containers(container(args=["b", "a"])),
+    ),
     (
         patching(add("/metadata/annotations/a~1b", "1")),
         pod(),
@@ -284,6 +305,7 @@ PATCHES: list[tuple[JsonObject, JsonObject, JsonObject]] = [
             container("b", securityContext={"privileged": True}),
             container("c", securityContext={"capabilities": {"drop": ["ALL"]}}),
             container("d", securityContext={"capabilities": {"add": ["X"]}}),
+            container("e", securityContext={"capabilities": {"add": ["SETUID", "X"]}}),
         ),
         with_containers(
             container("a", securityContext={"capabilities": {"add": ["SETUID"]}}),
@@ -292,6 +314,7 @@ PATCHES: list[tuple[JsonObject, JsonObject, JsonObject]] = [
             ),
             container("c", securityContext={"capabilities": {"drop": ["ALL"], "add": ["SETUID"]}}),
             container("d", securityContext={"capabilities": {"add": ["X", "SETUID"]}}),
+            container("e", securityContext={"capabilities": {"add": ["SETUID", "X"]}}),
         ),
     ),
     (
@@ -545,3 +568,26 @@ def test_what_may_be_null_beside_what_is_not() -> None:
     value = "{{ request.object.metadata.labels.a || request.object.metadata.labels.b }}"
     found = translated(mutating(merging({"metadata": {"annotations": {"a": value, "b": "c"}}})))
     assert found.reason == "a value that may be null, beside others"
+
+
+def test_the_template_of_a_job_is_changed_when_it_is_created() -> None:
+    every = kyverno_policy(
+        {**mutating(of_spec(hostNetwork=True))["spec"]["rules"][0]}, annotations={}
+    )
+    found = translated(every)
+    rules = {
+        one["metadata"]["name"]: one["spec"]["matchConstraints"]["resourceRules"]
+        for one in found.policies
+    }
+    assert [(one["resources"], one["operations"]) for one in rules["p-controllers"]] == [
+        (["daemonsets", "deployments", "replicasets", "statefulsets"], ["CREATE", "UPDATE"]),
+        (["jobs"], ["CREATE"]),
+        (["replicationcontrollers"], ["CREATE", "UPDATE"]),
+    ]
+    assert [one["operations"] for one in rules["p-cronjobs"]] == [["CREATE", "UPDATE"]]
+    assert any("changes Jobs only when they are created" in one for one in found.notes)
+    # What is not in the template may change.
+    labels = translated(mutating(merging({"metadata": {"labels": {"a": "b"}}}), "Job"))
+    (one,) = labels.policies[0]["spec"]["matchConstraints"]["resourceRules"]
+    assert one["operations"] == ["CREATE", "UPDATE"]
+    assert not labels.notes

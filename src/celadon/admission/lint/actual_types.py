@@ -29,10 +29,11 @@ from celadon.admission.lint.subjects import (
     PolicyCase,
     Written,
 )
-from celadon.admission.policies.mutating import MutatingEngine, PolicyRounds
+from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.registration.registration_types import (
     BindingSpec,
     MutatingAdmissionPolicyBinding,
+    Mutation,
     PolicySpec,
 )
 from celadon.admission.request import Operation, Request, default_options
@@ -390,9 +391,9 @@ def _tells_kinds_apart(case: PolicyCase, mistake: Mistake) -> bool:
 # Mutating policies tried out: on the smallest object of each kind, and on one with everything
 # that pods usually have; twice, to see whether the second run changes something again.
 #
-# Only one mutation at a time, without its match conditions: what a policy cares for is its
-# author's business, but a failure or a change that comes back is there for every object that it
-# does care for.
+# Each mutation gets what those before it have made of the object, and is tried alone, without match
+# conditions: what a policy cares for is its author's business, but a failure or a change that comes
+# back is there for every object that it does care for.
 
 _MOST_KINDS: Final = 5
 """Kinds of one policy that are tried: rules with wildcards match hundreds."""
@@ -473,23 +474,30 @@ def _samples(kind: GroupVersionKind) -> Iterator[JsonObject]:
 
 
 def _trial(case: MutatingCase, expression: PolicyExpression, request: Request) -> Trial | None:
-    mutation = case.policy.spec.mutations[expression.index]
-    spec = replace(
-        case.policy.spec, mutations=(mutation,), match_conditions=(), failure_policy="Fail"
-    )
     binding = MutatingAdmissionPolicyBinding({"name": "b"}, BindingSpec(case.name))
-    engine = MutatingEngine([replace(case.policy, spec=spec)], [binding])
     world = ObjectWorld(implicit_namespaces=True)
+    mutations = case.policy.spec.mutations
 
-    def run(asked: Request) -> tuple[JsonObject | None, PolicyRounds]:
+    def engine(mutations: tuple[Mutation, ...]) -> MutatingEngine:
+        spec = replace(
+            case.policy.spec, mutations=mutations, match_conditions=(), failure_policy="Fail"
+        )
+        return MutatingEngine([replace(case.policy, spec=spec)], [binding])
+
+    def run(engine: MutatingEngine, given: JsonObject | None) -> tuple[JsonObject | None, bool]:
         rounds = engine.rounds(world, MutatedKinds())
-        return rounds.run(asked, 0), rounds
+        return rounds.run(replace(request, object=given), 0), bool(rounds.notes.changes)
 
     try:
-        first, rounds = run(request)
-        if not rounds.notes.changes:
+        before, _ = run(engine(mutations[: expression.index]), request.object)
+    except StatusError:
+        return None  # said of the one that fails
+    alone = engine((mutations[expression.index],))
+    try:
+        first, is_changed = run(alone, before)
+        if not is_changed:
             return None
-        second, _ = run(replace(request, object=first))
+        second, _ = run(alone, first)
     except StatusError as error:
         missing = _MISSING.search(str(error))
         if missing is None:
@@ -518,13 +526,70 @@ def written_fields(expression: PolicyExpression) -> Iterator[Written]:
     """Yield everything that is known to be written, in the order of the text."""
     if expression.checked is None:
         return
+    absent = _absent_at(expression.checked.ast.root)
     for node in syntax.walk(expression.checked.ast.root):
         if isinstance(node, syntax.Struct) and node.type_name == ROOT:
             yield from _fields(expression, node, ())
         elif isinstance(node, syntax.Struct) and node.type_name == PATCH:
-            found = _operation(expression, node)
+            found = _operation(expression, node, absent.get(id(node), frozenset()))
             if found is not None:
                 yield found
+
+
+def _absent_at(root: syntax.Expr) -> dict[int, frozenset[MutationPath]]:
+    """The objects in an expression that are made only where something is absent: what is."""
+    found: dict[int, frozenset[MutationPath]] = {}
+    stack: list[tuple[syntax.Expr, frozenset[MutationPath]]] = [(root, frozenset())]
+    while stack:
+        node, absent = stack.pop()
+        if isinstance(node, syntax.Call) and node.function == syntax.CONDITIONAL:
+            condition, then, otherwise = node.args
+            stack.append((then, absent.union(_absent_if(condition, is_true=True))))
+            stack.append((otherwise, absent.union(_absent_if(condition, is_true=False))))
+            continue
+        if isinstance(node, syntax.Struct):
+            found[id(node)] = absent
+        stack += [(one, absent) for one in syntax.children(node)]
+    return found
+
+
+def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[MutationPath]:
+    """What of the object is absent where a condition is true, or is not."""
+    match condition:
+        case syntax.Select(test_only=True) if not is_true:
+            yield from _path_in_object(condition)
+        case syntax.Call(function="hasValue", target=syntax.Call() as target) if not is_true:
+            yield from _path_in_object(target)
+        case syntax.Call(function="@in", args=(syntax.Literal(value=str(key)), container)) if (
+            not is_true
+        ):
+            yield from ((*path, key) for path in _path_in_object(container))
+        case syntax.Call(function="!_", args=(inner,)):
+            yield from _absent_if(inner, is_true=not is_true)
+        case syntax.Call(function="_&&_" | "_||_" as function, args=args):
+            if is_true == (function == "_&&_"):
+                for one in args:
+                    yield from _absent_if(one, is_true=is_true)
+
+
+def _path_in_object(node: syntax.Expr) -> Iterator[MutationPath]:
+    """The path of a field of the object, if it is one."""
+    steps: list[str] = []
+    while True:
+        match node:
+            case syntax.Select(operand=operand, field=field):
+                node, step = operand, field
+            case syntax.Call(
+                function=syntax.OPT_SELECT | syntax.INDEX | syntax.OPT_INDEX,
+                args=(operand, syntax.Literal(value=str(key))),
+            ):
+                node, step = operand, key
+            case syntax.Ident(name="object"):
+                yield tuple(reversed(steps))
+                return
+            case _:
+                return
+        steps.append(step)
 
 
 def _fields(
@@ -560,7 +625,9 @@ def _structs(value: syntax.Expr) -> Iterator[syntax.Struct]:
                 yield from _structs(part)
 
 
-def _operation(expression: PolicyExpression, node: syntax.Struct) -> Written | None:
+def _operation(
+    expression: PolicyExpression, node: syntax.Struct, absent: frozenset[MutationPath]
+) -> Written | None:
     given = {field.name: field.value for field in node.fields}
     op, path = given.get("op"), given.get("path")
     if not isinstance(op, syntax.Literal) or not isinstance(path, syntax.Literal):
@@ -568,4 +635,5 @@ def _operation(expression: PolicyExpression, node: syntax.Struct) -> Written | N
     steps = tuple(
         part.replace("~1", "/").replace("~0", "~") for part in str(path.value).split("/")[1:]
     )
-    return Written(expression, steps, path, given.get("value"), str(op.value))
+    value = given.get("value")
+    return Written(expression, steps, path, value, str(op.value), is_absent=steps in absent)

@@ -53,6 +53,7 @@ from celadon.admission.registration.registration_types import (
     ValidatingAdmissionPolicyBinding,
 )
 from celadon.admission.registration.strategy import validate_create
+from celadon.admission.request import Operation
 from celadon.cel import Environment, types
 from celadon.kube import (
     ApiVersionError,
@@ -279,8 +280,8 @@ def _mutating(given: Registered, catalog: Catalog, settings: Settings) -> Mutati
         given.document,
         policy,
         expressions,
-        operations_of(() if match is None else match.resource_rules),
         matched_kinds(match, catalog),
+        frozenset(matched_kinds(match, catalog, Operation.UPDATE.name)),
         tuple(written for expression in expressions for written in written_fields(expression)),
     )
 

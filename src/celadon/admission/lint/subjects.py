@@ -96,10 +96,15 @@ def _matches(entry: str, resource: str, subresource: str) -> bool:
     return below in (ALL, subresource) if slash else not subresource
 
 
-def matched_kinds(match: MatchResources | None, catalog: Catalog) -> tuple[GroupVersionKind, ...]:
-    """The kinds of all rules, each once, in the order of the catalog."""
+def matched_kinds(
+    match: MatchResources | None, catalog: Catalog, operation: str = ""
+) -> tuple[GroupVersionKind, ...]:
+    """The kinds of all rules, or of those for an operation, each once, in the order of the
+    catalog."""
     found: dict[GroupVersionKind, None] = {}
     for rule in () if match is None else match.resource_rules:
+        if operation and operation not in operations_of([rule]):
+            continue
         for resource, subresource in matched_resources(rule, catalog):
             kind = resource.kind_of(subresource)
             if kind is not None:
@@ -191,7 +196,8 @@ MutationPath = tuple[str, ...]
 @dataclass(frozen=True, slots=True)
 class Written:
     """A field that a configuration sets, or a path that a JSON patch is about (`op` says how).
-    `value` is None for an operation without one."""
+    `value` is None for an operation without one. `is_absent` is whether the text has made sure that
+    the object has nothing there."""
 
     expression: PolicyExpression
     path: MutationPath
@@ -200,17 +206,19 @@ class Written:
     op: str = ""
     type_name: str = ""
     """Of an object that is constructed in the place of the field."""
+    is_absent: bool = False
 
 
 @dataclass(frozen=True)
 class MutatingCase:
-    """`kinds` are those that the rules of the policy match; `expressions` its mutations."""
+    """`kinds` are those that the rules of the policy match, `updated` those of them that it matches
+    when they are updated; `expressions` its mutations."""
 
     document: int
     policy: MutatingAdmissionPolicy
     expressions: tuple[PolicyExpression, ...]
-    operations: frozenset[str]
     kinds: tuple[GroupVersionKind, ...]
+    updated: frozenset[GroupVersionKind]
     written: tuple[Written, ...]
 
     @property

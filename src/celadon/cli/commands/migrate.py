@@ -149,6 +149,7 @@ def run(options: argparse.Namespace) -> Exit:
         wrong = _compared(migration, options)
         if wrong:
             return output.usage_error(_PROGRAM, wrong)
+    migration.lint()
     for problem in migration.problems:
         output.complain(f"error: {problem.text()}")
     if not migration.outcomes and not migration.problems:

@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from celadon.admission.lint import Finding, Settings, Severity, lint
 from celadon.admission.registration import BINDING_KIND, MUTATING_BINDING_KIND
 from celadon.cel.formatter import laid_out
 from celadon.cli.fmt import expression_fields, text_layout
@@ -28,6 +29,7 @@ from celadon.cli.reading.documents import (
 )
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.json_types import JsonDict, Shape, misfit
+from celadon.kube.releases import current_release
 from celadon.kube.resources import Catalog, known_resources
 from celadon.kube.well_known_values import ADMISSION_REGISTRATION, DEFINITION_KIND
 from celadon.migrate import (
@@ -101,6 +103,8 @@ class RuleOutcome:
     """How many its tests have, also where there is nothing to judge them by."""
     differences: list[Difference] = field(default_factory=list)
 
+    findings: Sequence[Finding] = ()
+    """What the linter finds in the policies that it has become."""
     written: Mapping[str, str] = field(default_factory=dict)
     """What its policies are called where they are written together with those of other rules."""
 
@@ -127,6 +131,33 @@ class RuleOutcome:
             return "not translated"
         return "differs" if self.differences else "translated"
 
+    @property
+    def is_taken_over(self) -> bool:
+        """Return whether its expressions stand in the original, as they are."""
+        value = self.document.value
+        rule = self.document.value_at(self.translation.origin.path)
+        validate = rule.get("validate") if isinstance(rule, Mapping) else None
+        return (
+            self.home is not None
+            or value["apiVersion"].startswith("policies.kyverno.io/")
+            or (isinstance(validate, Mapping) and "cel" in validate)
+        )
+
+    @property
+    def notes(self) -> list[str]:
+        """What it is known to decide otherwise, and what is wrong with it: of each kind of finding
+        the first one."""
+        own = " in its own CEL" if self.is_taken_over else ""
+        by_code: dict[str, list[Finding]] = {}
+        for one in self.findings:
+            by_code.setdefault(one.code, []).append(one)
+        said = [
+            f"`celadon lint` finds {code}{own}: {first.message}"
+            + (f", and {len(others)} more" if others else "")
+            for code, (first, *others) in by_code.items()
+        ]
+        return [*self.translation.notes, *said]
+
     def to_json(self) -> JsonObject:
         """The outcome as a report has it."""
         made: JsonDict = {
@@ -140,8 +171,8 @@ class RuleOutcome:
         }
         if self.translation.exceptions:
             made["exceptions"] = list(self.translation.exceptions)
-        if self.translation.notes:
-            made["notes"] = list(self.translation.notes)
+        if self.notes:
+            made["notes"] = self.notes
         if self.translation.reason:
             made |= {"reason": self.translation.reason, "instead": self.translation.instead}
         if self.differences:
@@ -250,6 +281,18 @@ class Migration:
             for one in own:
                 one.written = written.names
         return catalog
+
+    def lint(self) -> None:
+        """Lint what rules have become, so that they tell what is to be repaired in it."""
+        owners = [(one, own) for own in self.outcomes for one in own.translation.documents]
+        documents = [*(one for one, _ in owners), *self.existing]
+        found: dict[int, list[Finding]] = {}
+        for finding in lint(documents, Settings(current_release())):
+            if finding.severity is not Severity.INFO and finding.spot.document < len(owners):
+                owner = owners[finding.spot.document][1]
+                found.setdefault(id(owner), []).append(finding)
+        for one in self.outcomes:
+            one.findings = found.get(id(one), ())
 
     def _documents(self, paths: Sequence[str]) -> Iterator[Document]:
         for file in expand_paths(paths):

@@ -99,7 +99,7 @@ def _lines(outcome: RuleOutcome) -> Iterator[str]:
     title = f"{outcome.position}: {_name(outcome)}"
     for name in translation.exceptions:
         yield f"{title}: heeds the exception `{name}`, whether or not its engine does"
-    for note in translation.notes:
+    for note in outcome.notes:
         yield f"{title}: {note}"
     if translation.reason:
         yield f"{title}: not translated: {translation.reason}"
@@ -121,7 +121,7 @@ def _row(outcome: RuleOutcome) -> tuple[Cell, ...]:
     translation = outcome.translation
     known = [translation.reason, translation.instead] if translation.reason else []
     known += [f"heeds the exception `{name}`" for name in translation.exceptions]
-    known += [*translation.notes, *_differences(outcome)]
+    known += [*outcome.notes, *_differences(outcome)]
     made = [one["metadata"]["name"] for one in translation.policies]
     return (
         Cell.named(_name(outcome), outcome.position),

@@ -18,6 +18,7 @@ from celadon.kube.json_types import JsonDict, Needed, Shape
 from celadon.migrate.cel_text import quoted
 from celadon.migrate.kyverno.policies import TEMPLATES, PolicyException, condition_names
 from celadon.migrate.translations import (
+    TEMPLATES_OF_JOBS,
     NotTranslated,
     Origin,
     Translation,
@@ -25,6 +26,7 @@ from celadon.migrate.translations import (
     mutating_binding_document,
     mutating_document,
     policy_document,
+    without_updates_of_jobs,
 )
 
 # --- Expressions about Pods, for their controllers ---------------------------
@@ -152,16 +154,22 @@ def translate_cel_policy(
     try:
         # Once without exceptions, so that a policy that cannot be translated says why, and not that
         # its exceptions cannot.
-        documents = _documents(policy, ())
+        whole = _documents(policy, ())
         left_out = dict(_left_out(policy, own))
         heeded = [one for one in own if one.name not in left_out]
         if heeded:
-            documents = _documents(policy, heeded)
+            whole = _documents(policy, heeded)
     except NotTranslated as error:
         reason, instead = _said(error, policy)
         return Translation(origin, reason=reason, instead=instead)
-    names = tuple(one.name for one in heeded)
-    return Translation(origin, tuple(documents), exceptions=names, left_out=tuple(left_out.items()))
+    documents = list(map(without_updates_of_jobs, whole))
+    return Translation(
+        origin,
+        tuple(documents),
+        exceptions=tuple(one.name for one in heeded),
+        left_out=tuple(left_out.items()),
+        notes=(TEMPLATES_OF_JOBS,) if documents != whole else (),
+    )
 
 
 _LIBRARIES: Final = (

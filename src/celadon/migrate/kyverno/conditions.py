@@ -76,6 +76,7 @@ from celadon.migrate.kyverno.queries import (
     length_text,
     single,
     some_item,
+    text_or,
 )
 from celadon.migrate.shapes import Form, Place
 from celadon.migrate.translations import NotTranslated
@@ -209,6 +210,8 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
         case Otherwise(first, Constant(None)), Constant(str(expected)) if equality and expected:
             same = _compared(first, Operator.EQUAL, value)
             return same if operator is Operator.EQUAL else negation(same)
+        case _, Otherwise() if equality and (text := _as_text(value)) is not value:
+            return _compared(_as_text(key), operator, text)
         case Otherwise(first, second), _ if equality or isinstance(second, Constant):
             return _otherwise_compared(first, second, operator, value)
         case Located(place), Constant(expected):
@@ -223,6 +226,20 @@ def _compared(key: Query, operator: Operator, value: Query) -> Condition:
             return conjunction([key.place.present(), same])
         return same if operator is Operator.EQUAL else negation(same)
     raise NotTranslated("an order of two values that are both read")
+
+
+def _as_text(value: Query) -> Query:
+    """Return a text that another stands for where it is absent as one that is always there. In
+    ConfigMaps and namespaces, where administrators write patterns, texts may be such."""
+    match value:
+        case Otherwise(Located(place), Constant(str(default))) if (
+            place.shape.form is Form.STRING and place.root not in _OF_ADMINISTRATORS
+        ):
+            return Computed(text_or(place, default))
+    return value
+
+
+_OF_ADMINISTRATORS: Final = (PARAMS, "namespaceObject")
 
 
 _TURNED: Final = {

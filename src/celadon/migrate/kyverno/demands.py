@@ -11,6 +11,7 @@ from typing import Any, Final
 from celadon.admission import Operation
 from celadon.kube import GroupVersionKind, Json, JsonObject
 from celadon.kube.schemas import Schema
+from celadon.kube.well_known_values import CONTAINER_LISTS, POD_TEMPLATES
 from celadon.migrate.cel_text import (
     ALWAYS,
     NEVER,
@@ -49,8 +50,10 @@ from celadon.migrate.kyverno.queries import (
     Branch,
     Computed,
     Constant,
+    Images,
     Located,
     Names,
+    Query,
     Reference,
     avoiding,
     element_branches,
@@ -115,10 +118,32 @@ def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> Names:
     return Names(
         {
             "request": request,
+            **_images(place, kinds),
             "serviceAccountNamespace": Computed(f"{user_parts}[?2].orValue('')"),
             "serviceAccountName": Computed(f"{user_parts}[?3].orValue('')"),
         }
     )
+
+
+_POD: Final = GroupVersionKind("", "v1", "Pod")
+
+
+def _images(place: Place, kinds: Sequence[GroupVersionKind]) -> dict[str, Query]:
+    """Return the images of the containers that an object of some kinds has, if it has any."""
+    paths = {() if kind == _POD else POD_TEMPLATES.get(kind.group_kind) for kind in kinds}
+    path = paths.pop() if len(paths) == 1 else None
+    if path is None:
+        return {}
+    for name in (*path, "spec"):
+        place = place.member(name, place.shape.member(name) or Shape())
+    return {
+        "images": Names(
+            {
+                name: Images(place.member(name, place.shape.member(name) or Shape()))
+                for name in CONTAINER_LISTS
+            }
+        )
+    }
 
 
 def _list_of_texts(text: str) -> Place:

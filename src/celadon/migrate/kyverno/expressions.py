@@ -17,6 +17,7 @@ from celadon.migrate.kyverno.queries import (
     Computed,
     Constant,
     Expression,
+    Images,
     Keys,
     Located,
     Names,
@@ -26,6 +27,7 @@ from celadon.migrate.kyverno.queries import (
     Truth,
     compare,
     form_of,
+    image_of,
     is_true,
     streamed,
 )
@@ -100,6 +102,8 @@ class Reader:
                 return current
             case "field" if node["value"].startswith("{{"):
                 named = read(node["value"][2:-2], self.names)
+                if isinstance(current, Images):
+                    return _image_of(current, named)
                 return _at_key(current, named) if _is_map(current) else named
             case "field" if node["value"].startswith(_AS_LITERAL):
                 inside = read(node["value"][len(_AS_LITERAL) : -2], self.names)
@@ -186,6 +190,16 @@ _COMPARATORS: Final = {"eq": "==", "ne": "!=", "lt": "<", "lte": "<=", "gt": ">"
 
 def _is_map(value: Query) -> TypeGuard[Located]:
     return isinstance(value, Located) and value.place.shape.form is Form.MAP
+
+
+def _image_of(images: Images, name: Query) -> Query:
+    """Return the image of a container that is called so: of an element that is gone through."""
+    if isinstance(name, Located) and name.place.path == f"{images.place.path}[*].name":
+        shape, steps = images.place.shape.item(), name.place.steps[:-1]
+        return image_of(
+            replace(name.place, shape=shape, steps=steps, path=f"{images.place.path}[*]")
+        )
+    raise NotTranslated("the image of a container of another list")
 
 
 def _at_key(value: Located, key: Query) -> Query:

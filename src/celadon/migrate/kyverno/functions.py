@@ -39,6 +39,7 @@ from celadon.migrate.kyverno.queries import (
     Computed,
     Constant,
     Expression,
+    Images,
     Keys,
     Length,
     Located,
@@ -54,6 +55,7 @@ from celadon.migrate.kyverno.queries import (
     compare,
     form_of,
     has_key,
+    image_of,
     is_defined,
     is_true,
     items_text,
@@ -101,6 +103,10 @@ def member_of(value: Query, name: str) -> Query:
             return one if other == ABSENT else _chosen(is_true(first), one, other)
         case Chosen(condition, then, other):
             return _chosen(condition, member_of(then, name), member_of(other, name))
+        case Images():
+            raise NotTranslated(
+                "the image of one container", "Go through the containers with `foreach`."
+            )
         case Merged(parts):
             found = [(part, member_of(part, name)) for part in parts]
             read: Query = ABSENT
@@ -116,7 +122,7 @@ def member_of(value: Query, name: str) -> Query:
 _UNSEEN: Final = {
     "clusterRoles": "Ask the authorizer what the user may do, or compare groups.",
     "elementIndex": "Compare the elements themselves.",
-    "images": "Compare the `image` of containers as a text.",
+    "images": "Let the rule be for kinds with containers; compare their `image` as a text.",
     "roles": "Ask the authorizer what the user may do, or compare groups.",
 }
 
@@ -156,6 +162,9 @@ def values_of(value: Query) -> Query:
         and not value.second.value
     ):
         value = value.first
+    if isinstance(value, Images):
+        item = value.place.item(value.place.item_name)
+        return Stream((Branch((Source(value.place, item.root),), image_of(item)),))
     # CEL's macros go over the keys of a map; objects with named fields have none.
     if not isinstance(value, Located) or value.place.shape.form is Form.FIELDS:
         raise NotTranslated("the values of what is no map")

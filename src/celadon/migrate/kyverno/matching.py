@@ -29,7 +29,7 @@ from celadon.migrate.cel_text import (
     some,
     truth,
 )
-from celadon.migrate.kyverno.conditions import asked_operations
+from celadon.migrate.kyverno.conditions import OPERATIONS, asked_operations
 from celadon.migrate.kyverno.pattern_translation import globbed
 from celadon.migrate.kyverno.patterns import has_wildcards, wildcard_match
 from celadon.migrate.kyverno.policies import Filter, Filters, Policy, Rule
@@ -85,7 +85,8 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     conditions: dict[str, Condition] = {}
     has_namespace = all(one.has_namespace for one in rules)
     asked = [one for one in asked_operations(rule) if not operations or one in operations]
-    source = _Source(has_namespace, subject_of(asked), is_named=rule.kind != "mutate")
+    is_named = rule.kind != "mutate"
+    source = _Source(has_namespace, subject_of(asked), is_named, frozenset(asked))
     # A policy has one selector of objects and one of namespaces, so selectors of several blocks, of
     # which any may match, can only be conditions.
     if len(blocks) == 1:
@@ -245,6 +246,8 @@ class _Source:
     """The object, also where it is deleted."""
     is_named: bool = True
     """Whether objects have their names: generated ones come after what mutates."""
+    operations: frozenset[str] = frozenset(OPERATIONS)
+    """Those that requests may have."""
 
     @property
     def name(self) -> str:
@@ -346,14 +349,22 @@ def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind], subject: s
 
 
 def _block(block: Filter, source: _Source, *, with_subresources: bool = False) -> Condition:
-    operations = [member("request.operation", literal(list(block.operations)))]
     return conjunction(
         [
             _of_kinds(block.kinds, with_subresources=with_subresources),
-            *(operations if block.operations else ()),
+            _of_operations(block.operations, source.operations),
             *_conditions_of(block, Matching((), ()), source).values(),
         ]
     )
+
+
+def _of_operations(named: Sequence[str], possible: frozenset[str]) -> Condition:
+    """Return whether a request has one of these operations; any will do if there are none."""
+    if not named or possible <= set(named):
+        return ALWAYS
+    if possible.isdisjoint(named):
+        return NEVER
+    return member("request.operation", literal(list(named)))
 
 
 def _of_kinds(kinds: Sequence[str], *, with_subresources: bool = False) -> Condition:

@@ -18,6 +18,7 @@ from celadon.migrate.cel_text import (
     comparison,
     conjunction,
     literal,
+    member,
     negation,
     quoted,
     some,
@@ -506,6 +507,8 @@ def _mutation(
         raise NotTranslated(f"`{kind}` of a JSON patch")
     writer.check(operation.get("value"))
     guards += writer.needs
+    if kind == "add" and last.rest == ("-",):
+        guards.append(negation(_is_in(last.place, operation.get("value"), writer)))
     if item is None:
         return _alternatives(guards, choices)
     only = conjunction([item.only, *guards, *([choices[0][0]] if len(choices) == 1 else ())])
@@ -516,6 +519,33 @@ def _mutation(
     items = item.items
     plain = f"{items.optional}.orValue([])" if items.unsure else items.plain
     return f"{plain}.transformList(index, {item.variable}, {which}{text})"
+
+
+def _is_in(items: Place, value: Json, writer: Writer) -> Condition:
+    """Return whether a list has an item with all that a value says, which would be there twice
+    after every update; never of values with lists in them."""
+    if isinstance(value, Mapping):
+        variable = items.item_name
+        same = _says(items.there().item(variable), value, writer)
+        return NEVER if same is None else items.some(variable, same)
+    return NEVER if isinstance(value, list) else member(writer.text(value), items.items)
+
+
+def _says(place: Place, value: Mapping[str, Json], writer: Writer) -> Condition | None:
+    """Return whether an object has all members of a value; None of one with lists in it."""
+    found: list[Condition | None] = []
+    for name, one in value.items():
+        shape = place.shape.member(name)
+        if shape is None or isinstance(one, list):
+            return None
+        there = place.member(name, shape)
+        known = there.there()
+        found.append(there.present())
+        if isinstance(one, Mapping):
+            found.append(_says(known, one, writer))
+        else:
+            found.append(comparison(known.plain, "==", writer.text(one)))
+    return None if None in found else conjunction(filter(None, found))
 
 
 def _alternatives(guards: Sequence[Condition], choices: Sequence[tuple[Condition, str]]) -> str:

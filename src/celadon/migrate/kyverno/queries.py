@@ -155,6 +155,13 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
+class Images:
+    """The images of a list of containers, taken apart, by the names of the containers."""
+
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Reference:
     """A leaf of a pattern that is a variable."""
 
@@ -175,11 +182,45 @@ Query = (
     | Expression
     | Stream
     | Names
+    | Images
 )
 ABSENT: Final = Constant(None)
 OPERATION: Final = Computed("request.operation")
 PARAMS: Final = "params"
 """The root of places in a ConfigMap that a rule reads."""
+
+
+# --- Images ------------------------------------------------------------------
+
+_WITH_REGISTRY: Final = "^([^/]*[.:A-Z][^/]*|localhost)/"
+_WITH_TAG: Final = "^[^@]*:[^/@]*(@|$)"
+
+
+def image_of(container: Place) -> Names:
+    """Return the parts of a container's image: without a registry it is of `docker.io`, without tag
+    and digest it has the tag `latest` (Kyverno's `pkg/utils/image/infos.go`, `GetImageInfo`)."""
+    image = container.member("image", container.shape.member("image") or Shape())
+    there, text = image.present(), image.there().plain
+    has_registry, has_tag = (
+        truth(f"{text}.matches({quoted(one)})") for one in (_WITH_REGISTRY, _WITH_TAG)
+    )
+    has_digest = truth(f"{text}.contains('@')")
+    last = f"{text}.find('[^/]*$').split('@')[0]"
+    below = f"({has_registry.text} ? {text}.substring({text}.indexOf('/') + 1) : {text})"
+    tagged = conjunction([there, disjunction([has_tag, negation(has_digest)])])
+    # Where there is a digest only, reading the tag fails.
+    has_any = disjunction([has_tag, has_digest])
+    tag = f"({has_any.text} ? {last}.split(':')[1] : 'latest')"
+    registry = f"({has_registry.text} ? {text}.split('/')[0] : 'docker.io')"
+    return Names(
+        {
+            "registry": Computed(registry, there=there),
+            "path": Computed(f"{below}.split('@')[0].split(':')[0]", there=there),
+            "name": Computed(f"{last}.split(':')[0]", there=there),
+            "tag": Computed(tag, there=tagged),
+            "digest": Computed(f"{text}.split('@')[1]", there=conjunction([there, has_digest])),
+        }
+    )
 
 
 # --- Asking ------------------------------------------------------------------
@@ -255,7 +296,7 @@ def _some_of_branch(branch: Branch, asked: Callable[[Query], Condition]) -> Cond
 def is_defined(value: Query) -> Condition:
     """Return whether a value is not absent."""
     match value:
-        case Located(place) | Keys(place):
+        case Located(place) | Keys(place) | Images(place):
             return place.present()
         case Stream(branches):
             if len(branches) == 1 and branches[0].sources:
@@ -287,7 +328,7 @@ def is_true(value: Query) -> Condition:
             return some_item(value, lambda one: ALWAYS)
         case Otherwise(first, second):
             return disjunction([is_true(first), is_true(second)])
-        case Keys(place):
+        case Keys(place) | Images(place):
             return conjunction([place.present(), filled(place.there().plain)])
         case Computed(text, form, there):
             return conjunction([there, _is_filled(text, form)])

@@ -63,6 +63,7 @@ from celadon.migrate.kyverno.queries import (
     is_defined,
 )
 from celadon.migrate.translations import (
+    TEMPLATES_OF_JOBS,
     NotTranslated,
     Origin,
     Translation,
@@ -70,6 +71,7 @@ from celadon.migrate.translations import (
     mutating_document,
     policy_document,
     with_container_variable,
+    without_updates_of_jobs,
 )
 
 
@@ -109,8 +111,10 @@ def _translated(
         # be let through whose Pods are refused.
         left_out = dict(_left_out(policy, forms, catalog, exceptions))
         heeded = [one for one in exceptions if one.name not in left_out]
-        documents = [one for form in forms for one in _documents(policy, form, catalog, heeded)]
-        notes = tuple(_notes(policy, forms, catalog))
+        whole = [one for form in forms for one in _documents(policy, form, catalog, heeded)]
+        documents = list(map(without_updates_of_jobs, whole))
+        notes = [*_notes(policy, forms, catalog)]
+        notes += [TEMPLATES_OF_JOBS] if documents != whole else []
     except NotTranslated as error:
         return Translation(origin, reason=error.reason, instead=error.instead)
     names = [
@@ -123,7 +127,7 @@ def _translated(
         tuple(documents),
         exceptions=tuple(names),
         left_out=tuple(left_out.items()),
-        notes=notes,
+        notes=tuple(notes),
     )
 
 

@@ -92,6 +92,58 @@ def test_the_missing_parent_is_named() -> None:
     assert one.message == "fails for a Pod without `/spec/nodeSelector`"
 
 
+def adding(path: str, value: str) -> str:
+    return f"[JSONPatch{{op: 'add', path: '{path}', value: {value}}}]"
+
+
+def test_a_mutation_gets_what_those_before_it_have_made() -> None:
+    selector = adding("/spec/nodeSelector", "{'a': 'b'}")
+    parent = f"has(object.spec.nodeSelector) ? [] : {selector}"
+    child = adding("/spec/nodeSelector/zone", "'a'")
+    assert not found("CEL086", mutating("p", parent, child))
+    (one,) = found("CEL086", mutating("p", child, parent))
+    assert str(one.spot.path).startswith("spec.mutations[0]")
+    again = adding("/spec/tolerations/-", "Object.spec.tolerations{key: 'a'}")
+    first = adding("/spec/tolerations", "[Object.spec.tolerations{key: 'b'}]")
+    (one,) = found("CEL081", mutating("p", first, again))
+    assert str(one.spot.path).startswith("spec.mutations[1]")
+
+
+LABELS = adding("/metadata/labels", "{'a': 'b'}")
+ABSENT = [
+    (LABELS, False),
+    (f"has(object.metadata.labels) ? [] : {LABELS}", True),
+    (f"has(object.metadata.labels) ? {LABELS} : []", False),
+    (f"!has(object.metadata.labels) ? {LABELS} : []", True),
+    (f"!has(object.metadata.annotations) ? {LABELS} : []", False),
+    (f"object.?metadata.?labels.hasValue() ? [] : {LABELS}", True),
+    (f"'labels' in object.metadata ? [] : {LABELS}", True),
+    (f"has(object.spec) && !has(object.metadata.labels) ? {LABELS} : []", True),
+    (f"has(object.spec) || !has(object.metadata.labels) ? {LABELS} : []", False),
+    (f"has(object.metadata.name) || has(object.metadata.labels) ? [] : {LABELS}", True),
+    (f"has(object.metadata.name) && has(object.metadata.labels) ? [] : {LABELS}", False),
+]
+
+
+@pytest.mark.parametrize(("text", "is_absent"), ABSENT)
+def test_nothing_is_replaced_where_nothing_is(text: str, is_absent: bool) -> None:
+    assert (not found("CEL085", mutating("p", text))) == is_absent
+
+
+def test_what_cannot_change_may_be_set_of_kinds_that_are_only_created() -> None:
+    template = (
+        "Object{spec: Object.spec{template: Object.spec.template{"
+        "metadata: Object.spec.template.metadata{labels: {'a': 'b'}}}}}"
+    )
+    given = mutating("p", template, operations="CREATE UPDATE", resource="deployments")
+    rules = given["spec"]["matchConstraints"]["resourceRules"]
+    jobs = {**rules[0], "apiGroups": ["batch"], "resources": ["jobs"]}
+    rules.append({**jobs, "operations": ["CREATE"]})
+    assert not found("CEL083", given)
+    rules.append(jobs)
+    assert "in a Job it cannot change" in found("CEL083", given)[0].message
+
+
 def test_policies_about_other_kinds_do_not_meet() -> None:
     label = "Object{metadata: Object.metadata{labels: {'a': '%s'}}}"
     first = mutating("p", label % 1)
@@ -99,6 +151,17 @@ def test_policies_about_other_kinds_do_not_meet() -> None:
     (one,) = found("CEL082", first, mutating("q", label % 2))
     assert one.spot.document == 1
     assert "policy `p` sets `metadata.labels.a` to another value" in one.message
+
+
+@pytest.mark.parametrize("selector", ["namespaceSelector", "objectSelector"])
+def test_policies_for_other_labels_do_not_meet(selector: str) -> None:
+    label = "Object{metadata: Object.metadata{labels: {'a': '%s'}}}"
+    first, second = mutating("p", label % 1), mutating("q", label % 2)
+    for one, labels in ((first, {"size": "s", "b": "c"}), (second, {"size": "m"})):
+        one["spec"]["matchConstraints"][selector] = {"matchLabels": labels}
+    assert not found("CEL082", first, second)
+    second["spec"]["matchConstraints"][selector] = {"matchLabels": {"size": "s"}}
+    assert found("CEL082", first, second)
 
 
 def test_what_validation_will_refuse() -> None:

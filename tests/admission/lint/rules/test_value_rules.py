@@ -93,6 +93,12 @@ def test_patterns_that_are_computed() -> None:
     assert about("CEL032", "object.metadata.name.matches(object.metadata.namespace)") == []
 
 
+def test_a_pattern_of_what_is_denied_may_be_anywhere() -> None:
+    assert about("CEL032", "!object.metadata.name.matches('admin')") == []
+    assert about("CEL032", "!matches(object.metadata.name, 'admin')") == []
+    assert about("CEL032", "!(object.metadata.name.matches('admin') && true)") != []
+
+
 def test_escapes_are_fixed() -> None:
     (one,) = found("CEL033", *documents(rule_of("CEL033").bad))
     fix = one.fix

@@ -17,6 +17,7 @@ from celadon.admission.lint.subjects import (
     Written,
     at_node,
 )
+from celadon.admission.registration.registration_types import MatchResources
 from celadon.cel.syntax import ListLiteral, Literal, MapLiteral, Struct
 from celadon.kube import GroupVersionKind, Json
 from celadon.kube.fieldmanager import MergeType, merge_type
@@ -139,16 +140,16 @@ def _refused(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
         for one in case.written:
             why = _SERVER_OWNED.get(one.path, "")
-            if not why and one.path == ("metadata", "name") and "UPDATE" in case.operations:
+            if not why and one.path == ("metadata", "name") and case.updated:
                 why = "names do not change: an update is refused"
-            if not why and "UPDATE" in case.operations:
+            if not why:
                 why = _immutability(case, one.path)
             if why:
                 yield _report(case, one, f"`{'.'.join(one.path)}` is not for policies: {why}")
 
 
 def _immutability(case: MutatingCase, path: MutationPath) -> str:
-    for kind in case.kinds:
+    for kind in (one for one in case.kinds if one in case.updated):
         for fixed in _IMMUTABLE.get(kind.kind, ()):
             if path[: len(fixed)] == fixed:
                 return f"in a {kind.kind} it cannot change, so an update is refused"
@@ -160,7 +161,7 @@ def _immutability(case: MutatingCase, path: MutationPath) -> str:
 
 def _order_dependence(bundle: Bundle) -> Iterator[Report]:
     for first, second in combinations(bundle.mutating, 2):
-        if not set(first.kinds) & set(second.kinds):
+        if not set(first.kinds) & set(second.kinds) or _exclude_each_other(first, second):
             continue
         values = {one.path: one for one in first.written if _constant(one) is not None}
         for one in second.written:
@@ -174,6 +175,17 @@ def _order_dependence(bundle: Bundle) -> Iterator[Report]:
                 "stays depends on the order of policies",
                 "an API server does not say in which order it asks policies",
             )
+
+
+def _exclude_each_other(first: MutatingCase, second: MutatingCase) -> bool:
+    """Return whether no request is for both: they demand other values of one label."""
+    matches = [one.policy.spec.match_constraints or MatchResources() for one in (first, second)]
+    return any(
+        label in labels[1] and labels[1][label] != value
+        for name in ("namespace_selector", "object_selector")
+        if (labels := [(getattr(one, name) or {}).get("matchLabels") or {} for one in matches])
+        for label, value in labels[0].items()
+    )
 
 
 def _constant(one: Written) -> tuple[str, Json] | None:
@@ -207,7 +219,7 @@ def _below(path: MutationPath, parent: MutationPath) -> bool:
 def _replaced_lists(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
         for one in case.written:
-            if one.op not in ("add", "replace"):
+            if one.op not in ("add", "replace") or one.is_absent:
                 continue
             is_list = isinstance(one.value, ListLiteral)
             if not is_list and not isinstance(one.value, MapLiteral):
@@ -303,7 +315,8 @@ RULES: Final = (
         "order-dependence",
         Severity.WARNING,
         "Two policies set the same field of the same kind to different values. What remains "
-        "depends on their order, which an API server does not promise.",
+        "depends on their order, which an API server does not promise. Policies whose selectors "
+        "demand different values of one label never meet.",
         _example(_apply(_LABEL.format("b"))) + "---\n" + _example(_apply(_LABEL.format("c")), "q"),
         _example(_apply(_LABEL.format("b"))) + "---\n" + _example(_apply(_LABEL.format("b")), "q"),
         _order_dependence,
@@ -336,7 +349,8 @@ RULES: Final = (
         "replaced-list",
         Severity.WARNING,
         "A JSON patch puts a whole list or map in the place of what the object has there. A "
-        "configuration would merge them.",
+        "configuration would merge them. A patch that looks first whether nothing is there "
+        "(`has(object.metadata.labels) ? … : …`) is not meant.",
         _example(_patch("[JSONPatch{op: 'add', path: '/metadata/labels', value: {'a': 'b'}}]")),
         _example(_apply(_LABEL.format("b"))),
         _replaced_lists,
@@ -346,7 +360,8 @@ RULES: Final = (
         "missing-parent",
         Severity.WARNING,
         "A JSON patch fails for objects in which the parent of its path is not there. Found out by "
-        "running the policy on the smallest object of the kind.",
+        "running the mutations of the policy, one after the other, on the smallest object of the "
+        "kind.",
         _example(_patch("[JSONPatch{op: 'add', path: '/metadata/labels/a', value: 'b'}]")),
         _example(
             _patch(

@@ -310,9 +310,17 @@ def _one_of(texts: set[str]) -> str:
 def _unanchored(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.cases:
         for expression in case.expressions:
-            for node in nodes_of(expression):
+            nodes = nodes_of(expression)
+            denied = {
+                id(one.args[0])
+                for one in nodes
+                if one.__class__ is syntax.Call and one.function == "!_"
+            }
+            for node in nodes:
                 if node.__class__ is not syntax.Call or node.function != "matches":
                     continue
+                if id(node) in denied:
+                    continue  # what contains a match is refused
                 pattern = node.args[-1]
                 text = pattern.value if pattern.__class__ is syntax.Literal else None
                 if isinstance(text, str) and not any(anchor in text for anchor in _ANCHORS):
@@ -484,7 +492,8 @@ RULES: Final = (
         Severity.WARNING,
         "`matches` looks for the pattern anywhere in the text. Without `^` or `$` a pattern that "
         "was meant to describe the whole text accepts any text that contains a match, which is how "
-        "a list of allowed registries or names is got around.",
+        "a list of allowed registries or names is got around. A pattern of what is denied "
+        "(`!x.matches('…')`) is not meant.",
         "validations:\n- expression: \"object.metadata.name.matches('web-[0-9]+')\"\n",
         "validations:\n- expression: \"object.metadata.name.matches('^web-[0-9]+$')\"\n",
         _unanchored,
