@@ -265,6 +265,18 @@ CASES: list[tuple[str, JsonObject, JsonObject, str]] = [
         sized({"cpu": "1501m", "memory": "1"}, {"cpu": "1", "memory": "1"}),
         "container <c> cpu limit <1501m> is higher than the maximum allowed ratio of <1.5>",
     ),
+    (
+        "K8sContainerRatios",
+        {},
+        sized({"cpu": "1", "memory": "1"}, {"cpu": "1"}),
+        "container <c> has no memory request",
+    ),
+    (
+        "K8sContainerRatios",
+        {"cpuRatio": "2"},
+        sized({"cpu": "3", "memory": "1"}, {"cpu": "1", "memory": "1"}),
+        "",
+    ),
     *(
         (
             "K8sContainerRatios",

@@ -273,7 +273,8 @@ _ROUNDING: Final = "1.00000000000001"
 
 
 def _in_ratio(name: str, ratio: str) -> _Parts:
-    """Return that no limit is above a multiple of the request."""
+    """Return that no limit is above a multiple of the request, where the parameter `ratio` is
+    there: without it the template bounds nothing."""
     limit, request, form = _value("limits", name), _value("requests", name), _FORMS[name]
     title = name.capitalize()
     most = f"variables.most{title}Ratio"
@@ -281,8 +282,9 @@ def _in_ratio(name: str, ratio: str) -> _Parts:
         (f"most{title}Ratio", ratio),
         (
             f"above{title}Ratio",
-            f"variables.containers.filter(container, {limit}.matches('{form}') && "
-            f"{request}.matches('{form}') && quantity({limit}).asApproximateFloat() > "
+            f"variables.containers.filter(container, has(params.spec.ratio) && "
+            f"{limit}.matches('{form}') && {request}.matches('{form}') && "
+            f"quantity({limit}).asApproximateFloat() > "
             f"quantity({request}).asApproximateFloat() * double({most}) * {_ROUNDING})",
         ),
     ], [
@@ -300,7 +302,6 @@ def _template(
     *parts: _Parts,
     operations: tuple[str, ...] = (),
     for_updates: tuple[str, ...] = (),
-    needs: tuple[str, ...] = (),
 ) -> KnownTemplate:
     return KnownTemplate(
         frozenset(digests),
@@ -308,7 +309,6 @@ def _template(
         (("containers", meant(CONTAINERS, INIT)), *(one for named, _ in parts for one in named)),
         operations,
         frozenset(for_updates),
-        needs,
     )
 
 
@@ -387,9 +387,8 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
             _written("limits", "memory"),
             _written("requests", "cpu"),
             _written("requests", "memory"),
-            _in_ratio("cpu", "params.spec.?cpuRatio.orValue(params.spec.ratio)"),
-            _in_ratio("memory", "params.spec.ratio"),
-            needs=("ratio",),
+            _in_ratio("cpu", "params.spec.?cpuRatio.or(params.spec.?ratio).orValue('')"),
+            _in_ratio("memory", "params.spec.?ratio.orValue('')"),
         ),
     ),
     "K8sRequiredResources": (
