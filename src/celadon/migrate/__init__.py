@@ -21,7 +21,6 @@ from celadon.migrate.gatekeeper.constraint_translation import (
 from celadon.migrate.gatekeeper.templates import is_constraint, is_template
 from celadon.migrate.kyverno.policies import PolicyException, is_exception, outcome_of
 from celadon.migrate.kyverno.translation import shape_of, translate_document
-from celadon.migrate.merging import Merged, merged
 from celadon.migrate.suites import (
     GATOR_SHAPE,
     SUITE_SHAPE,
@@ -35,7 +34,14 @@ from celadon.migrate.suites import (
     patched_files,
     read_suite,
 )
-from celadon.migrate.translations import NotTranslated, Origin, Translation, renamed
+from celadon.migrate.translations import (
+    Merged,
+    NotTranslated,
+    Origin,
+    Translation,
+    merged,
+    renamed,
+)
 
 __all__ = [
     "GATOR_SHAPE",
