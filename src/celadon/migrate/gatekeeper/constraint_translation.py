@@ -35,7 +35,6 @@ from celadon.migrate.cel_text import (
 )
 from celadon.migrate.gatekeeper import (
     known_azure,
-    known_azure_objects,
     known_general,
     known_pods,
 )
@@ -455,7 +454,6 @@ _TABLES: Final = (
     known_general.KNOWN,
     known_pods.KNOWN,
     known_azure.KNOWN,
-    known_azure_objects.KNOWN,
 )
 _KNOWN: Final = {
     content: known
