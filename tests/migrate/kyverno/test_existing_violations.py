@@ -91,6 +91,15 @@ def test_it_was_not_excluded_before() -> None:
     assert _updated(document, skipped, LATEST) == "fail"
 
 
+def test_subresources_are_the_same_before() -> None:
+    pattern = {"(metadata)": {"name": "a*"}, "spec": {"replicas": "<9"}}
+    scaled = kyverno_policy(rule({**ALLOWED, "pattern": pattern}, ["Deployment/scale"]))
+    (policy,) = translated(scaled).policies
+    (one,) = policy["spec"]["matchConstraints"]["resourceRules"]
+    assert one["resources"] == ["deployments/scale"]
+    assert "oldObject.spec.replicas" in str(policy["spec"])
+
+
 def test_rules_that_are_not_for_creation_never_matched_it() -> None:
     document = kyverno_policy(_matching(operations=["UPDATE"]))
     assert _updated(document, LATEST, LATEST) == "fail"

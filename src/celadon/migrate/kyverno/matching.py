@@ -305,14 +305,14 @@ def filtered(
 def matched_before(rule: Rule, kinds: Sequence[GroupVersionKind]) -> Condition:
     """Return whether a rule that matches a request to change an object would have matched one to
     create it as it was before. Raises NotTranslated."""
+    blocks = (*rule.match.blocks, *rule.exclude.blocks)
+    if not any(one.annotations or one.selector or one.operations for one in blocks):
+        return ALWAYS  # kinds, subresources, names, namespaces and users are the same
     # `validate_resource.go`, `validateOldObject`.
     together = conjunction if rule.match.all_of else disjunction
     excluding = conjunction if rule.exclude.all_of else disjunction
     matched = together(_created_before(one, kinds) for one in rule.match.blocks)
     excluded = excluding(_created_before(one, kinds) for one in rule.exclude.blocks)
-    blocks = (*rule.match.blocks, *rule.exclude.blocks)
-    if not any(one.annotations or one.selector or one.operations for one in blocks):
-        return ALWAYS  # kinds, names, namespaces and users are the same
     return conjunction([matched, negation(excluded) if rule.exclude.blocks else ALWAYS])
 
 
