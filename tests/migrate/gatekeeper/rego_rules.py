@@ -29,6 +29,13 @@ def _fits(text: str, pattern: str) -> bool:
     return text.startswith(pattern[:-1]) if pattern.endswith("*") else text == pattern
 
 
+def _unexempted(rule: Rule) -> Rule:
+    """The rule of an older text, which exempts nothing."""
+    return lambda obj, parameters: rule(
+        obj, {name: one for name, one in parameters.items() if name != "exemptImages"}
+    )
+
+
 def _containers(
     obj: Mapping[str, Any], parameters: Mapping[str, Any], lists: tuple[str, ...] = _LISTS
 ) -> Iterator[_Container]:
@@ -360,8 +367,12 @@ RULES: Final[Mapping[str, tuple[Rule, ...]]] = {
     "K8sContainerLimits": (
         _bounded("limits", "cpu", "memory", switch="cpu"),
         _bounded("limits", "cpu", "memory"),
+        _unexempted(_bounded("limits", "cpu", "memory")),
     ),
-    "K8sContainerRatios": (_some(_wrong_ratio, lists=_LISTS[:2]),),
+    "K8sContainerRatios": (
+        _some(_wrong_ratio, lists=_LISTS[:2]),
+        _unexempted(_some(_wrong_ratio, lists=_LISTS[:2])),
+    ),
     "K8sContainerRequests": (_bounded("requests", "cpu", "memory"),),
     "K8sDisallowAnonymous": (
         _binds(others=True),

@@ -544,11 +544,13 @@ def _template(
     *parts: _Parts,
     operations: tuple[str, ...] = (),
     for_updates: tuple[str, ...] = (),
+    exempt: bool = True,
 ) -> KnownTemplate:
+    judged = ("containers", meant(CONTAINERS, INIT, exempt=exempt))
     return KnownTemplate(
         frozenset(digests),
         tuple(check for _, checks in parts for check in checks),
-        (("containers", meant(CONTAINERS, INIT)), *(one for named, _ in parts for one in named)),
+        (judged, *(one for named, _ in parts for one in named)),
         operations,
         frozenset(for_updates),
     )
@@ -592,6 +594,21 @@ def _lacking(field: str) -> _Parts:
 _OFF: Final = "params.spec.?cpu.orValue('-1') != '-1' && "
 """What switches off the limit of cpu."""
 
+_LIMITS: Final = (
+    _written("limits", "cpu"),
+    _bounded("limits", "cpu"),
+    _written("limits", "memory"),
+    _bounded("limits", "memory"),
+)
+_RATIOS: Final = (
+    _written("limits", "cpu"),
+    _written("limits", "memory"),
+    _written("requests", "cpu"),
+    _written("requests", "memory"),
+    _in_ratio("cpu", "params.spec.?cpuRatio.or(params.spec.?ratio).orValue('')"),
+    _in_ratio("memory", "params.spec.?ratio.orValue('')"),
+)
+
 KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     "K8sPSPAllowPrivilegeEscalationContainer": (_ESCALATION,),
     "K8sPSPAllowedUsers": (_USERS,),
@@ -617,17 +634,16 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
             _bounded("limits", "memory"),
         ),
         _template(
+            ("8c21c2c54883da593627f6993892da2b", "f76ce94bdba899d4be8b598808fb7369"), *_LIMITS
+        ),
+        _template(
             (
-                "8c21c2c54883da593627f6993892da2b",
-                "f76ce94bdba899d4be8b598808fb7369",
                 "54111626fcae47a2107b2cb198a6cd14",
                 "ad8683ec16b3b44533ea22077bc74112",
                 "45aa35afc557d688cd30065447d246de",
             ),
-            _written("limits", "cpu"),
-            _bounded("limits", "cpu"),
-            _written("limits", "memory"),
-            _bounded("limits", "memory"),
+            *_LIMITS,
+            exempt=False,
         ),
     ),
     "K8sContainerRequests": (
@@ -641,18 +657,12 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     ),
     "K8sContainerRatios": (
         _template(
-            (
-                "1e3294be9ec815d93a694487f0a25bbb",
-                "e9b1d15964f3bf94233e0d5fe18dfeb2",
-                "dfb163814878b20129ff6173df866cfb",
-                "5b8826da552be2fff40009aa0546805d",
-            ),
-            _written("limits", "cpu"),
-            _written("limits", "memory"),
-            _written("requests", "cpu"),
-            _written("requests", "memory"),
-            _in_ratio("cpu", "params.spec.?cpuRatio.or(params.spec.?ratio).orValue('')"),
-            _in_ratio("memory", "params.spec.?ratio.orValue('')"),
+            ("1e3294be9ec815d93a694487f0a25bbb", "e9b1d15964f3bf94233e0d5fe18dfeb2"), *_RATIOS
+        ),
+        _template(
+            ("dfb163814878b20129ff6173df866cfb", "5b8826da552be2fff40009aa0546805d"),
+            *_RATIOS,
+            exempt=False,
         ),
     ),
     "K8sRequiredResources": (
