@@ -93,7 +93,13 @@ def _disallowed_identity(container: _Container, obj: Mapping[str, Any], given: A
     for field, numbers in found.items():
         rule = _at(given, f"{field}.rule")
         for number in numbers if rule in ("MustRunAs", "MayRunAs") else ():
-            if rule == "MustRunAs" if number is None else not _in_ranges(number, given[field]):
+            # Without ranges, an undefined value, Rego refuses no number.
+            is_outside = (
+                number is not None
+                and "ranges" in given[field]
+                and not _in_ranges(number, given[field])
+            )
+            if rule == "MustRunAs" if number is None else is_outside:
                 return True
     return False
 

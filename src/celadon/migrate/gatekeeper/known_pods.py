@@ -382,6 +382,12 @@ _NON_ROOT: Final = (
 )
 
 
+def _in_group_range(field: str) -> str:
+    """Return whether a group is in a range. Where there are no ranges at all, the templates refuse
+    no group: only that there is none."""
+    return f"!params.spec.?{field}.?ranges.hasValue() || {_in_range(field, 'group')}"
+
+
 def _groups(field: str, held: str) -> tuple[tuple[str, str], ...]:
     """Return the variables for a field of groups; `held` is whether what is there is allowed, an
     optional one."""
@@ -420,17 +426,16 @@ _USERS: Final = KnownTemplate(
         ),
         *_groups(
             "runAsGroup",
-            f"{_field('runAsGroup')}.optMap(group, {_in_range('runAsGroup', 'group')})",
+            f"{_field('runAsGroup')}.optMap(group, {_in_group_range('runAsGroup')})",
         ),
         *_groups(
             "supplementalGroups",
             "object.?spec.?securityContext.?supplementalGroups.optMap(groups, "
-            f"groups.all(group, {_in_range('supplementalGroups', 'group')}))",
+            f"groups.all(group, {_in_group_range('supplementalGroups')}))",
         ),
         *_groups(
             "fsGroup",
-            "object.?spec.?securityContext.?fsGroup.optMap(group, "
-            f"{_in_range('fsGroup', 'group')})",
+            f"object.?spec.?securityContext.?fsGroup.optMap(group, {_in_group_range('fsGroup')})",
         ),
     ),
     _CREATE,
@@ -636,15 +641,7 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
         _template(
             ("8c21c2c54883da593627f6993892da2b", "f76ce94bdba899d4be8b598808fb7369"), *_LIMITS
         ),
-        _template(
-            (
-                "54111626fcae47a2107b2cb198a6cd14",
-                "ad8683ec16b3b44533ea22077bc74112",
-                "45aa35afc557d688cd30065447d246de",
-            ),
-            *_LIMITS,
-            exempt=False,
-        ),
+        _template(("54111626fcae47a2107b2cb198a6cd14",), *_LIMITS, exempt=False),
     ),
     "K8sContainerRequests": (
         _template(
