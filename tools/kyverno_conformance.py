@@ -2,8 +2,8 @@
 tools.kyverno_conformance FOLDER`, with `test/conformance/chainsaw` of Kyverno's repository.
 
 A test of Chainsaw is played if all it does is create, apply or delete objects and look at them, or
-run `kubectl apply -f`. Its policies are translated and stand, as admission policies, in an API
-server of the tool's own; each object that is sent there is a case: it is refused as the test
+run a `kubectl` that does so. Its policies are translated and stand, as admission policies, in an
+API server of the tool's own; each object that is sent there is a case: it is refused as the test
 expects, or not. What the test asserts of objects that it has created is a case, too. The table is
 Markdown.
 """
@@ -87,8 +87,8 @@ class _Session:
                     self._send(self._objects(what, bound), is_refused=_expects_error(what))
                 case "script" | "command":
                     self._command(what)
-                case "assert":
-                    self._assert(self._objects(what, bound))
+                case "assert" | "error":
+                    self._look(self._objects(what, bound), is_there=name == "assert")
                 case "delete":
                     self._delete(what)
                 case "sleep" | "description":
@@ -105,13 +105,33 @@ class _Session:
 
     def _command(self, what: JsonObject) -> None:
         words = what.get("content") or " ".join([what.get("entrypoint", ""), *what.get("args", ())])
-        for pattern, fails in ((_APPLY, _expects_error(what)), (_FAILS_IF_APPLIED, True)):
-            found = pattern.fullmatch(words.strip())
-            if found:
-                file = self._folder / found[1]
-                self._send([(file, one) for one in _documents(file)], is_refused=fails)
-                return
-        raise NotPlayed("scripts")
+        script = re.fullmatch(r"\./(\S+\.sh)", words.strip())
+        if script is not None:
+            words = (self._folder / script[1]).read_text()
+        read = _read_script(words, is_refused=_expects_error(what))
+        if read is None:
+            raise NotPlayed("scripts")
+        command, is_refused = read
+        file = re.fullmatch(r"kubectl (?:apply|create) -f (?:\./)?(\S+)", command)
+        if file is not None:
+            path = self._folder / file[1]
+            self._send([(path, one) for one in _documents(path)], is_refused=is_refused)
+            return
+        request = _request(command)
+        if request is None:
+            raise NotPlayed("scripts")
+        method, place, body = request
+        try:
+            self._api.request(method, place, body)
+            refusal = ""
+        except RequestRefused as refused:
+            refusal = str(refused.status.get("message"))
+        self._count(command, refusal, is_refused=is_refused)
+
+    def _count(self, what: str, refusal: str, *, is_refused: bool) -> None:
+        self._result.cases += 1
+        if bool(refusal) is not is_refused:
+            self._result.otherwise.append(f"{what}: {refusal or 'admitted'}")
 
     def _send(self, objects: list[tuple[Path, JsonObject]], *, is_refused: bool) -> None:
         ours = [one for one in objects if not _is_kyvernos(one[1])]
@@ -122,11 +142,8 @@ class _Session:
         if not ours:
             return
         refusals = [refusal for _, one in ours if (refusal := self._apply(one))]
-        self._result.cases += 1
-        if bool(refusals) is not is_refused:
-            what = ", ".join(f"{one['kind']} {one['metadata'].get('name')}" for _, one in ours)
-            said = refusals[0] if refusals else "admitted"
-            self._result.otherwise.append(f"{what}: {said}")
+        what = ", ".join(f"{one['kind']} {one['metadata'].get('name')}" for _, one in ours)
+        self._count(what, "".join(refusals[:1]), is_refused=is_refused)
 
     def _translate(self, file: Path, *, is_refused: bool) -> None:
         if is_refused:
@@ -167,15 +184,19 @@ class _Session:
             self._catalog = self._catalog.with_crds([obj])
         return ""
 
-    def _assert(self, objects: list[tuple[Path, JsonObject]]) -> None:
+    def _look(self, objects: list[tuple[Path, JsonObject]], *, is_there: bool) -> None:
         for _, wanted in objects:
             if _is_kyvernos(wanted) or _is_made_by_kyverno(wanted) or "(" in str(wanted):
                 continue
+            # Nobody writes the status of workloads here.
+            if wanted.get("kind") in _WORKLOADS:
+                wanted = {name: part for name, part in wanted.items() if name != "status"}
             self._result.cases += 1
             live = self._live(wanted)
-            if live is None or not _contains(live, wanted):
+            if (live is not None and _contains(live, wanted)) is not is_there:
                 what = f"{wanted['kind']} {wanted['metadata'].get('name')}"
-                self._result.otherwise.append(f"{what} is not as asserted")
+                said = "is not as asserted" if is_there else "is as it must not be"
+                self._result.otherwise.append(f"{what} {said}")
 
     def _live(self, wanted: JsonObject) -> JsonObject | None:
         place = self._place(wanted)
@@ -197,9 +218,7 @@ class _Session:
             refusal = ""
         except RequestRefused as refused:
             refusal = str(refused)
-        self._result.cases += 1
-        if bool(refusal) is not is_refused:
-            self._result.otherwise.append(f"DELETE {ref['kind']}: {refusal or 'admitted'}")
+        self._count(f"DELETE {ref['kind']}", refusal, is_refused=is_refused)
 
     def _place(self, obj: JsonObject) -> str:
         group, _, version = str(obj["apiVersion"]).rpartition("/")
@@ -214,11 +233,86 @@ class _Session:
         return f"{place}/{known.gvr.resource}/{metadata.name(obj)}"
 
 
-_APPLY: Final = re.compile(r"kubectl (?:apply|create) -f (?:\./)?(\S+)")
-_FAILS_IF_APPLIED: Final = re.compile(
-    r"if kubectl (?:apply|create) -f (?:\./)?(\S+)\s+then\s+(?:echo .*\s+)?exit 1\s+else\s+"
-    r"(?:echo .*\s+)?exit 0\s+fi"
+_WORKLOADS: Final = ("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job", "Pod")
+
+_SCRIPT: Final = re.compile(
+    r"if (?P<command>kubectl [^|\n;]*?)(?P<searched>\s+2>&1 \| grep -q .*?)?\s*;?\s*"
+    r"then\s+(?:echo .*\s+)?exit (?P<then>[01])\s*;?\s*"
+    r"else\s+(?:echo .*\s+)?exit (?P<otherwise>[01])\s*;?\s*fi;?"
 )
+"""A command, and what it means that it succeeds, or that what it says has a text: a refusal."""
+
+
+def _read_script(text: str, *, is_refused: bool) -> tuple[str, bool] | None:
+    """Return the one command of a script, and whether it is expected to fail."""
+    found = _SCRIPT.fullmatch(text.strip())
+    if found is not None:
+        is_fine = found["then"] == "0"
+        return found["command"].strip(), is_fine if found["searched"] else not is_fine
+    text = text.strip()
+    return None if "\n" in text or "|" in text else (text, is_refused)
+
+
+_Request = tuple[str, str, JsonObject]
+
+_COMMANDS: Final = (
+    (re.compile(r"run (?P<name>[\w-]+)"), "POST"),
+    (re.compile(r"label (?P<kind>po|pod|deployment) (?P<name>[\w-]+) (?P<key>\w+)=(?P<value>\w+)"),
+     "PATCH"),
+    (re.compile(r"delete (?P<kind>po|pod|deployment) (?P<name>[\w-]+)"), "DELETE"),
+    (re.compile(r"scale (?P<kind>deployment|sts) (?P<name>[\w-]+)"), "PATCH scale"),
+    (re.compile(r"debug (?P<name>[\w-]+)"), "PATCH ephemeralcontainers"),
+)  # fmt: skip
+_OPTION: Final = re.compile(
+    r"\s+(?:--?(image|namespace|n|replicas|c|overwrite))(?:[ =]([^\s-]\S*))?"
+)
+_PLACES: Final = {
+    "po": "/api/v1/namespaces/{}/pods",
+    "pod": "/api/v1/namespaces/{}/pods",
+    "deployment": "/apis/apps/v1/namespaces/{}/deployments",
+    "sts": "/apis/apps/v1/namespaces/{}/statefulsets",
+}
+
+
+def _request(command: str) -> _Request | None:
+    """Return the request that a command of kubectl comes to; None if it is none of a few."""
+    if not command.startswith("kubectl "):
+        return None
+    text = command.removeprefix("kubectl")
+    options = dict(_OPTION.findall(text))
+    words = _OPTION.sub("", text).strip()
+    for pattern, what in _COMMANDS:
+        found = pattern.fullmatch(words)
+        if found is not None:
+            method, _, subresource = what.partition(" ")
+            kind = found.groupdict().get("kind", "pod")
+            namespace = options.get("n") or options.get("namespace") or "default"
+            # The namespace that Chainsaw makes for a test is the default one here.
+            namespace = namespace.replace("$NAMESPACE", "default")
+            place = _PLACES[kind].format(namespace)
+            if method != "POST":
+                place += f"/{found['name']}"
+            place += f"/{subresource}" if subresource else ""
+            return method, place, _body(what, found.groupdict(), options)
+    return None
+
+
+def _body(what: str, found: Mapping[str, str], options: Mapping[str, str]) -> JsonObject:
+    """Return what is sent: a Pod, or a patch."""
+    match what:
+        case "POST":
+            container = {"name": found["name"], "image": options["image"]}
+            about = {"name": found["name"], "labels": {"run": found["name"]}}
+            pod: JsonObject = {"apiVersion": "v1", "kind": "Pod", "metadata": about}
+            return {**pod, "spec": {"containers": [container]}}
+        case "PATCH":
+            return {"metadata": {"labels": {found["key"]: found["value"]}}}
+        case "PATCH scale":
+            return {"spec": {"replicas": int(options["replicas"])}}
+        case "PATCH ephemeralcontainers":
+            container = {"name": options.get("c", "debugger"), "image": options["image"]}
+            return {"spec": {"ephemeralContainers": [container]}}
+    return {}
 
 
 def _documents(file: Path) -> Iterator[JsonDict]:

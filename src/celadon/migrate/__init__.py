@@ -6,6 +6,7 @@ applies to, `demands` for what it demands (`pattern_translation`, `conditions`, 
 `expressions` and `functions`), `mutation` for what it changes. `kyverno/cel_policies` has the
 policies that are written in CEL.
 `gatekeeper/constraint_translation` is the way from templates and constraints,
+`gatekeeper/mutators` from mutators,
 `gatekeeper/known_general` knows the public templates in Rego, and `gatekeeper/azure_definitions`
 what Azure makes constraints of. `suites` runs the tests that come with policies against what became
 of them.
@@ -18,7 +19,8 @@ from celadon.migrate.gatekeeper.constraint_translation import (
     left_behind,
     translate_constraints,
 )
-from celadon.migrate.gatekeeper.templates import is_constraint, is_template
+from celadon.migrate.gatekeeper.mutators import translate_mutator
+from celadon.migrate.gatekeeper.templates import is_constraint, is_mutator, is_template
 from celadon.migrate.kyverno.policies import PolicyException, is_exception, outcome_of
 from celadon.migrate.kyverno.translation import shape_of, translate_document
 from celadon.migrate.suites import (
@@ -54,6 +56,7 @@ __all__ = [
     "gatekeeper_shape",
     "is_constraint",
     "is_exception",
+    "is_mutator",
     "is_suite",
     "is_template",
     "judged_by",
@@ -66,4 +69,5 @@ __all__ = [
     "shape_of",
     "translate_constraints",
     "translate_document",
+    "translate_mutator",
 ]

@@ -246,6 +246,14 @@ def json_patches(expressions: Iterable[str]) -> list[JsonObject]:
     return [{"patchType": "JSONPatch", "jsonPatch": {"expression": one}} for one in expressions]
 
 
+def pointer_to(pointer: str, name: str) -> str:
+    """Return the expression of a JSON pointer to a member."""
+    escaped = name.replace("~", "~0").replace("/", "~1")
+    if pointer.endswith("'"):
+        return f"{pointer[:-1]}/{escaped}'"
+    return f"{pointer} + '/{escaped}'"
+
+
 def apply_configuration(expression: str) -> JsonObject:
     """Return a mutation that merges an object into what is there."""
     return {"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}}

@@ -245,17 +245,19 @@ def test_configurations_exempt_namespaces() -> None:
     assert refusal(found, pod()) == ""
 
 
+def alone(api_version: str) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": "Any", "metadata": {"name": "a"}}
+
+
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
         (constraint(), "a constraint without its template"),
+        (alone("expansion.gatekeeper.sh/v1beta1"), "it expects Pods of their controllers"),
+        (alone("externaldata.gatekeeper.sh/v1beta1"), "it asks a service"),
         (
-            {
-                "apiVersion": "mutations.gatekeeper.sh/v1",
-                "kind": "Assign",
-                "metadata": {"name": "a"},
-            },
-            "it mutates objects",
+            alone("syncset.gatekeeper.sh/v1alpha1"),
+            "it copies objects for templates that look them up",
         ),
     ],
 )

@@ -158,6 +158,10 @@ def running(context: JsonObject, of_pod: JsonObject | None = None) -> JsonObject
     return pod({"securityContext": context}, **more)
 
 
+def secured(**context: Json) -> JsonObject:
+    return pod({"securityContext": context})
+
+
 CASES: list[tuple[str, JsonObject, JsonObject, str]] = [
     ("K8sAllowedRepos", {"repos": ["a/"]}, with_image("a/b"), ""),
     (
@@ -264,6 +268,18 @@ CASES: list[tuple[str, JsonObject, JsonObject, str]] = [
         {"ratio": "100", "cpuRatio": "1.5"},
         sized({"cpu": "1501m", "memory": "1"}, {"cpu": "1", "memory": "1"}),
         "container <c> cpu limit <1501m> is higher than the maximum allowed ratio of <1.5>",
+    ),
+    (
+        "K8sContainerRatios",
+        {},
+        sized({"cpu": "1", "memory": "1"}, {"cpu": "1"}),
+        "container <c> has no memory request",
+    ),
+    (
+        "K8sContainerRatios",
+        {"cpuRatio": "2"},
+        sized({"cpu": "3", "memory": "1"}, {"cpu": "1", "memory": "1"}),
+        "",
     ),
     *(
         (
@@ -567,6 +583,90 @@ CASES: list[tuple[str, JsonObject, JsonObject, str]] = [
             (user("MustRunAsNonRoot"), {}, None, "MustRunAsNonRoot"),
         )
     ),
+    (
+        "K8sPSPPrivilegedContainer",
+        {},
+        secured(privileged=True),
+        "Privileged container is not allowed: c",
+    ),
+    ("K8sPSPPrivilegedContainer", {"exemptImages": ["nginx:*"]}, secured(privileged=True), ""),
+    (
+        "K8sPSPAllowPrivilegeEscalationContainer",
+        {},
+        pod(),
+        "Privilege escalation container is not allowed: c",
+    ),
+    (
+        "K8sPSPReadOnlyRootFilesystem",
+        {},
+        pod(),
+        "only read-only root filesystem container is allowed: c",
+    ),
+    (
+        "K8sPSPProcMount",
+        {"procMount": "Default"},
+        secured(procMount="Unmasked"),
+        "ProcMount type is not allowed, container: c",
+    ),
+    ("K8sPSPProcMount", {"procMount": "Unmasked"}, secured(procMount="Unmasked"), ""),
+    (
+        "K8sPSPAppArmor",
+        {"allowedProfiles": ["unconfined"]},
+        pod(),
+        "AppArmor profile is not allowed, pod: p, container: c. Allowed profiles: unconfined",
+    ),
+    (
+        "K8sPSPCapabilities",
+        {"allowedCapabilities": ["CHOWN"], "requiredDropCapabilities": ["X"]},
+        secured(capabilities={"add": ["chown", "KILL"], "drop": ["all"]}),
+        'container <c> has a disallowed capability. Allowed capabilities are ["CHOWN"]',
+    ),
+    (
+        "K8sPSPHostNetworkingPorts",
+        {"hostNetwork": True, "min": 80, "max": 90},
+        pod({"ports": [{"containerPort": 80, "hostPort": 91}]}, hostNetwork=True),
+        "The specified hostNetwork and hostPort are not allowed, pod: p",
+    ),
+    (
+        "K8sPSPHostNamespace",
+        {},
+        pod(hostIPC=True),
+        "Sharing the host namespace is not allowed: p",
+    ),
+    (
+        "K8sPSPForbiddenSysctls",
+        {"forbiddenSysctls": ["kernel.*"]},
+        pod(securityContext={"sysctls": [{"name": "kernel.msgmax", "value": "1"}]}),
+        "The sysctl kernel.msgmax is not allowed, pod: p",
+    ),
+    (
+        "K8sPSPForbiddenSysctls",
+        {"allowedSysctls": ["net.*"]},
+        pod(securityContext={"sysctls": [{"name": "kernel.msgmax", "value": "1"}]}),
+        "The sysctl kernel.msgmax is not explicitly allowed, pod: p. Allowed sysctls: net.*",
+    ),
+    (
+        "K8sPSPFSGroup",
+        {"rule": "MustRunAs", "ranges": RANGE},
+        pod(),
+        "The provided pod spec fsGroup is not allowed, pod: p",
+    ),
+    (
+        "K8sPSPHostFilesystem",
+        {"allowedHostPaths": [{"pathPrefix": "/foo", "readOnly": True}]},
+        pod(
+            {"volumeMounts": [{"name": "v", "mountPath": "/x"}]},
+            volumes=[{"name": "v", "hostPath": {"path": "/foo/bar"}}],
+        ),
+        "HostPath volume v is not allowed, pod: p",
+    ),
+    (
+        "K8sRequiredLabels",
+        {"labels": [{"key": "team"}]},
+        pod(),
+        'you must provide labels: {"team"}',
+    ),
+    ("K8sRequiredLabels", {"labels": [{"key": "team"}], "message": "no team"}, pod(), "no team"),
     *(
         (
             "K8sPSPAllowedUsers",

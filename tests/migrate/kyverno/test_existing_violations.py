@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation
-from celadon.kube import JsonObject
+from celadon.kube import JsonObject, User
 from celadon.migrate import translate_document
 from tests.migrate.kyverno.policy_documents import (
     CATALOG,
@@ -89,6 +89,29 @@ def test_it_was_not_excluded_before() -> None:
     skipped = {**LATEST, "metadata": {**LATEST["metadata"], "annotations": {"skip": "yes"}}}
     assert _updated(document, LATEST, LATEST) == "pass"
     assert _updated(document, skipped, LATEST) == "fail"
+
+
+def test_rules_of_subresources_never_matched_it() -> None:
+    pattern = {"spec": {"replicas": "<9"}}
+    scaled = kyverno_policy(rule({**ALLOWED, "pattern": pattern}, ["Deployment/scale"]))
+    (policy,) = translated(scaled).policies
+    (one,) = policy["spec"]["matchConstraints"]["resourceRules"]
+    assert one["resources"] == ["deployments/scale"]
+    assert "oldObject" not in str(policy["spec"])
+
+
+def test_rules_of_users_never_matched_it_and_excluded_nobody() -> None:
+    eve = [{"kind": "User", "name": "eve"}]
+    matched = {"any": [{"resources": {"kinds": ["Pod"]}, "subjects": eve}]}
+    given = rule({**ALLOWED, "pattern": PATTERN})
+    for one, expected in (
+        ({**given, "match": matched}, "fail"),
+        ({**given, "exclude": {"any": [{"subjects": eve}]}}, "pass"),
+    ):
+        case = translated(kyverno_policy(one))
+        user = User("eve" if expected == "fail" else "adam")
+        found = result(case, LATEST, operation=Operation.UPDATE, old=LATEST, user=user)
+        assert found == expected
 
 
 def test_rules_that_are_not_for_creation_never_matched_it() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from celadon.admission import Operation
-from celadon.kube import User
+from celadon.kube import JsonObject, User
 from celadon.migrate import translate_document
 from celadon.migrate.kyverno.matching import resource_rules
 from tests.migrate.kyverno.policy_documents import (
@@ -453,3 +453,35 @@ def test_a_rule_with_an_empty_validation_says_nothing(validate: Any) -> None:
     match = {"any": [{"resources": PODS}]}
     found = translated(kyverno_policy({"name": "r", "match": match, "validate": validate}))
     assert found.reason == "it says nothing that is known"
+
+
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        ({"kinds": ["Pod"]}, ["pods", "pods/ephemeralcontainers"]),
+        ({"kinds": ["v1/Pod"]}, ["pods", "pods/ephemeralcontainers"]),
+        ({"kinds": ["*"]}, ["*", "pods/ephemeralcontainers"]),
+        ({"kinds": ["Pod"], "operations": ["CREATE"]}, ["pods"]),
+        ({"kinds": ["Service"]}, ["services"]),
+        ({"kinds": ["Pod/eviction"]}, ["pods/eviction"]),
+    ],
+)
+def test_rules_for_pods_are_for_ephemeral_containers(
+    resources: JsonObject, expected: list[str]
+) -> None:
+    match = {"any": [{"resources": resources}]}
+    (policy,) = translated(kyverno_policy({**rule({"deny": {}}), "match": match})).policies
+    (one,) = policy["spec"]["matchConstraints"]["resourceRules"]
+    assert one["resources"] == expected
+
+
+def test_ephemeral_containers_beside_a_rule_for_subresources() -> None:
+    match = {
+        "any": [
+            {"resources": {"kinds": ["Pod"], "names": ["a"]}},
+            {"resources": {"kinds": ["Deployment/scale"], "names": ["b"]}},
+        ]
+    }
+    (policy,) = translated(kyverno_policy({**rule({"deny": {}}), "match": match})).policies
+    (one,) = policy["spec"]["matchConditions"]
+    assert "request.?subResource.orValue('') in ['', 'ephemeralcontainers']" in one["expression"]

@@ -49,6 +49,7 @@ from celadon.migrate import (
     gatekeeper_shape,
     is_constraint,
     is_exception,
+    is_mutator,
     is_suite,
     is_template,
     judged_by,
@@ -61,6 +62,7 @@ from celadon.migrate import (
     shape_of,
     translate_constraints,
     translate_document,
+    translate_mutator,
 )
 
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
@@ -267,6 +269,7 @@ class Migration:
         constraints = [*self._translated_constraints(of_gatekeeper, catalog), *without]
         for outcome in constraints:
             self._names.update(map(_kind_and_name, outcome.translation.policies))
+        constraints += self._translated_mutators(of_gatekeeper, catalog)
         exceptions = [one for one in policies if is_exception(one.value)]
         fitting = [one for one in exceptions if self._fits(one, shape_of(one.value))]
         read = [PolicyException(one.value) for one in fitting]
@@ -380,7 +383,7 @@ class Migration:
                     alone.append(one)
                 else:
                     constraints.setdefault(id(template), []).append(one)
-            elif not is_template(one.value):
+            elif not (is_template(one.value) or is_mutator(one.value)):
                 alone.append(one)
         exempt = exempt_namespaces([one.value for one in fitting])
         for template in templates:
@@ -392,6 +395,19 @@ class Migration:
                 yield RuleOutcome(document, translation, template)
         for one in alone:
             yield from (RuleOutcome(one, lost) for lost in left_behind(one.value))
+
+    def _translated_mutators(
+        self, documents: Sequence[Document], catalog: Catalog
+    ) -> Iterator[RuleOutcome]:
+        """Translate those of Gatekeeper's documents that change objects; all were looked at."""
+        fitting = [
+            one for one in documents if misfit(one.value, gatekeeper_shape(one.value)) is None
+        ]
+        exempt = exempt_namespaces([one.value for one in fitting], "mutation-webhook")
+        for one in fitting:
+            if is_mutator(one.value):
+                translation = translate_mutator(one.value, catalog, exempt)
+                yield RuleOutcome(one, self._with_own_names(translation))
 
     # Tests.
 

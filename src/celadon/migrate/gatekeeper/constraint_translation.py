@@ -35,18 +35,19 @@ from celadon.migrate.cel_text import (
 )
 from celadon.migrate.gatekeeper import (
     known_azure,
-    known_azure_objects,
     known_general,
     known_pods,
 )
 from celadon.migrate.gatekeeper.known_general import KnownTemplate, digest
 from celadon.migrate.gatekeeper.templates import (
     CONSTRAINT_SHAPE,
+    MUTATOR_SHAPE,
     TEMPLATE_SHAPE,
     Constraint,
     Source,
     Template,
     is_constraint,
+    is_mutator,
     is_template,
     read_constraint,
     read_template,
@@ -178,7 +179,7 @@ def _kinds(entry: JsonObject, catalog: Catalog) -> Iterator[_Kinds]:
                 one
                 for name in names
                 if (group, name) in known or group not in served or name not in elsewhere
-                for one in _plurals(group, name, catalog)
+                for one in resources_of(group, name, catalog)
             )
         )
         for group in (("*",) if "*" in groups else groups)
@@ -188,7 +189,9 @@ def _kinds(entry: JsonObject, catalog: Catalog) -> Iterator[_Kinds]:
             yield tuple(group for group in resources if resources[group] == same), same
 
 
-def _plurals(group: str, kind: str, catalog: Catalog) -> Iterator[str]:
+def resources_of(group: str, kind: str, catalog: Catalog) -> Iterator[str]:
+    """Yield the resources of a kind, and those subresources whose requests carry one. The group may
+    be an asterisk."""
     found = [one for one in catalog if one.gvk.kind == kind and group in ("*", one.gvk.group)]
     if not found:
         yield guess_resource(GroupVersionKind(group, "", kind)).resource
@@ -451,7 +454,6 @@ _TABLES: Final = (
     known_general.KNOWN,
     known_pods.KNOWN,
     known_azure.KNOWN,
-    known_azure_objects.KNOWN,
 )
 _KNOWN: Final = {
     content: known
@@ -608,11 +610,6 @@ _CONFIG_SHAPE: Final[Shape] = {
 _NAMED: Final[Shape] = {"metadata": Needed({"name": Needed(str)})}
 
 _NO_EQUAL: Final = {
-    "mutations.gatekeeper.sh": (
-        "mutate",
-        "it mutates objects",
-        "Write a MutatingAdmissionPolicy.",
-    ),
     "expansion.gatekeeper.sh": (
         "expand",
         "it expects Pods of their controllers",
@@ -622,6 +619,11 @@ _NO_EQUAL: Final = {
         "provide",
         "it asks a service",
         "Policies see the request, its namespace and params: keep it in Gatekeeper.",
+    ),
+    "syncset.gatekeeper.sh": (
+        "sync",
+        "it copies objects for templates that look them up",
+        "Policies look nothing up: it goes when the last of those templates goes.",
     ),
 }
 
@@ -638,19 +640,22 @@ def gatekeeper_shape(document: object) -> Shape | None:
         return TEMPLATE_SHAPE
     if is_constraint(document):
         return CONSTRAINT_SHAPE
+    if is_mutator(document):
+        return MUTATOR_SHAPE
     if _group(document) == "config.gatekeeper.sh":
         return _CONFIG_SHAPE
     return _NAMED if _group(document) in _NO_EQUAL else None
 
 
-def exempt_namespaces(documents: Sequence[JsonObject]) -> list[str]:
-    """Return the namespaces that configurations exempt from the webhook."""
+def exempt_namespaces(documents: Sequence[JsonObject], process: str = "webhook") -> list[str]:
+    """Return the namespaces that configurations exempt from a process: from constraints, unless
+    another one is named (`mutation-webhook`)."""
     return [
         name
         for one in documents
         if _group(one) == "config.gatekeeper.sh"
         for entry in (one.get("spec") or {}).get("match") or ()
-        if {"*", "webhook"} & set(entry.get("processes") or ())
+        if {"*", process} & set(entry.get("processes") or ())
         for name in entry.get("excludedNamespaces") or ()
     ]
 

@@ -19,7 +19,14 @@ from celadon.migrate.gatekeeper.known_general import (
     listed,
     none_of,
 )
-from celadon.migrate.gatekeeper.known_pods import VOLUMES, has_allowed_options, limits_template
+from celadon.migrate.gatekeeper.known_pods import (
+    VOLUMES,
+    Variable,
+    capabilities_template,
+    containers_template,
+    has_allowed_options,
+    limits_template,
+)
 
 _IMAGE_EXCLUDED: Final = (
     "params.spec.?excludedImages.orValue([]).exists(image, "
@@ -32,8 +39,6 @@ _SECURITY: Final = "container.?securityContext"
 _OF_POD: Final = "object.?spec.?securityContext"
 _ALL: Final = (CONTAINERS, INIT, EPHEMERAL)
 _LONG: Final = (CONTAINERS, INIT)
-
-Variable = tuple[str, str]
 
 
 def _judged(
@@ -49,24 +54,6 @@ def _judged(
     return "containers", f"{_IS_WINDOWS} ? [] : {together}" if linux else together
 
 
-def _containers(
-    digests: tuple[str, ...],
-    wrong: str,
-    message: str,
-    judged: Variable,
-    *,
-    needs: tuple[str, ...] = (),
-    variables: tuple[Variable, ...] = (),
-) -> KnownTemplate:
-    """Return a template that judges one container after the other."""
-    return KnownTemplate(
-        frozenset(digests),
-        (none_of("wrong", "container", message),),
-        (judged, *variables, ("wrong", f"variables.containers.filter(container, {wrong})")),
-        needs=needs,
-    )
-
-
 def whole(
     digests: tuple[str, ...], holds: str, message: str, *variables: Variable
 ) -> KnownTemplate:
@@ -80,8 +67,8 @@ def _both(
     """Return a template in its first form, and in the one that spares containers."""
     old = _judged(_LONG, names=False, images=False, linux=False)
     return (
-        _containers((plain,), wrong, message, old),
-        _containers((sparing,), wrong, message, _judged(lists)),
+        containers_template((plain,), wrong, message, old),
+        containers_template((sparing,), wrong, message, _judged(lists)),
     )
 
 
@@ -104,13 +91,13 @@ _READ_ONLY: Final = _both(
 )
 _ESCALATION_MESSAGE: Final = "'Privilege escalation container is not allowed: ' + container.name"
 _NO_ESCALATION: Final = (
-    _containers(
+    containers_template(
         ("70c0d6dcbe7b33c48d606bdf8bb495ef",),
         f"{_SECURITY}.?allowPrivilegeEscalation.orValue(true)",
         _ESCALATION_MESSAGE,
         _judged(_LONG, names=False, images=False, linux=False),
     ),
-    _containers(
+    containers_template(
         ("97811d0469ac7aa0c1d3613da262db98",),
         # Without the field, whoever is not known to be root is meant.
         f"{_SECURITY}.?allowPrivilegeEscalation.orValue("
@@ -143,7 +130,6 @@ _HOST_PORTS: Final = _both(
     "', container: ' + container.name",
 )
 _ADDED: Final = f"{_SECURITY}.?capabilities.?add.orValue([])"
-_DROPPED: Final = f"{_SECURITY}.?capabilities.?drop.orValue([])"
 
 
 def of_list(field: str) -> str:
@@ -151,55 +137,13 @@ def of_list(field: str) -> str:
     return f"params.spec.?{field}.orValue([])"
 
 
-def _allowed_capabilities(digest: str, lower: str, all_: str, judged: Variable) -> KnownTemplate:
-    """`lower` is what makes capabilities alike, `all_` whether dropping all is enough."""
-    return KnownTemplate(
-        frozenset({digest}),
-        (
-            none_of(
-                "wrong",
-                "container",
-                "'container <' + container.name + '> has a disallowed capability. Allowed "
-                "capabilities are ' + " + listed(of_list("allowedCapabilities")),
-            ),
-            none_of(
-                "lacking",
-                "container",
-                "'container <' + container.name + '> is not dropping all required capabilities. "
-                "Container must drop all of ' + " + listed(of_list("requiredDropCapabilities")),
-            ),
-        ),
-        (
-            judged,
-            ("allowed", f"{of_list('allowedCapabilities')}.map(one, one{lower})"),
-            (
-                "wrong",
-                "variables.containers.filter(container, !('*' in variables.allowed) && "
-                f"{_ADDED}.exists(one, !(one{lower} in variables.allowed)))",
-            ),
-            (
-                "lacking",
-                f"variables.containers.filter(container, {all_}"
-                f"!{of_list('requiredDropCapabilities')}.all(wanted, "
-                f"{_DROPPED}.exists(one, one{lower} == wanted{lower})))",
-            ),
-        ),
-    )
-
-
 _ALLOWED_CAPABILITIES: Final = (
-    _allowed_capabilities(
-        "1fcea9c9553e8cfa4957eff432cf1ae6",
-        "",
-        "",
+    capabilities_template(
+        ("1fcea9c9553e8cfa4957eff432cf1ae6",),
         _judged(_LONG, names=False, images=False, linux=False),
+        lower="",
     ),
-    _allowed_capabilities(
-        "4297d6745b546a8ddcdd4557fc4a2ece",
-        ".lowerAscii()",
-        f"!{_DROPPED}.exists(one, one.lowerAscii() == 'all') && ",
-        _judged(_ALL),
-    ),
+    capabilities_template(("4297d6745b546a8ddcdd4557fc4a2ece",), _judged(_ALL)),
 )
 _DISALLOWED_CAPABILITIES: Final = _both(
     "ce7714c8e8d2ece94fc9d08bc13af866",
@@ -221,7 +165,7 @@ _APPARMOR_KEY: Final = "'container.apparmor.security.beta.kubernetes.io/' + cont
 
 def _apparmor(digest: str, otherwise: str, judged: Variable) -> KnownTemplate:
     profile = f"object.metadata.?annotations[?{_APPARMOR_KEY}].orValue('{otherwise}')"
-    return _containers(
+    return containers_template(
         (digest,),
         f"!({profile} in params.spec.allowedProfiles)",
         f"'AppArmor profile is not allowed, pod: ' + {NAME} + ', container: ' + container.name + "
@@ -501,7 +445,7 @@ _TOKENS: Final = (
 
 
 def _images(digest: str, judged: Variable) -> KnownTemplate:
-    return _containers(
+    return containers_template(
         (digest,),
         "!has(params.spec.imageRegex) || !has(container.image) || "
         "!container.image.matches(params.spec.imageRegex)",
@@ -518,7 +462,7 @@ _IMAGES: Final = (
     ),
     _images("672061e5b4de15327342a1bec0014e8f", _judged(_ALL, images=False, linux=False)),
 )
-_PULL_POLICY: Final = _containers(
+_PULL_POLICY: Final = containers_template(
     ("8e69f1348aac9f58be6cfe5a1a365a52",),
     "has(container.imagePullPolicy) && "
     "!(container.imagePullPolicy in params.spec.allowedPullPolicy)",
@@ -541,7 +485,7 @@ def _container_ports(digest: str, judged: Variable) -> KnownTemplate:
         "container.?ports.orValue([]).map(port, string(port.containerPort))"
         ".filter(port, !(port in params.spec.?allowedPorts.orValue([])))"
     )
-    return _containers(
+    return containers_template(
         (digest,),
         f"size({ports}) > 0",
         f"'Container port ' + {ports}.join(', ') + ' for container ' + container.name + "
@@ -565,7 +509,7 @@ _CONTAINER_PORTS: Final = (
         ),
     ),
 )
-_PROBES: Final = _containers(
+_PROBES: Final = containers_template(
     ("241db7c0158dfab76a8bc9a2bc8878b7",),
     "!params.spec.enforceProbes.all(probe, ['tcpSocket', 'httpGet', 'exec'].exists(type, "
     "type in dyn(container)[?probe].orValue({})))",
@@ -576,11 +520,214 @@ _PROBES: Final = _containers(
 )
 _LIMITS: Final = limits_template(("73efd55ad8d9308d88a3b830e2252294",), _judged(_LONG, linux=False))
 
+# --- Services, Ingresses, Nodes and any object ---------------------------------
+
+_EXTERNAL: Final = KnownTemplate(
+    frozenset({"1ec5f11512d3a960453e2cf31ea8ee41"}),
+    (
+        (
+            "size(variables.forbidden) == 0",
+            """'service has forbidden external IPs: {"' + """
+            """variables.forbidden.join('", "') + '"}'""",
+        ),
+    ),
+    (
+        (
+            "forbidden",
+            "(request.kind.kind == 'Service' && request.kind.group == '' "
+            "? object.?spec.?externalIPs.orValue([]) : [])"
+            f".filter(ip, !(ip in {of_list('allowedExternalIPs')}))",
+        ),
+    ),
+)
+_LOAD_BALANCER: Final = whole(
+    ("e4fb9aa60da763088452f6979e80e679",),
+    "object.?spec.?type.orValue('LoadBalancer') != 'LoadBalancer' || has(object.spec.type) && "
+    "object.metadata.?annotations[?'service.beta.kubernetes.io/azure-load-balancer-internal']"
+    ".orValue('') == 'true'",
+    "'Load Balancers should not have public IPs. azure-load-balancer-internal annotation is "
+    f"required for ' + {NAME}",
+)
+_RANGE: Final = "'[0-9]+-[0-9]+'"
+
+
+def _service_ports(digest: str, is_allowed: str) -> KnownTemplate:
+    return KnownTemplate(
+        frozenset({digest}),
+        (
+            none_of(
+                "wrong",
+                "port",
+                f"'Port ' + string(port.port) + ' for service ' + {NAME} + "
+                "' has not been allowed.'",
+            ),
+        ),
+        (
+            (
+                "isKubernetes",
+                "object.metadata.?namespace.orValue('') == 'default' && "
+                "object.metadata.name == 'kubernetes'",
+            ),
+            (
+                "wrong",
+                "(variables.isKubernetes ? [] : object.?spec.?ports.orValue([]))"
+                f".filter(port, !{of_list('allowedPorts')}.exists(one, {is_allowed}))",
+            ),
+        ),
+    )
+
+
+_SERVICE_PORTS: Final = (
+    _service_ports("3afd5fa222c717aeb81b9ae2e9831ec6", "one == string(port.port)"),
+    _service_ports(
+        "a653c838aa018f322e67d9b3a107921a",
+        f"one.matches({_RANGE}) ? int(one.split('-')[0]) <= port.port && "
+        "port.port <= int(one.split('-')[1]) : one == string(port.port)",
+    ),
+)
+_LABELS: Final = KnownTemplate(
+    frozenset({"dcf91552576ca9f54293d08a3f7d55a2"}),
+    (
+        (
+            "size(variables.missing) == 0",
+            """'you must provide labels: {"' + variables.missing.join('", "') + '"}'""",
+        ),
+    ),
+    (
+        (
+            "missing",
+            f"{of_list('labels')}.filter(label, !(label in object.metadata.?labels.orValue({{}})))",
+        ),
+    ),
+)
+_SYSTEM_OBJECTS: Final = (
+    "object.kind == 'ServiceAccount' && object.metadata.name == 'default' || "
+    "object.kind == 'Secret' && "
+    "dyn(object).?type.orValue('') == 'kubernetes.io/service-account-token' && "
+    "object.metadata.?annotations[?'kubernetes.io/service-account.name'].orValue('') == 'default' "
+    "|| object.kind == 'Service' && object.metadata.name == 'kubernetes'"
+)
+_ROOT_CA: Final = " || object.kind == 'ConfigMap' && object.metadata.name == 'kube-root-ca.crt'"
+
+
+def _default_namespace(digest: str, allowed: str) -> KnownTemplate:
+    return whole(
+        (digest,),
+        "object.metadata.?namespace.orValue('default') != 'default' || variables.isOfSystem",
+        f"'Usage of the default namespace is not allowed, name: ' + {NAME} + ', kind: ' + "
+        "object.kind",
+        ("isOfSystem", allowed),
+    )
+
+
+_DEFAULT_NAMESPACE: Final = (
+    _default_namespace("6835a1e4e636ee9220cb63ff26697f40", _SYSTEM_OBJECTS),
+    _default_namespace("98866b2deb0d11dd4b0b154e4cf71c07", _SYSTEM_OBJECTS + _ROOT_CA),
+)
+_NO_RESOURCE: Final = whole(
+    ("20973ac74865308230b442e57e20309c",),
+    "!has(object.metadata.namespace) || variables.isOfSystem",
+    "object.kind + ' resource except default in namespace ' + object.metadata.namespace + "
+    f"' is not allowed, name: ' + {NAME}",
+    ("isOfSystem", _SYSTEM_OBJECTS + _ROOT_CA),
+)
+_NAKED: Final = whole(
+    ("22c9e3e0878deae5af8bb7d139859e61",),
+    "has(object.metadata.ownerReferences)",
+    f"'Naked pod is not allowed, pod: ' + {NAME}",
+)
+_AFFINITY: Final = whole(
+    ("85007ef0cc1b7751c6d361d5c9e29e80",),
+    "dyn(object).?spec.?replicas.orValue(0) <= 1 || "
+    "!dyn(object).?spec.?template.?spec.hasValue() || "
+    "dyn(object).?spec.?template.?spec.?affinity.?podAntiAffinity.hasValue()",
+    "request.kind.kind + ' with ' + string(object.spec.replicas) + ' replicas should have pod "
+    "anti-affinity rules set to avoid disruptions due to nodes crashing'",
+)
+_RESERVED_TAINTS: Final = whole(
+    ("9b8ab685e670137fa16171d924d6adea",),
+    "object.metadata.?labels[?'kubernetes.azure.com/mode'].orValue('') in ['system', 'System'] || "
+    "size(variables.reserved) == 0",
+    "'Taint with key <' + variables.reserved.map(taint, taint.key).join(', ') + '> is reserved for "
+    "the system pool only'",
+    (
+        "reserved",
+        "object.?spec.?taints.orValue([]).filter(taint, "
+        f"{of_list('reservedTaints')}.exists(one, taint.key.matches(one)))",
+    ),
+)
+_RESERVED_LABELS: Final = whole(
+    ("dc75c26c85c0554306c255e30f2e8691",),
+    "size(variables.reserved) == 0 || variables.isOfSystem",
+    """'Label <{"' + variables.reserved.join('", "') + '"}> is reserved for AKS use only'""",
+    (
+        "reserved",
+        f"{of_list('labels')}.filter(label, label in object.metadata.?labels.orValue({{}}))",
+    ),
+    (
+        "isOfSystem",
+        f"request.userInfo.username in {of_list('allowedUsers')} || "
+        f"{of_list('allowedGroups')}.exists(group, "
+        "group in request.userInfo.?groups.orValue([]))",
+    ),
+)
+_ANNOTATION: Final = "object.metadata.?annotations[?'{0}']"
+_IS_NGINX: Final = (
+    "object.?spec.?ingressClassName.or("
+    f"{_ANNOTATION.format('kubernetes.io/ingress.class')}).orValue('') == 'nginx'"
+)
+_INGRESS: Final = KnownTemplate(
+    frozenset({"453bc73d64ae19c6166530d798fd3116"}),
+    (
+        (
+            "!variables.isIngress || !variables.isGateway || variables.hasTls || "
+            f"{_ANNOTATION.format('appgw.ingress.kubernetes.io/appgw-ssl-certificate')}.hasValue()",
+            f"'Ingress should allow https only. tls configuration is required for ' + {NAME}",
+        ),
+        (
+            "!variables.isIngress || !variables.isNginx || variables.redirects && "
+            "(variables.hasTls || "
+            f"{_ANNOTATION.format('nginx.ingress.kubernetes.io/auth-tls-secret')}.hasValue() || "
+            f"{_ANNOTATION.format('nginx.ingress.kubernetes.io/ssl-passthrough')}.orValue('') "
+            "== 'true')",
+            "'Ingress should allow https only. tls configuration and annotation "
+            "nginx.ingress.kubernetes.io/force-ssl-redirect=true are required for ' + "
+            f"{NAME}",
+        ),
+    ),
+    (
+        (
+            "isIngress",
+            "request.kind.kind == 'Ingress' && "
+            "request.kind.group in ['extensions', 'networking.k8s.io']",
+        ),
+        (
+            "isGateway",
+            f"{_ANNOTATION.format('kubernetes.io/ingress.class')}.orValue('') == "
+            "'azure/application-gateway'",
+        ),
+        ("isNginx", _IS_NGINX),
+        ("hasTls", "size(object.?spec.?tls.orValue([])) > 0"),
+        (
+            "redirects",
+            f"{_ANNOTATION.format('nginx.ingress.kubernetes.io/force-ssl-redirect')}.orValue('') "
+            f"== 'true' || {_ANNOTATION.format('nginx.ingress.kubernetes.io/ssl-redirect')}"
+            ".orValue('') != 'false' && has(object.spec.rules) && "
+            "object.spec.rules.all(rule, has(rule.host))",
+        ),
+    ),
+)
+
+
 KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     "K8sAzureAllowedCapabilities": _ALLOWED_CAPABILITIES,
     "K8sAzureAllowedUsersGroups": (_USERS,),
+    "K8sAzureAntiAffinityRules": (_AFFINITY,),
     "K8sAzureBlockAutomountToken": _TOKENS,
+    "K8sAzureBlockDefault": _DEFAULT_NAMESPACE,
     "K8sAzureBlockHostNamespace": _HOST_NAMESPACE,
+    "K8sAzureBlockNakedPods": (_NAKED,),
+    "K8sAzureBlockResource": (_NO_RESOURCE,),
     "K8sAzureContainerAllowedImages": _IMAGES,
     "K8sAzureContainerAllowedPorts": _CONTAINER_PORTS,
     "K8sAzureContainerAllowedPullPolicy": (_PULL_POLICY,),
@@ -592,13 +739,20 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     "K8sAzureDisallowedCapabilities": _DISALLOWED_CAPABILITIES,
     "K8sAzureEnforceAppArmor": _APPARMOR,
     "K8sAzureEnforceCSIDriver": (_DRIVERS,),
+    "K8sAzureExternalIPs": (_EXTERNAL,),
     "K8sAzureFlexVolumes": (_FLEX,),
     "K8sAzureForbiddenSysctls": _FORBIDDEN_SYSCTLS,
     "K8sAzureHostFilesystem": (_HOST_PATHS,),
     "K8sAzureHostNetworkingPorts": _HOST_PORTS,
+    "K8sAzureIngressHttpsOnly": (_INGRESS,),
+    "K8sAzureLoadBalancerNoPublicIPs": (_LOAD_BALANCER,),
+    "K8sAzurePodEnforceLabels": (_LABELS,),
     "K8sAzureProcMount": _PROC_MOUNT,
     "K8sAzureReadOnlyRootFilesystem": _READ_ONLY,
+    "K8sAzureReservedTaints": (_RESERVED_TAINTS,),
+    "K8sAzureRestrictedLabels": (_RESERVED_LABELS,),
     "K8sAzureSELinux": _SELINUX,
+    "K8sAzureServiceAllowedPorts": _SERVICE_PORTS,
     "K8sAzureVolumeTypes": (_TYPES,),
 }
 """The templates by their kinds, without the number of their version."""

@@ -161,34 +161,54 @@ _DIGESTS: Final = _images(
     "'> uses an image without a digest <' + container.image + '>'",
     exempt=True,
 )
-_DISALLOWED_TAGS: Final = KnownTemplate(
-    frozenset({"b472351cce4c38479e2da65416e0a44a"}),
-    (
-        none_of(
-            "wronglyTagged",
-            "container",
-            "'container <' + container.name + '> uses a disallowed tag <' + container.image + "
-            "'>; disallowed tags are ' + " + listed("params.spec.tags"),
+
+
+def _tags(digests: Sequence[str], containers: str, tagged: str) -> KnownTemplate:
+    """Return a template that demands other tags than some; `tagged` is whether there is one."""
+    return KnownTemplate(
+        frozenset(digests),
+        (
+            none_of(
+                "wronglyTagged",
+                "container",
+                "'container <' + container.name + '> uses a disallowed tag <' + container.image + "
+                "'>; disallowed tags are ' + " + listed("params.spec.tags"),
+            ),
+            none_of(
+                "untagged",
+                "container",
+                """'container <' + container.name + "> didn't specify an image tag <" + """
+                "container.image + '>'",
+            ),
         ),
-        none_of(
-            "untagged",
-            "container",
-            """'container <' + container.name + "> didn't specify an image tag <" + """
-            "container.image + '>'",
+        (
+            ("containers", containers),
+            (
+                "wronglyTagged",
+                "variables.containers.filter(container, "
+                "params.spec.?tags.orValue([]).exists(tag, container.image.endsWith(':' + tag)))",
+            ),
+            ("untagged", f"variables.containers.filter(container, !{tagged})"),
         ),
+    )
+
+
+_DISALLOWED_TAGS: Final = (
+    _tags(
+        ("b472351cce4c38479e2da65416e0a44a",),
+        meant(CONTAINERS, INIT, EPHEMERAL),
+        "container.image.substring(container.image.lastIndexOf('/') + 1).contains(':')",
     ),
-    (
-        ("containers", meant(CONTAINERS, INIT, EPHEMERAL)),
-        (
-            "wronglyTagged",
-            "variables.containers.filter(container, "
-            "params.spec.?tags.orValue([]).exists(tag, container.image.endsWith(':' + tag)))",
-        ),
-        (
-            "untagged",
-            "variables.containers.filter(container, "
-            "!container.image.substring(container.image.lastIndexOf('/') + 1).contains(':'))",
-        ),
+    # Older texts take the port of a registry for a tag.
+    _tags(
+        ("5779290cada3168a0b21c2ac54ee21da", "ee5d62bd4eeb33688d7a8bfa47cf330d"),
+        meant(CONTAINERS, INIT, EPHEMERAL),
+        "container.image.contains(':')",
+    ),
+    _tags(
+        ("777f3770353959ef5771abf2005e9ed2",),
+        meant(CONTAINERS, INIT),
+        "container.image.contains(':')",
     ),
 )
 
@@ -379,6 +399,18 @@ _HTTPS: Final = KnownTemplate(
         ("tlsIsOptional", "params.spec.?tlsOptional.orValue(false)"),
     ),
 )
+_HTTPS_ALWAYS: Final = KnownTemplate(
+    frozenset({"774d5bd60be751f0983c12649bac9aab", "cd68db867caab96a6e256b74fe2d7802"}),
+    (
+        (
+            "!variables.isIngress || variables.allowsNoHttp && "
+            "size(object.?spec.?tls.orValue([])) > 0",
+            "'Ingress should be https. tls configuration and allow-http=false annotation are "
+            "required for ' + object.metadata.name",
+        ),
+    ),
+    (("isIngress", _IS_INGRESS), ("allowsNoHttp", _ALLOWS_NO_HTTP)),
+)
 _WILDCARDS: Final = KnownTemplate(
     frozenset({"3a3508a75b419bbd9cb125304a4a4c0c"}),
     (
@@ -419,34 +451,53 @@ _EXTERNAL: Final = KnownTemplate(
 
 # --- Any object --------------------------------------------------------------
 
-_ANNOTATIONS: Final = KnownTemplate(
-    frozenset({"36b75d707a7205d9a37b2aac8573ef4c", "b4786840836b2a192f23f0c6887d6010"}),
-    (
+
+def _required(
+    digests: Sequence[str], field: str, title: str, missing: str, said: str = "{}"
+) -> KnownTemplate:
+    """Return a template that requires labels or annotations; `said` has the messages in it."""
+    missing = f"""'{missing}: {{"' + variables.missing.join('", "') + '"}}'"""
+    mismatched = (
+        f"variables.mismatched.map(wanted, '{title} <' + wanted.key + ': ' + "
+        f"variables.{field}[wanted.key] + '> does not satisfy allowed regex: ' + "
+        "wanted.allowedRegex).join('; ')"
+    )
+    return KnownTemplate(
+        frozenset(digests),
         (
-            "size(variables.missing) == 0",
-            """'you must provide annotation(s): {"' + variables.missing.join('", "') + '"}'""",
-        ),
-        none_of(
-            "mismatched",
-            "wanted",
-            "'Annotation <' + wanted.key + ': ' + variables.annotations[wanted.key] + "
-            "'> does not satisfy allowed regex: ' + wanted.allowedRegex",
-        ),
-    ),
-    (
-        ("annotations", "object.metadata.?annotations.orValue({})"),
-        ("wanted", "params.spec.?annotations.orValue([])"),
-        (
-            "missing",
-            "variables.wanted.map(wanted, wanted.key).filter(key, !(key in variables.annotations))",
+            ("size(variables.missing) == 0", said.format(missing)),
+            ("size(variables.mismatched) == 0", said.format(mismatched)),
         ),
         (
-            "mismatched",
-            "variables.wanted.filter(wanted, wanted.key in variables.annotations && "
-            "wanted.?allowedRegex.orValue('') != '' && "
-            "!variables.annotations[wanted.key].matches(wanted.allowedRegex))",
+            (field, f"object.metadata.?{field}.orValue({{}})"),
+            ("wanted", f"params.spec.?{field}.orValue([])"),
+            (
+                "missing",
+                "variables.wanted.map(wanted, wanted.key)"
+                f".filter(key, !(key in variables.{field}))",
+            ),
+            (
+                "mismatched",
+                f"variables.wanted.filter(wanted, wanted.key in variables.{field} && "
+                "wanted.?allowedRegex.orValue('') != '' && "
+                f"!variables.{field}[wanted.key].matches(wanted.allowedRegex))",
+            ),
         ),
-    ),
+    )
+
+
+_ANNOTATIONS: Final = _required(
+    ("36b75d707a7205d9a37b2aac8573ef4c", "b4786840836b2a192f23f0c6887d6010"),
+    "annotations",
+    "Annotation",
+    "you must provide annotation(s)",
+)
+_LABELS: Final = _required(
+    ("f3780a88a1ac946c1954a89394085421", "badc8029e77010972d06e92b0a80532e"),
+    "labels",
+    "Label",
+    "you must provide labels",
+    "string(params.spec.?message.orValue({}))",
 )
 _DEPRECATED: Final = KnownTemplate(
     frozenset({"66a9f2ddf3399948b234fe802c0f4ca8"}),
@@ -483,25 +534,42 @@ _ENDPOINTS: Final = KnownTemplate(
     ),
     (("rules", "!has(object.rules) || dyn(object.rules) == null ? [] : object.rules"),),
 )
-_ANONYMOUS: Final = KnownTemplate(
-    frozenset({"835eca0da073173d32d73db5d9221209", "7f4badce1548b6c566472801b8d0db83"}),
-    (
+
+
+_NOBODY: Final = "['system:unauthenticated', 'system:anonymous']"
+
+
+def _anonymous(digest: str, nobody: str = _NOBODY, *, needs: str = "") -> KnownTemplate:
+    """Return a template that lets only some roles be bound to `nobody`."""
+    return KnownTemplate(
+        frozenset({digest}),
         (
-            "object.?roleRef.?name.orValue('') in params.spec.?allowedRoles.orValue([]) || "
-            "size(variables.anonymous) == 0",
-            "variables.anonymous.map(name, name + ' is not allowed as a subject name in ' + "
-            "object.kind + ' ' + object.metadata.name).join('; ')",
+            (
+                "object.?roleRef.?name.orValue('') in params.spec.?allowedRoles.orValue([]) || "
+                "size(variables.anonymous) == 0",
+                "variables.anonymous.map(name, name + ' is not allowed as a subject name in ' + "
+                "object.kind + ' ' + object.metadata.name).join('; ')",
+            ),
         ),
-    ),
-    (
-        ("subjects", "object.?subjects.orValue([]).map(subject, subject.name)"),
         (
-            "anonymous",
-            "(['system:unauthenticated', 'system:anonymous'] + "
-            "(params.spec.?disallowAuthenticated.orValue(false) ? ['system:authenticated'] : []))"
-            ".filter(name, name in variables.subjects)",
+            ("subjects", "object.?subjects.orValue([]).map(subject, subject.name)"),
+            (
+                "anonymous",
+                f"{nobody}.filter(name, name in variables.subjects)",
+            ),
         ),
+        needs=(needs,) if needs else (),
+    )
+
+
+_ANONYMOUS: Final = (
+    _anonymous(
+        "7f4badce1548b6c566472801b8d0db83",
+        f"({_NOBODY} + "
+        "(params.spec.?disallowAuthenticated.orValue(false) ? ['system:authenticated'] : []))",
     ),
+    _anonymous("835eca0da073173d32d73db5d9221209"),
+    _anonymous("df338bb155a1ab14943fe25db90ad675", needs="allowedRoles"),
 )
 
 KNOWN: Final = {
@@ -511,17 +579,18 @@ KNOWN: Final = {
     "K8sBlockLoadBalancer": (_no_services("7c4aa56638af2e3049cf036cf4fd5146", "LoadBalancer"),),
     "K8sBlockNodePort": (_no_services("898be9fbd0d69f98c3af263b9b31285d", "NodePort"),),
     "K8sBlockWildcardIngress": (_WILDCARDS,),
-    "K8sDisallowAnonymous": (_ANONYMOUS,),
+    "K8sDisallowAnonymous": _ANONYMOUS,
     "K8sDisallowInteractiveTTY": (_INTERACTIVE,),
     "K8sDisallowedRepos": (_DISALLOWED_REPOS,),
-    "K8sDisallowedTags": (_DISALLOWED_TAGS,),
+    "K8sDisallowedTags": _DISALLOWED_TAGS,
     "K8sExternalIPs": (_EXTERNAL,),
     "K8sHorizontalPodAutoscaler": (_AUTOSCALER,),
-    "K8sHttpsOnly": (_HTTPS,),
+    "K8sHttpsOnly": (_HTTPS, _HTTPS_ALWAYS),
     "K8sImageDigests": (_DIGESTS,),
     "K8sPSPAutomountServiceAccountTokenPod": (_AUTOMOUNT,),
     "K8sReplicaLimits": (_REPLICAS,),
     "K8sRequiredAnnotations": (_ANNOTATIONS,),
+    "K8sRequiredLabels": (_LABELS,),
     "K8sRequiredProbes": (_PROBES,),
     "NoUpdateServiceAccount": (_KEEPS_ACCOUNT,),
     "VerifyDeprecatedAPI": (_DEPRECATED,),

@@ -7,7 +7,7 @@ templates do not look at updates: neither do the policies.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
 from celadon.migrate.gatekeeper.known_general import (
@@ -118,6 +118,248 @@ _SELINUX: Final = KnownTemplate(
 )
 
 
+# --- Security of containers ---------------------------------------------------
+
+# Templates that have CEL by now, as they were in Rego.
+
+Variable = tuple[str, str]
+
+_ALL: Final = ("containers", meant(CONTAINERS, INIT, EPHEMERAL))
+
+
+def containers_template(
+    digests: Collection[str],
+    wrong: str,
+    message: str,
+    judged: Variable = _ALL,
+    *,
+    for_updates: Collection[str] = (),
+    needs: tuple[str, ...] = (),
+) -> KnownTemplate:
+    """Return a template that judges one container after the other."""
+    return KnownTemplate(
+        frozenset(digests),
+        (none_of("wrong", "container", message),),
+        (judged, ("wrong", f"variables.containers.filter(container, {wrong})")),
+        _CREATE if for_updates else (),
+        frozenset(for_updates),
+        needs,
+    )
+
+
+_PRIVILEGED: Final = containers_template(
+    ("263fa073aee29670e5fc07c0835c5c18",),
+    "container.?securityContext.?privileged.orValue(false)",
+    "'Privileged container is not allowed: ' + container.name",
+    for_updates=("fde8eda9558b3ad40896e5dcb2bc1508",),
+)
+_ESCALATION: Final = containers_template(
+    ("31c9cc56cb54410d8a9000dde9a98fd1",),
+    "container.?securityContext.?allowPrivilegeEscalation.orValue(true)",
+    "'Privilege escalation container is not allowed: ' + container.name",
+    for_updates=("530d58e824df72495b88f9f76e03a693",),
+)
+_READ_ONLY: Final = containers_template(
+    ("bae4a32d26fea7acde63603c5441377a",),
+    "!container.?securityContext.?readOnlyRootFilesystem.orValue(false)",
+    "'only read-only root filesystem container is allowed: ' + container.name",
+    for_updates=("7fce5e57ea419264b36987b7d456b456",),
+)
+_PROC_MOUNT: Final = containers_template(
+    ("fef879da3b94aa5b7cd20a5498b64733", "32ad401caba3d21bd321663a9db92dab"),
+    "params.spec.?procMount.orValue('').lowerAscii() != 'unmasked' && "
+    "container.?securityContext.?procMount.orValue('default').lowerAscii() != 'default'",
+    "'ProcMount type is not allowed, container: ' + container.name",
+    for_updates=("71e1cb4ca818d9ef48b56a90fd2eb703", "e1cbfd8e0c764c70f4003036f99187b7"),
+)
+_APPARMOR: Final = containers_template(
+    ("25c24dcaf86008408ca71299ffdc6466",),
+    "!(object.metadata.?annotations[?'container.apparmor.security.beta.kubernetes.io/' + "
+    "container.name].orValue('runtime/default') in params.spec.allowedProfiles)",
+    "'AppArmor profile is not allowed, pod: ' + object.metadata.name + ', container: ' + "
+    "container.name + '. Allowed profiles: ' + params.spec.allowedProfiles.join(', ')",
+    needs=("allowedProfiles",),
+)
+_HOST_PORTS: Final = KnownTemplate(
+    frozenset({"985fcbabb07372b6a1a4344b7cca9845", "f5529154496fcb8a30cafcae74a2e6e8"}),
+    (
+        (
+            "!variables.sharesNetwork && size(variables.wrongPorts) == 0",
+            "'The specified hostNetwork and hostPort are not allowed, pod: ' + "
+            "object.metadata.name",
+        ),
+    ),
+    (
+        _ALL,
+        (
+            "sharesNetwork",
+            "object.?spec.?hostNetwork.orValue(false) && !params.spec.?hostNetwork.orValue(false)",
+        ),
+        (
+            "wrongPorts",
+            "variables.containers.filter(container, container.?ports.orValue([])"
+            ".exists(port, port.?hostPort.optMap(number, "
+            "number < params.spec.?min.orValue(number) || "
+            "number > params.spec.?max.orValue(number)).orValue(false)))",
+        ),
+    ),
+    _CREATE,
+    frozenset({"9a38dcff47f4e777a1b62169e882daf2"}),
+)
+_HOST_NAMESPACE: Final = KnownTemplate(
+    frozenset({"9c0b5b429e134c38624dfd8aeb5dfda4"}),
+    (
+        (
+            "!object.?spec.?hostPID.orValue(false) && !object.?spec.?hostIPC.orValue(false)",
+            "'Sharing the host namespace is not allowed: ' + object.metadata.name",
+        ),
+    ),
+    operations=_CREATE,
+)
+
+
+def capabilities_template(
+    digests: Collection[str],
+    judged: Variable = _ALL,
+    lower: str = ".lowerAscii()",
+    *,
+    for_updates: Collection[str] = (),
+) -> KnownTemplate:
+    """Return a template that allows some capabilities, and has others dropped. With `lower`, which
+    makes them alike, it is enough to drop all."""
+    added = "container.?securityContext.?capabilities.?add.orValue([])"
+    dropped = "container.?securityContext.?capabilities.?drop.orValue([])"
+    allowed = "params.spec.?allowedCapabilities.orValue([])"
+    required = "params.spec.?requiredDropCapabilities.orValue([])"
+    drops_all = f"!{dropped}.exists(one, one{lower} == 'all') && " if lower else ""
+    return KnownTemplate(
+        frozenset(digests),
+        (
+            none_of(
+                "wrong",
+                "container",
+                "'container <' + container.name + '> has a disallowed capability. Allowed "
+                "capabilities are ' + " + listed(allowed),
+            ),
+            none_of(
+                "lacking",
+                "container",
+                "'container <' + container.name + '> is not dropping all required capabilities. "
+                "Container must drop all of ' + " + listed(required),
+            ),
+        ),
+        (
+            judged,
+            ("allowed", f"{allowed}.map(one, one{lower})"),
+            (
+                "wrong",
+                "variables.containers.filter(container, !('*' in variables.allowed) && "
+                f"{added}.exists(one, !(one{lower} in variables.allowed)))",
+            ),
+            (
+                "lacking",
+                f"variables.containers.filter(container, {drops_all}!{required}.all(wanted, "
+                f"{dropped}.exists(one, one{lower} == wanted{lower})))",
+            ),
+        ),
+        _CREATE if for_updates else (),
+        frozenset(for_updates),
+    )
+
+
+_CAPABILITIES: Final = capabilities_template(
+    ("0ce8289b0e4e7f5f05956527aeb983cc", "38969cfc917dc75fbdc52a8342c1965b"),
+    for_updates=("867e63669ef7b759f82453456867fb84",),
+)
+
+# --- Security of Pods ---------------------------------------------------------
+
+_SYSCTLS: Final = "object.?spec.?securityContext.?sysctls.orValue([])"
+
+
+def _matches_sysctl(field: str) -> str:
+    return (
+        f"params.spec.?{field}.orValue([]).exists(one, one == sysctl.name || "
+        "one.endsWith('*') && sysctl.name.startsWith(one.substring(0, size(one) - 1)))"
+    )
+
+
+_FORBIDDEN_SYSCTLS: Final = KnownTemplate(
+    frozenset({"bf6dfe1ad9c702c82449fcbe0082f0fa", "4ccfe15195226f588c0efb0fdb3fb7e6"}),
+    (
+        none_of(
+            "forbidden",
+            "sysctl",
+            "'The sysctl ' + sysctl.name + ' is not allowed, pod: ' + object.metadata.name",
+        ),
+        none_of(
+            "notAllowed",
+            "sysctl",
+            "'The sysctl ' + sysctl.name + ' is not explicitly allowed, pod: ' + "
+            "object.metadata.name + '. Allowed sysctls: ' + params.spec.allowedSysctls.join(', ')",
+        ),
+    ),
+    (
+        ("forbidden", f"{_SYSCTLS}.filter(sysctl, {_matches_sysctl('forbiddenSysctls')})"),
+        (
+            "notAllowed",
+            f"{_SYSCTLS}.filter(sysctl, has(params.spec.allowedSysctls) && "
+            f"!{_matches_sysctl('allowedSysctls')})",
+        ),
+    ),
+    _CREATE,
+    frozenset({"adf37fa371a8373a6d8943480582c99a", "b9e5726ece85856d9cff0c751fc38775"}),
+)
+_FS_GROUP: Final = KnownTemplate(
+    frozenset({"789e125736f4af4f3fac6885f8858445", "023c23cb12033b9472368bb2c164b581"}),
+    (
+        (
+            "!has(object.spec) || variables.rule == 'RunAsAny' || "
+            "object.spec.?securityContext.?fsGroup.optMap(group, "
+            "variables.rule in ['MustRunAs', 'MayRunAs'] && "
+            "params.spec.?ranges.orValue([]).exists(range, "
+            "range.min <= group && group <= range.max))"
+            ".orValue(variables.rule == 'MayRunAs')",
+            "'The provided pod spec fsGroup is not allowed, pod: ' + object.metadata.name",
+        ),
+    ),
+    (("rule", "params.spec.?rule.orValue('')"),),
+    _CREATE,
+    frozenset({"1110193e78f291caf41169aab092d237"}),
+)
+_TRIMMED: Final = "find('[^/](.*[^/])?')"
+_HOST_FILESYSTEM: Final = KnownTemplate(
+    frozenset({"86aef5bb396ecb1b6219f0a980c4d46f", "25fe92eda485f4bfb903f48ef0c2dd0a"}),
+    (
+        none_of(
+            "disallowed",
+            "volume",
+            "'HostPath volume ' + volume.name + ' is not allowed, pod: ' + object.metadata.name",
+        ),
+    ),
+    (
+        ("containers", meant(CONTAINERS, INIT, EPHEMERAL, exempt=False)),
+        (
+            "written",
+            "variables.containers.map(container, container.?volumeMounts.orValue([])"
+            ".filter(mount, !mount.?readOnly.orValue(false)).map(mount, mount.name))",
+        ),
+        (
+            "disallowed",
+            f"{VOLUMES}.filter(volume, has(volume.hostPath) && "
+            "!params.spec.?allowedHostPaths.orValue([]).exists(allowed, "
+            "has(allowed.pathPrefix) && (allowed.pathPrefix == '/' || "
+            f"(volume.hostPath.path.{_TRIMMED} + '/')"
+            f".startsWith(allowed.pathPrefix.{_TRIMMED} + '/')) && "
+            "(!allowed.?readOnly.orValue(false) || "
+            "!variables.written.exists(names, volume.name in names))))",
+        ),
+    ),
+    _CREATE,
+    frozenset({"1c4283e8692616758dbbcb053d57b478"}),
+)
+
+
 # --- Users and groups --------------------------------------------------------
 
 
@@ -138,6 +380,12 @@ _NON_ROOT: Final = (
     f"{_field('runAsUser')}.optMap(user, user != 0)"
     f".orValue({_field('runAsNonRoot')}.orValue(false))"
 )
+
+
+def _in_group_range(field: str) -> str:
+    """Return whether a group is in a range. Where there are no ranges at all, the templates refuse
+    no group: only that there is none."""
+    return f"!params.spec.?{field}.?ranges.hasValue() || {_in_range(field, 'group')}"
 
 
 def _groups(field: str, held: str) -> tuple[tuple[str, str], ...]:
@@ -178,17 +426,16 @@ _USERS: Final = KnownTemplate(
         ),
         *_groups(
             "runAsGroup",
-            f"{_field('runAsGroup')}.optMap(group, {_in_range('runAsGroup', 'group')})",
+            f"{_field('runAsGroup')}.optMap(group, {_in_group_range('runAsGroup')})",
         ),
         *_groups(
             "supplementalGroups",
             "object.?spec.?securityContext.?supplementalGroups.optMap(groups, "
-            f"groups.all(group, {_in_range('supplementalGroups', 'group')}))",
+            f"groups.all(group, {_in_group_range('supplementalGroups')}))",
         ),
         *_groups(
             "fsGroup",
-            "object.?spec.?securityContext.?fsGroup.optMap(group, "
-            f"{_in_range('fsGroup', 'group')})",
+            f"object.?spec.?securityContext.?fsGroup.optMap(group, {_in_group_range('fsGroup')})",
         ),
     ),
     _CREATE,
@@ -273,7 +520,8 @@ _ROUNDING: Final = "1.00000000000001"
 
 
 def _in_ratio(name: str, ratio: str) -> _Parts:
-    """Return that no limit is above a multiple of the request."""
+    """Return that no limit is above a multiple of the request, where the parameter `ratio` is
+    there: without it the template bounds nothing."""
     limit, request, form = _value("limits", name), _value("requests", name), _FORMS[name]
     title = name.capitalize()
     most = f"variables.most{title}Ratio"
@@ -281,8 +529,9 @@ def _in_ratio(name: str, ratio: str) -> _Parts:
         (f"most{title}Ratio", ratio),
         (
             f"above{title}Ratio",
-            f"variables.containers.filter(container, {limit}.matches('{form}') && "
-            f"{request}.matches('{form}') && quantity({limit}).asApproximateFloat() > "
+            f"variables.containers.filter(container, has(params.spec.ratio) && "
+            f"{limit}.matches('{form}') && {request}.matches('{form}') && "
+            f"quantity({limit}).asApproximateFloat() > "
             f"quantity({request}).asApproximateFloat() * double({most}) * {_ROUNDING})",
         ),
     ], [
@@ -300,15 +549,15 @@ def _template(
     *parts: _Parts,
     operations: tuple[str, ...] = (),
     for_updates: tuple[str, ...] = (),
-    needs: tuple[str, ...] = (),
+    exempt: bool = True,
 ) -> KnownTemplate:
+    judged = ("containers", meant(CONTAINERS, INIT, exempt=exempt))
     return KnownTemplate(
         frozenset(digests),
         tuple(check for _, checks in parts for check in checks),
-        (("containers", meant(CONTAINERS, INIT)), *(one for named, _ in parts for one in named)),
+        (judged, *(one for named, _ in parts for one in named)),
         operations,
         frozenset(for_updates),
-        needs,
     )
 
 
@@ -350,8 +599,34 @@ def _lacking(field: str) -> _Parts:
 _OFF: Final = "params.spec.?cpu.orValue('-1') != '-1' && "
 """What switches off the limit of cpu."""
 
+_LIMITS: Final = (
+    _written("limits", "cpu"),
+    _bounded("limits", "cpu"),
+    _written("limits", "memory"),
+    _bounded("limits", "memory"),
+)
+_RATIOS: Final = (
+    _written("limits", "cpu"),
+    _written("limits", "memory"),
+    _written("requests", "cpu"),
+    _written("requests", "memory"),
+    _in_ratio("cpu", "params.spec.?cpuRatio.or(params.spec.?ratio).orValue('')"),
+    _in_ratio("memory", "params.spec.?ratio.orValue('')"),
+)
+
 KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
+    "K8sPSPAllowPrivilegeEscalationContainer": (_ESCALATION,),
     "K8sPSPAllowedUsers": (_USERS,),
+    "K8sPSPAppArmor": (_APPARMOR,),
+    "K8sPSPCapabilities": (_CAPABILITIES,),
+    "K8sPSPFSGroup": (_FS_GROUP,),
+    "K8sPSPForbiddenSysctls": (_FORBIDDEN_SYSCTLS,),
+    "K8sPSPHostFilesystem": (_HOST_FILESYSTEM,),
+    "K8sPSPHostNamespace": (_HOST_NAMESPACE,),
+    "K8sPSPHostNetworkingPorts": (_HOST_PORTS,),
+    "K8sPSPPrivilegedContainer": (_PRIVILEGED,),
+    "K8sPSPProcMount": (_PROC_MOUNT,),
+    "K8sPSPReadOnlyRootFilesystem": (_READ_ONLY,),
     "K8sPSPFlexVolumes": (_FLEX,),
     "K8sPSPSELinuxV2": (_SELINUX,),
     "K8sPSPVolumeTypes": (_TYPES,),
@@ -364,12 +639,9 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
             _bounded("limits", "memory"),
         ),
         _template(
-            ("8c21c2c54883da593627f6993892da2b", "f76ce94bdba899d4be8b598808fb7369"),
-            _written("limits", "cpu"),
-            _bounded("limits", "cpu"),
-            _written("limits", "memory"),
-            _bounded("limits", "memory"),
+            ("8c21c2c54883da593627f6993892da2b", "f76ce94bdba899d4be8b598808fb7369"), *_LIMITS
         ),
+        _template(("54111626fcae47a2107b2cb198a6cd14",), *_LIMITS, exempt=False),
     ),
     "K8sContainerRequests": (
         _template(
@@ -382,14 +654,12 @@ KNOWN: Final[Mapping[str, tuple[KnownTemplate, ...]]] = {
     ),
     "K8sContainerRatios": (
         _template(
-            ("1e3294be9ec815d93a694487f0a25bbb", "e9b1d15964f3bf94233e0d5fe18dfeb2"),
-            _written("limits", "cpu"),
-            _written("limits", "memory"),
-            _written("requests", "cpu"),
-            _written("requests", "memory"),
-            _in_ratio("cpu", "params.spec.?cpuRatio.orValue(params.spec.ratio)"),
-            _in_ratio("memory", "params.spec.ratio"),
-            needs=("ratio",),
+            ("1e3294be9ec815d93a694487f0a25bbb", "e9b1d15964f3bf94233e0d5fe18dfeb2"), *_RATIOS
+        ),
+        _template(
+            ("dfb163814878b20129ff6173df866cfb", "5b8826da552be2fff40009aa0546805d"),
+            *_RATIOS,
+            exempt=False,
         ),
     ),
     "K8sRequiredResources": (

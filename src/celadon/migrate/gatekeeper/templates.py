@@ -1,4 +1,4 @@
-"""Gatekeeper's constraint templates and constraints as they stand in files.
+"""Gatekeeper's constraint templates, constraints and mutators as they stand in files.
 
 A template says what is demanded, in CEL (engine `K8sNativeValidation`) or in Rego, and of which
 kind its constraints are. A constraint says of which objects it is demanded, with which parameters,
@@ -16,6 +16,7 @@ from celadon.kube.json_types import Needed, Shape
 from celadon.kube.well_known_values import GATEKEEPER_CONSTRAINTS
 
 _TEMPLATES: Final = "templates.gatekeeper.sh"
+_MUTATIONS: Final = "mutations.gatekeeper.sh"
 
 _NAMED: Final[Shape] = [{"name": Needed(str), "expression": Needed(str)}]
 
@@ -72,6 +73,18 @@ _SELECTOR: Final[Shape] = {
     "matchExpressions": [{"key": Needed(str), "operator": Needed(str), "values": [str]}],
 }
 
+MATCH_SHAPE: Final[Shape] = {
+    "kinds": [{"apiGroups": [str], "kinds": [str]}],
+    "scope": str,
+    "namespaces": [str],
+    "excludedNamespaces": [str],
+    "labelSelector": _SELECTOR,
+    "namespaceSelector": _SELECTOR,
+    "name": str,
+    "source": str,
+}
+"""What must be true of the `match` of a constraint, or of a mutator."""
+
 CONSTRAINT_SHAPE: Final[Shape] = {
     "kind": Needed(str),
     "metadata": Needed({"name": Needed(str), "annotations": {str: str}}),
@@ -80,20 +93,31 @@ CONSTRAINT_SHAPE: Final[Shape] = {
         "scopedEnforcementActions": [
             {"action": Needed(str), "enforcementPoints": [{"name": Needed(str)}]}
         ],
-        "match": {
-            "kinds": [{"apiGroups": [str], "kinds": [str]}],
-            "scope": str,
-            "namespaces": [str],
-            "excludedNamespaces": [str],
-            "labelSelector": _SELECTOR,
-            "namespaceSelector": _SELECTOR,
-            "name": str,
-            "source": str,
-        },
+        "match": MATCH_SHAPE,
         "parameters": {},
     },
 }
 """What a constraint must look like before it is read."""
+
+
+MUTATOR_SHAPE: Final[Shape] = {
+    "kind": Needed(str),
+    "metadata": Needed({"name": Needed(str), "annotations": {str: str}}),
+    "spec": Needed(
+        {
+            "applyTo": [{"groups": [str], "versions": [str], "kinds": [str], "operations": [str]}],
+            "match": MATCH_SHAPE,
+            "location": Needed(str),
+            "parameters": {
+                "pathTests": [{"subPath": Needed(str), "condition": Needed(str)}],
+                "assign": {"fromMetadata": {"field": Needed(str)}},
+                "operation": str,
+                "values": {"fromList": []},
+            },
+        }
+    ),
+}
+"""What a mutator must look like before it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +170,11 @@ def is_template(value: object) -> bool:
 def is_constraint(value: object) -> bool:
     """Return whether a document is a constraint."""
     return _group(value) == GATEKEEPER_CONSTRAINTS
+
+
+def is_mutator(value: object) -> bool:
+    """Return whether a document is a mutator."""
+    return _group(value) == _MUTATIONS
 
 
 def _group(value: object) -> str:

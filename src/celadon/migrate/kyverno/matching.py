@@ -50,6 +50,16 @@ class ResourceRule:
     has_namespace: bool = False
     """Whether all requests for it are known to have a namespace."""
 
+    def resources(self, operations: Iterable[str]) -> list[str]:
+        """Return what requests with some operations are for. A rule for Pods is for those, too,
+        that put ephemeral containers into one (`pkg/controllers/webhook/utils_webhook.go`)."""
+        is_of_pods = self.resource == "*" or (self.resource == "pods" and self.group in ("", "*"))
+        also = [_EPHEMERAL] if is_of_pods and Operation.UPDATE.name in operations else []
+        return [self.resource, *also]
+
+
+_EPHEMERAL: Final = "pods/ephemeralcontainers"
+
 
 @dataclass(frozen=True, slots=True)
 class Matching:
@@ -308,24 +318,38 @@ def filtered(
 def matched_before(rule: Rule, kinds: Sequence[GroupVersionKind]) -> Condition:
     """Return whether a rule that matches a request to change an object would have matched one to
     create it as it was before. Raises NotTranslated."""
-    # `validate_resource.go`, `validateOldObject`.
+    blocks = (*rule.match.blocks, *rule.exclude.blocks)
+    if not any(
+        one.annotations or one.selector or one.operations or _has_user(one) or _is_below(one)
+        for one in blocks
+    ):
+        return ALWAYS  # kinds, names and namespaces are the same
     together = conjunction if rule.match.all_of else disjunction
     excluding = conjunction if rule.exclude.all_of else disjunction
     matched = together(_created_before(one, kinds) for one in rule.match.blocks)
     excluded = excluding(_created_before(one, kinds) for one in rule.exclude.blocks)
-    blocks = (*rule.match.blocks, *rule.exclude.blocks)
-    if not any(one.annotations or one.selector or one.operations for one in blocks):
-        return ALWAYS  # kinds, names, namespaces and users are the same
     return conjunction([matched, negation(excluded) if rule.exclude.blocks else ALWAYS])
 
 
 def _created_before(block: Filter, kinds: Sequence[GroupVersionKind]) -> Condition:
-    if not block.says_something or (
-        block.operations and Operation.CREATE.name not in block.operations
-    ):
+    # Kyverno asks for the object itself, and for a user who does not exist
+    # (`pkg/engine/handlers/validation/utils.go`, `matchResource`).
+    is_asked = not block.operations or Operation.CREATE.name in block.operations
+    if not block.says_something or not is_asked or _has_user(block) or _is_below(block):
         return NEVER
     block = replace(block, operations=())
     return _of_known_kinds(block, kinds, "oldObject") if block.says_something else ALWAYS
+
+
+def _has_user(block: Filter) -> bool:
+    return bool(block.subjects or block.roles or block.cluster_roles)
+
+
+def _is_below(block: Filter) -> bool:
+    """Return whether all kinds of a block are subresources."""
+    return bool(block.kinds) and all(
+        below not in ("", "*") for *_, below in map(_parts, block.kinds)
+    )
 
 
 def _of_known_kinds(block: Filter, kinds: Sequence[GroupVersionKind], subject: str) -> Condition:
@@ -393,7 +417,8 @@ def _of_kind(
         ]
     asked = {f"{subject}.group": [group], f"{subject}.version": [version], name: names}
     if below or with_subresources:
-        asked["request.?subResource.orValue('')"] = [below]
+        is_of_pods = not below and any(wildcard_match(one, "Pod") for one in names)
+        asked["request.?subResource.orValue('')"] = [below, *["ephemeralcontainers"] * is_of_pods]
     return conjunction(
         _one_of(text, list(dict.fromkeys(patterns)))
         for text, patterns in asked.items()

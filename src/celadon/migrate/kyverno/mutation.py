@@ -38,7 +38,12 @@ from celadon.migrate.kyverno.queries import (
     single,
 )
 from celadon.migrate.shapes import Form, Place, Shape, is_selectable
-from celadon.migrate.translations import NotTranslated, apply_configuration, json_patches
+from celadon.migrate.translations import (
+    NotTranslated,
+    apply_configuration,
+    json_patches,
+    pointer_to,
+)
 
 # --- Strategic merge patches -------------------------------------------------
 
@@ -302,14 +307,6 @@ def _leaves(value: Json) -> int:
     if isinstance(value, Mapping):
         return sum(map(_leaves, value.values()))
     return sum(map(_leaves, value)) if isinstance(value, list) else 1
-
-
-def pointer_to(pointer: str, name: str) -> str:
-    """Return the expression of a JSON pointer to a member."""
-    escaped = name.replace("~", "~0").replace("/", "~1")
-    if pointer.endswith("'"):
-        return f"{pointer[:-1]}/{escaped}'"
-    return f"{pointer} + '/{escaped}'"
 
 
 def _has_conditions(value: Json) -> bool:

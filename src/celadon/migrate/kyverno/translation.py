@@ -235,7 +235,7 @@ def _document(
     rules: dict[tuple[str, str], list[str]] = {}
     for one in matched.rules:
         if kinds is None or set(one.kinds) & set(kinds) or not (one.kinds or kinds):
-            rules.setdefault((one.group, one.version), []).append(one.resource)
+            rules.setdefault((one.group, one.version), []).extend(one.resources(operations))
     constraints: JsonDict = {
         "resourceRules": [
             {

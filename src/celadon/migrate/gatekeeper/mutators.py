@@ -1,0 +1,502 @@
+"""Gatekeeper's mutators (`Assign`, `AssignMetadata`, `ModifySet`) as mutating admission policies.
+
+A mutator names a place by its `location`, a path of fields that may lead through the items of one
+list, and what is to stand there. It becomes JSON patches: what is absent on the way is added whole,
+as Gatekeeper does. Path tests are conditions. Facts about the meaning: gatekeeper
+`pkg/mutation/mutators/core/mutation_function.go` and `pkg/mutation/path`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from celadon.kube import GroupVersionKind, JsonObject
+from celadon.kube.json_types import JsonDict
+from celadon.kube.resources import Catalog
+from celadon.migrate.cel_text import (
+    ALWAYS,
+    NEVER,
+    Binding,
+    Condition,
+    comparison,
+    conjunction,
+    literal,
+    negation,
+    quoted,
+    some,
+)
+from celadon.migrate.gatekeeper.constraint_translation import matching, resources_of
+from celadon.migrate.shapes import Form, Place, is_selectable, object_place
+from celadon.migrate.translations import (
+    NotTranslated,
+    Origin,
+    Translation,
+    json_patches,
+    mutating_binding_document,
+    mutating_document,
+    pointer_to,
+)
+
+
+def translate_mutator(
+    document: JsonObject, catalog: Catalog, exempt: Sequence[str] = ()
+) -> Translation:
+    """Return what becomes of a mutator, whose shape was checked before. `exempt` are the namespaces
+    that a `Config` exempts from mutations."""
+    origin = Origin(document["metadata"]["name"], "", (), "mutate")
+    try:
+        policy = _policy(document, catalog, exempt)
+    except NotTranslated as error:
+        return Translation(origin, reason=error.reason, instead=error.instead)
+    return Translation(origin, (policy, mutating_binding_document(policy)))
+
+
+def _policy(document: JsonObject, catalog: Catalog, exempt: Sequence[str]) -> JsonObject:
+    """Return the policy of a mutator. Raises NotTranslated."""
+    kind, spec = document["kind"], document["spec"]
+    if kind not in ("Assign", "AssignMetadata", "ModifySet"):
+        raise NotTranslated(
+            f"an image that is taken apart (`{kind}`)"
+            if kind == "AssignImage"
+            else f"mutators of kind `{kind}`",
+            "Write a MutatingAdmissionPolicy.",
+        )
+    match: JsonDict = dict(spec.get("match") or {})
+    if match.get("name"):
+        raise NotTranslated(
+            "a mutation by the object's name",
+            "Names may be generated after mutations: tell the objects by a label.",
+        )
+    match["excludedNamespaces"] = [*(match.get("excludedNamespaces") or ()), *exempt]
+    rules, gvks = _rules(kind, spec, catalog)
+    around = matching(match, catalog)
+    constraints = around.constraints(_OPERATIONS)
+    if rules:
+        scope = {} if around.scope == "*" else {"scope": around.scope}
+        constraints["resourceRules"] = [{**one, **scope} for one in rules]
+    made: JsonDict = {"matchConstraints": constraints}
+    if around.conditions:
+        made["matchConditions"] = [
+            {"name": name, "expression": text} for name, text in around.conditions
+        ]
+    # Gatekeeper applies mutators until none of them changes anything any more.
+    made["reinvocationPolicy"] = "IfNeeded"
+    made["mutations"] = json_patches(_expressions(kind, spec, gvks))
+    annotations = document["metadata"].get("annotations") or {}
+    return mutating_document([document["metadata"]["name"]], annotations, made)
+
+
+# --- What it applies to ------------------------------------------------------
+
+_OPERATIONS: Final = ("CREATE", "UPDATE")
+"""What Gatekeeper's webhook for mutations asks about."""
+
+
+def _rules(
+    kind: str, spec: JsonObject, catalog: Catalog
+) -> tuple[list[JsonObject], list[GroupVersionKind]]:
+    """Return the rules for what `applyTo` names and `match` leaves, and the kinds that these are;
+    none of `AssignMetadata`, which has no `applyTo`. Raises NotTranslated."""
+    rules: list[JsonObject] = []
+    gvks: list[GroupVersionKind] = []
+    if kind == "AssignMetadata":
+        return rules, gvks
+    wanted: Sequence[JsonObject] = (spec.get("match") or {}).get("kinds") or ({},)
+    for entry in spec.get("applyTo") or ():
+        named = set(entry.get("operations") or ("*",))
+        operations = [one for one in _OPERATIONS if named & {"*", one}]
+        versions = list(entry.get("versions") or ())
+        for group in entry.get("groups") or ():
+            kinds = [one for one in entry.get("kinds") or () if _is_meant(group, one, wanted)]
+            gvks += [GroupVersionKind(group, v, one) for one in kinds for v in versions]
+            resources = [r for one in kinds for r in resources_of(group, one, catalog)]
+            if resources and versions and operations:
+                rules.append(
+                    {
+                        "apiGroups": [group],
+                        "apiVersions": versions,
+                        "operations": operations,
+                        "resources": resources,
+                    }
+                )
+    if not rules:
+        raise NotTranslated("a mutation of no kind that it applies to")
+    return rules, gvks
+
+
+def _is_meant(group: str, kind: str, wanted: Sequence[JsonObject]) -> bool:
+    return any(
+        {"*", group} & set(one.get("apiGroups") or ("*",))
+        and {"*", kind} & set(one.get("kinds") or ("*",))
+        for one in wanted
+    )
+
+
+# --- Locations ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """A step to a field, or to a key of a map."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Items:
+    """A step to those items of a list that have a value at a key, to all of them if it is None."""
+
+    key: str
+    value: str | int | None
+
+
+_Path = tuple[_Field | _Items, ...]
+
+_STEP: Final = re.compile(
+    r"\s*(?P<name>[A-Za-z_-][\w-]*|\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+')\s*"
+    r"(?:\[\s*(?P<key>[A-Za-z_-][\w-]*|\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+')\s*:\s*"
+    r"(?:(?P<all>\*)|(?P<number>[0-9]+)|"
+    r"(?P<value>[A-Za-z_-][\w-]*|\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+'))\s*\]\s*)?(?:\.|\Z)",
+    re.ASCII,
+)
+
+
+def _path(text: str) -> _Path:
+    """Return the path that a location is. Raises NotTranslated if it is none."""
+    steps: list[_Field | _Items] = []
+    at = 0
+    while at < len(text):
+        found = _STEP.match(text, at)
+        if found is None:
+            raise NotTranslated(f"`{text}`, which is no location")
+        at = found.end()
+        steps.append(_Field(_unquoted(found["name"])))
+        if found["key"]:
+            value: str | int | None = None
+            if not found["all"]:
+                value = int(found["number"]) if found["number"] else _unquoted(found["value"])
+            steps.append(_Items(_unquoted(found["key"]), value))
+    if not steps or text.rstrip().endswith("."):
+        raise NotTranslated(f"`{text}`, which is no location")
+    return tuple(steps)
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text[1:-1]) if text[0] in "\"'" else text
+
+
+def _tests(parameters: JsonObject, path: _Path) -> dict[int, bool]:
+    """Return the steps of a path that must be there (true), or must not (false). Raises
+    NotTranslated."""
+    tests: dict[int, bool] = {}
+    for one in parameters.get("pathTests") or ():
+        part = _path(one["subPath"])
+        is_wanted = one["condition"] == "MustExist"
+        if part != path[: len(part)]:
+            raise NotTranslated("a path test of what is not on the way to the location")
+        if not is_wanted and one["condition"] != "MustNotExist":
+            raise NotTranslated(f"the condition `{one['condition']}` of a path test")
+        if tests.setdefault(len(part) - 1, is_wanted) is not is_wanted:
+            raise _NEVER
+    return tests
+
+
+_NEVER: Final = NotTranslated("a mutation that never changes anything")
+
+
+# --- What is written ---------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """A value that is edited, with its JSON pointer, an expression, and its type in CEL."""
+
+    place: Place
+    pointer: str
+    type_name: str
+
+    def member(self, name: str) -> _Spot:
+        """A field of it, or what a map has at a key. Raises NotTranslated."""
+        shape = self.place.shape.member(name)
+        if shape is None:
+            raise NotTranslated(f"the field `{name}`, which objects of the kind do not have")
+        pointer = pointer_to(self.pointer, name)
+        return _Spot(self.place.member(name, shape), pointer, f"{self.type_name}.{name}")
+
+    def item(self) -> _Spot:
+        """An item of a list, which has no pointer yet."""
+        return replace(self, place=self.place.item("item"))
+
+    def there(self) -> _Spot:
+        """The same, where it is known to be there."""
+        return replace(self, place=self.place.there())
+
+    def written(self, value: _Value) -> str:
+        """A value that is to stand here. Raises NotTranslated."""
+        if isinstance(value, Mapping):
+            # A typed object has fields with names of CEL only; what else there is can be a map.
+            is_map = self.place.shape.form is Form.MAP or not all(map(is_selectable, value))
+            members = (
+                f"{quoted(name) if is_map else name}: {self.member(name).written(one)}"
+                for name, one in value.items()
+            )
+            return f"{'' if is_map else self.type_name}{{{', '.join(members)}}}"
+        if isinstance(value, list):
+            return f"[{', '.join(map(self.item().written, value))}]"
+        return value.text if isinstance(value, _Read) else literal(value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """An expression that reads what is written."""
+
+    text: str
+
+
+_Value = Any
+"""JSON, in which a value may be a `_Read`."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Write:
+    """What is written at the end of the path: this value; or, where there is a list already, that
+    list with some values, or without them."""
+
+    value: _Value
+    adds: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+
+    def at(self, spot: _Spot) -> str:
+        """Return what is written where something may be already."""
+        known = spot.place.there().plain
+        if self.takes:
+            return f"{known}.filter(item, !(item in {literal(self.takes)}))"
+        if self.adds:
+            return f"{known} + {literal(self.adds)}.filter(item, !(item in {known}))"
+        return spot.written(self.value)
+
+
+def _expressions(kind: str, spec: JsonObject, gvks: Sequence[GroupVersionKind]) -> list[str]:
+    """Return the JSON patches of a mutator, one after the other. Raises NotTranslated."""
+    path = _path(spec["location"])
+    parameters = spec.get("parameters") or {}
+    root = _Spot(object_place(gvks), "''", "Object")
+    is_of_metadata = path[0] == _Field("metadata")
+    if is_of_metadata is not (kind == "AssignMetadata"):
+        raise NotTranslated(f"`{spec['location']}`, which `{kind}` cannot change")
+    if is_of_metadata:
+        fields = [one.name for one in path if isinstance(one, _Field)]
+        if len(path) != len(fields) or fields[1:2] not in (["labels"], ["annotations"]):
+            raise NotTranslated(f"`{spec['location']}`, which `{kind}` cannot change")
+        # What is there already is never changed.
+        parameters = {**parameters, "pathTests": [
+            {"subPath": spec["location"], "condition": "MustNotExist"}
+        ]}  # fmt: skip
+    write = _set(parameters) if kind == "ModifySet" else _assigned(parameters)
+    found = _edits(root, path, _tests(parameters, path), write)
+    if not found:
+        raise _NEVER
+    return found
+
+
+def _assigned(parameters: JsonObject) -> _Write:
+    """Return what is assigned. Raises NotTranslated."""
+    _check(parameters, {"pathTests", "assign"})
+    assign = parameters.get("assign") or {}
+    _check(assign, {"value", "fromMetadata"})
+    if "value" in assign:
+        return _Write(assign["value"])
+    field = (assign.get("fromMetadata") or {}).get("field")
+    if field not in ("name", "namespace"):
+        raise NotTranslated("a mutator without a value")
+    return _Write(_Read(f"object.metadata.?{field}.orValue('')"))
+
+
+def _set(parameters: JsonObject) -> _Write:
+    """Return what becomes of a set. Raises NotTranslated."""
+    _check(parameters, {"pathTests", "operation", "values"})
+    values = list((parameters.get("values") or {}).get("fromList") or ())
+    if not values or not all(isinstance(one, str) for one in values):
+        raise NotTranslated("a set of what is no text")
+    match parameters.get("operation") or "merge":
+        case "merge":
+            return _Write(values, adds=tuple(dict.fromkeys(values)))
+        case "prune":
+            return _Write(None, takes=tuple(values))
+    raise NotTranslated(f"the operation `{parameters['operation']}`")
+
+
+def _check(given: JsonObject, known: set[str]) -> None:
+    for name in sorted(set(given) - known):
+        raise NotTranslated(
+            f"`{name}` in parameters",
+            "Policies see the request, its namespace and params: keep it in Gatekeeper."
+            if name == "externalData"
+            else "",
+        )
+
+
+# --- Edits -------------------------------------------------------------------
+
+_Choice = tuple[Condition, str]
+"""A patch, or a list of patches, and when it is done, if none before it is."""
+
+_INDEX: Final = "index"
+
+
+def _edits(root: _Spot, path: _Path, tests: Mapping[int, bool], write: _Write) -> list[str]:
+    """Return the JSON patches that write at a path, one after the other. Raises NotTranslated."""
+    first = next((n for n, one in enumerate(path) if isinstance(one, _Items)), len(path))
+    names = [one.name for one in path[:first] if isinstance(one, _Field)]
+    if first == len(path):
+        guard, choices = _below(root, names, tests, write)
+        return [_guarded(guard, [(one, f"[{patch}]") for one, patch in choices])]
+    items, *others = path[first:]
+    rest = [one.name for one in others if isinstance(one, _Field)]
+    if len(rest) < len(others) or not isinstance(items, _Items):
+        raise NotTranslated("a location in a list in a list", "Write a MutatingAdmissionPolicy.")
+    of_list = {depth: wanted for depth, wanted in tests.items() if depth < first}
+    of_rest = {depth - first - 1: wanted for depth, wanted in tests.items() if depth > first}
+    found = []
+    if tests.get(first) is not False and False not in of_list.values():
+        found.append(_of_items(_at(root, names), items, rest, of_rest, write))
+    is_added = items.value is not None and True not in {tests.get(first), *of_rest.values()}
+    if is_added and not write.takes:
+        item = _nested(rest, write.value)
+        added = {items.key: items.value, **item} if rest and isinstance(item, dict) else item
+        found.append(_appended(root, names, of_list, items, added))
+    return found
+
+
+def _nested(names: Sequence[str], value: _Value) -> _Value:
+    """Return a value in the objects around it."""
+    for name in reversed(names):
+        value = {name: value}
+    return value
+
+
+def _at(spot: _Spot, names: Sequence[str]) -> _Spot:
+    for name in names:
+        spot = spot.member(name)
+    return spot
+
+
+def _patch(spot: _Spot, value: str, op: str = "add") -> str:
+    return f"JSONPatch{{op: '{op}', path: {spot.pointer}, value: {value}}}"
+
+
+def _below(
+    spot: _Spot, names: Sequence[str], tests: Mapping[int, bool], write: _Write
+) -> tuple[Condition, list[_Choice]]:
+    """Return when something is written at fields below a place, and the patches to choose from.
+    Raises NotTranslated."""
+    if write.takes:
+        # Nothing is taken out of what is not there.
+        if False in tests.values():
+            raise _NEVER
+        end = _at(spot, names)
+        return end.place.present(), [(ALWAYS, _patch(end, write.at(end)))]
+    guard, choices, last = _way(spot, names, tests, write.value, to_end=bool(write.adds))
+    if last is not None:
+        choices.append((ALWAYS, _patch(last, write.at(last))))
+    return guard, choices
+
+
+def _way(
+    spot: _Spot,
+    names: Sequence[str],
+    tests: Mapping[int, bool],
+    value: _Value,
+    *,
+    to_end: bool,
+) -> tuple[Condition, list[_Choice], _Spot | None]:
+    """Return whether the path tests hold, the patches that add what is absent on the way, whole,
+    and the end of the way, where all is there; none if what would be there must not be. With
+    `to_end`, an end that is absent is added, too. Raises NotTranslated."""
+    sure = max((depth for depth, wanted in tests.items() if wanted), default=-1)
+    guards: list[Condition] = []
+    choices: list[_Choice] = []
+    known = spot
+    for depth, name in enumerate(names):
+        spot, known = spot.member(name), known.member(name)
+        there = spot.place.present()
+        if depth in tests:
+            guards.append(there if tests[depth] else negation(there))
+        is_absent = negation(known.place.present())
+        is_wanted = depth > sure and (to_end or depth < len(names) - 1)
+        if tests.get(depth) is False:
+            if depth < sure:
+                raise _NEVER
+            whole = known.written(_nested(names[depth + 1 :], value))
+            return conjunction(guards), [*choices, (ALWAYS, _patch(known, whole))], None
+        if is_wanted and is_absent != NEVER:
+            whole = known.written(_nested(names[depth + 1 :], value))
+            choices.append((is_absent, _patch(known, whole)))
+        known = known.there()
+    return conjunction(guards), choices, known
+
+
+def _of_items(
+    listed: _Spot,
+    items: _Items,
+    rest: Sequence[str],
+    tests: Mapping[int, bool],
+    write: _Write,
+) -> str:
+    """Return the patches of those items of a list that are there. Raises NotTranslated."""
+    variable = listed.place.item_name
+    # An item has the pointer of its list and its index.
+    pointer = f"{listed.pointer[:-1]}/' + string({_INDEX})"
+    item = _Spot(listed.place.there().item(variable), pointer, listed.type_name)
+    if rest:
+        guard, choices = _below(item, rest, tests, write)
+    else:
+        guard, choices = ALWAYS, [(ALWAYS, _patch(item, write.at(item), "replace"))]
+    if items.value is not None:
+        guard = conjunction([_has_key(item.place, items), guard])
+    only = "" if guard == ALWAYS else f"{guard.text}, "
+    return f"{listed.place.items}.transformList({_INDEX}, {variable}, {only}{_first(choices)})"
+
+
+def _has_key(place: Place, items: _Items) -> Condition:
+    shape = place.shape.member(items.key)
+    if shape is None:
+        raise NotTranslated(f"the key `{items.key}`, which items of the list do not have")
+    key = place.member(items.key, shape)
+    is_value = comparison(key.there().plain, "==", literal(items.value))
+    return conjunction([key.present(), is_value])
+
+
+def _appended(
+    root: _Spot,
+    names: Sequence[str],
+    tests: Mapping[int, bool],
+    items: _Items,
+    item: _Value,
+) -> str:
+    """Return the patch that adds an item to a list which has none with its key. Raises
+    NotTranslated."""
+    guard, whole, listed = _way(root, names, tests, [item], to_end=True)
+    choices = [(condition, f"[{patch}]") for condition, patch in whole]
+    if listed is not None:
+        variable = listed.place.item_name
+        of_key = _has_key(listed.place.item(variable), items)
+        choices.append((some(listed.place.plain, variable, of_key), "[]"))
+        end = replace(listed, pointer=pointer_to(listed.pointer, "-"))
+        choices.append((ALWAYS, f"[{_patch(end, end.item().written(item))}]"))
+    return _guarded(guard, choices)
+
+
+def _guarded(guard: Condition, choices: Sequence[_Choice]) -> str:
+    text = _first(choices)
+    if guard == ALWAYS:
+        return text
+    return f"{guard.inside(Binding.OR)} ? {f'({text})' if len(choices) > 1 else text} : []"
+
+
+def _first(choices: Sequence[_Choice]) -> str:
+    *others, (_, last) = choices
+    return "".join(f"{one.inside(Binding.OR)} ? {text} : " for one, text in others) + last
