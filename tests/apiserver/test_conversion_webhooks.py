@@ -523,7 +523,8 @@ def store(server: Running, api_version: str) -> dict[str, Any]:
     stored = f"{DEFINITIONS}/convs.{GROUP}"
     found = read(ask(server, "GET", stored))
     found["spec"]["versions"] = definition(api_version)["spec"]["versions"]
-    return read(ask(server, "PUT", stored, found))
+    changed: dict[str, Any] = read(ask(server, "PUT", stored, found))
+    return changed
 
 
 def test_lists_of_what_is_stored_in_several_versions(server: Running, hook: Hook) -> None:

@@ -10,6 +10,7 @@ import pytest
 from celadon.apiserver.simulation.nodes import lifecycle_taints, seconds_to_eviction
 from celadon.apiserver.simulation.planning.pod_facts import time_text
 from tests.apiserver.simulation.living import (
+    DEPLOYMENTS,
     NODES,
     PODS,
     conditions,
@@ -235,3 +236,28 @@ def test_an_important_pod_takes_the_place_of_another() -> None:
             "FailedScheduling",
             "0/1 nodes are available: 1 Insufficient cpu.",
         )
+
+
+def test_pods_wait_for_what_configures_them() -> None:
+    needs = {"envFrom": [{"configMapRef": {"name": "settings"}}]}
+    mounts = [{"name": "v", "secret": {"secretName": "keys"}}]
+    with living() as api:
+        api.create(deployment("web", replicas=2, pod={"container": needs, "volumes": mounts}))
+        api.settle()
+        phases = {one["status"]["phase"] for one in items(api, PODS)}
+        assert phases == {"Pending"}
+        api.create(configuration("Secret", "keys"))
+        api.settle()
+        (state,) = {
+            one["status"]["containerStatuses"][0]["state"]["waiting"]["reason"]
+            for one in items(api, PODS)
+        }
+        assert state == "CreateContainerConfigError"
+        api.create(configuration("ConfigMap", "other"))
+        api.create(configuration("ConfigMap", "settings"))
+        api.settle()
+        assert api.request("GET", f"{DEPLOYMENTS}/web")["status"]["availableReplicas"] == 2
+
+
+def configuration(kind: str, name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "default"}}

@@ -11,9 +11,13 @@ import ipaddress
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
+from celadon.apiserver.bootstrap_objects import ROOT_CA_CONFIG_MAP, root_ca_config_map
 from celadon.apiserver.controllers.controller_loops import Change, Stale, find_condition, is_true
+from celadon.apiserver.controllers.server_controllers import CONFIG_MAPS, built_in
+from celadon.apiserver.object_store import collection_prefix
 from celadon.apiserver.simulation.cluster_client import EventRecorder, Requests
 from celadon.apiserver.simulation.planning import pod_lifecycle
 from celadon.apiserver.simulation.planning.node_filters import UNSCHEDULABLE_TAINT, tolerates
@@ -34,6 +38,7 @@ from celadon.kube.well_known_values import (
     NODES,
     NOT_READY,
     PODS,
+    SECRETS,
     UNREACHABLE,
 )
 from celadon.records import dataclass
@@ -76,14 +81,21 @@ class Kubelets:
         self._habits = pod_lifecycle.Habits(
             around.settings.ready_seconds, around.settings.run_seconds
         )
+        self._sources = tuple(collection_prefix(built_in(one)) for one in (CONFIG_MAPS, SECRETS))
+        self._lacking: dict[str, set[str]] = {}
+        """Pods that wait for a ConfigMap or a Secret, by namespace."""
 
     @property
     def prefixes(self) -> Sequence[str]:
-        """Return the prefixes of pods and nodes."""
-        return (self._pods.prefix, self._nodes.prefix)
+        """Return the prefixes of pods, of nodes, and of what pods are configured by."""
+        return (self._pods.prefix, self._nodes.prefix, *self._sources)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """A pod on a node; all pods on a node that comes back."""
+        """A pod on a node; all pods on a node that comes back; pods that lack a ConfigMap or a
+        Secret when one comes or changes."""
+        if change.key.startswith(self._sources):
+            namespace = metadata.namespace(change.new) if change.new is not None else ""
+            return tuple(self._lacking.get(namespace, ()))
         if change.key.startswith(self._pods.prefix):
             return (item_of(change.new),) if change.new is not None and node_of(change.new) else ()
         if change.new is None or _is_ready(change.new) == _is_ready(change.old):
@@ -94,6 +106,7 @@ class Kubelets:
         """Take the next step of a pod on its node. Raises Stale."""
         namespace, _, name = item.partition("/")
         pod = self._pods.get(namespace, name)
+        self._note_lack(namespace, item, lacks=False)
         node = None if pod is None else self._nodes.get("", node_of(pod))
         if pod is None or node is None or not _is_ready(node):
             return None
@@ -113,12 +126,29 @@ class Kubelets:
             )
             return None
         where = pod_lifecycle.Addresses(_address(node), self._pod_address(pod, node))
-        step = pod_lifecycle.next_step(pod, where, self._habits, self._around.now())
+        sources = pod_lifecycle.Sources(
+            partial(self._config_map, namespace), partial(self._around.stored, SECRETS, namespace)
+        )
+        step = pod_lifecycle.next_step(pod, where, self._habits, self._around.now(), sources)
+        self._note_lack(namespace, item, lacks=step.lacks)
         if step.status != pod.get("status"):
             await self._write(pod, step.status, kubelet)
         for told in step.events:
             await kubelet.events.record(pod, told.kind, told.reason, told.message, told.field)
         return step.again
+
+    def _note_lack(self, namespace: str, item: str, *, lacks: bool) -> None:
+        found = self._lacking.setdefault(namespace, set())
+        (found.add if lacks else found.discard)(item)
+        if not found:
+            del self._lacking[namespace]
+
+    # The certificates that tokens are mounted with come from a controller that may not run.
+    def _config_map(self, namespace: str, name: str) -> JsonObject | None:
+        found = self._around.stored(CONFIG_MAPS, namespace, name)
+        if found is None and name == ROOT_CA_CONFIG_MAP:
+            return root_ca_config_map(namespace, "")
+        return found
 
     async def _write(self, pod: JsonObject, status: JsonObject, kubelet: Kubelet) -> None:
         changed = {**pod, "status": status}
