@@ -277,7 +277,7 @@ def test_durations(text: str, expected: float | None) -> None:
 
 HAVE = {"have": {"data": {"k": "v"}, "binaryData": {"b": "dg=="}}}
 SOURCES = Sources(HAVE.get, HAVE.get)
-NONE = Sources({}.get, {}.get)
+NONE = Sources(lambda _: None, lambda _: None)
 
 
 def variable(kind: str, name: str, key: str, **more: Any) -> dict[str, Any]:
