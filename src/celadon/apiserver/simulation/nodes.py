@@ -23,6 +23,7 @@ from celadon.apiserver.simulation.planning import pod_lifecycle
 from celadon.apiserver.simulation.planning.node_filters import UNSCHEDULABLE_TAINT, tolerates
 from celadon.apiserver.simulation.planning.pod_facts import (
     has_ended,
+    is_ready,
     node_of,
     precise_time_text,
     read_time,
@@ -255,6 +256,17 @@ def fake_node(number: int) -> JsonDict:
     }
 
 
+def _as_kubelet_tells(node: JsonObject) -> JsonObject:
+    """Return a node as the events of its kubelet name it: the uid is its name."""
+    meta = {**metadata.metadata(node), "uid": metadata.name(node)}
+    return {**node, "metadata": meta}
+
+
+async def _tell_state(events: EventRecorder, node: JsonObject, state: str) -> None:
+    text = f"Node {metadata.name(node)} status is now: {state}"
+    await events.record(node, "Normal", state, text)
+
+
 def node_status(node: JsonObject, version: str, now: str) -> JsonDict:
     """Return the status that a node's kubelet writes. The heartbeat stays as it was, unless
     something else has changed."""
@@ -369,7 +381,12 @@ class Nodes:
         self._around = around
         self._nodes = around.view(NODES)
         self._namespaces = around.view(NAMESPACES)
+        self._pods = around.view(PODS)
         self._requests = around.requests(_ACCOUNT)
+        self._events = around.recorder(self._requests, _ACCOUNT)
+        self._known: dict[str, bool] = {}
+        """By the names of nodes that have been seen, whether they took pods."""
+        self._kubelets: dict[str, Kubelet] = {}
         self._missing: dict[str, int] | None = None
         is_virtual = around.settings.clock is not None
         self._pause = VIRTUAL_RENEWAL_SECONDS if is_virtual else RENEWAL_SECONDS
@@ -395,29 +412,74 @@ class Nodes:
         found = self._nodes.get("", item)
         number = None if self._missing is None else self._missing.pop(item, None)
         if found is None:
+            self._known.pop(item, None)
+            self._kubelets.pop(item, None)
             if number is not None:
-                kubelet = kubelet_of(self._around, item)
+                kubelet = self._kubelet(item)
                 await kubelet.requests.create(self._nodes.resource, fake_node(number))
             return None
+        await self._greet(found)
         now = self._around.timestamp()
         status = node_status(found, self._around.version, now)
         if status != found.get("status"):
-            kubelet = kubelet_of(self._around, item)
+            kubelet = self._kubelet(item)
             await kubelet.requests.update_status(self._nodes.resource, found, status)
+            is_ready = _is_ready({"status": status})
+            if is_ready != _is_ready(found):
+                teller = _as_kubelet_tells(found) if is_ready else found
+                events = kubelet.events if is_ready else self._events
+                await _tell_state(events, teller, "NodeReady" if is_ready else "NodeNotReady")
             return None
         taints = lifecycle_taints(found, now)
         if taints != list((found.get("spec") or {}).get("taints") or ()):
             spec = {**(found.get("spec") or {}), "taints": taints}
             await self._requests.update(self._nodes.resource, {**found, "spec": spec})
             return None
+        if not _is_ready(found):
+            await self._mark_pods(item)
         if metadata.annotations(found).get(READY) == "false":
             return None
         return await self._renew(found)
 
+    def _kubelet(self, node: str) -> Kubelet:
+        found = self._kubelets.get(node)
+        if found is None:
+            found = self._kubelets[node] = kubelet_of(self._around, node)
+        return found
+
+    async def _greet(self, node: JsonObject) -> None:
+        """Tell of a node that is new, or that takes pods no longer or again."""
+        name = metadata.name(node)
+        takes_pods = not (node.get("spec") or {}).get("unschedulable")
+        if name not in self._known:
+            text = f"Node {name} event: Registered Node {name} in Controller"
+            await self._events.record(node, "Normal", "RegisteredNode", text)
+        if self._known.get(name, True) != takes_pods:
+            events, reason = self._kubelet(name).events, "NodeSchedulable"
+            reason = reason if takes_pods else "NodeNotSchedulable"
+            await _tell_state(events, _as_kubelet_tells(node), reason)
+        self._known[name] = takes_pods
+
+    # As `MarkPodsNotReady` of `pkg/controller/util/node`: so that nobody counts on them, though
+    # their kubelet says nothing.
+    async def _mark_pods(self, node: str) -> None:
+        """The pods of a node that is not ready are not ready either. Raises Stale."""
+        for pod in self._pods.on_node(node):
+            if not is_ready(pod):
+                continue
+            marked = {"status": "False", "lastTransitionTime": self._around.timestamp()}
+            conditions = [
+                {**one, **marked} if one.get("type") == "Ready" else one
+                for one in pod["status"]["conditions"]
+            ]
+            changed = {**pod, "status": {**pod["status"], "conditions": conditions}}
+            await self._requests.require_update(self._pods.resource, changed, "status")
+            await self._events.record(pod, "Warning", "NodeNotReady", "Node is not ready")
+
     async def _renew(self, node: JsonObject) -> float:
         name = metadata.name(node)
         leases = self._around.view(LEASES)
-        kubelet = kubelet_of(self._around, name)
+        kubelet = self._kubelet(name)
         now = self._around.now()
         spec = {
             "holderIdentity": name,
