@@ -424,11 +424,11 @@ class Nodes:
         if status != found.get("status"):
             kubelet = self._kubelet(item)
             await kubelet.requests.update_status(self._nodes.resource, found, status)
-            is_ready = _is_ready({"status": status})
-            if is_ready != _is_ready(found):
-                teller = _as_kubelet_tells(found) if is_ready else found
-                events = kubelet.events if is_ready else self._events
-                await _tell_state(events, teller, "NodeReady" if is_ready else "NodeNotReady")
+            was_ready, comes_up = _is_ready(found), _is_ready({"status": status})
+            if comes_up and not was_ready:
+                await _tell_state(kubelet.events, _as_kubelet_tells(found), "NodeReady")
+            elif was_ready and not comes_up:
+                await _tell_state(self._events, found, "NodeNotReady")
             return None
         taints = lifecycle_taints(found, now)
         if taints != list((found.get("spec") or {}).get("taints") or ()):
