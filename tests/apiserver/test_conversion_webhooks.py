@@ -423,6 +423,7 @@ def test_a_get_asks_anew_and_a_list_does_not(server: Running, hook: Hook) -> Non
         ("PATCH", "o/scale", {"spec": {"replicas": 4}}, MERGE, "v1"),
         ("PATCH", "o?fieldManager=m", conv("o", "v1", x="2"), APPLY, "v1"),
         ("DELETE", "o", None, "", "v2"),
+        ("DELETE", "", None, "", "v2"),
     ],
 )
 def test_without_the_webhook_only_the_stored_version_is_there(
@@ -441,6 +442,25 @@ def test_without_the_webhook_only_the_stored_version_is_there(
     again = json.loads(json.dumps(body).replace("/v1", "/v2").replace('"a"', '"b"'))
     answer = ask(server, method, path("v2", name), again, content_type=content_type)
     assert answer.code in (200, 201), answer.body
+
+
+def test_finalizers_are_taken_away_only_where_the_object_can_be_read(
+    server: Running, hook: Hook
+) -> None:
+    """Nothing is stored when the last one goes; upstream asks the webhook all the same."""
+    held = conv("o", "v2", b="1")
+    held["metadata"]["finalizers"] = ["x.example.com/y"]
+    make(server, path("v2"), held)
+    deleted = read(ask(server, "DELETE", path("v1", "o")))
+    assert (deleted["apiVersion"], deleted["spec"]) == (f"{GROUP}/v1", {"a": "1"})
+    hook.is_down = True
+    release = {"metadata": {"finalizers": None}}
+    answer = ask(server, "PATCH", path("v1", "o"), release, content_type=MERGE)
+    text = "conversion webhook for conv.example.com/v1, Kind=Conv failed: connection refused"
+    assert said(answer) == (500, text)
+    answer = ask(server, "PATCH", path("v2", "o"), release, content_type=MERGE)
+    assert read(answer)["metadata"]["deletionTimestamp"]
+    assert ask(server, "GET", path("v2", "o")).code == 404
 
 
 def test_what_became_of_calls_is_counted(server: Running, hook: Hook) -> None:
@@ -498,13 +518,42 @@ def test_a_watch_shows_changes_in_its_version(server: Running) -> None:
         assert [f"{event['type']} a={event['object']['spec']['a']}" for event in events] == seen
 
 
-def test_another_storage_version(server: Running) -> None:
-    make(server, path("v2"), conv("o", "v2", b="1"))
+def store(server: Running, api_version: str) -> dict[str, Any]:
+    """The definition, with another storage version."""
     stored = f"{DEFINITIONS}/convs.{GROUP}"
     found = read(ask(server, "GET", stored))
-    found["spec"]["versions"] = definition("v1")["spec"]["versions"]
-    changed = read(ask(server, "PUT", stored, found))
-    assert changed["status"]["storedVersions"] == ["v2", "v1"]
+    found["spec"]["versions"] = definition(api_version)["spec"]["versions"]
+    changed: dict[str, Any] = read(ask(server, "PUT", stored, found))
+    return changed
+
+
+def test_lists_of_what_is_stored_in_several_versions(server: Running, hook: Hook) -> None:
+    for name in ("o", "p"):
+        make(server, path("v2"), conv(name, "v2", b="1"))
+    store(server, "v1")
+    hook.is_down = True
+    make(server, path("v1"), conv("n", "v1", a="2"))
+    for api_version, sent in (("v1", "v2"), ("v2", "v1")):
+        text = f"conversion webhook for conv.example.com/{sent}, Kind=Conv failed: "
+        for query in ("", "?limit=9", "?resourceVersion=0"):
+            answer = ask(server, "GET", path(api_version) + query)
+            assert said(answer) == (500, f"{text}connection refused"), (api_version, query)
+        answer = ask(server, "DELETE", path(api_version))
+        assert said(answer) == (500, f"{text}connection refused"), api_version
+    first_page = read(ask(server, "GET", f"{path('v1')}?limit=1"))
+    assert [one["spec"] for one in first_page["items"]] == [{"a": "2", "dv1": "default-v1"}]
+    hook.is_down = False
+    hook.asked()
+    both = read(ask(server, "GET", path("v1")))["items"]
+    assert [one["spec"]["a"] for one in both] == ["2", "1", "1"]
+    both = read(ask(server, "GET", path("v2")))["items"]
+    assert [one["spec"]["b"] for one in both] == ["2", "1", "1"]
+    assert hook.asked() == [("v2>v1", 2), ("v1>v2", 1)]
+
+
+def test_another_storage_version(server: Running) -> None:
+    make(server, path("v2"), conv("o", "v2", b="1"))
+    assert store(server, "v1")["status"]["storedVersions"] == ["v2", "v1"]
     make(server, path("v2"), conv("p", "v2", b="1"))
     assert spec(server, "v1", "o") == {"a": "1"}
     assert spec(server, "v1", "p") == {"a": "1", "dv1": "default-v1"}
@@ -702,9 +751,7 @@ def test_controllers_ask_for_the_version_that_discovery_names_first(
     server: Running, hook: Hook
 ) -> None:
     """`v2` comes before `v1`: what is stored as `v1` goes only when the webhook is there."""
-    found = read(ask(server, "GET", f"{DEFINITIONS}/convs.{GROUP}"))
-    found["spec"]["versions"] = definition("v1")["spec"]["versions"]
-    assert ask(server, "PUT", f"{DEFINITIONS}/convs.{GROUP}", found).code == 200
+    store(server, "v1")
     make(server, "/api/v1/namespaces", {"metadata": {"name": "gone"}})
     there = path("v1").replace("/default/", "/gone/")
     make(server, there, {**conv("o", "v1", a="1"), "metadata": {"name": "o"}})

@@ -144,7 +144,12 @@ def test_a_deployment_is_scaled_by_itself(kubectl: Client, api: KubeApi) -> None
     create(kubectl, workload("Deployment", "web", replicas=2))
     kubectl("autoscale", "deployment", "web", "--min=2", "--max=5", "--cpu=50%")
     kubectl("annotate", "hpa", "web", "simulation.celadon.dev/usage=cpu=120%")
-    api.advance(seconds=31)
+    api.settle()
+    told = kubectl("describe", "hpa", "web")
+    assert "missing request for cpu in container app of Pod web-" in told
+    kubectl("set", "resources", "deployment", "web", "--requests=cpu=100m")
+    kubectl("rollout", "status", "deployment/web", PATIENCE)
+    api.advance(seconds=46)
     shown = kubectl("get", "hpa", "web").splitlines()[1].split()
     assert "120%/50%" in shown
     assert kubectl("get", "deployment", "web", "-o", "jsonpath={.spec.replicas}") == "5"

@@ -32,8 +32,13 @@ def use_color(stream: TextIO | None, *, forbidden: bool) -> bool:
         and not forbidden
         and not os.environ.get("NO_COLOR")
         and os.environ.get("TERM") != "dumb"
-        and stream.isatty()
+        and is_terminal(stream)
     )
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a person reads what is written there."""
+    return stream is not None and stream.isatty()
 
 
 def write(text: str) -> None:
@@ -143,7 +148,7 @@ class Progress:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._active = sys.stderr is not None and sys.stderr.isatty()
+        self._active = is_terminal(sys.stderr)
         self._begun = time.monotonic()
         self._next = self._begun + _PATIENCE
         self._shown = False

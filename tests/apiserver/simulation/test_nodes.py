@@ -15,6 +15,8 @@ from celadon.apiserver.simulation.nodes import (
 )
 from celadon.apiserver.simulation.planning.pod_facts import time_text
 from tests.apiserver.simulation.living import (
+    DEPLOYMENTS,
+    EVENTS,
     NODES,
     PODS,
     conditions,
@@ -287,3 +289,72 @@ def test_an_important_pod_takes_the_place_of_another() -> None:
             "FailedScheduling",
             "0/1 nodes are available: 1 Insufficient cpu.",
         )
+
+
+def test_pods_wait_for_what_configures_them() -> None:
+    needs = {"envFrom": [{"configMapRef": {"name": "settings"}}]}
+    mounts = [{"name": "v", "secret": {"secretName": "keys"}}]
+    with living() as api:
+        api.create(deployment("web", replicas=2, pod={"container": needs, "volumes": mounts}))
+        api.settle()
+        phases = {one["status"]["phase"] for one in items(api, PODS)}
+        assert phases == {"Pending"}
+        api.create(configuration("Secret", "keys"))
+        api.settle()
+        (state,) = {
+            one["status"]["containerStatuses"][0]["state"]["waiting"]["reason"]
+            for one in items(api, PODS)
+        }
+        assert state == "CreateContainerConfigError"
+        api.create(configuration("ConfigMap", "other"))
+        api.create(configuration("ConfigMap", "settings"))
+        api.settle()
+        assert api.request("GET", f"{DEPLOYMENTS}/web")["status"]["availableReplicas"] == 2
+
+
+def configuration(kind: str, name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": kind, "metadata": {"name": name, "namespace": "default"}}
+
+
+def test_pods_of_a_node_that_is_not_ready_are_not_ready() -> None:
+    def ready(value: str | None) -> int:
+        """How many are available once the first node says so."""
+        annotations = {"simulation.celadon.dev/ready": value}
+        api.request("PATCH", f"{NODES}/node-1", {"metadata": {"annotations": annotations}})
+        api.settle()
+        status = api.request("GET", f"{DEPLOYMENTS}/web")["status"]
+        return int(status.get("availableReplicas", 0))
+
+    with living(nodes=2) as api:
+        api.create(deployment("web", replicas=2))
+        api.settle()
+        assert ready("false") == 1
+        (lost,) = [one for one in items(api, PODS) if one["spec"]["nodeName"] == "node-1"]
+        assert conditions(lost)["Ready"][0] == "False"
+        assert conditions(lost)["ContainersReady"][0] == "True"
+        assert ("NodeNotReady", "Node is not ready") in told(api, lost["metadata"]["name"])
+        assert ready(None) == 2
+        assert len(items(api, PODS)) == 2
+
+
+def test_what_is_told_of_nodes() -> None:
+    with living(nodes=1) as api:
+        for cordoned in (True, False):
+            api.request("PATCH", f"{NODES}/node-1", {"spec": {"unschedulable": cordoned}})
+            api.settle()
+        for value in ("false", None):
+            annotations = {"simulation.celadon.dev/ready": value}
+            api.request("PATCH", f"{NODES}/node-1", {"metadata": {"annotations": annotations}})
+            api.settle()
+        found = [one for one in items(api, EVENTS) if one["involvedObject"]["kind"] == "Node"]
+        by_name = [(one["reason"], one["source"]["component"]) for one in found]
+        assert sorted(by_name) == [
+            ("NodeNotReady", "node-controller"),
+            ("NodeNotSchedulable", "kubelet"),
+            ("NodeReady", "kubelet"),
+            ("NodeSchedulable", "kubelet"),
+            ("RegisteredNode", "node-controller"),
+        ]
+        (again,) = [one for one in found if one["reason"] == "NodeReady"]
+        assert again["message"] == "Node node-1 status is now: NodeReady"
+        assert (again["count"], again["involvedObject"]["uid"]) == (2, "node-1")

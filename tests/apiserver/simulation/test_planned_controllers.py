@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from celadon.apiserver.simulation.planning import stateful_sets
 from celadon.apiserver.simulation.planning.node_filters import NodeState
 from celadon.testing import KubeApi, RequestRefused
+from tests.apiserver.simulation import living as cluster
 from tests.apiserver.simulation.living import PODS, items, living, pod_spec, told
 
 APPS = "/apis/apps/v1/namespaces/default"
@@ -294,26 +296,100 @@ def test_endpoints_of_a_user_are_mirrored_as_long_as_they_are_there() -> None:
         assert [one for one in names(api, SLICES) if one != "kubernetes"] == []
 
 
+HPA = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/h"
+SIZES = r"New size: (\d+)"
+
+
+def autoscaled(usage: str, **more: Any) -> list[dict[str, Any]]:
+    """A Deployment whose pods request processor time, and its autoscaler, which wants the half."""
+    container = {"resources": {"requests": {"cpu": "100m"}}}
+    target = {"type": "Utilization", "averageUtilization": 50}
+    spec = {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
+        "maxReplicas": 6,
+        "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
+        **more,
+    }
+    one = created("autoscaling/v2", "HorizontalPodAutoscaler", "h", spec)
+    one["metadata"]["annotations"] = {"simulation.celadon.dev/usage": usage}
+    return [workload("Deployment", "web", replicas=2, pod={"container": container}), one]
+
+
+def sizes(api: KubeApi) -> list[str]:
+    """That the autoscaler told, each once."""
+    found = re.findall(SIZES, " ".join(text for _, text in told(api, "h")))
+    return sorted(set(found), key=int)
+
+
 def test_an_autoscaler_scales_by_the_usage_it_is_told() -> None:
     with living() as api:
-        api.create(workload("Deployment", "web", replicas=2))
-        target = {"type": "Utilization", "averageUtilization": 50}
-        spec = {
-            "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"},
-            "maxReplicas": 6,
-            "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
-        }
-        one = created("autoscaling/v2", "HorizontalPodAutoscaler", "h", spec)
-        one["metadata"]["annotations"] = {"simulation.celadon.dev/usage": "cpu=100%"}
-        api.create(one)
-        api.advance(seconds=20)
+        for one in autoscaled("cpu=100%"):
+            api.create(one)
+            api.settle()
+        assert sizes(api) == ["4"]
+        api.advance(seconds=14)
+        assert sizes(api) == ["4"], "what it writes itself is no reason to look again"
+        api.advance(seconds=2)
+        assert sizes(api) == ["4", "6"]
         assert status(api, f"{APPS}/deployments/web")["readyReplicas"] == 6
-        path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/h"
-        assert status(api, path)["currentReplicas"] == 6
+        api.advance(seconds=15)
+        (cpu,) = status(api, HPA)["currentMetrics"]
+        assert cpu["resource"]["current"] == {"averageUtilization": 100, "averageValue": "100m"}
+        assert status(api, HPA)["currentReplicas"] == 6
         annotations = {"simulation.celadon.dev/usage": "cpu=10%"}
-        api.request("PATCH", path, {"metadata": {"annotations": annotations}})
+        api.request("PATCH", HPA, {"metadata": {"annotations": annotations}})
+        api.advance(minutes=4)
+        assert status(api, f"{APPS}/deployments/web")["readyReplicas"] == 6
         api.advance(minutes=15)
         assert status(api, f"{APPS}/deployments/web")["readyReplicas"] == 1
+
+
+def test_an_autoscaler_keeps_to_its_policies() -> None:
+    up = {"policies": [{"type": "Pods", "value": 1, "periodSeconds": 60}]}
+    with living() as api:
+        for one in autoscaled("cpu=100%", behavior={"scaleUp": up}):
+            api.create(one)
+            api.settle()
+        assert sizes(api) == ["3"]
+        api.advance(seconds=50)
+        assert sizes(api) == ["3"]
+        limited = cluster.conditions(api.request("GET", HPA))["ScalingLimited"]
+        assert limited[:2] == ("True", "ScaleUpLimit")
+        api.advance(seconds=40)
+        assert sizes(api) == ["3", "4"]
+
+
+def test_an_autoscaler_is_judged() -> None:
+    """What it may not do stands in its status, and does not count as done."""
+    policies = "/apis/admissionregistration.k8s.io/v1"
+    rule = {
+        "apiGroups": ["apps"],
+        "apiVersions": ["v1"],
+        "operations": ["UPDATE"],
+        "resources": ["deployments/scale"],
+    }
+    check = {"expression": "object.spec.replicas < 4", "message": "three are enough"}
+    policy = {"matchConstraints": {"resourceRules": [rule]}, "validations": [check]}
+    binding = {"policyName": "p", "validationActions": ["Deny"]}
+    with living() as api:
+        api.request(
+            "POST",
+            f"{policies}/validatingadmissionpolicies",
+            {"metadata": {"name": "p"}, "spec": policy},
+        )
+        api.request(
+            "POST",
+            f"{policies}/validatingadmissionpolicybindings",
+            {"metadata": {"name": "p"}, "spec": binding},
+        )
+        for one in autoscaled("cpu=100%"):
+            api.create(one)
+            api.settle()
+        state, reason, text = cluster.conditions(api.request("GET", HPA))["AbleToScale"]
+        assert (state, reason) == ("False", "FailedUpdateScale")
+        assert text.startswith("the HPA controller was unable to update the target scale: ")
+        assert text.endswith("denied request: three are enough")
+        assert status(api, HPA)["currentReplicas"] == 2
 
 
 def test_what_is_refused_is_told_and_tried_again() -> None:

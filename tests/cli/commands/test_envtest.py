@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
+from celadon.cli import output
 from celadon.cli.envtest.asset_folders import this_platform
 from celadon.cli.main import main
 
@@ -48,11 +51,17 @@ def test_use_in_its_three_forms(envtest: Envtest) -> None:
         f"export KUBEBUILDER_ASSETS='{path}'\n",
         "",
     )
-    assert envtest("use", "1.33.0") == (
-        0,
-        f"Version: 1.33.0\nOS/Arch: {HERE}\nPath: {path}\n",
-        "",
-    )
+    overview = f"Version: 1.33.0\nOS/Arch: {HERE}\nPath: {path}\n"
+    assert envtest("use", "1.33.0", "--print=overview") == (0, overview, "")
+
+
+def test_people_see_more_than_scripts(envtest: Envtest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`KUBEBUILDER_ASSETS=$(celadon envtest use 1.33)` is a path."""
+    path = envtest.path("1.33.0")
+    assert envtest("use", "1.33") == (0, path, "")
+    monkeypatch.setattr(output, "is_terminal", lambda stream: stream is sys.stdout)
+    shown = f"Version: 1.33.0\nOS/Arch: {HERE}\nPath: {path}\n"
+    assert envtest("use", "1.33") == (0, shown, "")
 
 
 def test_use_without_a_version_is_the_latest(envtest: Envtest) -> None:
@@ -111,12 +120,53 @@ def test_the_folder_of_the_environment(envtest: Envtest, monkeypatch: pytest.Mon
     assert envtest("use", "1.33", "--use-env", "-p", "path")[1] == envtest.path("1.33.0")
 
 
-def test_sideload_needs_no_archive(envtest: Envtest) -> None:
+@pytest.mark.parametrize(
+    ("folder", "shown"),
+    [
+        ("k8s/1.19.2-darwin-arm64", ("1.19.2", "darwin/arm64")),  # of elsewhere, and not looked at
+        ("mine", ("*", "*/*")),
+    ],
+)
+def test_what_is_known_of_the_folder_of_the_environment(
+    envtest: Envtest, monkeypatch: pytest.MonkeyPatch, folder: str, shown: tuple[str, str]
+) -> None:
+    envtest("use", "1.31")
+    given = envtest.folder / folder
+    given.parent.mkdir(exist_ok=True)
+    Path(envtest.path("1.31.0")).rename(given)
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(given))
+    version, platform = shown
+    assert envtest("use", "--use-env", "-p", "overview") == (
+        0,
+        f"Version: {version}\nOS/Arch: {platform}\nPath: {given}\n",
+        "",
+    )
+    assert envtest("sideload", "--use-env", "1.33.0")[1] == envtest.path("1.33.0")
+
+
+def test_folders_of_other_machines(envtest: Envtest) -> None:
+    envtest("use", "1.33.10")
+    other = envtest.folder / "k8s" / "1.33.2-plan9-arm64"
+    Path(envtest.path("1.33.10")).rename(other)
+    envtest("use", "1.33.10")
+    theirs, ours = "(installed)  v1.33.2   plan9/arm64\n", f"(installed)  v1.33.10  {HERE}\n"
+    assert envtest("installed")[1] == ours
+    assert envtest("installed", "--os=*", "--arch", "*")[1] == ours + theirs
+    assert envtest("list", "--os=plan9", "--arch", "*")[1] == theirs.replace("2   ", "2  ")
+    assert envtest("cleanup", "--os=plan9", "--arch=*")[1] == "removed 1.33.2 (plan9/arm64)\n"
+    assert envtest("installed", "--os=*", "--arch=*")[1] == ours
+
+
+def test_sideload_needs_no_archive(envtest: Envtest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is read all the same: who writes it would fail."""
+    archive = BytesIO(b"x" * 3_000_000)
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(archive))
     assert envtest("sideload", "1.33.1", "-p", "path") == (
         0,
         envtest.path("1.33.1"),
-        "warning: the archive is not read: the programs come with Celadon\n",
+        "warning: the archive is not used: the programs come with Celadon\n",
     )
+    assert not archive.read()
 
 
 def test_sideload_needs_a_whole_version(envtest: Envtest) -> None:
@@ -166,6 +216,7 @@ def test_a_folder_that_cannot_be_written(envtest: Envtest, tmp_path: Path) -> No
     "words",
     [
         ("--index", "https://x", "--verify=false", "-v=info", "--os", "*", "--arch", "*"),
+        ("--v=debug", "--arch=*"),
         ("--remote-bucket=x", "--remote-server", "y", "--use-deprecated-gcs=false", "--verify"),
     ],
 )

@@ -385,11 +385,17 @@ class Writer:
         try:
             return await self._changed(call, stored, old, read, is_patch=is_patch)
         except (StatusError, Denied):
-            if self._reader.may_wait(resource) and not call.dry_run:
-                # Upstream begins with what it would store of the object in its cache: while the
-                # webhook is out of reach, that is all there is to say.
-                await call.work.step(self._reader.stored, old, resource)
+            if not call.dry_run:
+                await self._require_storable(call, old)
             raise
+
+    async def _require_storable(self, call: Call, old: JsonObject) -> None:
+        """Upstream begins with what it would store of the object in its cache: while the webhook is
+        out of reach, that is all there is to say. Who is going to store something learns it
+        anyway."""
+        resource = call.target.resource
+        if self._reader.may_wait(resource):
+            await call.work.step(self._reader.stored, old, resource)
 
     async def _changed(
         self, call: Call, stored: StoredObject, old: JsonObject, read: ReadChange, *, is_patch: bool
@@ -418,6 +424,7 @@ class Writer:
         await self._admission.admit(call, Operation.UPDATE, made, before)
         if delete.is_released(made, old):
             if not call.dry_run:
+                await self._require_storable(call, old)
                 await self._remove(call, stored)
             return Written(200, shown_object(kept, target, no_count=0))
         for_good = not call.dry_run

@@ -11,14 +11,19 @@ import ipaddress
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
+from celadon.apiserver.bootstrap_objects import ROOT_CA_CONFIG_MAP, root_ca_config_map
 from celadon.apiserver.controllers.controller_loops import Change, Stale, find_condition, is_true
+from celadon.apiserver.controllers.server_controllers import CONFIG_MAPS, built_in
+from celadon.apiserver.object_store import collection_prefix
 from celadon.apiserver.simulation.cluster_client import EventRecorder, Requests
 from celadon.apiserver.simulation.planning import pod_lifecycle
 from celadon.apiserver.simulation.planning.node_filters import UNSCHEDULABLE_TAINT, tolerates
 from celadon.apiserver.simulation.planning.pod_facts import (
     has_ended,
+    is_ready,
     node_of,
     precise_time_text,
     read_time,
@@ -34,6 +39,7 @@ from celadon.kube.well_known_values import (
     NODES,
     NOT_READY,
     PODS,
+    SECRETS,
     UNREACHABLE,
 )
 from celadon.records import dataclass
@@ -76,14 +82,21 @@ class Kubelets:
         self._habits = pod_lifecycle.Habits(
             around.settings.ready_seconds, around.settings.run_seconds
         )
+        self._sources = tuple(collection_prefix(built_in(one)) for one in (CONFIG_MAPS, SECRETS))
+        self._lacking: dict[str, set[str]] = {}
+        """Pods that wait for a ConfigMap or a Secret, by namespace."""
 
     @property
     def prefixes(self) -> Sequence[str]:
-        """Return the prefixes of pods and nodes."""
-        return (self._pods.prefix, self._nodes.prefix)
+        """Return the prefixes of pods, of nodes, and of what pods are configured by."""
+        return (self._pods.prefix, self._nodes.prefix, *self._sources)
 
     def concerned(self, change: Change) -> Iterable[str]:
-        """A pod on a node; all pods on a node that comes back."""
+        """A pod on a node; all pods on a node that comes back; pods that lack a ConfigMap or a
+        Secret when one comes or changes."""
+        if change.key.startswith(self._sources):
+            namespace = metadata.namespace(change.new) if change.new is not None else ""
+            return tuple(self._lacking.get(namespace, ()))
         if change.key.startswith(self._pods.prefix):
             return (item_of(change.new),) if change.new is not None and node_of(change.new) else ()
         if change.new is None or _is_ready(change.new) == _is_ready(change.old):
@@ -94,6 +107,7 @@ class Kubelets:
         """Take the next step of a pod on its node. Raises Stale."""
         namespace, _, name = item.partition("/")
         pod = self._pods.get(namespace, name)
+        self._note_lack(namespace, item, lacks=False)
         node = None if pod is None else self._nodes.get("", node_of(pod))
         if pod is None or node is None or not _is_ready(node):
             return None
@@ -113,12 +127,29 @@ class Kubelets:
             )
             return None
         where = pod_lifecycle.Addresses(_address(node), self._pod_address(pod, node))
-        step = pod_lifecycle.next_step(pod, where, self._habits, self._around.now())
+        sources = pod_lifecycle.Sources(
+            partial(self._config_map, namespace), partial(self._around.stored, SECRETS, namespace)
+        )
+        step = pod_lifecycle.next_step(pod, where, self._habits, self._around.now(), sources)
+        self._note_lack(namespace, item, lacks=step.lacks)
         if step.status != pod.get("status"):
             await self._write(pod, step.status, kubelet)
         for told in step.events:
             await kubelet.events.record(pod, told.kind, told.reason, told.message, told.field)
         return step.again
+
+    def _note_lack(self, namespace: str, item: str, *, lacks: bool) -> None:
+        found = self._lacking.setdefault(namespace, set())
+        (found.add if lacks else found.discard)(item)
+        if not found:
+            del self._lacking[namespace]
+
+    # The certificates that tokens are mounted with come from a controller that may not run.
+    def _config_map(self, namespace: str, name: str) -> JsonObject | None:
+        found = self._around.stored(CONFIG_MAPS, namespace, name)
+        if found is None and name == ROOT_CA_CONFIG_MAP:
+            return root_ca_config_map(namespace, "")
+        return found
 
     async def _write(self, pod: JsonObject, status: JsonObject, kubelet: Kubelet) -> None:
         changed = {**pod, "status": status}
@@ -223,6 +254,17 @@ def fake_node(number: int) -> JsonDict:
         "metadata": {"name": name, "labels": labels},
         "spec": {"podCIDR": network, "podCIDRs": [network]},
     }
+
+
+def _as_kubelet_tells(node: JsonObject) -> JsonObject:
+    """Return a node as the events of its kubelet name it: the uid is its name."""
+    meta = {**metadata.metadata(node), "uid": metadata.name(node)}
+    return {**node, "metadata": meta}
+
+
+async def _tell_state(events: EventRecorder, node: JsonObject, state: str) -> None:
+    text = f"Node {metadata.name(node)} status is now: {state}"
+    await events.record(node, "Normal", state, text)
 
 
 def node_status(node: JsonObject, version: str, now: str) -> JsonDict:
@@ -339,7 +381,12 @@ class Nodes:
         self._around = around
         self._nodes = around.view(NODES)
         self._namespaces = around.view(NAMESPACES)
+        self._pods = around.view(PODS)
         self._requests = around.requests(_ACCOUNT)
+        self._events = around.recorder(self._requests, _ACCOUNT)
+        self._known: dict[str, bool] = {}
+        """By the names of nodes that have been seen, whether they took pods."""
+        self._kubelets: dict[str, Kubelet] = {}
         self._missing: dict[str, int] | None = None
         is_virtual = around.settings.clock is not None
         self._pause = VIRTUAL_RENEWAL_SECONDS if is_virtual else RENEWAL_SECONDS
@@ -365,29 +412,74 @@ class Nodes:
         found = self._nodes.get("", item)
         number = None if self._missing is None else self._missing.pop(item, None)
         if found is None:
+            self._known.pop(item, None)
+            self._kubelets.pop(item, None)
             if number is not None:
-                kubelet = kubelet_of(self._around, item)
+                kubelet = self._kubelet(item)
                 await kubelet.requests.create(self._nodes.resource, fake_node(number))
             return None
+        await self._greet(found)
         now = self._around.timestamp()
         status = node_status(found, self._around.version, now)
         if status != found.get("status"):
-            kubelet = kubelet_of(self._around, item)
+            kubelet = self._kubelet(item)
             await kubelet.requests.update_status(self._nodes.resource, found, status)
+            was_ready, comes_up = _is_ready(found), _is_ready({"status": status})
+            if comes_up and not was_ready:
+                await _tell_state(kubelet.events, _as_kubelet_tells(found), "NodeReady")
+            elif was_ready and not comes_up:
+                await _tell_state(self._events, found, "NodeNotReady")
             return None
         taints = lifecycle_taints(found, now)
         if taints != list((found.get("spec") or {}).get("taints") or ()):
             spec = {**(found.get("spec") or {}), "taints": taints}
             await self._requests.update(self._nodes.resource, {**found, "spec": spec})
             return None
+        if not _is_ready(found):
+            await self._mark_pods(item)
         if metadata.annotations(found).get(READY) == "false":
             return None
         return await self._renew(found)
 
+    def _kubelet(self, node: str) -> Kubelet:
+        found = self._kubelets.get(node)
+        if found is None:
+            found = self._kubelets[node] = kubelet_of(self._around, node)
+        return found
+
+    async def _greet(self, node: JsonObject) -> None:
+        """Tell of a node that is new, or that takes pods no longer or again."""
+        name = metadata.name(node)
+        takes_pods = not (node.get("spec") or {}).get("unschedulable")
+        if name not in self._known:
+            text = f"Node {name} event: Registered Node {name} in Controller"
+            await self._events.record(node, "Normal", "RegisteredNode", text)
+        if self._known.get(name, True) != takes_pods:
+            events, reason = self._kubelet(name).events, "NodeSchedulable"
+            reason = reason if takes_pods else "NodeNotSchedulable"
+            await _tell_state(events, _as_kubelet_tells(node), reason)
+        self._known[name] = takes_pods
+
+    # As `MarkPodsNotReady` of `pkg/controller/util/node`: so that nobody counts on them, though
+    # their kubelet says nothing.
+    async def _mark_pods(self, node: str) -> None:
+        """The pods of a node that is not ready are not ready either. Raises Stale."""
+        for pod in self._pods.on_node(node):
+            if not is_ready(pod):
+                continue
+            marked = {"status": "False", "lastTransitionTime": self._around.timestamp()}
+            conditions = [
+                {**one, **marked} if one.get("type") == "Ready" else one
+                for one in pod["status"]["conditions"]
+            ]
+            changed = {**pod, "status": {**pod["status"], "conditions": conditions}}
+            await self._requests.require_update(self._pods.resource, changed, "status")
+            await self._events.record(pod, "Warning", "NodeNotReady", "Node is not ready")
+
     async def _renew(self, node: JsonObject) -> float:
         name = metadata.name(node)
         leases = self._around.view(LEASES)
-        kubelet = kubelet_of(self._around, name)
+        kubelet = self._kubelet(name)
         now = self._around.now()
         spec = {
             "holderIdentity": name,

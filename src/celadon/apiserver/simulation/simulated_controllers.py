@@ -27,7 +27,9 @@ from celadon.apiserver.simulation.deployments import (
 from celadon.apiserver.simulation.nodes import Kubelets, Nodes, PodEvictions
 from celadon.apiserver.simulation.planning import endpoint_slices, volume_claims
 from celadon.apiserver.simulation.planning.autoscaling import (
+    Past,
     Recommendation,
+    Resizing,
     Target,
     autoscaler_plan,
 )
@@ -103,24 +105,29 @@ class PlanRunner:
     async def run(self, plan: Plan, about: JsonObject) -> None:
         """Carry out a plan, whose events are about an object. Raises Stale when something was
         refused."""
-        was_refused = status_refused = False
+        refusal: str | None = None
+        status_refused = False
         for step in plan.steps:
             is_status = step.verb is Verb.STATUS
             can_follow = step.follows_status and not status_refused
-            if was_refused and not is_status and not can_follow:
+            if refusal is not None and not is_status and not can_follow:
                 continue
-            if not await self._take(step, about, was_refused=was_refused):
-                was_refused = True
+            error = await self._take(step, about, refusal)
+            if error is not None:
+                refusal = error
                 status_refused |= is_status
-        if was_refused:
+        if refusal is not None:
             raise Stale
 
-    async def _take(self, step: Step, about: JsonObject, *, was_refused: bool) -> bool:
-        """Carry out one step, and return whether it succeeded. Raises Stale."""
+    async def _take(self, step: Step, about: JsonObject, refusal: str | None) -> str | None:
+        """Carry out one step, after what was refused, if anything was. Return None if it succeeded,
+        or the error. Raises Stale."""
         if step.verb is Verb.TELL:
             await self._tell(step.done, step.object)
-            return True
-        obj = step.otherwise if was_refused and step.otherwise is not None else step.object
+            return None
+        obj = step.object
+        if refusal is not None and step.otherwise is not None:
+            obj = step.otherwise(refusal)
         resource = self._resources[obj["kind"]]
         if step.verb is Verb.CREATE:
             return await self._create(resource, step, about)
@@ -133,29 +140,29 @@ class PlanRunner:
             subresource = "status" if step.verb is Verb.STATUS else ""
             reply = await self._requests.update(resource, obj, subresource)
         await self._tell(step.failed if reply.failed else step.done, about, reply.message)
-        return not reply.failed
+        return reply.message if reply.failed else None
 
-    async def _create(self, resource: Resource, step: Step, about: JsonObject) -> bool:
+    async def _create(self, resource: Resource, step: Step, about: JsonObject) -> str | None:
         reply = await self._requests.create(resource, step.object)
         if reply.code == CONFLICT:  # somebody else's, about which upstream writes no event
-            return step.may_exist
+            return None if step.may_exist else reply.message
         if reply.failed or reply.code >= 400:
             if not is_namespace_ending(reply):
                 await self._tell(step.failed, about, reply.message)
-            return False
+            return reply.message
         await self._tell(step.done, about, name=metadata.name(reply.body))
         if step.follow is not None:
-            return await self._take(step.follow(reply.body), about, was_refused=False)
-        return True
+            return await self._take(step.follow(reply.body), about, None)
+        return None
 
-    async def _delete(self, resource: Resource, step: Step, about: JsonObject) -> bool:
+    async def _delete(self, resource: Resource, step: Step, about: JsonObject) -> str | None:
         policy = "Foreground" if step.is_foreground else "Background"
         try:
             reply = await self._requests.delete(resource, step.object, policy=policy)
         except Stale:  # it is gone already
-            return True
+            return None
         await self._tell(step.failed if reply.failed else step.done, about, reply.message)
-        return not reply.failed
+        return reply.message if reply.failed else None
 
     async def _tell(
         self, told: Told | None, about: JsonObject, error: str = "", name: str = ""
@@ -668,11 +675,24 @@ STANDARD_CLASS: Final = {
 
 AUTOSCALERS: Final = GroupVersionResource("autoscaling", "v2", "horizontalpodautoscalers")
 _REMEMBERED: Final = 256
-"""Recommendations of one autoscaler: of more than an hour."""
+"""Recommendations of one autoscaler, and changes that it made: of more than an hour."""
+
+
+class _Memory:
+    """What is known of one autoscaler since it was seen first."""
+
+    def __init__(self) -> None:
+        self.recommendations: deque[Recommendation] = deque(maxlen=_REMEMBERED)
+        self.resizings: deque[Resizing] = deque(maxlen=_REMEMBERED)
+
+    def past(self) -> Past:
+        """All of it, as it is now."""
+        return Past(tuple(self.recommendations), tuple(self.resizings))
 
 
 class Autoscalers(PlannedController):
-    """Scales what is built in; other kinds have no scale here."""
+    """Scales what is built in; other kinds have no scale here. It looks every 15 seconds, and when
+    something else is asked for."""
 
     account = component = "horizontal-pod-autoscaler"
     workloads = AUTOSCALERS
@@ -680,17 +700,31 @@ class Autoscalers(PlannedController):
 
     def __init__(self, around: Surroundings) -> None:
         super().__init__(around)
-        self._recent: dict[str, deque[Recommendation]] = {}
+        self._known: dict[str, _Memory] = {}
 
-    async def plan(self, workload: JsonObject) -> Plan:
-        """Plan the next size of a workload; what metrics recommend is remembered for the next
-        time."""
-        uid, now = metadata.uid(workload), self.around.now()
-        recent = self._recent.setdefault(uid, deque(maxlen=_REMEMBERED))
-        scaling = autoscaler_plan(workload, self._target(workload), recent, now)
+    def concerned(self, change: Change) -> Iterable[str]:
+        """The items to look at after a change. A status is written by nobody else."""
+        if change.new is None and change.old is not None:
+            self._known.pop(metadata.uid(change.old), None)
+        if _asked(change.old) == _asked(change.new):
+            return ()
+        return super().concerned(change)
+
+    async def sync(self, workload: JsonObject) -> float | None:
+        """Scale a workload, if need be. What metrics recommend is remembered for the next time, and
+        a change if it could be made. Raises Stale."""
+        target, now = self._target(workload), self.around.now()
+        known = self._known.setdefault(metadata.uid(workload), _Memory())
+        if isinstance(target, Target) and not known.recommendations:
+            known.recommendations.append(Recommendation(now, target.replicas))
+        count = len(target.pods) if isinstance(target, Target) else 0
+        scaling = await self.decided(count, autoscaler_plan, workload, target, known.past(), now)
         if scaling.recommended is not None:
-            recent.append(Recommendation(now, scaling.recommended))
-        return scaling.plan
+            known.recommendations.append(Recommendation(now, scaling.recommended))
+        await self.runner.run(scaling.plan, workload)
+        if scaling.resized:
+            known.resizings.append(Resizing(now, scaling.resized))
+        return scaling.plan.again
 
     def _target(self, autoscaler: JsonObject) -> Target | str:
         reference = (autoscaler.get("spec") or {}).get("scaleTargetRef") or {}
@@ -699,13 +733,22 @@ class Autoscalers(PlannedController):
         if gvr is None:
             version = reference.get("apiVersion") or "v1"
             return f'no matches for kind "{kind}" in group "{version.rpartition("/")[0]}"'
-        found = self.around.view(gvr).get(metadata.namespace(autoscaler), name)
+        namespace = metadata.namespace(autoscaler)
+        found = self.around.view(gvr).get(namespace, name)
         if found is None:
             group = f".{gvr.group}" if gvr.group else ""
             return f'{gvr.resource}{group} "{name}" not found'
         spec = found.get("spec") or {}
         replicas = spec.get("replicas")
-        return Target(found, 1 if replicas is None else replicas, bool(spec.get("selector")))
+        pods = self.around.view(PODS).in_namespace(namespace)
+        return Target(found, 1 if replicas is None else replicas, bool(spec.get("selector")), pods)
+
+
+def _asked(autoscaler: JsonObject | None) -> object:
+    """Return what an autoscaler asks for; None if it is not there."""
+    if autoscaler is None:
+        return None
+    return autoscaler.get("spec"), metadata.annotations(autoscaler)
 
 
 # --- All of them -------------------------------------------------------------

@@ -16,7 +16,7 @@ from celadon.apiserver.controllers.controller_loops import (
     ServerRequests,
     Stale,
 )
-from celadon.apiserver.controllers.server_controllers import ControllerSurroundings
+from celadon.apiserver.controllers.server_controllers import ControllerSurroundings, built_in
 from celadon.apiserver.simulation.cluster_client import (
     CREATED,
     NOT_FOUND,
@@ -54,6 +54,11 @@ class Surroundings:
     def view(self, gvr: GroupVersionResource) -> KindView:
         """The objects of a kind."""
         return self._cluster.of(gvr)
+
+    def stored(self, gvr: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
+        """Return an object of a kind that nobody keeps in view; None if it is not there."""
+        found = self._given.objects.get(built_in(gvr), namespace, name)
+        return None if found is None else found.object
 
     def timestamp(self) -> str:
         """The time as objects have it."""

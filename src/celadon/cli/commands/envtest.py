@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
-from collections.abc import Sequence
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 from celadon import __version__
 from celadon.cli import output
@@ -14,7 +15,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.options import missing_package
 
 if TYPE_CHECKING:
-    from celadon.cli.envtest.asset_folders import AssetVersion, VersionSelector
+    from celadon.cli.envtest.asset_folders import AssetFolder, VersionSelector
 
 DESCRIPTION: Final = """\
 Make a folder with programs that tests of operators start in place of envtest's: `kube-apiserver`
@@ -33,7 +34,7 @@ versions:
 examples:
   celadon envtest list
   celadon envtest use 1.33 --bin-dir ~/.kubeapitest
-  export KUBEBUILDER_ASSETS=$(celadon envtest use 1.33 -p path)
+  export KUBEBUILDER_ASSETS=$(celadon envtest use 1.33)
 
 No controllers run in the server, as none run in envtest; the variable CELADON_ENVTEST_CONTROLLERS
 names some, or `*` those of `celadon serve`. CELADON_ENVTEST_SIMULATE=3 lets workloads run, on three
@@ -59,8 +60,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--print",
         dest="form",
         choices=("overview", "path", "env"),
-        default="overview",
-        help="what `use` shows: all, the path alone, a line for a shell (default: overview)",
+        help="what `use` shows: all, the path alone, a line for a shell (default: overview on a "
+        "terminal, else path)",
     )
     parser.add_argument(
         "-i",
@@ -73,7 +74,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--use-env",
         action="store_true",
         default=bool(os.environ.get("ENVTEST_USE_ENV")),
-        help=f"use the folder that {ASSETS} names, if it has the programs",
+        help=f"use the folder that {ASSETS} names, if it is a version's or has the programs",
     )
     parser.add_argument(
         "--bin-dir", type=Path, metavar="FOLDER", help="where folders are made (default: a cache)"
@@ -87,7 +88,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         of_others.add_argument(name, metavar="NAME", help="nothing is downloaded")
     for name in ("--use-deprecated-gcs", "--verify"):
         of_others.add_argument(name, action="store_true", help="nothing is downloaded")
-    of_others.add_argument("-v", metavar="LEVEL", help="nothing is logged")
+    of_others.add_argument("-v", "--v", metavar="LEVEL", help="nothing is logged")
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -98,7 +99,6 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.envtest.asset_folders import AssetError, VersionUnknown, parse_selector
 
     try:
-        _check_platform(options)
         selector = parse_selector(options.version)
         if options.verb in ("list", "installed"):
             return _list(options, selector)
@@ -123,6 +123,24 @@ def _check_platform(options: argparse.Namespace) -> None:
             raise AssetError(f"--{name} {wanted}: the programs are for this machine, {here}")
 
 
+def _is_meant(options: argparse.Namespace, platform: str) -> bool:
+    """Return whether `--os` and `--arch` select a platform, such as `linux/amd64`."""
+    from celadon.cli.envtest.asset_folders import this_platform
+
+    given = (options.os, options.arch)
+    wanted = [one or here for one, here in zip(given, this_platform(), strict=True)]
+    parts = platform.split("/")
+    return all(one in ("*", part) for one, part in zip(wanted, parts, strict=True))
+
+
+def _meant(options: argparse.Namespace, selector: VersionSelector) -> list[AssetFolder]:
+    """Return the folders of the versions and platforms that are meant, newest first."""
+    from celadon.cli.envtest.asset_folders import installed_folders
+
+    folders = installed_folders(_root(options), selector)
+    return [one for one in folders if _is_meant(options, one.platform)]
+
+
 def _root(options: argparse.Namespace) -> Path:
     from celadon.cli.envtest.asset_folders import default_root
 
@@ -135,20 +153,21 @@ def _use(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     from celadon.cli.envtest.asset_folders import (
         RELEASES,
         AssetError,
-        holds_programs,
         installed_folders,
         make_folder,
         this_platform,
         version_to_use,
     )
 
-    given = os.environ.get(ASSETS, "")
-    if options.use_env and given and holds_programs(Path(given)):
-        return _show(options.form, "*", "*/*", given)
+    given = _folder_of_environment(options)
+    if given is not None:
+        return _show(options.form, *given)
+    _check_platform(options)
     if options.verb == "sideload":
         if selector.exact is None:
             raise AssetError("`sideload` needs a whole version, such as 1.33.0")
-        output.complain("warning: the archive is not read: the programs come with Celadon")
+        _read_away(sys.stdin)
+        output.complain("warning: the archive is not used: the programs come with Celadon")
     if options.installed_only and options.force:
         raise AssetError("`--installed-only` and `--force` exclude each other")
     missing = missing_package()
@@ -169,8 +188,33 @@ def _use(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     return _show(options.form, str(version), here, str(path))
 
 
-def _show(form: str, version: str, platform: str, path: str) -> Exit:
-    """The path in one of the forms of `setup-envtest`; alone it has no end of line."""
+def _folder_of_environment(options: argparse.Namespace) -> tuple[str, str, str] | None:
+    """Version, platform and path of the folder that the environment names, with `--use-env`. A name
+    of a version is believed; another folder must have the programs."""
+    from celadon.cli.envtest.asset_folders import holds_programs, version_in_name
+
+    given = os.environ.get(ASSETS, "")
+    if not (options.use_env and given and options.verb == "use"):
+        return None
+    named = version_in_name(Path(given))
+    if named is not None:
+        return str(named[0]), named[1], given
+    return ("*", "*/*", given) if holds_programs(Path(given)) else None
+
+
+def _read_away(stream: TextIO | None) -> None:
+    """Whoever writes an archive into a pipe fails if nobody reads it."""
+    if stream is not None and not stream.isatty():
+        with contextlib.suppress(OSError):
+            while stream.buffer.read(1 << 20):
+                pass
+
+
+def _show(form: str | None, version: str, platform: str, path: str) -> Exit:
+    """The path in one of the forms of `setup-envtest`; alone it has no end of line. Who does not
+    name a form gets the path, if no person reads it: `$(celadon envtest use 1.33)`."""
+    if form is None:
+        form = "overview" if output.is_terminal(sys.stdout) else "path"
     if form == "path":
         output.write(path)
     elif form == "env":
@@ -183,29 +227,22 @@ def _show(form: str, version: str, platform: str, path: str) -> Exit:
 
 def _list(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     """Versions that are made, and those that can be."""
-    from celadon.cli.envtest.asset_folders import (
-        available_versions,
-        installed_folders,
-        this_platform,
-    )
+    from celadon.cli.envtest.asset_folders import available_versions, this_platform
 
-    folders = installed_folders(_root(options), selector)
-    _rows("(installed)", [(one.version, one.platform) for one in folders])
-    if options.verb == "list" and not options.installed_only:
-        here = "/".join(this_platform())
-        _rows("(available)", [(version, here) for version in available_versions(selector)])
+    here = "/".join(this_platform())
+    rows = [("(installed)", f"v{one.version}", one.platform) for one in _meant(options, selector)]
+    if options.verb == "list" and not options.installed_only and _is_meant(options, here):
+        rows += [("(available)", f"v{one}", here) for one in available_versions(selector)]
+    width = max((len(version) for _, version, _ in rows), default=0)
+    output.write("".join(f"{state}  {one:{width}}  {where}\n" for state, one, where in rows))
     return Exit.OK
-
-
-def _rows(state: str, rows: Sequence[tuple[AssetVersion, str]]) -> None:
-    output.write("".join(f"{state}  v{version}  {platform}\n" for version, platform in rows))
 
 
 def _clean_up(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     """Take folders away; without a version all."""
-    from celadon.cli.envtest.asset_folders import installed_folders, remove_folders
+    from celadon.cli.envtest.asset_folders import remove_folders
 
-    folders = installed_folders(_root(options), selector)
+    folders = _meant(options, selector)
     for folder in remove_folders(folders):
         output.write(f"removed {folder.version} ({folder.platform})\n")
     for folder in folders:

@@ -237,14 +237,18 @@ def installed_folders(root: Path, selector: VersionSelector) -> list[AssetFolder
     """Return the folders that are meant, newest first; those of other programs, too."""
     folders = []
     for path in (root / "k8s").glob("*-*-*"):
-        match = _FOLDER.fullmatch(path.name)
-        if match is None or not path.is_dir():
-            continue
-        version = AssetVersion(*map(int, match.groups()[:3]))
-        if selector.matches(version):
-            own = (path / MARKER).is_file()
-            folders.append(AssetFolder(version, f"{match[4]}/{match[5]}", path, own))
+        named = version_in_name(path)
+        if named is not None and path.is_dir() and selector.matches(named[0]):
+            folders.append(AssetFolder(*named, path, own=(path / MARKER).is_file()))
     return sorted(folders, key=lambda one: (one.version, one.platform), reverse=True)
+
+
+def version_in_name(path: Path) -> tuple[AssetVersion, str] | None:
+    """Return what a folder's name says that it has, such as 1.33.0 for `linux/amd64`."""
+    match = _FOLDER.fullmatch(path.name)
+    if match is None:
+        return None
+    return AssetVersion(*map(int, match.groups()[:3])), f"{match[4]}/{match[5]}"
 
 
 def make_folder(root: Path, version: AssetVersion, *, anew: bool = False) -> Path:

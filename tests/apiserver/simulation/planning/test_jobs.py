@@ -96,7 +96,7 @@ def test_the_first_pods() -> None:
     }
     (status,) = [one for one in plan.steps if one.verb is Verb.STATUS]
     assert status.otherwise is not None
-    assert status.otherwise["status"]["active"] == 0
+    assert status.otherwise("refused")["status"]["active"] == 0
 
 
 @pytest.mark.parametrize(

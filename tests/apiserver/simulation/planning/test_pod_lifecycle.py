@@ -13,6 +13,7 @@ from celadon.apiserver.simulation.planning.pod_lifecycle import (
     DOMAIN,
     Addresses,
     Habits,
+    Sources,
     Step,
     duration,
     killed_status,
@@ -40,20 +41,24 @@ def pod(annotations: Mapping[str, str] | None = None, **spec: Any) -> dict[str, 
 class Life:
     """A pod whose clock is moved to whatever it waits for."""
 
-    def __init__(self, of: dict[str, Any], habits: Habits | None = None) -> None:
+    def __init__(
+        self, of: dict[str, Any], habits: Habits | None = None, sources: Sources | None = None
+    ) -> None:
         self.pod = of
+        self.sources = sources
         self.habits = Habits() if habits is None else habits
         self.now = NOW
         self.reasons: list[str] = []
         self.step = self.look()
 
     def look(self) -> Step:
-        step = next_step(self.pod, WHERE, self.habits, self.now)
+        step = next_step(self.pod, WHERE, self.habits, self.now, self.sources)
         self.pod = {**self.pod, "status": step.status}
         self.reasons += [one.reason for one in step.events]
+        self.texts = [one.message for one in step.events]
         self.step = step
         if self.phase in ("Pending", "Running"):
-            again = next_step(self.pod, WHERE, self.habits, self.now)
+            again = next_step(self.pod, WHERE, self.habits, self.now, self.sources)
             assert (again.status, again.events) == (step.status, []), "nothing new at that time"
         return step
 
@@ -266,3 +271,138 @@ def test_killed_containers() -> None:
 )
 def test_durations(text: str, expected: float | None) -> None:
     assert duration(text) == expected
+
+
+# --- configuration ---
+
+HAVE = {"have": {"data": {"k": "v"}, "binaryData": {"b": "dg=="}}}
+SOURCES = Sources(HAVE.get, HAVE.get)
+NONE = Sources(lambda _: None, lambda _: None)
+
+
+def variable(kind: str, name: str, key: str, **more: Any) -> dict[str, Any]:
+    return {"name": "V", "valueFrom": {f"{kind}KeyRef": {"name": name, "key": key, **more}}}
+
+
+def container(**more: Any) -> list[dict[str, Any]]:
+    return [{"name": "app", "image": "app", **more}]
+
+
+def volume(**source: Any) -> list[dict[str, Any]]:
+    return [{"name": "v", **source}]
+
+
+OPTIONAL = {"optional": True}
+OF_NONE = [{"secret": {"name": "no"}}, {"configMap": {"name": "no"}}, {"secret": {"name": "no"}}]
+ITEMS = [{"key": "b", "path": "p"}, {"key": "x", "path": "q"}]
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"envFrom": [{"configMapRef": {"name": "no"}}]}, 'configmap "no" not found'),
+        ({"envFrom": [{"secretRef": {"name": "no"}}]}, 'secret "no" not found'),
+        ({"env": [variable("configMap", "no", "k")]}, 'configmap "no" not found'),
+        (
+            {"env": [variable("configMap", "have", "x")]},
+            "couldn't find key x in ConfigMap default/have",
+        ),
+        (
+            {"env": [variable("secret", "have", "x")]},
+            "couldn't find key x in Secret default/have",
+        ),
+        (
+            {
+                "env": [variable("secret", "no", "x")],
+                "envFrom": [{"secretRef": {"name": "have"}}, {"configMapRef": {"name": "no"}}],
+            },
+            'configmap "no" not found',
+        ),
+    ],
+)
+def test_a_container_that_cannot_be_configured(given: dict[str, Any], text: str) -> None:
+    life = Life(pod(containers=container(**given)), sources=SOURCES)
+    assert (life.phase, life.step.again, life.step.lacks) == ("Pending", None, True)
+    waiting = {"reason": "CreateContainerConfigError", "message": text}
+    assert life.container()["state"] == {"waiting": waiting}
+    assert (life.reasons, life.texts[-1]) == (["Pulled", "Failed"], f"Error: {text}")
+    assert life.pod["status"]["podIP"]
+    assert life.condition("PodReadyToStartContainers")[0] == "True"
+    life.sources = None
+    assert not life.look().lacks
+    assert life.phase == "Running"
+    life.sources = NONE
+    assert not life.look().lacks, "what runs is left alone"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ({"secret": {"secretName": "no"}}, 'secret "no" not found'),
+        ({"configMap": {"name": "no"}}, 'configmap "no" not found'),
+        (
+            {"secret": {"secretName": "have", "items": ITEMS}},
+            "references non-existent secret key: x",
+        ),
+        (
+            {"configMap": {"name": "have", "items": ITEMS}},
+            "configmap references non-existent config key: x",
+        ),
+        (
+            {"projected": {"sources": OF_NONE}},
+            '[secret "no" not found, configmap "no" not found]',
+        ),
+    ],
+)
+def test_a_volume_that_cannot_be_mounted(source: dict[str, Any], text: str) -> None:
+    life = Life(pod(volumes=volume(**source)), sources=SOURCES)
+    assert (life.phase, life.step.again, life.step.lacks) == ("Pending", None, True)
+    assert life.container()["state"] == {"waiting": {"reason": "ContainerCreating"}}
+    assert life.texts == [f'MountVolume.SetUp failed for volume "v" : {text}']
+    assert "podIP" not in life.pod["status"]
+    assert life.condition("PodReadyToStartContainers")[0] == "False"
+    life.sources = None
+    life.look()
+    assert life.phase == "Running"
+    assert life.reasons == ["FailedMount", "Pulled", "Created", "Started"]
+    life.sources = NONE
+    assert not life.look().lacks, "what is mounted stays"
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        pod(volumes=volume(secret={"secretName": "no", **OPTIONAL})),
+        pod(volumes=volume(configMap={"name": "have", "items": ITEMS, **OPTIONAL})),
+        pod(volumes=volume(projected={"sources": [{"secret": {"name": "no", **OPTIONAL}}]})),
+        pod(volumes=volume(emptyDir={})),
+        pod(containers=container(envFrom=[{"configMapRef": {"name": "no", **OPTIONAL}}])),
+        pod(containers=container(env=[variable("secret", "no", "k", **OPTIONAL)])),
+        pod(containers=container(env=[variable("secret", "have", "x", **OPTIONAL)])),
+        pod(containers=container(env=[{"name": "V", "value": "x"}])),
+    ],
+)
+def test_what_may_be_missing(of: dict[str, Any]) -> None:
+    life = Life(of, sources=SOURCES)
+    assert (life.phase, life.step.lacks) == ("Running", False)
+
+
+def test_a_restart_needs_the_configuration_again() -> None:
+    needs = container(envFrom=[{"secretRef": {"name": "have"}}])
+    life = Life(pod({"run-for": "5s"}, containers=needs), sources=SOURCES)
+    life.sources = NONE
+    life.wait()
+    found = life.container()
+    assert found["state"]["waiting"]["reason"] == "CreateContainerConfigError"
+    assert (found["lastState"]["terminated"]["exitCode"], found["restartCount"]) == (0, 0)
+    life.sources = SOURCES
+    life.look()
+    assert (life.phase, life.container()["restartCount"]) == ("Running", 1)
+
+
+def test_init_containers_wait_for_volumes_too() -> None:
+    given = pod(volumes=volume(secret={"secretName": "no"}), initContainers=container())
+    given["spec"]["initContainers"][0]["name"] = "first"
+    life = Life(given, sources=SOURCES)
+    states = [life.container(name)["state"]["waiting"]["reason"] for name in ("first", "app")]
+    assert states == ["PodInitializing"] * 2

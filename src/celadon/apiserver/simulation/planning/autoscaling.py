@@ -1,23 +1,23 @@
 """HorizontalPodAutoscalers: their conditions, and how many replicas there should be.
 
-As k8s.io/kubernetes `pkg/controller/podautoscaler/horizontal.go`. Nothing measures pods here: the
-use of resources stands in an annotation, and metrics of other sorts are not to be had, as in a
-cluster without an adapter for them. Of `behavior` only the window for scaling down is looked at.
+As k8s.io/kubernetes `pkg/controller/podautoscaler/{horizontal,replica_calculator}.go`. Nothing
+measures pods here: what each running pod uses stands in an annotation, and metrics of other sorts
+are not to be had, as in a cluster without an adapter for them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
-from typing import Final
+from typing import Final, TypeAlias
 
+from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.apiserver.simulation.planning.plans import WARNING, Plan, Step, Told, Verb, told
 from celadon.apiserver.simulation.planning.pod_facts import spec_of, status_of, time_text
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
-from celadon.kube.quantity import QuantityError, parse
+from celadon.kube.quantity import MILLI, Format, Quantity, QuantityError, parse, pod_needs
 from celadon.patterns import late_pattern
 from celadon.records import dataclass
 
@@ -25,13 +25,17 @@ USAGE: Final = "simulation.celadon.dev/usage"
 """The annotation: what a pod uses on average, such as `cpu=80%,memory=200Mi`; a share is one of
 what it requests."""
 # Defaults of kube-controller-manager: `--horizontal-pod-autoscaler-sync-period`,
-# `-downscale-stabilization` and `-tolerance`; the limit is `scaleUpLimitMinimum` of
-# `horizontal.go`.
+# `-downscale-stabilization`, `-tolerance`, `-cpu-initialization-period` and
+# `-initial-readiness-delay`; the limit is `scaleUpLimitMinimum` of `horizontal.go`.
 SYNC_SECONDS: Final = 15.0
 """Between two looks."""
 _WINDOW: Final = 300.0
 """Seconds in which the highest recommendation counts, before fewer replicas are wanted."""
-_TOLERANCE: Final = Decimal("0.1")
+_TOLERANCE: Final = 0.1
+_INITIAL: Final = timedelta(minutes=5)
+"""In which a pod's processor time does not count while it is not ready."""
+_FIRST_READINESS: Final = timedelta(seconds=30)
+"""A pod that was last seen unready so soon after its start has never been ready."""
 _LEAST_LIMIT: Final = 4
 _NO_METRICS: Final = (
     "unable to fetch metrics from resource metrics API: the server could not find the requested "
@@ -41,12 +45,13 @@ _NO_METRICS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """This is what is scaled: the object, how many replicas it has and is to have, and whether it
-    selects pods."""
+    """This is what is scaled: the object, how many replicas it has and is to have, whether it
+    selects pods, and the pods of its namespace."""
 
     object: JsonObject
     replicas: int
     has_selector: bool = True
+    pods: Sequence[JsonObject] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +63,36 @@ class Recommendation:
 
 
 @dataclass(frozen=True, slots=True)
+class Resizing:
+    """Holds by how many replicas a target was scaled at a time, down if they are negative."""
+
+    at: datetime
+    replicas: int
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """Holds what an autoscaler remembers."""
+
+    recommendations: Sequence[Recommendation] = ()
+    resizings: Sequence[Resizing] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Scaling:
-    """The plan, and what metrics ask for, if they ask for anything."""
+    """The plan, what metrics ask for, if they ask for anything, and by how many replicas the target
+    is scaled."""
 
     plan: Plan
     recommended: int | None = None
+    resized: int = 0
 
 
 def autoscaler_plan(
-    autoscaler: JsonObject,
-    target: Target | str,
-    recent: Iterable[Recommendation],
-    now: datetime,
+    autoscaler: JsonObject, target: Target | str, past: Past, now: datetime
 ) -> Scaling:
     """The next steps of an autoscaler; in place of a target that is not found stands why."""
-    return _Sync(autoscaler, now).scaling(target, recent)
+    return _Sync(autoscaler, past, now).scaling(target)
 
 
 class _Unknown(Exception):
@@ -92,21 +112,28 @@ class _Proposal:
 class _Sync:
     """Takes one look at one autoscaler."""
 
-    def __init__(self, autoscaler: JsonObject, now: datetime) -> None:
+    def __init__(self, autoscaler: JsonObject, past: Past, now: datetime) -> None:
         self.autoscaler = autoscaler
         self.spec = spec_of(autoscaler)
+        self.past = past
         self.now = now
+        behavior = self.spec.get("behavior")
+        self.rules: _Rules | None = None
+        if behavior is not None:
+            self.rules = behavior.get("scaleUp") or {}, behavior.get("scaleDown") or {}
         self.status: JsonDict = dict(status_of(autoscaler))
         self.conditions: list[JsonDict] = [
             dict(condition) for condition in self.status.get("conditions") or ()
         ]
         self.steps: list[Step] = []
+        self.refused: Callable[[str], JsonObject] | None = None
+        """The status if the target cannot be scaled, of the error."""
         least = self.spec.get("minReplicas")
         self.least: int = 1 if least is None else least
         self.most: int = self.spec.get("maxReplicas") or 0
 
     # As `reconcileAutoscaler`.
-    def scaling(self, target: Target | str, recent: Iterable[Recommendation]) -> Scaling:
+    def scaling(self, target: Target | str) -> Scaling:
         if isinstance(target, str):
             self._warn("FailedGetScale", target)
             text = f"the HPA controller was unable to get the target's current scale: {target}"
@@ -134,13 +161,14 @@ class _Sync:
             reason = "All metrics below target"
             if recommended > current:
                 reason = f"{found.name} above target"
-            wanted = self._normalized(current, recommended, recent)
+            wanted = self._normalized(current, recommended)
         if wanted != current:
             self._rescale(target, wanted, reason)
         self._tell(current, wanted)
-        return Scaling(self._done(), recommended)
+        return Scaling(self._done(), recommended, wanted - current)
 
     def _rescale(self, target: Target, wanted: int, reason: str) -> None:
+        self.refused = self._refusal(target.replicas)
         obj = target.object
         scaled = {**obj, "spec": {**spec_of(obj), "replicas": wanted}}
         text = f"New size: {wanted}; reason: {reason}"
@@ -150,6 +178,19 @@ class _Sync:
         text = f"the HPA controller was able to update the target scale to {wanted}"
         self._set("AbleToScale", "True", "SucceededRescale", text)
         self.status["lastScaleTime"] = time_text(self.now)
+
+    def _refusal(self, current: int) -> Callable[[str], JsonObject]:
+        """Return what makes the status of an error: all is as it is now, but for that."""
+        status, conditions = dict(self.status), [dict(one) for one in self.conditions]
+
+        def refused(error: str) -> JsonObject:
+            text = f"the HPA controller was unable to update the target scale: {error}"
+            _set_condition(conditions, self.now, "AbleToScale", "False", "FailedUpdateScale", text)
+            desired = status.get("desiredReplicas") or 0
+            made = {**status, "currentReplicas": current, "desiredReplicas": desired}
+            return {**self.autoscaler, "status": {**made, "conditions": conditions}}
+
+        return refused
 
     # --- metrics ---
 
@@ -167,7 +208,7 @@ class _Sync:
         current: list[JsonObject] = []
         for metric in metrics:
             try:
-                proposals.append(self._of_metric(metric, target.replicas))
+                proposals.append(self._of_metric(metric, target))
                 current.append(proposals[-1].current)
             except _Unknown as error:
                 failures.append((*_failure_of(metric), str(error)))
@@ -194,68 +235,174 @@ class _Sync:
         self._set("ScalingActive", "True", "ValidMetricFound", text)
         return best
 
-    def _of_metric(self, metric: JsonObject, current: int) -> _Proposal:
+    def _of_metric(self, metric: JsonObject, target: Target) -> _Proposal:
         """Return what one metric asks for. Raises _Unknown."""
         if metric.get("type") != "Resource":
             raise _Unknown("no metrics of this type are simulated")
         source = metric["resource"]
-        name, target = source["name"], source.get("target") or {}
+        name, wanted = source["name"], source.get("target") or {}
         used = _usage(metadata.annotations(self.autoscaler).get(USAGE, "")).get(name, "")
-        average, share = target.get("averageValue"), target.get("averageUtilization")
-        what = "usage" if average is not None else "utilization"
-        if not used or used.endswith("%") != (average is None):
-            why = f"unable to get metrics for resource {name}: {_NO_METRICS}"
-            raise _Unknown(f"failed to get {name} {what}: {why}")
-        if average is not None:
-            ratio = parse(used).as_decimal() / (parse(average).as_decimal() or 1)
-            value: JsonDict = {"averageValue": used}
-            label = f"{name} resource"
-        else:
-            percent = int(used.removesuffix("%"))
-            ratio, value = Decimal(percent) / (share or 1), {"averageUtilization": percent}
-            label = f"{name} resource utilization (percentage of request)"
+        is_share = wanted.get("averageValue") is None
+        try:
+            replicas, value = self._of_pods(name, used, wanted, target)
+        except _Unknown as error:
+            what = "utilization" if is_share else "usage"
+            raise _Unknown(f"failed to get {name} {what}: {error}") from None
+        label = f"{name} resource"
+        if is_share:
+            label += " utilization (percentage of request)"
         told_value = {"type": "Resource", "resource": {"name": name, "current": value}}
-        # Without the tolerance, every small change of a load would move a pod.
-        if abs(1 - ratio) <= _TOLERANCE:
-            return _Proposal(current, label, told_value)
-        return _Proposal(math.ceil(ratio * current), label, told_value)
+        return _Proposal(replicas, label, told_value)
+
+    # As `GetResourceReplicas` and `calcPlainMetricReplicas`, whose numbers are thousandths.
+    def _of_pods(
+        self, name: str, used: str, wanted: JsonObject, target: Target
+    ) -> tuple[int, JsonDict]:
+        """Return for how many replicas the use of a resource asks, and that use as a status tells
+        it. Raises _Unknown."""
+        if not used or used.endswith("%") != (wanted.get("averageValue") is None):
+            raise _Unknown(f"unable to get metrics for resource {name}: {_NO_METRICS}")
+        selector = facts.selector_of(target.object)
+        pods = [one for one in target.pods if selector.matches(metadata.labels(one))]
+        if not any(facts.phase(pod) == "Running" for pod in pods):
+            why = "no metrics returned from resource metrics API"
+            raise _Unknown(f"unable to get metrics for resource {name}: {why}")
+        active = [pod for pod in pods if facts.is_active(pod)]
+        counted = [pod for pod in active if not _is_unready(pod, name, self.now)]
+        if not counted:
+            raise _Unknown("did not receive metrics for targeted pods (pods might be unready)")
+        if used.endswith("%"):
+            requests = {metadata.name(pod): _request(pod, name) for pod in pods}
+            percent, share = int(used.removesuffix("%")), wanted.get("averageUtilization") or 1
+            requested = sum(requests[metadata.name(pod)] for pod in counted)
+            if not requested:
+                raise _Unknown("no metrics returned matched known pods")
+            value: JsonDict = {"averageUtilization": percent}
+            average = requested * percent // 100 // len(counted)
+
+            def ratio(those: Sequence[JsonObject]) -> float:
+                of_all = sum(requests[metadata.name(pod)] for pod in those)
+                return float(requested * percent // of_all) / share
+
+        else:
+            average = parse(used).int64_value(-MILLI)
+            most = parse(wanted["averageValue"]).int64_value(-MILLI) or 1
+            value = {}
+
+            def ratio(those: Sequence[JsonObject]) -> float:
+                return float(average * len(counted) // len(those)) / most
+
+        form = Format.BINARY_SI if name == "memory" else Format.DECIMAL_SI
+        value["averageValue"] = str(Quantity(average, MILLI, form))
+        return self._by_ratio(target.replicas, counted, active, ratio), value
+
+    def _by_ratio(
+        self,
+        current: int,
+        counted: Sequence[JsonObject],
+        active: Sequence[JsonObject],
+        ratio: Callable[[Sequence[JsonObject]], float],
+    ) -> int:
+        """Return for how many replicas the ratio of use to target asks. Where more are needed, pods
+        that are not ready yet count as if they used nothing."""
+        found = ratio(counted)
+        if found <= 1 or len(counted) == len(active):
+            return current if self._tolerates(found) else math.ceil(found * len(counted))
+        found = ratio(active)
+        if self._tolerates(found) or found < 1:
+            return current
+        return max(current, math.ceil(found * len(active)))
+
+    def _tolerates(self, ratio: float) -> bool:
+        """Return whether a change would be too small: every small change of a load would move a pod
+        otherwise."""
+        up, down = (_tolerance(one) for one in self.rules or ({}, {}))
+        return 1.0 - down <= ratio <= 1.0 + up
 
     # --- limits ---
 
+    def _normalized(self, current: int, recommended: int) -> int:
+        """Return how many replicas there are to be, within all limits."""
+        if self.rules is None:
+            wanted, stable, why = self._by_habit(current, recommended)
+        else:
+            wanted, stable, why = self._by_rules(self.rules, current, recommended)
+        self._set("ScalingLimited", "False" if wanted == stable else "True", why, _LIMITS[why])
+        return wanted
+
     # As `normalizeDesiredReplicas` and `stabilizeRecommendation`: up at once, down only when
     # nothing in the window has asked for more.
-    def _normalized(self, current: int, recommended: int, recent: Iterable[Recommendation]) -> int:
-        down = (self.spec.get("behavior") or {}).get("scaleDown") or {}
-        seconds = down.get("stabilizationWindowSeconds")
-        begin = self.now - timedelta(seconds=_WINDOW if seconds is None else seconds)
-        highest = max((one.replicas for one in recent if one.at >= begin), default=recommended)
-        stable = max(recommended, highest)
-        if stable != recommended:
-            text = (
-                "recent recommendations were higher than current one, applying the highest recent "
-                "recommendation"
-            )
-            self._set("AbleToScale", "True", "ScaleDownStabilized", text)
-        else:
-            text = "recommended size matches current size"
-            self._set("AbleToScale", "True", "ReadyForNewScale", text)
+    def _by_habit(self, current: int, recommended: int) -> tuple[int, int, str]:
+        """Without `behavior`: the replicas, those without a limit, and which limit it is."""
+        begin = self.now - timedelta(seconds=_WINDOW)
+        known = (one.replicas for one in self.past.recommendations if one.at >= begin)
+        stable = max([recommended, *known])
+        self._tell_stability(stable, recommended, is_up=False)
         # As `calculateScaleUpLimit`: a metric that has gone mad doubles the pods, but not more, in
         # a look.
         limit = max(2 * current, _LEAST_LIMIT)
-        top = min(limit, self.most)
-        reason, text = "DesiredWithinRange", "the desired count is within the acceptable range"
         if stable < self.least:
-            reason = "TooFewReplicas"
-            text = "the desired replica count is less than the minimum replica count"
-        elif stable > top and self.most > limit:
-            reason = "ScaleUpLimit"
-            text = "the desired replica count is increasing faster than the maximum scale rate"
-        elif stable > top:
-            reason = "TooManyReplicas"
-            text = "the desired replica count is more than the maximum replica count"
-        wanted = min(max(stable, self.least), top)
-        self._set("ScalingLimited", "False" if wanted == stable else "True", reason, text)
-        return wanted
+            return self.least, stable, "TooFewReplicas"
+        if stable > min(limit, self.most):
+            why = "ScaleUpLimit" if self.most > limit else "TooManyReplicas"
+            return min(limit, self.most), stable, why
+        return stable, stable, "DesiredWithinRange"
+
+    # As `normalizeDesiredReplicasWithBehaviors`.
+    def _by_rules(self, rules: _Rules, current: int, recommended: int) -> tuple[int, int, str]:
+        """With `behavior`: the same."""
+        up, down = rules
+        lowest = min(self._recommended_since(_window(up, 0), recommended))
+        highest = max(self._recommended_since(_window(down, _WINDOW), recommended))
+        stable = min(max(current, lowest), highest)
+        self._tell_stability(stable, recommended, is_up=recommended >= current)
+        if stable > current:
+            limit = max(current, self._limit(up, current, 1))
+            if stable > min(limit, self.most):
+                why = "ScaleUpLimit" if self.most > limit else "TooManyReplicas"
+                return min(limit, self.most), stable, why
+        elif stable < current:
+            limit = min(current, self._limit(down, current, -1))
+            if stable < max(limit, self.least):
+                why = "ScaleDownLimit" if self.least < limit else "TooFewReplicas"
+                return max(limit, self.least), stable, why
+        return stable, stable, "DesiredWithinRange"
+
+    def _recommended_since(self, seconds: float, recommended: int) -> list[int]:
+        begin = self.now - timedelta(seconds=seconds)
+        known = [one.replicas for one in self.past.recommendations if one.at > begin]
+        return [recommended, *known]
+
+    # As `calculateScaleUpLimitWithScalingRules` and `calculateScaleDownLimitWithBehaviors`.
+    def _limit(self, rules: JsonObject, current: int, direction: int) -> int:
+        """Return the number of replicas to which the policies allow to scale, up (1) or down
+        (-1)."""
+        choice = rules.get("selectPolicy")
+        if choice == "Disabled":
+            return current
+        limits = []
+        for policy in rules.get("policies") or ():
+            begin = self.now - timedelta(seconds=policy["periodSeconds"])
+            changed = sum(one.replicas for one in self.past.resizings if one.at > begin)
+            before, step = current - changed, direction * policy["value"]
+            if policy["type"] == "Pods":
+                limits.append(before + step)
+            else:
+                share = before * (1 + step / 100)
+                limits.append(math.ceil(share) if direction > 0 else math.trunc(share))
+        widest, narrowest = (max, min) if direction > 0 else (min, max)
+        return (narrowest if choice == "Min" else widest)(limits, default=current)
+
+    def _tell_stability(self, stable: int, recommended: int, *, is_up: bool) -> None:
+        reason, text = "ReadyForNewScale", "recommended size matches current size"
+        if stable != recommended:
+            reason = "ScaleUpStabilized" if is_up else "ScaleDownStabilized"
+            than, which = ("lower", "lowest") if is_up else ("higher", "highest")
+            text = (
+                f"recent recommendations were {than} than current one, applying the {which} "
+                "recent recommendation"
+            )
+        self._set("AbleToScale", "True", reason, text)
 
     # --- status ---
 
@@ -263,15 +410,7 @@ class _Sync:
         self.steps.append(told(text, self.autoscaler, reason, WARNING))
 
     def _set(self, kind: str, value: str, reason: str, message: str) -> None:
-        found = next(
-            (condition for condition in self.conditions if condition["type"] == kind), None
-        )
-        if found is None:
-            found = {"type": kind}
-            self.conditions.append(found)
-        if found.get("status") != value:
-            found["lastTransitionTime"] = time_text(self.now)
-        found |= {"status": value, "reason": reason, "message": message}
+        _set_condition(self.conditions, self.now, kind, value, reason, message)
 
     def _tell(self, current: int, desired: int) -> None:
         self.status |= {"currentReplicas": current, "desiredReplicas": desired}
@@ -282,8 +421,86 @@ class _Sync:
             if not made.get(field):
                 made.pop(field, None)
         if made != status_of(self.autoscaler):
-            self.steps.append(Step(Verb.STATUS, {**self.autoscaler, "status": made}))
+            whole = {**self.autoscaler, "status": made}
+            self.steps.append(Step(Verb.STATUS, whole, otherwise=self.refused))
         return Plan(tuple(self.steps), SYNC_SECONDS)
+
+
+def _set_condition(
+    conditions: list[JsonDict], now: datetime, kind: str, value: str, reason: str, message: str
+) -> None:
+    found = next((condition for condition in conditions if condition["type"] == kind), None)
+    if found is None:
+        found = {"type": kind}
+        conditions.append(found)
+    if found.get("status") != value:
+        found["lastTransitionTime"] = time_text(now)
+    found |= {"status": value, "reason": reason, "message": message}
+
+
+# --- Behavior ----------------------------------------------------------------
+
+_Rules: TypeAlias = tuple[JsonObject, JsonObject]
+"""`scaleUp` and `scaleDown` of a `behavior`."""
+
+_RATE: Final = "the desired replica count is {} faster than the maximum scale rate"
+_LIMITS: Final = {
+    "DesiredWithinRange": "the desired count is within the acceptable range",
+    "ScaleDownLimit": _RATE.format("decreasing"),
+    "ScaleUpLimit": _RATE.format("increasing"),
+    "TooFewReplicas": "the desired replica count is less than the minimum replica count",
+    "TooManyReplicas": "the desired replica count is more than the maximum replica count",
+}
+"""What keeps the number of replicas from being another one: the reason, and its text."""
+
+
+def _window(rules: JsonObject, usual: float) -> float:
+    seconds = rules.get("stabilizationWindowSeconds")
+    return usual if seconds is None else float(seconds)
+
+
+def _tolerance(rules: JsonObject) -> float:
+    given = rules.get("tolerance")
+    return _TOLERANCE if given is None else parse(given).approximate_float()
+
+
+# --- Use of resources --------------------------------------------------------
+
+
+# As `groupPods`, but that each sample counts as if it were new.
+def _is_unready(pod: JsonObject, name: str, now: datetime) -> bool:
+    """Return whether what an active pod uses does not count yet: it does not run, or its start
+    takes processor time."""
+    if facts.phase(pod) != "Running":
+        return True
+    if name != "cpu" or facts.is_ready(pod):
+        return False
+    ready, started = facts.condition_of(pod, "Ready"), status_of(pod).get("startTime")
+    if ready is None or not started:
+        return True
+    begin = facts.read_time(started)
+    changed = facts.read_time(ready.get("lastTransitionTime") or started)
+    return begin + _INITIAL > now or begin + _FIRST_READINESS > changed
+
+
+# As `calculateRequests`.
+def _request(pod: JsonObject, name: str) -> int:
+    """Return thousandths of a resource that a pod requests. Raises _Unknown."""
+    spec, of_pod = spec_of(pod), metadata.name(pod)
+    if (spec.get("resources") or {}).get("requests"):
+        needs = pod_needs(spec, "requests")
+        if name not in needs:
+            raise _Unknown(f"missing pod-level request for {name} in Pod {of_pod}")
+        return needs[name].int64_value(-MILLI)
+    total = 0
+    sidecars = (one for one in spec.get("initContainers") or () if one.get("restartPolicy"))
+    for container in (*spec["containers"], *sidecars):
+        given = ((container.get("resources") or {}).get("requests") or {}).get(name)
+        if given is None:
+            where = f"container {container['name']} of Pod {of_pod}"
+            raise _Unknown(f"missing request for {name} in {where}")
+        total += parse(given).int64_value(-MILLI)
+    return total
 
 
 def _failure_of(metric: JsonObject) -> tuple[str, str]:

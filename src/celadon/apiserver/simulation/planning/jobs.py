@@ -708,7 +708,7 @@ class _Sync:
         if made != facts.status_of(self.job):
             seen = {**made, "active": self.active - self.created}
             whole, refused = {**self.job, "status": made}, {**self.job, "status": seen}
-            self.steps.append(plans.Step(plans.Verb.STATUS, whole, otherwise=refused))
+            self.steps.append(plans.Step(plans.Verb.STATUS, whole, otherwise=lambda _: refused))
 
     def _tell_end(self, ended: JsonObject) -> None:
         if ended["type"] == FAILED:

@@ -49,10 +49,10 @@ class Step:
     succeeded, `failed` when it has not; a created object's name, which may come from the server,
     stands in `done` as `CREATED_NAME`. An object that is there already is no failure if
     `may_exist`; one that is gone never is where it is to be deleted. What depends on it goes before
-    it if `is_foreground`. `otherwise` is written in its place when something was refused before.
-    What only needs the status to be written, if there is one to write, `follows_status`: it is done
-    though something else was refused.
-    `follow` gives the step that comes after a creation, of what the server has made."""
+    it if `is_foreground`. `otherwise` makes what is written in its place when something was
+    refused before, of the error. What only needs the status to be written, if there is one to
+    write, `follows_status`: it is done though something else was refused. `follow` gives the
+    step that comes after a creation, of what the server has made."""
 
     verb: Verb
     object: JsonObject
@@ -60,7 +60,7 @@ class Step:
     failed: Told | None = None
     may_exist: bool = False
     is_foreground: bool = False
-    otherwise: JsonObject | None = None
+    otherwise: Callable[[str], JsonObject] | None = None
     follows_status: bool = False
     follow: Callable[[JsonObject], Step] | None = None
 

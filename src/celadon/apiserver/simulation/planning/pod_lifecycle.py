@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, Literal
 
@@ -125,6 +125,87 @@ def is_sidecar(container: JsonObject) -> bool:
     return container.get("restartPolicy") == "Always"
 
 
+# --- Configuration -----------------------------------------------------------
+#
+# What a pod needs of ConfigMaps and Secrets before its containers start.
+#
+# As k8s.io/kubernetes `makeEnvironmentVariables` of `pkg/kubelet/kubelet_pods.go`, and `SetUpAt`
+# and `MakePayload` of `pkg/volume/{configmap,secret,projected}`.
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Finds the ConfigMaps and Secrets of a pod's namespace by their names."""
+
+    config_map: Callable[[str], JsonObject | None]
+    secret: Callable[[str], JsonObject | None]
+
+    def lacking(self, kind: str, name: str, keys: Iterable[str] = ()) -> tuple[str, str] | None:
+        """Return the error about what is not there, and the key that is missing, if only one is;
+        None if all is there."""
+        found = (self.config_map if kind == "ConfigMap" else self.secret)(name)
+        if found is None:
+            return f'{kind.lower()} "{name}" not found', ""
+        there = (found.get("data") or {}).keys() | (found.get("binaryData") or {}).keys()
+        missing = next((key for key in keys if key not in there), None)
+        return None if missing is None else ("", missing)
+
+
+_KINDS: Final = (("configMap", "ConfigMap"), ("secret", "Secret"))
+
+
+def _unmounted(pod: JsonObject, sources: Sources) -> Iterator[tuple[str, str]]:
+    """Yield the name of each volume that cannot be mounted, and why."""
+    for volume in (pod.get("spec") or {}).get("volumes") or ():
+        parts = (volume.get("projected") or {}).get("sources") or (volume,)
+        said = dict.fromkeys(why for part in parts for why in _unprojected(part, sources))
+        if said:
+            texts = ", ".join(said)
+            yield volume["name"], f"[{texts}]" if len(said) > 1 else texts
+
+
+def _unprojected(part: JsonObject, sources: Sources) -> Iterator[str]:
+    for field_, kind in _KINDS:
+        given = part.get(field_)
+        if given is None or given.get("optional"):
+            continue
+        name = given.get("secretName") or given.get("name") or ""
+        keys = [item["key"] for item in given.get("items") or ()]
+        found = sources.lacking(kind, name, keys)
+        if found is not None:
+            why, key = found
+            of_key = {
+                "ConfigMap": f"configmap references non-existent config key: {key}",
+                "Secret": f"references non-existent secret key: {key}",
+            }
+            yield why or of_key[kind]
+
+
+def _unconfigured(pod: JsonObject, container: JsonObject, sources: Sources) -> str:
+    """Return why the environment of a container cannot be made; empty if it can."""
+    for source in container.get("envFrom") or ():
+        for field_, kind in _KINDS:
+            given = source.get(f"{field_}Ref")
+            found = _lacking(sources, kind, given)
+            if found is not None:
+                return found[0]
+    for variable in container.get("env") or ():
+        for field_, kind in _KINDS:
+            given = (variable.get("valueFrom") or {}).get(f"{field_}KeyRef")
+            found = _lacking(sources, kind, given)
+            if given is not None and found is not None:
+                why, key = found
+                place = f"{kind} {metadata.namespace(pod)}/{given.get('name')}"
+                return why or f"couldn't find key {key} in {place}"
+    return ""
+
+
+def _lacking(sources: Sources, kind: str, given: JsonObject | None) -> tuple[str, str] | None:
+    if given is None or given.get("optional"):
+        return None
+    return sources.lacking(kind, given.get("name") or "", [given["key"]] if "key" in given else ())
+
+
 # --- Containers --------------------------------------------------------------
 
 
@@ -144,9 +225,12 @@ class _Progress:
 
     pod: JsonObject
     now: datetime
+    sources: Sources | None
     events: list[Told] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
     """Seconds until something changes by itself."""
+    lacks: bool = False
+    """Whether something that must be there is not."""
 
     def tell(self, kind: Literal["Normal", "Warning"], reason: str, message: str, at: str) -> None:
         self.events.append(Told(kind, reason, message, at))
@@ -176,14 +260,14 @@ def _moved(
                     progress.waits.append(how.run_for - age)
                 return {**found, "ready": _is_ready(progress, how, age), "started": True}
             found = _ended(found, how.exit_code, time_text(progress.now))
-        elif "terminated" in state:
+            continue
+        if "terminated" in state:
             code = state["terminated"]["exitCode"]
             if not _restarts(progress.pod, container, code, at):
                 return found
             wait = _backoff(found["restartCount"], state["terminated"], progress.now)
             if wait > 0:
                 return _backing_off(progress, container, found, wait, field_path)
-            found = _started(progress, container, found, field_path)
         # The container waits for its next start (`CrashLoopBackOff`); how it ended stands in
         # `lastState`.
         elif "reason" in state["waiting"] and found["lastState"]:
@@ -193,11 +277,15 @@ def _moved(
                 progress.waits.append(wait)
                 return found
             found = {**found, "state": found["lastState"]}
-            found = _started(progress, container, found, field_path)
         elif not how.is_pulled:
             return _unpulled(progress, container, found, field_path)
-        else:
-            found = _started(progress, container, found, field_path)
+        lacking = ""
+        if progress.sources is not None:
+            lacking = _unconfigured(progress.pod, container, progress.sources)
+        if lacking:
+            was = former["state"] if former is not None else {}
+            return _held_up(progress, container, found, was, lacking, field_path)
+        found = _started(progress, container, found, field_path)
 
 
 # As `convertToAPIContainerStatuses` of `kubelet_pods.go` for a container of which the runtime knows
@@ -240,11 +328,26 @@ def _backoff(restarts: int, ended: JsonObject, now: datetime) -> float:
     return pause - (now - read_time(ended["finishedAt"])).total_seconds()
 
 
-def _started(progress: _Progress, container: JsonObject, found: JsonObject, at: str) -> JsonDict:
-    again = "terminated" in found["state"]
-    restarts = found["restartCount"] + 1 if again else 0
+def _held_up(
+    progress: _Progress,
+    container: JsonObject,
+    found: JsonObject,
+    was: JsonObject,
+    why: str,
+    at: str,
+) -> JsonDict:
+    """A container that cannot be made: nothing is told of what has been told before."""
+    progress.lacks = True
+    waiting = {"waiting": {"reason": "CreateContainerConfigError", "message": why}}
+    if was != waiting:
+        _tell_pulled(progress, container, at)
+        progress.tell("Warning", "Failed", f"Error: {why}", at)
+    last = found["state"] if "terminated" in found["state"] else found["lastState"]
+    return {**found, "state": waiting, "lastState": last}
+
+
+def _tell_pulled(progress: _Progress, container: JsonObject, at: str) -> None:
     image = container.get("image") or ""
-    named = container["name"]
     if container.get("imagePullPolicy") == "Always":
         progress.tell("Normal", "Pulling", f'Pulling image "{image}"', at)
         # Nothing is pulled, so that it takes no time and the image has no size; the rest of the
@@ -255,6 +358,14 @@ def _started(progress: _Progress, container: JsonObject, found: JsonObject, at: 
         present = f'Container image "{image}" already present on machine'
         more = " and can be accessed by the pod" if is_since("1.35") else ""
         progress.tell("Normal", "Pulled", present + more, at)
+
+
+def _started(progress: _Progress, container: JsonObject, found: JsonObject, at: str) -> JsonDict:
+    again = "terminated" in found["state"]
+    restarts = found["restartCount"] + 1 if again else 0
+    image = container.get("image") or ""
+    named = container["name"]
+    _tell_pulled(progress, container, at)
     made, started = f"Created container: {named}", f"Started container {named}"
     # The message has no name of the container any longer: the event is about the field of the pod
     # that it stands in.
@@ -363,19 +474,31 @@ class Addresses:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Holds what a pod's status becomes, what is told of it, and in how many seconds to look
-    again."""
+    """Holds what a pod's status becomes, what is told of it, in how many seconds to look again, and
+    whether a ConfigMap or Secret that it needs is not there."""
 
     status: JsonObject
     events: Sequence[Told]
     again: float | None
+    lacks: bool = False
 
 
-def next_step(pod: JsonObject, where: Addresses, habits: Habits, now: datetime) -> Step:
-    """Return what comes next for a pod that runs, or is about to."""
-    progress = _Progress(pod, now)
+def next_step(
+    pod: JsonObject,
+    where: Addresses,
+    habits: Habits,
+    now: datetime,
+    sources: Sources | None = None,
+) -> Step:
+    """Return what comes next for a pod that runs, or is about to. Without `sources`, all that it
+    needs is there."""
+    progress = _Progress(pod, now, sources)
     former = pod.get("status") or {}
     spec = pod.get("spec") or {}
+    if sources is not None and not former.get("podIP"):
+        unmounted = list(_unmounted(pod, sources))
+        if unmounted:
+            return _without_volumes(progress, where, unmounted)
     inits, is_initialized = _init_statuses(progress, spec, former, habits)
     known = _by_name(former.get("containerStatuses"))
     owns: list[JsonObject] = []
@@ -394,7 +517,26 @@ def next_step(pod: JsonObject, where: Addresses, habits: Habits, now: datetime) 
         inits = [_ended(one, 0, ended) if "running" in one["state"] else one for one in inits]
         progress.waits.clear()
     status = _status(pod, where, phase, inits, owns, time_text(now))
-    return Step(status, progress.events, min(progress.waits, default=None))
+    again = min(progress.waits, default=None)
+    return Step(status, progress.events, again, progress.lacks)
+
+
+def _without_volumes(
+    progress: _Progress, where: Addresses, unmounted: Iterable[tuple[str, str]]
+) -> Step:
+    """Nothing is made of a pod before its volumes are mounted. That is told once; a kubelet tells
+    it each time it tries."""
+    spec = progress.pod.get("spec") or {}
+    inits = [_fresh(one, "PodInitializing") for one in spec.get("initContainers") or ()]
+    reason = "PodInitializing" if inits else "ContainerCreating"
+    owns = [_fresh(one, reason) for one in spec.get("containers") or ()]
+    bare = Addresses(where.host, "")
+    status = _status(progress.pod, bare, "Pending", inits, owns, time_text(progress.now))
+    if status != progress.pod.get("status"):
+        for name, why in unmounted:
+            text = f'MountVolume.SetUp failed for volume "{name}" : {why}'
+            progress.tell("Warning", "FailedMount", text, "")
+    return Step(status, progress.events, None, lacks=True)
 
 
 def _by_name(statuses: Iterable[JsonObject] | None) -> dict[str, JsonObject]:
@@ -460,13 +602,14 @@ def _status(
     made |= {"hostIPs": [{"ip": where.host}], "startTime": former.get("startTime") or now}
     if is_since(OBSERVED_SINCE):
         made["observedGeneration"] = metadata.generation(pod)
-    # A pod gets its address with its sandbox, so before its first container runs.
-    if phase != "Pending" or any("running" in one["state"] for one in (*inits, *owns)):
+    # A pod gets its address with its sandbox, so before its first container runs, but after its
+    # volumes.
+    if where.pod:
         made |= {"podIP": where.pod, "podIPs": [{"ip": where.pod}]}
     if inits:
         made["initContainerStatuses"] = list(inits)
     made["containerStatuses"] = list(owns)
-    made["conditions"] = _conditions(pod, phase, inits, owns, now)
+    made["conditions"] = _conditions(pod, phase, inits, owns, now, has_sandbox=bool(where.pod))
     return made
 
 
@@ -481,6 +624,8 @@ def _conditions(
     inits: Sequence[JsonObject],
     owns: Sequence[JsonObject],
     now: str,
+    *,
+    has_sandbox: bool = True,
 ) -> list[JsonObject]:
     former = (pod.get("status") or {}).get("conditions") or ()
     others = [one for one in former if one.get("type") not in _OF_KUBELET]
@@ -490,7 +635,7 @@ def _conditions(
     if containers["status"] == "True":
         ready = _gates_ready(pod, former)
     wanted = (
-        {"status": "False" if is_over else "True"},
+        {"status": "False" if is_over or not has_sandbox else "True"},
         _initialized(pod, phase, inits, owns),
         ready,
         containers,
