@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -355,3 +357,33 @@ def test_what_a_release_cannot_say_is_not_translated_for_it(
     assert said.get("reason", "") == reason
     assert code == (Exit.DENIED if reason else Exit.OK)
     assert bool(out.strip()) == (not reason)
+
+
+def test_the_guide_is_followed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commands in their order, as far as they need no cluster: what `kubectl` gets is there."""
+    guide = Path(__file__).parents[3] / "docs" / "migrating.md"
+    lines = re.findall(r"^    (celadon|kubectl) (.*)$", guide.read_text(), re.MULTILINE)
+    monkeypatch.chdir(folder)
+    Path("policies").mkdir()
+    for name in ("team.yaml", ".kyverno-test"):
+        Path(name).rename(Path("policies", name))
+    policy = kyverno_policy(rule(PATTERN), validationFailureAction="Enforce")
+    write(Path("reviews.jsonl"))
+    got = {
+        "policies/kyverno.yaml": [{**policy, "metadata": {"name": "q"}}],
+        "policies/gatekeeper.yaml": [template(says("true")), constraint()],
+        "dump.yaml": [policy, pod()],
+    }
+    ran = []
+    for program, line in lines:
+        command, _, file = line.partition(" > ")
+        if program == "kubectl" and file:
+            write(Path(file), *got.pop(file))
+        elif program == "celadon" and "--context" not in line and "/var/" not in line:
+            code, _, err = run(capsys, *shlex.split(command))
+            assert code in (Exit.OK, Exit.DENIED), err
+            ran.append(command.split()[0])
+    assert not got
+    assert ran == ["migrate", "audit", "migrate", "migrate", "migrate"]
