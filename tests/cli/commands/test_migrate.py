@@ -387,3 +387,43 @@ def test_the_guide_is_followed(
             ran.append(command.split()[0])
     assert not got
     assert ran == ["migrate", "audit", "migrate", "migrate", "migrate"]
+
+
+def test_the_report_names_policies_as_they_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = [{**rule(PATTERN), "name": name} for name in ("a", "b")]
+    write(tmp_path / "p.yaml", kyverno_policy(*rules))
+    made = tmp_path / "out"
+    _, page, _ = run(capsys, "migrate", str(tmp_path), "-o", str(made), "--report", "html")
+    (policy, _) = yaml.safe_load_all((made / "p.yaml").read_text())
+    assert policy["metadata"]["name"] == "p"
+    assert "<code>p</code>" in page
+    assert "<code>p-a</code>" not in page
+
+
+CEL = "object.metadata.?labels.orValue([]).size() > 0"
+LINTED = [
+    (
+        {"cel": {"expressions": [{"expression": CEL, "message": "no"}]}},
+        "finds CEL011 in its own CEL",
+    ),
+    (PATTERN, ""),
+]
+
+
+@pytest.mark.parametrize(("validate", "said"), LINTED)
+def test_the_report_says_what_the_linter_finds(
+    validate: dict[str, Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "p.yaml", kyverno_policy(rule(validate)))
+    made = tmp_path / "out"
+    code, out, _ = run(capsys, "migrate", str(tmp_path), "-o", str(made))
+    assert code == Exit.OK
+    assert ("celadon lint" in out) == bool(said)
+    assert said in out
+    _, report, _ = run(
+        capsys, "migrate", str(tmp_path), "-o", str(made), "--force", "--report", "json"
+    )
+    notes = " ".join(json.loads(report)[0].get("notes", []))
+    assert said in notes
