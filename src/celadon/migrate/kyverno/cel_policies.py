@@ -166,7 +166,8 @@ def translate_cel_policy(
 
 _LIBRARIES: Final = (
     (r"\bglobalContext\.", "globalContext", "Give the values as params of the policy."),
-    (r"\b(http|Http)\.([Gg]et|[Pp]ost|Client)\b", "http", "Keep it in Kyverno: policies call nobody."),
+    (r"\b(http|Http)\.([Gg]et|[Pp]ost|Client)\b", "http",
+     "Keep it in Kyverno: policies call nobody."),
     (r"\bimage\.GetMetadata\b", "images", "Keep it in Kyverno: policies fetch no images."),
     (r"\bimage(Data)?\(|\bimages\b|\bparseImageReference\(|\bisImage\(", "images",
      "Compare the `image` of containers as a text."),
