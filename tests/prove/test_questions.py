@@ -401,7 +401,8 @@ def test_numbers_of_params_are_limits_of_quantities(param: str) -> None:
     )
     prover = Prover(decode_policy(document).value, kinds=KnownKinds.of([LIMITS]))
     (endpoint,) = prover.endpoints()
-    assert {prover.reply(endpoint, 0, one).answer for one in Question} == {YES}
+    for question in (Question.FAILS, Question.REFUSES, Question.ADMITS):
+        assert prover.reply(endpoint, 0, question).answer is YES
 
 
 @pytest.mark.parametrize(("expression", "fails"), WITH_PARAMS)

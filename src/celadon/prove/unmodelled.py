@@ -280,11 +280,8 @@ def _never_fails(function: str, arguments: Sequence[Value]) -> bool:
 def _plain_quantity(function: str, arguments: Sequence[Value]) -> Numeral | None:
     """Return where a quantity is read from digits, and which integer it is."""
     match arguments:
-        case [Text(numeral=Numeral(where, value))] if function == "quantity":
-            # Kubernetes takes what is beyond the largest int for the largest, whatever the sign.
-            most = logic.integer(logic.INT_MAX)
-            value = z3.If(value > most, most, z3.If(value < -most, -most, value))
-            return Numeral(where, value)
+        case [Text(numeral=Numeral() as numeral)] if function == "quantity":
+            return numeral
     return None
 
 
