@@ -345,7 +345,8 @@ def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
 def _are_equal(type_: MergeType, old: object, new: object) -> bool:
     """Return whether nothing differs, as far as that can be seen at once: of Go's types equal
     values are equal in their JSON types, too; what is owned as a whole may hold any JSON."""
-    return type_.codec is not None and not type_.map.atomic and bool(old == new)
+    rule = type_.map
+    return type_.codec is not None and rule is not None and not rule.atomic and bool(old == new)
 
 
 def both_are(wanted: type, old: object, new: object) -> bool:
