@@ -51,11 +51,12 @@ def same(value: object, before: object) -> bool:
     if value.__class__ not in _CONTAINERS:
         return value.__class__ is before.__class__ and bool(value == before)
     return bool(value == before) and (
-        _have_same_bytes(value, before) or _of_same_kinds(value, before)
+        have_same_bytes(value, before) or _of_same_kinds(value, before)
     )
 
 
-def _have_same_bytes(value: object, before: object) -> bool:
+def have_same_bytes(value: object, before: object) -> bool:
+    """Return whether two values are certainly the same: no says nothing."""
     try:
         return compact(value) == compact(before)
     except ValueError:
