@@ -547,10 +547,10 @@ class ApiServer:
             answer, panic = PANICKED, f"APIServer panic'd: {error}"
         warnings = await self._warned(notes) if notes.warnings else ()
         # Of a request whose path says nothing, upstream has come to no filter yet.
-        is_unread = notes.info is None and answer.code == HTTPStatus.INTERNAL_SERVER_ERROR
+        is_unread = notes.info is None and answer.code == _FAILED
         is_cached = _has(answer, "cache-control") or (is_unread and not panic)
         cache = () if is_cached else (NOT_KEPT,)
-        is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
+        is_kept_out = answer.code == _FORBIDDEN and notes.endpoint is None
         sniff = (NO_SNIFF,) if is_kept_out else ()
         headers = (
             ("Audit-Id", audit_id),
@@ -619,6 +619,10 @@ async def _read_as(
             yield part
     finally:
         await stream.aclose()
+
+
+_FORBIDDEN: Final = int(HTTPStatus.FORBIDDEN)
+_FAILED: Final = int(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def _warning_headers(texts: Iterable[str]) -> tuple[Header, ...]:
