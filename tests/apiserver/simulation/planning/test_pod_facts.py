@@ -16,7 +16,9 @@ def at(minute: int) -> str:
 
 def status(*ends: int | None, **ready: Any) -> JsonObject:
     """Of a pod whose containers ended at these minutes, or have not."""
-    states = [{"terminated": {"finishedAt": at(end)}} if end else {"running": {}} for end in ends]
+    states: list[JsonObject] = [
+        {"terminated": {"finishedAt": at(end)}} if end else {"running": {}} for end in ends
+    ]
     return {
         "containerStatuses": [{"state": state} for state in states],
         "conditions": [{"type": "Ready", **ready}] if ready else [],
