@@ -47,8 +47,8 @@ def held(value: Any, depth: int = 3) -> Iterator[tuple[str, int]]:
     """The patterns in a constant, a few levels deep."""
     kinds: tuple[Any, ...] = (late_pattern, re.Pattern)
     if isinstance(value, kinds):
-        if isinstance(value.pattern, str):
-            yield value.pattern, int(value.flags)
+        text = value.pattern
+        yield text if isinstance(text, str) else text.decode("latin-1"), int(value.flags)
     elif depth and isinstance(value, (dict, tuple, list, frozenset)):
         for one in value.values() if isinstance(value, dict) else value:
             yield from held(one, depth - 1)
