@@ -172,6 +172,7 @@ def test_the_same_is_matched(text: str, subject: str) -> None:
 
 
 SENT = [
+    ("apiserver.authn.signing_keys", "_BLOCK", "finditer", ("", "-----BEGIN A-----", "")),
     ("cel.values.timestamps", "_INTEGER", "fullmatch", ("", "0", "x")),
     ("goyaml.yaml_blocks", "_LINE", "fullmatch", ("", " ", "!")),
     ("kube.defaulting.field_functions", "_REFERENCE", "fullmatch", ("", "a", "/")),
@@ -179,6 +180,7 @@ SENT = [
     ("kube.go.go_time", "_PART", "finditer", ("", "9", "")),
     ("kube.jsonpath", "_NUMBER", "fullmatch", ("", "9", "x")),
     ("kube.quantity", "_PARTS", "fullmatch", ("", "0", "x")),
+    ("webhook.certificates", "_BLOCK", "findall", ("", "-----BEGIN CERTIFICATE-----", "")),
     (
         "kube.validation.pods.volumes",
         "_ISCSI_NAMES",

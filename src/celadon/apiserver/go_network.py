@@ -12,7 +12,6 @@ import base64
 import contextlib
 import errno
 import os
-import re
 import socket
 import ssl
 from collections.abc import Callable, Iterable, Sequence
