@@ -252,9 +252,11 @@ def test_what_stands_on_both_sides(leaf: object, itself: bool, count: int) -> No
 
 PLAIN = st.recursive(
     st.sampled_from(
-        [0, 1, -1, 1.0, -0.0, 0.0, 0.5, math.nan, math.inf, Uint(0), Uint(1), True, False, None]
-        + ["", "a", b"", b"a", 2**53, 2**53 + 1, float(2**53), Uint(2**53 + 1)]
-        + [Duration(1), Duration(2), Timestamp(1), Timestamp(1, 0, 60)]
+        [
+            *(0, 1, -1, 1.0, -0.0, 0.0, 0.5, math.nan, math.inf, Uint(0), Uint(1), True, False),
+            *(None, "", "a", b"", b"a", 2**53, 2**53 + 1, float(2**53), Uint(2**53 + 1)),
+            *(Duration(1), Duration(2), Timestamp(1), Timestamp(1, 0, 60)),
+        ]
     ),
     lambda inner: st.one_of(
         st.lists(inner, max_size=2),
