@@ -8,6 +8,7 @@ import ssl
 import threading
 
 import pytest
+from cryptography import x509
 
 from celadon.apiserver import go_network
 from celadon.apiserver.go_network import RootedContext, UnusableRoots
@@ -61,13 +62,14 @@ def test_what_is_good_in_a_bundle_is_enough() -> None:
 
 
 def test_bundles_are_read_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    threads = []
+    threads: list[threading.Thread] = []
     real = go_network._certificates
-    monkeypatch.setattr(
-        go_network,
-        "_certificates",
-        lambda text: (threads.append(threading.current_thread()), real(text))[1],
-    )
+
+    def noting(text: bytes) -> tuple[x509.Certificate, ...]:
+        threads.append(threading.current_thread())
+        return real(text)
+
+    monkeypatch.setattr(go_network, "_certificates", noting)
     tls_context(CA_BUNDLE, [])
     assert threads
     assert threading.current_thread() not in threads

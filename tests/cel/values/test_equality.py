@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable
 
@@ -266,6 +265,13 @@ PLAIN = st.recursive(
 )
 
 
+def nested(levels: int, width: int) -> object:
+    whole: object = 1
+    for _ in range(levels):
+        whole = [whole] * width
+    return whole
+
+
 @given(st.lists(PLAIN, max_size=8))
 def test_equal_values_have_a_common_key(values: list[object]) -> None:
     keys = common_keys(values)
@@ -283,8 +289,8 @@ def test_equal_values_have_a_common_key(values: list[object]) -> None:
         NONE,
         types.INT,
         make_map([(True, 1), (1, 2)]),  # what it equals, a lookup says
-        functools.reduce(lambda inner, _: [inner], range(100), [1]),
-        functools.reduce(lambda inner, _: [inner, inner], range(30), [1]),  # endless
+        nested(100, 1),
+        nested(30, 2),  # small and yet endless
     ],
 )
 def test_where_that_cannot_be_told_all_may_be_equal(value: object) -> None:
