@@ -58,17 +58,17 @@ def deep_calls(stack: int = STACK) -> Iterator[None]:
     thread that works inside must have. Python knows one limit for all threads, so it is raised for
     as long as somebody is inside, and no longer."""
     global _outside
-    wanted = stack // BYTES_OF_CALL
+    expected = stack // BYTES_OF_CALL
     with _LOCK:
         if not _wanted:
             _outside = sys.getrecursionlimit()
-        _wanted.append(wanted)
+        _wanted.append(expected)
         sys.setrecursionlimit(max([_outside, *_wanted]))
     try:
         yield
     finally:
         with _LOCK:
-            _wanted.remove(wanted)
+            _wanted.remove(expected)
             sys.setrecursionlimit(max([_outside, *_wanted]))
 
 
@@ -98,14 +98,14 @@ def _main_stack() -> int:
     except ImportError:
         return USUAL_STACK
     soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
-    wanted = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
+    stack = STACK if hard == resource.RLIM_INFINITY else min(STACK, hard)
     # The kernel looks at the limit each time the stack grows, so raising it now still counts.
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    if soft != resource.RLIM_INFINITY and soft < stack:
         try:
-            resource.setrlimit(resource.RLIMIT_STACK, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_STACK, (stack, hard))
         except (OSError, ValueError):
-            wanted = soft
-    return max(USUAL_STACK, min(wanted, _room_below_stack()))
+            stack = soft
+    return max(USUAL_STACK, min(stack, _room_below_stack()))
 
 
 def _room_below_stack() -> int:

@@ -78,10 +78,10 @@ def exposures(paths: Iterable[str | Path | None]) -> Iterator[str]:
     for path in paths:
         if path is None or not _HAS_MODES:
             continue
-        for one in (*_of_file(Path(path)), *_of_folder(Path(path).absolute().parent)):
-            if one not in told:
-                told.add(one)
-                yield one
+        for text in (*_of_file(Path(path)), *_of_folder(Path(path).absolute().parent)):
+            if text not in told:
+                told.add(text)
+                yield text
 
 
 def _of_file(path: Path) -> Iterator[str]:
@@ -91,8 +91,8 @@ def _of_file(path: Path) -> Iterator[str]:
         return
     yield from _of_others(path)
     if stat.S_ISREG(mode) and mode & 0o077:
-        what = "changed" if mode & 0o022 else "read"
-        yield f"`{path}` can be {what} by others: chmod 600 {shlex.quote(str(path))}"
+        subject = "changed" if mode & 0o022 else "read"
+        yield f"`{path}` can be {subject} by others: chmod 600 {shlex.quote(str(path))}"
 
 
 def _of_others(path: Path) -> Iterator[str]:

@@ -113,12 +113,12 @@ def kube_api(request: pytest.FixtureRequest, new_kube_api: Callable[..., KubeApi
     manifests: list[Manifest] = []
     options: JsonDict = {}
     for mark in reversed(list(request.node.iter_markers(MARKER))):
-        given = _named(mark)
-        several = given.pop("manifests", ())
+        named = _named(mark)
+        several = named.pop("manifests", ())
         if isinstance(several, str | os.PathLike | dict):
             several = (several,)
-        manifests += (_beside(request, one) for one in several)
-        options |= given
+        manifests += (_beside(request, item) for item in several)
+        options |= named
     try:
         return new_kube_api(*manifests, **options)
     except Exception as wrong:
@@ -137,8 +137,8 @@ def _named(mark: pytest.Mark) -> JsonDict:
         )
     for name in mark.kwargs:
         if name not in MARKED:
-            known = ", ".join(MARKED)
-            pytest.fail(f"the marker `{MARKER}` has no `{name}`: there are {known}", pytrace=False)
+            join = ", ".join(MARKED)
+            pytest.fail(f"the marker `{MARKER}` has no `{name}`: there are {join}", pytrace=False)
     return dict(mark.kwargs)
 
 
@@ -157,11 +157,11 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     from celadon.cli.reading.documents import is_test_file
 
-    wanted = parent.config.getini("celadon_policy_tests")
-    if not wanted or not is_test_file(file_path.name):
+    getini = parent.config.getini("celadon_policy_tests")
+    if not getini or not is_test_file(file_path.name):
         return None
-    found: pytest.Collector = PolicyTestFile.from_parent(parent, path=file_path)
-    return found
+    collector: pytest.Collector = PolicyTestFile.from_parent(parent, path=file_path)
+    return collector
 
 
 class PolicyTestFile(pytest.File):
@@ -173,11 +173,11 @@ class PolicyTestFile(pytest.File):
         from celadon.cli.policytest.case_judging import Bench
         from celadon.cli.policytest.importers.foreign_formats import given_tests
 
-        given = given_tests([str(self.path)])
-        wrong = [*given.problems, *(one for test in given.tests for one in test.problems)]
+        tests = given_tests([str(self.path)])
+        wrong = [*tests.problems, *(problem for test in tests.tests for problem in test.problems)]
         if wrong:
-            raise PolicyTestUnreadable("\n".join(one.text() for one in wrong))
-        for test in given.tests:
+            raise PolicyTestUnreadable("\n".join(problem.text() for problem in wrong))
+        for test in tests.tests:
             benches: dict[str, Bench] = {}
             for case in test.cases:
                 for version in case.versions or test.versions or (DEFAULT_VERSION,):
@@ -207,8 +207,8 @@ class PolicyCaseFailed(Exception):
 class PolicyCaseItem(pytest.Item):
     """A case with one version."""
 
-    def __init__(self, *, case: Case, bench: Bench, **given: Any) -> None:  # noqa: ANN401 - pytest's
-        super().__init__(**given)
+    def __init__(self, *, case: Case, bench: Bench, **value: Any) -> None:  # noqa: ANN401 - pytest's
+        super().__init__(**value)
         self._case = case
         self._bench = bench
 

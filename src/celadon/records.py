@@ -39,8 +39,8 @@ else:
 
         def decorate(cls):
             own = cls.__dict__
-            known = _known_fields(cls, kw_only) if slots else None
-            made = standard(cls) if known is None else _slotted(cls, known, kw_only)
+            known_fields = _known_fields(cls, kw_only) if slots else None
+            made = standard(cls) if known_fields is None else _slotted(cls, known_fields, kw_only)
             if "__repr__" not in own:
                 made.__repr__ = _represented
             if eq and "__eq__" not in own:
@@ -61,7 +61,7 @@ else:
             if annotation.__class__ is not str or "Var" in annotation or "KW_ONLY" in annotation:
                 return None
             fields[name] = _field(name, annotation, cls.__dict__.get(name, MISSING), kw_only)
-        plain = all(one.init and one.kw_only == kw_only for one in fields.values())
+        plain = all(value.init and value.kw_only == kw_only for value in fields.values())
         if not plain or not _ordered(fields, kw_only) or hasattr(cls, "__post_init__"):
             return None
         return fields
@@ -76,9 +76,9 @@ else:
     def _ordered(fields, kw_only):
         """Return whether no field without a default follows one with, and no default can be
         changed."""
-        optional = [_is_optional(one) for one in fields.values()]
+        optional = [_is_optional(value) for value in fields.values()]
         return (kw_only or optional == sorted(optional)) and all(
-            one.default.__class__.__hash__ for one in fields.values()
+            value.default.__class__.__hash__ for value in fields.values()
         )
 
     def _is_optional(field):
@@ -86,11 +86,11 @@ else:
 
     def _slotted(cls, fields, kw_only):
         """The class anew, with slots for what its bases have none for."""
-        namespace = {name: one for name, one in cls.__dict__.items() if name not in fields}
+        namespace = {name: value for name, value in cls.__dict__.items() if name not in fields}
         namespace.pop("__dict__", None)
         namespace.pop("__weakref__", None)
-        taken = {name for base in cls.__mro__ for name in base.__dict__.get("__slots__", ())}
-        namespace["__slots__"] = tuple(name for name in fields if name not in taken)
+        mro = {name for base in cls.__mro__ for name in base.__dict__.get("__slots__", ())}
+        namespace["__slots__"] = tuple(name for name in fields if name not in mro)
         namespace["__dataclass_fields__"] = fields
         namespace["__dataclass_params__"] = _model(0).__dataclass_params__
         namespace.setdefault("__match_args__", () if kw_only else tuple(fields))
@@ -120,10 +120,10 @@ else:
         """The model's function with the names, factories and defaults of these fields. If one has
         a factory, the model asks for all whether they were given; there are half as many models
         as with one for each set of fields that have factories."""
-        has_factories = any(one.default_factory is not MISSING for one in fields)
+        has_factories = any(item.default_factory is not MISSING for item in fields)
         model = _model(len(fields), has_factories=has_factories, kw_only=kw_only).__init__
-        code, names = model.__code__, {f"f{n}": one.name for n, one in enumerate(fields)}
-        made = FunctionType(
+        code, names = model.__code__, {f"f{n}": item.name for n, item in enumerate(fields)}
+        function_type = FunctionType(
             code.replace(
                 co_names=tuple(names.get(name, name) for name in code.co_names),
                 co_varnames=tuple(names.get(name, name) for name in code.co_varnames),
@@ -131,17 +131,17 @@ else:
             model.__globals__,
             closure=tuple(_filled(cell, fields) for cell in model.__closure__ or ()),
         )
-        made.__qualname__ = f"{cls.__qualname__}.__init__"
-        made.__annotations__ = {one.name: one.type for one in fields} | {"return": None}
+        function_type.__qualname__ = f"{cls.__qualname__}.__init__"
+        function_type.__annotations__ = {item.name: item.type for item in fields} | {"return": None}
         marks = (model.__kwdefaults__ or {}).values() if kw_only else model.__defaults__ or ()
         defaults = {
-            one.name: mark if one.default is MISSING else one.default
-            for one, mark in zip(fields, marks, strict=True)
-            if _is_optional(one)
+            item.name: mark if item.default is MISSING else item.default
+            for item, mark in zip(fields, marks, strict=True)
+            if _is_optional(item)
         }
-        made.__kwdefaults__ = defaults if kw_only else None
-        made.__defaults__ = None if kw_only else tuple(defaults.values())
-        return made
+        function_type.__kwdefaults__ = defaults if kw_only else None
+        function_type.__defaults__ = None if kw_only else tuple(defaults.values())
+        return function_type
 
     def _filled(cell, fields):
         """Return what the function reads from outside: a factory, where the model has a name."""

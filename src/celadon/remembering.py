@@ -24,10 +24,10 @@ def remembering(most: int) -> Callable[[Callable[[str], T]], Callable[[str], T]]
         known = functools.lru_cache(most)(function)
 
         @functools.wraps(function)
-        def asked(text: str) -> T:
+        def wrapped(text: str) -> T:
             return known(text) if len(text) <= LONGEST else function(text)
 
-        return asked
+        return wrapped
 
     return decorated
 
@@ -57,5 +57,5 @@ class remembered(Generic[T]):
     def __get__(self, instance: object | None, owner: type) -> T | Self:
         if instance is None:
             return self
-        found = instance.__dict__[self._name] = self._find(instance)
-        return found
+        find = instance.__dict__[self._name] = self._find(instance)
+        return find

@@ -169,10 +169,10 @@ class RequestContext:
         name = self.request.namespace
         if not name:  # of another kind whose resource has this name
             raise MatchError(status.internal_error("resource name may not be empty"))
-        found = self.world.namespace(name)
-        if found is None:
+        namespace = self.world.namespace(name)
+        if namespace is None:
             raise MatchError(status.not_found(GroupResource("", NAMESPACES), name))
-        return found
+        return namespace
 
     def object_labels(self) -> Sequence[Mapping[str, str]]:
         """Return what an object selector looks at: options objects have no labels to look at."""
@@ -210,25 +210,25 @@ class RequestContext:
 
     def _found_namespace(self) -> JsonObject:
         name = self.request.namespace
-        found = self.world.namespace(name)
-        if found is None:
+        namespace = self.world.namespace(name)
+        if namespace is None:
             raise status.not_found(GroupResource("", NAMESPACES), name)
-        return found
+        return namespace
 
     def objects(self, kind: GroupVersionKind) -> tuple[Any, Any]:
         """Object and old object in the matched version; may raise ConversionError."""
         request = self.request
         if kind == request.kind:
             return request.object, request.old_object
-        found = self._converted.get(kind)
-        if found is None:
+        converted = self._converted.get(kind)
+        if converted is None:
             old = request.old_object
-            found = (
+            converted = (
                 None if request.object is None else self.world.convert(request.object, kind),
                 None if old is None else self.world.convert(old, kind),
             )
-            self._converted[kind] = found
-        return found
+            self._converted[kind] = converted
+        return converted
 
     def own_activation(self) -> dict[str, object]:
         """`activation` of the request as what it is."""
@@ -244,18 +244,18 @@ class RequestContext:
     def activation(self, hit: Hit) -> JsonDict:
         """The variables that depend on the request alone, for the phase of validations. Shared
         between policies: callers that add to it copy it first."""
-        found = self._activations.get(hit.kind)
-        if found is None:
+        activation = self._activations.get(hit.kind)
+        if activation is None:
             obj, old = self.objects(hit.kind)
-            found = {
+            activation = {
                 "object": obj,
                 "oldObject": old,
                 "request": request_value(self.request, hit.kind, hit.resource),
                 "namespaceObject": self.namespace_object(),
                 "params": None,
             }
-            self._activations[hit.kind] = found
-        return found
+            self._activations[hit.kind] = activation
+        return activation
 
     def conditions_request(self, hit: Hit) -> JsonObject:
         """`request` in match conditions: the matched kind, but the original resource."""
@@ -338,9 +338,9 @@ def _user_value(user: User) -> dict[str, Json]:
 
 def trimmed_namespace(namespace: JsonObject) -> dict[str, Json]:
     """The fields of a Namespace that validations may read."""
-    given = metadata.metadata(namespace)
+    value = metadata.metadata(namespace)
     return {
-        "metadata": {key: given[key] for key in _NAMESPACE_METADATA if key in given},
+        "metadata": {key: value[key] for key in _NAMESPACE_METADATA if key in value},
         "spec": namespace.get("spec", {}),
         "status": namespace.get("status", {}),
     }
@@ -348,8 +348,8 @@ def trimmed_namespace(namespace: JsonObject) -> dict[str, Json]:
 
 def whole_namespace(namespace: JsonObject) -> dict[str, Json]:
     """The Namespace as audit annotations see it: the server's cache drops `managedFields`."""
-    given = metadata.metadata(namespace)
+    data = metadata.metadata(namespace)
     return {
         **namespace,
-        "metadata": {key: value for key, value in given.items() if key != "managedFields"},
+        "metadata": {key: value for key, value in data.items() if key != "managedFields"},
     }

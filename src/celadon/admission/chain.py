@@ -197,21 +197,21 @@ class Chain:
         request, draft = self.request, self.draft
         if draft is not None:
             request = replace(request, object=draft.form(), size=None)
-        shown = made = request.object
+        shown = result = request.object
         if policies is not None:
             yield Stage.MUTATING_POLICIES
-            made = policies.run(request, number)
+            result = policies.run(request, number)
         if phase is not None:
-            if made is not shown:
-                request = replace(request, object=made, size=None)
+            if result is not shown:
+                request = replace(request, object=result, size=None)
             yield Stage.MUTATING_WEBHOOKS
-            made = yield from self._called(phase, request, number)
-        if made is shown:
+            result = yield from self._called(phase, request, number)
+        if result is shown:
             return
         if draft is None:
-            self.request = replace(self.request, object=made, size=None)
-        elif made is not None:
-            self.draft = draft.replaced(made)
+            self.request = replace(self.request, object=result, size=None)
+        elif result is not None:
+            self.draft = draft.replaced(result)
             self.request = replace(self.request, object=self.draft.made, size=None)
 
     def _called(
@@ -227,8 +227,8 @@ class Chain:
                 yield WebhookCalls((call,), lambda _, reply: replies.append(reply))
                 call = asking.send(replies.pop())
         except StopIteration as end:
-            made: JsonObject | None = end.value
-            return made
+            value: JsonObject | None = end.value
+            return value
         finally:
             self._notes.take_answers(phase.notes, number, mutating=True)
 

@@ -294,8 +294,8 @@ _BUT_GOT: Final = wording(" but got {}", v1_32="")
 
 
 def _wrong_type(result: types.Type, allowed: tuple[types.Type, ...]) -> str:
-    wanted = allowed[0] if len(allowed) == 1 else f"one of [{' '.join(map(str, allowed))}]"
-    return f"must evaluate to {wanted}{_BUT_GOT.text.format(result)}"
+    expected = allowed[0] if len(allowed) == 1 else f"one of [{' '.join(map(str, allowed))}]"
+    return f"must evaluate to {expected}{_BUT_GOT.text.format(result)}"
 
 
 class PolicyScope:
@@ -383,8 +383,10 @@ class PolicyScope:
         flags = (self._has_params, authorizer, has_patch_types, self._runs)
         key = _Known(text, allowed, self._versions[stored], flags, fields)
         if key not in self._memory:
-            made = compile_expression(env, text, allowed, source, self._owner, runs=self._runs)
-            self._memory[key] = made
+            expression = compile_expression(
+                env, text, allowed, source, self._owner, runs=self._runs
+            )
+            self._memory[key] = expression
         return replace(self._memory[key], source=source)
 
     def _environment(
@@ -528,8 +530,8 @@ class LazyVariables(JsonDict):
         try:
             self[name] = self._run(expression, self._activation)
         except EvaluationError as error:
-            what = "compile" if expression.error is not None else "evaluate"
-            text = f'composited variable "{name}" fails to {what}: {_shortened(str(error))}'
+            subject = "compile" if expression.error is not None else "evaluate"
+            text = f'composited variable "{name}" fails to {subject}: {_shortened(str(error))}'
             self._errors[name] = text, blamed(error, expression)
         except RecursionError:
             if self._depth == 1:

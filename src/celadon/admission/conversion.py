@@ -46,10 +46,10 @@ class WebhookNotCalled(ConversionError):
     what the object looks like in that version is not known, whatever a server would say."""
 
     def __init__(
-        self, source: GroupVersionKind, target: GroupVersionKind, why: str = "is not called"
+        self, source: GroupVersionKind, target: GroupVersionKind, reason: str = "is not called"
     ) -> None:
         super().__init__(
-            f"the conversion webhook for {source} {why}, so the object is not known as "
+            f"the conversion webhook for {source} {reason}, so the object is not known as "
             f"{target.api_version}"
         )
 
@@ -94,8 +94,8 @@ def _event(obj: JsonObject, *, to_core: bool) -> dict[str, Json]:
     fields = _CORE_FIELDS if to_core else _EVENT_FIELDS
     shown = {fields.get(key, key): value for key, value in obj.items()}
     if to_core:
-        return {**shown, **{one: shown.get(one, "") for one in _ALWAYS_IN_CORE}}
-    absent = {_EVENT_FIELDS.get(one, one) for one in _ALWAYS_IN_CORE if not obj.get(one)}
+        return {**shown, **{item: shown.get(item, "") for item in _ALWAYS_IN_CORE}}
+    absent = {_EVENT_FIELDS.get(item, item) for item in _ALWAYS_IN_CORE if not obj.get(item)}
     return {key: value for key, value in shown.items() if key not in absent}
 
 
@@ -164,7 +164,7 @@ def _each(place: tuple[str, ...], change: Change, obj: JsonDict) -> JsonDict:
         return obj
     if below:
         return {**obj, field: _each(tuple(below), change, inner)}
-    return {**obj, field: [change(one) for one in inner]}
+    return {**obj, field: [change(item) for item in inner]}
 
 
 def _exact(request: JsonDict) -> JsonDict:
@@ -193,14 +193,14 @@ def _with_name_first(rest: JsonDict, fields: JsonObject) -> JsonDict:
 
 
 def _slice(obj: JsonDict, *, source: str, target: str) -> JsonDict:
-    def device(one: JsonDict) -> JsonDict:
-        properties = one if source not in _OLDER else one.get("basic") or {}
+    def device(item: JsonDict) -> JsonDict:
+        properties = item if source not in _OLDER else item.get("basic") or {}
         shown = {key: value for key, value in properties.items() if key != "name"}
         if shown.get("capacity"):
             shown["capacity"] = {
                 name: _amount(amount, source, target) for name, amount in shown["capacity"].items()
             }
-        name = {key: one[key] for key in ("name",) if key in one}
+        name = {key: item[key] for key in ("name",) if key in item}
         return {**name, "basic": shown} if target in _OLDER else {**name, **shown}
 
     return _each(_PLACES[GroupKind(DYNAMIC_RESOURCES, "ResourceSlice")], device, obj)

@@ -150,7 +150,11 @@ class _Said:
                 if about(failure) and (failure.reason != FORBIDDEN) is cases
             ],
             [change for change in self.changes if about(change) and cases],
-            [(n, one) for n, one in self.cases if (one.policy, one.binding) == (policy, binding)],
+            [
+                (n, record)
+                for n, record in self.cases
+                if (record.policy, record.binding) == (policy, binding)
+            ],
         )
 
 
@@ -159,18 +163,18 @@ def _policies(
 ) -> tuple[explanations.PolicyExplanation, ...]:
     found = []
     for hook in hooks:
-        own = said.of(hook.policy.name, "")
+        of = said.of(hook.policy.name, "")
         match = _constraints(hook, context)
-        asked = match.hit is not None and not (own.decisions or own.failures)
+        asked = match.hit is not None and not (of.decisions or of.failures)
         found.append(
             explanations.PolicyExplanation(
                 hook.policy,
                 hook.static,
                 hook.policy.spec.failure_policy == IGNORE,
                 match,
-                tuple(own.notes),
-                tuple(own.decisions),
-                tuple(own.failures),
+                tuple(of.notes),
+                tuple(of.decisions),
+                tuple(of.failures),
                 tuple(
                     _binding(hook, binding, context, said, asked=asked) for binding in hook.bindings
                 ),
@@ -196,23 +200,25 @@ def _binding(
     asked: bool,
 ) -> explanations.BindingExplanation:
     policy, spec = hook.policy, binding.spec
-    own = said.of(policy.name, binding.name)
+    of = said.of(policy.name, binding.name)
     of_cases = said.of(policy.name, binding.name, cases=True)
     match = lookup = None
     if asked:
         match = explanations.match_reason(spec.match_resources, target_of(context.request), context)
     if match is not None and match.hit is not None:
-        found = dict.fromkeys(case.param for _, case in of_cases.cases)
+        fromkeys = dict.fromkeys(case.param for _, case in of_cases.cases)
         namespace, catalog = context.request.namespace, context.world.catalog
         kind = policy.spec.param_kind
-        lookup = explanations.param_lookup(kind, spec.param_ref, namespace, catalog, tuple(found))
+        lookup = explanations.param_lookup(
+            kind, spec.param_ref, namespace, catalog, tuple(fromkeys)
+        )
     return explanations.BindingExplanation(
         binding,
         match,
         lookup,
-        tuple(own.notes),
-        tuple(own.decisions),
-        tuple(own.failures),
+        tuple(of.notes),
+        tuple(of.decisions),
+        tuple(of.failures),
         tuple(_case(hook.compiled, case, n, of_cases) for n, case in of_cases.cases),
     )
 
@@ -242,15 +248,15 @@ def _case(
             mutations = _mutations(policy, runs, failures, changes)
         case _:
             assert_never(policy)
-    taken = {id(one.decision) for one in (*validations, *annotations)}
+    taken = {id(part.decision) for part in (*validations, *annotations)}
     blamed = {id(mutation.failure) for mutation in mutations}
     return explanations.CaseExplanation(
         case.param,
         case.hit,
         number,
         notes[0] if notes else None,
-        tuple(one for one in decisions if id(one) not in taken),
-        tuple(one for one in failures if id(one) not in blamed),
+        tuple(decision for decision in decisions if id(decision) not in taken),
+        tuple(failure for failure in failures if id(failure) not in blamed),
         tuple(_budget(meter) for meter in case.meters if meter.runs),
         tuple(_part(condition.expression, runs, condition.name) for condition in policy.conditions),
         _variables(policy, case),
@@ -278,14 +284,18 @@ def _validations(
         for decision in decisions
         if decision.cause in _OWN and _ANNOTATIONS not in decision.source.path.steps
     ]
-    each = {one.index: one for one in own} if len(own) == len(policy.validations) else {}
-    found = []
-    for index, one in enumerate(policy.validations):
-        asked = one.message_expression
-        message = None if asked is None else _part(asked, runs)
-        part = _part(one.expression, runs)
-        found.append(replace(part, decision=each.get(index), message=message))
-    return tuple(found)
+    each = (
+        {decision.index: decision for decision in own}
+        if len(own) == len(policy.validations)
+        else {}
+    )
+    result = []
+    for index, validation in enumerate(policy.validations):
+        expression = validation.message_expression
+        message = None if expression is None else _part(expression, runs)
+        part = _part(validation.expression, runs)
+        result.append(replace(part, decision=each.get(index), message=message))
+    return tuple(result)
 
 
 _OWN: Final = frozenset({Cause.VALIDATION, Cause.ERROR})
@@ -298,8 +308,8 @@ def _annotations(
         decision.index: decision for decision in decisions if decision.cause is Cause.ANNOTATION
     }
     return tuple(
-        replace(_part(one.expression, runs, one.key), decision=wrong.get(index))
-        for index, one in enumerate(policy.annotations)
+        replace(_part(annotation.expression, runs, annotation.key), decision=wrong.get(index))
+        for index, annotation in enumerate(policy.annotations)
     )
 
 
@@ -312,8 +322,8 @@ def _mutations(
     wrong = {failure.index: failure for failure in failures if failure.index is not None}
     done = {change.index: change for change in changes}
     return tuple(
-        replace(_part(one.expression, runs), change=done.get(index), failure=wrong.get(index))
-        for index, one in enumerate(policy.mutations)
+        replace(_part(mutation.expression, runs), change=done.get(index), failure=wrong.get(index))
+        for index, mutation in enumerate(policy.mutations)
     )
 
 
@@ -328,9 +338,13 @@ def _variables(
                 runs.setdefault(read.expression.source, []).append(read)
     return tuple(
         explanations.VariablePart(
-            one.source, name, one.text, tuple(runs.get(one.source, ())), one.detail
+            variable.source,
+            name,
+            variable.text,
+            tuple(runs.get(variable.source, ())),
+            variable.detail,
         )
-        for name, one in policy.variables.items()
+        for name, variable in policy.variables.items()
     )
 
 
@@ -376,17 +390,17 @@ def policy_expressions(
     if isinstance(policy, MutatingAdmissionPolicy):
         mutating = compile_mutating_policy(policy, version)
         conditions, variables = mutating.conditions, mutating.variables
-        found = [mutation.expression for mutation in mutating.mutations]
+        expressions = [mutation.expression for mutation in mutating.mutations]
     else:
         compiled = compile_policy(policy, version)
         conditions, variables = compiled.conditions, compiled.variables
-        found = []
+        expressions = []
         for validation in compiled.validations:
-            found.append(validation.expression)
+            expressions.append(validation.expression)
             if validation.message_expression is not None:
-                found.append(validation.message_expression)
-        found += [annotation.expression for annotation in compiled.annotations]
-    return (*(condition.expression for condition in conditions), *variables.values(), *found)
+                expressions.append(validation.message_expression)
+        expressions += [annotation.expression for annotation in compiled.annotations]
+    return (*(condition.expression for condition in conditions), *variables.values(), *expressions)
 
 
 # --- Hook explanations -------------------------------------------------------
@@ -429,14 +443,14 @@ def _explained(
     if match.hit is None:
         return HookExplanation(hook, match, asked=False)
     context.begin("", hook.name, "", match.hit)
-    refusal, ignored, found = None, "", None
+    refusal, ignored, none = None, "", None
     try:
-        found = hooks.select(hook, context)
+        none = hooks.select(hook, context)
     except StatusError as error:
         refusal = error
-    if isinstance(found, Excluded) and found.result.failure is not None:
-        ignored = found.result.failure.text
-    asked = found is not None and not isinstance(found, Excluded)
+    if isinstance(none, Excluded) and none.result.failure is not None:
+        ignored = none.result.failure.text
+    asked = none is not None and not isinstance(none, Excluded)
     meters = context.cases[0].meters
     runs = {run.expression.source: run for meter in meters for run in meter.runs}
     conditions = tuple(

@@ -93,11 +93,11 @@ def match_reason(
     match: MatchResources | None, target: Target, context: RequestContext
 ) -> MatchReason:
     """Return what match constraints or match resources say of the request."""
-    found, missed, error = _outcome(match, target, context)
+    hit, missed, error = _outcome(match, target, context)
     if match is None:
-        return MatchReason(found)
+        return MatchReason(hit)
     return MatchReason(
-        found,
+        hit,
         missed,
         error,
         tuple(_rules(match.resource_rules, match, target, context)),
@@ -145,10 +145,10 @@ def _rules(
 def _namespace_labels(context: RequestContext) -> Sequence[Mapping[str, str]] | None:
     """Return the labels a namespace selector looks at; None if they cannot be had."""
     try:
-        found = context.namespace_labels()
+        namespace_labels = context.namespace_labels()
     except MatchError:
         return None
-    return () if found is None else (found,)
+    return () if namespace_labels is None else (namespace_labels,)
 
 
 def _selector(
@@ -271,25 +271,25 @@ class TracingMeter(Meter):
             return super().evaluated(expression, activation)
         recorder, outer = TraceRecorder(), self._read
         read: list[ExpressionRun] = []
-        found: tuple[Any, int] | None = None
+        none: tuple[Any, int] | None = None
         self._read = read
         try:
-            found = expression.program.evaluate_traced(
+            none = expression.program.evaluate_traced(
                 activation, recorder, policy_limits.PER_CALL_COST
             )
         except EvaluationError as error:
-            found = error, error.cost or 0
+            none = error, error.cost or 0
             raise
         except OutOfBudget as stopped:
-            found = EvaluationError(str(stopped)), 0
+            none = EvaluationError(str(stopped)), 0
             raise
         finally:
             self._read = outer
-            if found is None:  # given up for now, and evaluated again: see `compiled_expressions`
+            if none is None:  # given up for now, and evaluated again: see `compiled_expressions`
                 outer += read
             else:
-                outer.append(ExpressionRun(expression, recorder.frame, *found, tuple(read)))
-        return found
+                outer.append(ExpressionRun(expression, recorder.frame, *none, tuple(read)))
+        return none
 
 
 @dataclass(slots=True)

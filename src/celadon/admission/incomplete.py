@@ -113,7 +113,7 @@ class _PartialCase:
     ) -> None:
         self._candidate = candidate
         self._context = context
-        self._missing = tuple(one for one in missing if _reads(candidate.compiled, one))
+        self._missing = tuple(missing for missing in missing if _reads(candidate.compiled, missing))
         if Missing.OLD_OBJECT in missing and _selects_objects(candidate):
             self._missing = (*self._missing, Missing.OLD_OBJECT)
         self._verdict = verdict
@@ -130,17 +130,17 @@ class _PartialCase:
             if self._may_match(candidate.plan):
                 verdict.undecided.add(name)
             return
-        for found in invocations(candidate, self._context):
-            if isinstance(found, Misconfigured):
-                self._misconfigured(found)
-            elif isinstance(found, Passed):
-                bound = next(b for b in candidate.bindings if b.binding.name == found.binding)
+        for invocation in invocations(candidate, self._context):
+            if isinstance(invocation, Misconfigured):
+                self._misconfigured(invocation)
+            elif isinstance(invocation, Passed):
+                bound = next(b for b in candidate.bindings if b.binding.name == invocation.binding)
                 if self._may_match(bound.plan):
                     verdict.undecided.add(name)
             else:
                 verdict.matched.add(name)
                 try:
-                    self._invoke(found, hit)
+                    self._invoke(invocation, hit)
                 except ConversionError:
                     verdict.undecided.add(name)
 
@@ -159,35 +159,35 @@ class _PartialCase:
             return False
         return any(hit.names is None or request.name in hit.names for hit in plan.hits)
 
-    def _misconfigured(self, why: Misconfigured) -> None:
+    def _misconfigured(self, misconfigured: Misconfigured) -> None:
         policy = self._candidate.compiled
         self._verdict.matched.add(policy.name)
-        if why.is_open:
+        if misconfigured.is_open:
             self._verdict.undecided.add(policy.name)
         elif not policy.ignores_failures:
             self._verdict.decisions.append(
                 Decision(
                     policy.name,
-                    why.binding,
+                    misconfigured.binding,
                     0,
-                    why.source,
+                    misconfigured.source,
                     Action.DENY,
-                    why.text,
+                    misconfigured.text,
                     cause=Cause.CONFIGURATION,
                 )
             )
 
     def _invoke(self, invocation: Invocation, hit: Hit) -> None:
         policy, binding = self._candidate.compiled, invocation.bound.binding
-        reads = any(_reads(policy, one) for one in self._missing)
-        for given in invocation.params:
-            param = params.typed(given, self._candidate.source)
+        reads = any(_reads(policy, missing) for missing in self._missing)
+        for item in invocation.params:
+            param = params.typed(item, self._candidate.source)
             if reads:
                 findings = self._partial(hit, param)
             else:
                 findings = list(Evaluator(self._context).evaluate(policy, hit, param).findings)
             for finding in findings:
-                decision = decision_of(policy.name, binding, params.param_name(given), finding)
+                decision = decision_of(policy.name, binding, params.param_name(item), finding)
                 self._verdict.decisions.append(decision)
 
     def _partial(self, hit: Hit, param: JsonObject | None) -> list[Finding]:
@@ -206,10 +206,10 @@ class _PartialCase:
         findings = list(self._validations(known))
         certain = not any(isinstance(value, Unknown | EvaluationError) for value in values)
         denies = any(finding is not None and finding.action is Action.DENY for finding in findings)
-        open_ends = any(one is None for one in findings)
+        open_ends = any(finding is None for finding in findings)
         if (open_ends and not denies) or (not certain and (open_ends or denies)):
             undecided.add(policy.name)
-        return [one for one in findings if one is not None] if certain else []
+        return [finding for finding in findings if finding is not None] if certain else []
 
     def _validations(self, known: _Known) -> Iterator[Finding | None]:
         """Yield what is against the request; None for what may be."""
@@ -240,15 +240,15 @@ class _Known:
         missing: Iterable[Missing],
     ) -> None:
         """A policy's variables name only those before them, so they are computed in their order."""
-        found: dict[str, object] = {}
-        self._activation = {**activation, "variables": found}
-        self._unknowns = [pattern for one in missing for pattern in one.patterns]
+        result: dict[str, object] = {}
+        self._activation = {**activation, "variables": result}
+        self._unknowns = [pattern for missing in missing for pattern in missing.patterns]
         for name, expression in variables.items():
             value = self.value(expression)
             if value.__class__ is Unknown:
                 self._unknowns.append(AttributePattern("variables", (name,)))
             elif not isinstance(value, EvaluationError):
-                found[name] = value
+                result[name] = value
 
     def value(self, expression: Expression) -> Any:  # noqa: ANN401 - of CEL
         """A value, Unknown, or an EvaluationError."""
@@ -279,6 +279,10 @@ def _reads(policy: CompiledPolicy, missing: Missing) -> bool:
         *policy.variables.values(),
         *(condition.expression for condition in policy.conditions),
         *(validation.expression for validation in policy.validations),
-        *(one.message_expression for one in policy.validations if one.message_expression),
+        *(
+            validation.message_expression
+            for validation in policy.validations
+            if validation.message_expression
+        ),
     )
     return any(word in expression.text for expression in expressions for word in missing.value)

@@ -92,14 +92,14 @@ def constraint_errors(
 
 def reference_errors(objects: Sequence[RegistrationObject]) -> Iterator[StaticError]:
     """Bindings whose policy is not among the objects."""
-    names = {one.name for one in objects if isinstance(one, Policy)}
+    names = {item.name for item in objects if isinstance(item, Policy)}
     for number, obj in enumerate(objects):
         if isinstance(obj, Binding) and obj.spec.policy_name.endswith(STATIC_SUFFIX):
-            wanted = obj.spec.policy_name
-            if wanted not in names:
+            policy_name = obj.spec.policy_name
+            if policy_name not in names:
                 text = (
-                    f"binding {quote(obj.name)} references policy {quote(wanted)} which does not "
-                    "exist in the manifest directory"
+                    f"binding {quote(obj.name)} references policy {quote(policy_name)} which does "
+                    "not exist in the manifest directory"
                 )
                 yield StaticError(number, _POLICY_NAME, text)
 
@@ -110,8 +110,8 @@ def name_error(name: str, file: str, seen: dict[str, str]) -> str:
     if not name:
         return f"resource in file {quote(file)} must have a name"
     if not name.endswith(STATIC_SUFFIX):
-        wanted = f"must have a name ending with {quote(STATIC_SUFFIX)}"
-        return f"{quote(name)} in file {quote(file)} {wanted}"
+        expected = f"must have a name ending with {quote(STATIC_SUFFIX)}"
+        return f"{quote(name)} in file {quote(file)} {expected}"
     if name in seen:
         before = f"previously seen in {quote(seen[name])}"
         return f"duplicate name {quote(name)} found in file {quote(file)} ({before})"
@@ -129,13 +129,14 @@ def _of_policy(number: int, policy: Policy) -> Iterator[StaticError]:
 
 
 def _of_binding(number: int, binding: Binding) -> Iterator[StaticError]:
-    name, wanted = quote(binding.name), binding.spec.policy_name
-    if not wanted:
+    name, policy_name = quote(binding.name), binding.spec.policy_name
+    if not policy_name:
         text = f"binding {name} must reference a policy (spec.policyName)"
         yield StaticError(number, _POLICY_NAME, text)
-    elif not wanted.endswith(STATIC_SUFFIX):
+    elif not policy_name.endswith(STATIC_SUFFIX):
         text = (
-            f"binding {name}: spec.policyName {quote(wanted)} must end with {quote(STATIC_SUFFIX)}"
+            f"binding {name}: spec.policyName {quote(policy_name)} must end with "
+            f"{quote(STATIC_SUFFIX)}"
         )
         yield StaticError(number, _POLICY_NAME, text)
     if binding.spec.param_ref is not None:
@@ -221,8 +222,8 @@ MUTATING_WEBHOOKS: Final = StaticPlugin(
     _WEBHOOK_SCHEME,
 )
 STATIC_PLUGINS: Final[Mapping[str, StaticPlugin]] = {
-    one.name: one
-    for one in (MUTATING_POLICIES, MUTATING_WEBHOOKS, VALIDATING_POLICIES, VALIDATING_WEBHOOKS)
+    plugin.name: plugin
+    for plugin in (MUTATING_POLICIES, MUTATING_WEBHOOKS, VALIDATING_POLICIES, VALIDATING_WEBHOOKS)
 }
 """By name."""
 
@@ -293,43 +294,45 @@ class _Loading:
     objects: list[RegistrationObject] = field(default_factory=list)
     seen: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def take(self, given: StaticDocument) -> None:
+    def take(self, document: StaticDocument) -> None:
         """One document. Raises ManifestError."""
-        self._accept_read(self._read(given), given)
+        self._accept_read(self._read(document), document)
 
-    def _read(self, given: StaticDocument) -> _Read:
+    def _read(self, document: StaticDocument) -> _Read:
         """The document as what it says that it is."""
-        value = given.document.value
-        gvk = _kind_of(value, given.text)
+        value = document.document.value
+        gvk = _kind_of(value, document.text)
         single = gvk.kind.removesuffix(_LIST)
         items = [value] if gvk.kind == single else _items(value, gvk)
         objects = []
         if single:
             self._require_registered(gvk, single)
             objects = [self._decoded(item, single, gvk.version) for item in items]
-            stray = [error.text for error in strict_field_errors(given.document, gvk)]
+            stray = [error.text for error in strict_field_errors(document.document, gvk)]
         else:
-            stray = [f"unknown field {quote(one)}" for one in value if one not in _LIST_FIELDS]
-        if given.complaints or stray:
-            raise ManifestError(request_bodies.strict_decoding_error([*given.complaints, *stray]))
+            stray = [f"unknown field {quote(item)}" for item in value if item not in _LIST_FIELDS]
+        if document.complaints or stray:
+            raise ManifestError(
+                request_bodies.strict_decoding_error([*document.complaints, *stray])
+            )
         return _Read(gvk, single, objects, items)
 
-    def _accept_read(self, read: _Read, given: StaticDocument) -> None:
+    def _accept_read(self, read: _Read, document: StaticDocument) -> None:
         """Take what was read, with the items of a list of anything."""
         if not read.single:
             for item in read.items:
-                self._take_item(given, item)
+                self._take_item(document, item)
             return
         if read.gvk.version != VERSION or read.single not in self.plugin.kinds:
             raise ManifestError(f"unsupported resource type *{read.gvk.version}.{read.gvk.kind}")
         for obj in read.objects:
             self._require_valid(obj, read.single)
         for obj in read.objects:
-            self._accept(obj, read.single, given.file)
+            self._accept(obj, read.single, document.file)
 
-    def _take_item(self, given: StaticDocument, item: object) -> None:
-        inner = Document(item, given.document.repeated)
-        alone = StaticDocument(given.file, inner, json_text(item))
+    def _take_item(self, document: StaticDocument, item: object) -> None:
+        inner = Document(item, document.document.repeated)
+        alone = StaticDocument(document.file, inner, json_text(item))
         try:
             read = self._read(alone)
         except ManifestError as error:
@@ -372,10 +375,10 @@ class _Loading:
 def _kind_of(value: object, text: str) -> GroupVersionKind:
     """Return the kind; a version that cannot be read counts as none, as upstream. Raises
     ManifestError."""
-    given = {} if value is None else value
-    if not isinstance(given, dict):
+    data = {} if value is None else value
+    if not isinstance(data, dict):
         raise ManifestError(request_bodies.not_an_object(value))
-    kind, api_version = given.get("kind"), given.get("apiVersion")
+    kind, api_version = data.get("kind"), data.get("apiVersion")
     if not isinstance(kind, str) or not kind:
         raise ManifestError(f"Object 'Kind' is missing in '{text}'")
     if not isinstance(api_version, str) or not api_version:

@@ -249,7 +249,7 @@ class Folder:
             code=200 if refusal is None else refusal.code,
             status=None if refusal is None else refusal.to_json(),
             recorded=recorded_warnings(
-                RecordedWarning(text, tuple(found)) for text, found in self._warned.items()
+                RecordedWarning(text, tuple(decisions)) for text, decisions in self._warned.items()
             ),
             audit_annotations=self._annotations,
             decisions=tuple(self._decisions),
@@ -269,7 +269,7 @@ def _failure_record(decision: Decision) -> str:
     return json_text([record])
 
 
-def recorded_warnings(given: Iterable[RecordedWarning]) -> tuple[RecordedWarning, ...]:
+def recorded_warnings(warnings: Iterable[RecordedWarning]) -> tuple[RecordedWarning, ...]:
     """Return what remains of a request's warnings, each text given once, as headers.
 
     Empty texts are dropped, and those with control characters. When the total goes
@@ -277,10 +277,10 @@ def recorded_warnings(given: Iterable[RecordedWarning]) -> tuple[RecordedWarning
     cut ones reach the limit as well.
     """
     seen: list[RecordedWarning] = []
-    kept: list[RecordedWarning] = []
+    result: list[RecordedWarning] = []
     total = 0
     truncating = False
-    for warning in given:
+    for warning in warnings:
         if not warning.text:
             continue
         if truncating and total >= policy_limits.WARNING_TOTAL_RUNES:
@@ -290,13 +290,13 @@ def recorded_warnings(given: Iterable[RecordedWarning]) -> tuple[RecordedWarning
         if not _is_sendable(shown.text):
             continue
         if truncating or total + len(shown.text) <= policy_limits.WARNING_TOTAL_RUNES:
-            kept.append(shown)
+            result.append(shown)
             total += len(shown.text)
             continue
         truncating = True
-        kept = [cut for cut in map(_cut, seen) if _is_sendable(cut.text)]
-        total = sum(len(cut.text) for cut in kept)
-    return tuple(kept)
+        result = [cut for cut in map(_cut, seen) if _is_sendable(cut.text)]
+        total = sum(len(cut.text) for cut in result)
+    return tuple(result)
 
 
 def _cut(warning: RecordedWarning) -> RecordedWarning:

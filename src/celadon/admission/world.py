@@ -114,16 +114,16 @@ class ObjectWorld:
 
     def namespace(self, name: str) -> JsonObject | None:
         """The Namespace of that name; None if it is neither given nor implied."""
-        found = self._index.namespace(name)
-        if found is None and self._implicit_namespaces:
+        namespace = self._index.namespace(name)
+        if namespace is None and self._implicit_namespaces:
             return implicit_namespace(name)
-        return found
+        return namespace
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
         """One object; None if it is not there. `namespace` is empty for cluster-scoped
         resources."""
-        found = self._index.get(resource, namespace, name)
-        return None if found is None else self._in_version([found], resource)[0]
+        index = self._index.get(resource, namespace, name)
+        return None if index is None else self._in_version([index], resource)[0]
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
         """Return the objects of a resource, by namespace and name; of all namespaces if that is
@@ -166,8 +166,8 @@ class ObjectWorld:
         except WebhookNotCalled:
             if self._converter is None:
                 raise
-            (found,) = self._converter.converted([obj], kind)
-            return found
+            (result,) = self._converter.converted([obj], kind)
+            return result
 
 
 def implicit_namespace(name: str) -> JsonObject:

@@ -61,14 +61,14 @@ def request_of(
     named = name
     if named is None:
         named = target.name or metadata.name(new if new is not None else old)
-    found = named or (metadata.name(new) if new is not None else "")
+    result = named or (metadata.name(new) if new is not None else "")
     is_namespace = target.resource.gvr == NAMESPACES
     return Request(
         operation=operation,
         kind=target.kind,
         resource=target.resource.gvr,
         subresource=target.subresource,
-        name=found,
+        name=result,
         namespace=named if is_namespace else target.namespace,
         object=new,
         old_object=old,

@@ -194,9 +194,9 @@ def controllers_of(core: ServerCore, perform: Perform) -> Controllers:
 def admission_of(core: ServerCore, perform: Perform) -> admission_chain.Admission:
     """Return whether a write may happen."""
     settings = core.settings
-    told = settings.plugin_settings
-    plugins = PluginChain(settings.plugins, settings.version, told, settings.gates)
-    limits = told.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
+    plugin_settings = settings.plugin_settings
+    plugins = PluginChain(settings.plugins, settings.version, plugin_settings, settings.gates)
+    limits = plugin_settings.event_limits if EVENT_RATE_LIMIT in plugins.names else ()
     create = _namespace_maker(perform) if admission_chain.AUTO_PROVISION in plugins.names else None
     return admission_chain.Admission(
         admitters=_admitters(core, plugins),
@@ -207,12 +207,14 @@ def admission_of(core: ServerCore, perform: Perform) -> admission_chain.Admissio
             core.objects,
             core.sources.timestamp,
             core.charges,
-            told.limited_resources,
+            plugin_settings.limited_resources,
             enabled=RESOURCE_QUOTA in plugins.names,
         ),
         event_rates=admission_chain.EventRates(limits, time.monotonic),
         images=ImagePolicy(
-            told.image_policy if IMAGE_POLICY in plugins.names else None, time.monotonic, time.time
+            plugin_settings.image_policy if IMAGE_POLICY in plugins.names else None,
+            time.monotonic,
+            time.time,
         ),
     )
 
@@ -248,12 +250,12 @@ def _webhooks(core: ServerCore, plugins: frozenset[str]) -> Webhooks:
         WebhookView(
             core.objects,
             core.settings.version,
-            mutating=one is MUTATING_WEBHOOKS,
-            static=_static(core, one),
+            mutating=item is MUTATING_WEBHOOKS,
+            static=_static(core, item),
         )
-        if one in plugins
+        if item in plugins
         else None
-        for one in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)
+        for item in (MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS)
     )
     counts = core.metrics.webhooks
     return Webhooks(mutating, validating, core.world, core.caller.call, core.sources.uid, counts)
@@ -408,8 +410,8 @@ async def create_initial_objects(
             continue
         namespace, name = metadata.namespace(obj), metadata.name(obj)
         if objects.store.get(object_key(resource, namespace, name)) is None:
-            kept = _first_object(obj, Target(resource, namespace), new_context())
-            writes.append(objects.create(resource, namespace, name, kept))
+            first_object = _first_object(obj, Target(resource, namespace), new_context())
+            writes.append(objects.create(resource, namespace, name, first_object))
     await asyncio.gather(*writes)
 
 
@@ -419,8 +421,8 @@ def _first_object(obj: JsonObject, target: Target, context: DefaultingContext) -
     maker = bootstrap_objects.MAKERS.get(target.kind.kind, bootstrap_objects.SERVER)
     if maker:
         track_create(draft, target, FieldWriter(maker, context.now))
-    made = create.finish_create(draft)
-    new, shown = create.stored_new(draft, made, target), _status(obj, context.now)
+    finish_create = create.finish_create(draft)
+    new, shown = create.stored_new(draft, finish_create, target), _status(obj, context.now)
     if target.resource.gvr == FLOW_SCHEMAS:
         consumer = FieldWriter(bootstrap_objects.FLOW_CONSUMER, context.now)
         shown = with_applied_status(new, shown["status"], target.resource, consumer)
@@ -560,7 +562,7 @@ class ApiServer:
             *notes.flow_headers,
             *warnings,
         )
-        given = HttpAnswer(
+        http_answer = HttpAnswer(
             answer.code,
             answer.content_type,
             b"" if request.method == "HEAD" else answer.body,
@@ -578,8 +580,8 @@ class ApiServer:
         if notes.info is not None:
             resource = None if notes.endpoint is None else notes.endpoint.resource
             seconds = perf_counter() - began
-            self.core.metrics.answered(request, notes.info, resource, given, seconds)
-        return given
+            self.core.metrics.answered(request, notes.info, resource, http_answer, seconds)
+        return http_answer
 
     def _in_release(
         self, stream: AsyncGenerator[bytes, None] | None
@@ -626,9 +628,9 @@ _FAILED: Final = int(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def _warning_headers(texts: Iterable[str]) -> tuple[Header, ...]:
-    said = (RecordedWarning(text) for text in dict.fromkeys(texts))
+    fromkeys = (RecordedWarning(text) for text in dict.fromkeys(texts))
     return tuple(
-        ("Warning", f'299 - "{_escaped(warning.text)}"') for warning in recorded_warnings(said)
+        ("Warning", f'299 - "{_escaped(warning.text)}"') for warning in recorded_warnings(fromkeys)
     )
 
 

@@ -86,10 +86,10 @@ class GroupResources:
         if self.names and info.name not in self.names:
             return False
         full = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-        wanted = {full, ANY}
+        expected = {full, ANY}
         if info.subresource:
-            wanted |= {f"{info.resource}/*", f"*/{info.subresource}"}
-        return not wanted.isdisjoint(self.resources)
+            expected |= {f"{info.resource}/*", f"*/{info.subresource}"}
+        return not expected.isdisjoint(self.resources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,24 +162,26 @@ def read_audit_policy(text: str) -> AuditPolicy:
     from celadon.goyaml import UnreadableError, first_document  # late: few servers have a policy
 
     try:
-        given = first_document(text.encode("utf-8", "surrogatepass")).value
+        value = first_document(text.encode("utf-8", "surrogatepass")).value
     except UnreadableError as error:
         raise AuditPolicyError(f"audit policy: {' '.join(str(error).split())}") from None
-    if not isinstance(given, dict) or given.get("kind") != "Policy":
+    if not isinstance(value, dict) or value.get("kind") != "Policy":
         raise AuditPolicyError("audit policy: its kind must be Policy")
-    if given.get("apiVersion") != GROUP_VERSION:
+    if value.get("apiVersion") != GROUP_VERSION:
         raise AuditPolicyError(f"audit policy: its apiVersion must be {GROUP_VERSION}")
-    rules = given.get("rules") or []
+    rules = value.get("rules") or []
     if not rules:
         raise AuditPolicyError("audit policy: it has no rules")
-    shape = list(_shape_errors(given))
+    shape = list(_shape_errors(value))
     if shape:
         raise AuditPolicyError(f"audit policy: {'; '.join(shape)}")
-    errors = [f"rules[{at}]: {one}" for at, rule in enumerate(rules) for one in _errors(rule)]
-    errors += _stage_errors(given.get("omitStages") or ())
+    errors = [
+        f"rules[{index}]: {error}" for index, rule in enumerate(rules) for error in _errors(rule)
+    ]
+    errors += _stage_errors(value.get("omitStages") or ())
     if errors:
         raise AuditPolicyError(f"audit policy: {'; '.join(errors)}")
-    return AuditPolicy(tuple(_rule(rule, given) for rule in rules))
+    return AuditPolicy(tuple(_rule(rule, value) for rule in rules))
 
 
 _LISTS: Final = ("users", "userGroups", "verbs", "namespaces", "nonResourceURLs", "omitStages")
@@ -193,8 +195,8 @@ def _shape_errors(policy: JsonObject) -> Iterator[str]:
     if not isinstance(policy["rules"], list):
         yield "rules: it must be a list"
         return
-    for at, rule in enumerate(policy["rules"]):
-        place = f"rules[{at}]"
+    for index, rule in enumerate(policy["rules"]):
+        place = f"rules[{index}]"
         if not isinstance(rule, dict):
             yield f"{place}: it must be an object"
             continue
@@ -212,17 +214,17 @@ def _shape_errors(policy: JsonObject) -> Iterator[str]:
 
 
 def _fields(
-    given: JsonObject, place: str, *, texts: Sequence[str] = (), lists: Sequence[str] = ()
+    data: JsonObject, place: str, *, texts: Sequence[str] = (), lists: Sequence[str] = ()
 ) -> Iterator[str]:
     for name in texts:
-        if not isinstance(given.get(name), str | None):
+        if not isinstance(data.get(name), str | None):
             yield f"{place}{name}: it must be a string"
     for name in lists:
-        value = given.get(name)
-        is_list = isinstance(value, list) and all(isinstance(one, str) for one in value)
+        value = data.get(name)
+        is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
         if value is not None and not is_list:
             yield f"{place}{name}: it must be a list of strings"
-    if not isinstance(given.get("omitManagedFields"), bool | None):
+    if not isinstance(data.get("omitManagedFields"), bool | None):
         yield f"{place}omitManagedFields: it must be true or false"
 
 
@@ -363,14 +365,14 @@ class AuditLog:
             rf"{re.escape(self._path.stem)}-(\d{{4}}-\d\d-\d\dT\d\d-\d\d-\d\d)\.\d{{3}}"
             rf"{re.escape(self._path.suffix)}"
         )
-        found = sorted(one for one in self._path.parent.iterdir() if name.fullmatch(one.name))
-        many = self._rotation.backups or len(found)
-        for path in found[: len(found) - many]:
+        paths = sorted(path for path in self._path.parent.iterdir() if name.fullmatch(path.name))
+        many = self._rotation.backups or len(paths)
+        for path in paths[: len(paths) - many]:
             path.unlink(missing_ok=True)
         if not self._rotation.days:
             return
         oldest = now - timedelta(days=self._rotation.days)
-        for path in found:
+        for path in paths:
             match = name.fullmatch(path.name)
             assert match is not None
             with contextlib.suppress(ValueError):
@@ -439,7 +441,7 @@ class Exchange:
         is_create = self.info.is_resource and self.info.verb in ("create", "update")
         wants_request = recording.level >= Level.REQUEST
         sent = self._sent() if answered and (is_create or wants_request) else None
-        found = self._answered(everything=recording.level >= Level.REQUEST_RESPONSE)
+        result = self._answered(everything=recording.level >= Level.REQUEST_RESPONSE)
         event: JsonDict = {
             "kind": "Event",
             "apiVersion": GROUP_VERSION,
@@ -460,19 +462,19 @@ class Exchange:
             event["objectRef"] = _reference(self.info, sent if is_create else None)
         if answered:
             if self.is_unauthenticated:
-                found = {**_STATUS, "message": _attempted(self.request)}
+                result = {**_STATUS, "message": _attempted(self.request)}
             elif answer.panic:
-                found = {
+                result = {
                     **_STATUS,
                     "status": "Failure",
                     "message": answer.panic,
                     "reason": "InternalError",
                 }
-            event["responseStatus"] = _status(answer.code, found)
+            event["responseStatus"] = _status(answer.code, result)
             if wants_request and sent is not None:
                 event["requestObject"] = _shown(sent, recording)
-            if recording.level >= Level.REQUEST_RESPONSE and found is not None:
-                event["responseObject"] = _shown(found, recording)
+            if recording.level >= Level.REQUEST_RESPONSE and result is not None:
+                event["responseObject"] = _shown(result, recording)
         event["requestReceivedTimestamp"] = _time(self.received)
         event["stageTimestamp"] = _time(at)
         annotations = {**answer.audit, **(answer.request_audit if wants_request else {})}
@@ -521,19 +523,19 @@ def _parsed_yaml(body: bytes) -> Any:  # noqa: ANN401 - any JSON
 def _user(user: User | None) -> JsonObject:
     if user is None:
         return {}
-    found = {
+    result = {
         "username": user.name,
         "uid": user.uid,
         "groups": list(user.groups),
         "extra": {key: list(values) for key, values in user.extra.items()},
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in result.items() if value}
 
 
 def _source_addresses(request: HttpRequest) -> Iterator[str]:
     """The client's own, and those that proxies claim; each once."""
     claimed = [*request.header("x-forwarded-for").split(","), request.header("x-real-ip")]
-    for address in dict.fromkeys(one.strip() for one in (*claimed, request.remote_address)):
+    for address in dict.fromkeys(text.strip() for text in (*claimed, request.remote_address)):
         try:
             ipaddress.ip_address(address)
         except ValueError:
@@ -552,7 +554,7 @@ def _reference(info: RequestInfo, sent: object) -> JsonObject:
     """Return a reference to an object: what the path does not say of it, the object says."""
     meta = sent.get("metadata") if isinstance(sent, dict) else None
     own: JsonObject = meta if isinstance(meta, dict) else {}
-    found = {
+    result = {
         "resource": info.resource,
         "namespace": info.namespace or own.get("namespace"),
         "name": info.name or own.get("name"),
@@ -562,7 +564,7 @@ def _reference(info: RequestInfo, sent: object) -> JsonObject:
         "resourceVersion": own.get("resourceVersion"),
         "subresource": info.subresource,
     }
-    return {name: value for name, value in found.items() if value}
+    return {name: value for name, value in result.items() if value}
 
 
 def _attempted(request: HttpRequest) -> str:
@@ -582,12 +584,12 @@ def _attempted(request: HttpRequest) -> str:
 _STATUS: Final = {"apiVersion": "v1", "kind": "Status"}
 
 
-def _status(code: int, found: object) -> JsonObject:
-    if not is_status(found):
+def _status(code: int, obj: object) -> JsonObject:
+    if not is_status(obj):
         return {"metadata": {}, "code": code}
     return (
         {"metadata": {}}
-        | {name: found[name] for name in STATUS_MEMBERS if found.get(name)}
+        | {name: obj[name] for name in STATUS_MEMBERS if obj.get(name)}
         | {"code": code}
     )
 

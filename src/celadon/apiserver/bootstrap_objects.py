@@ -416,8 +416,8 @@ def flow_schemas() -> Iterator[JsonDict]:
         }
         if distinguisher:
             spec["distinguisherMethod"] = {"type": distinguisher}
-        made = _object("FlowSchema", name, {**spec, "rules": [rules]})
-        yield {**made, "status": {"conditions": [level_condition(level, exists=True)]}}
+        result = _object("FlowSchema", name, {**spec, "rules": [rules]})
+        yield {**result, "status": {"conditions": [level_condition(level, exists=True)]}}
 
 
 def level_condition(level: str, *, exists: bool) -> JsonDict:
@@ -536,10 +536,10 @@ def local_priorities(group: str, version: str) -> tuple[int, int]:
     """Return the priorities of a group, and of a version of it, that this server serves itself."""
     if group == APIREGISTRATION:
         return _FIRST
-    made = (
+    api_service = (
         _api_service(group, version) if group in _OF_GROUP else custom_api_service(group, version)
     )
-    spec = made["spec"]
+    spec = api_service["spec"]
     return spec["groupPriorityMinimum"], spec["versionPriority"]
 
 

@@ -176,12 +176,12 @@ def read_kubeconfigs(paths: Iterable[Path]) -> Kubeconfig:
     """The files as one. Raises KubeconfigError, also for one that is not there."""
     merged = Kubeconfig()
     for path in paths:
-        found = _read(path)
+        kubeconfig = _read(path)
         merged = Kubeconfig(
-            {**found.clusters, **merged.clusters},
-            {**found.users, **merged.users},
-            {**found.contexts, **merged.contexts},
-            merged.current_context or found.current_context,
+            {**kubeconfig.clusters, **merged.clusters},
+            {**kubeconfig.users, **merged.users},
+            {**kubeconfig.contexts, **merged.contexts},
+            merged.current_context or kubeconfig.current_context,
         )
     return merged
 
@@ -210,13 +210,13 @@ class _Reader:
 
     def kubeconfig(self, value: JsonObject) -> Kubeconfig:
         return Kubeconfig(
-            {name: self._cluster(one) for name, one in _named(value, "clusters", "cluster")},
-            {name: self._user(one) for name, one in _named(value, "users", "user")},
+            {name: self._cluster(item) for name, item in _named(value, "clusters", "cluster")},
+            {name: self._user(item) for name, item in _named(value, "users", "user")},
             {
                 name: KubeconfigContext(
-                    _text(one, "cluster"), _text(one, "user"), _text(one, "namespace")
+                    _text(item, "cluster"), _text(item, "user"), _text(item, "namespace")
                 )
-                for name, one in _named(value, "contexts", "context")
+                for name, item in _named(value, "contexts", "context")
             },
             _text(value, "current-context"),
         )
@@ -278,10 +278,10 @@ class _Reader:
 
 def _named(value: JsonObject, listed: str, member: str) -> Sequence[tuple[str, JsonObject]]:
     """Return the items of a list by their names; the first of a name counts."""
-    found: JsonDict = {}
-    for one in value.get(listed) or ():
-        found.setdefault(_text(one, "name"), one.get(member) or {})
-    return tuple(found.items())
+    result: JsonDict = {}
+    for item in value.get(listed) or ():
+        result.setdefault(_text(item, "name"), item.get(member) or {})
+    return tuple(result.items())
 
 
 def _text(value: JsonObject, key: str) -> str:
@@ -296,7 +296,7 @@ def _impersonation(value: JsonObject) -> tuple[tuple[str, str], ...]:
         headers.append(("Impersonate-Uid", _text(value, "as-uid")))
     headers += [("Impersonate-Group", group) for group in value.get("as-groups") or ()]
     for key, values in (value.get("as-user-extra") or {}).items():
-        headers += [(f"Impersonate-Extra-{key}", one) for one in values or ()]
+        headers += [(f"Impersonate-Extra-{key}", value) for value in values or ()]
     return tuple(headers)
 
 
@@ -330,14 +330,14 @@ class ExecTarget:
 
     def to_json(self) -> JsonDict:
         """Return the member `spec.cluster` of an ExecCredential."""
-        found: JsonDict = {"server": self.server, "config": None}
+        result: JsonDict = {"server": self.server, "config": None}
         if self.tls_server_name:
-            found["tls-server-name"] = self.tls_server_name
+            result["tls-server-name"] = self.tls_server_name
         if self.insecure:
-            found["insecure-skip-tls-verify"] = True
+            result["insecure-skip-tls-verify"] = True
         if self.authority:
-            found["certificate-authority-data"] = base64.b64encode(self.authority).decode()
-        return found
+            result["certificate-authority-data"] = base64.b64encode(self.authority).decode()
+        return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,8 +425,8 @@ async def _output(command: str, arguments: tuple[str, ...], environment: dict[st
 
 def _credential(plugin: ExecCommand, printed: bytes) -> ExecCredential:
     try:
-        found = json.loads(printed)
-        status = found["status"]
+        loads = json.loads(printed)
+        status = loads["status"]
         until = status.get("expirationTimestamp")
         credential = ExecCredential(
             status.get("token") or "",
@@ -434,7 +434,7 @@ def _credential(plugin: ExecCommand, printed: bytes) -> ExecCredential:
             (status.get("clientKeyData") or "").encode(),
             datetime.fromisoformat(until).timestamp() if until else float("inf"),
         )
-        answers = found["apiVersion"], found["kind"]
+        answers = loads["apiVersion"], loads["kind"]
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise ExecFailure(f"exec: `{plugin.command}` printed no ExecCredential") from None
     if answers != (plugin.api_version, "ExecCredential"):
@@ -573,14 +573,14 @@ def given_cluster(
     if path is not None:
         paths = [path]
     elif named:
-        paths = [Path(one) for one in named.split(os.pathsep) if one and Path(one).exists()]
+        paths = [Path(text) for text in named.split(os.pathsep) if text and Path(text).exists()]
     else:
         paths = [Path.home() / ".kube" / "config"]
     config = read_kubeconfigs(paths)
     try:
         return _located(config, context, clock)
     except KubeconfigError as error:
-        files = ", ".join(f"`{one}`" for one in paths) or "$KUBECONFIG, which names no file"
+        files = ", ".join(f"`{path}`" for path in paths) or "$KUBECONFIG, which names no file"
         raise KubeconfigError(f"{files}: {error}") from None
 
 
@@ -629,14 +629,14 @@ def own_cluster(
     token = folder / "token"
     if not host or not port or not token.exists():
         return None
-    shown = f"[{host}]" if ":" in host else host
+    text = f"[{host}]" if ":" in host else host
     try:
         authority = (folder / "ca.crt").read_bytes()
         namespace = (folder / "namespace").read_text("utf-8").strip()
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        raise KubeconfigError(f"`{error.filename}`: {why}") from None
-    cluster = KubeconfigCluster(f"https://{shown}:{port}", authority)
+        reason = (error.strerror or str(error)).lower()
+        raise KubeconfigError(f"`{error.filename}`: {reason}") from None
+    cluster = KubeconfigCluster(f"https://{text}:{port}", authority)
     credentials = ClientCredentials(KubeconfigUser(token_file=token), clock)
     return ClusterLocation(cluster, credentials, namespace or DEFAULT_NAMESPACE)
 

@@ -59,8 +59,8 @@ T = TypeVar("T")
 
 
 CALL, MALFORMED, PARTIAL, INVALID = (
-    f"conversion_webhook_{what}_failure"
-    for what in ("call", "malformed_response", "partial_response", "invalid_converted_object")
+    f"conversion_webhook_{item}_failure"
+    for item in ("call", "malformed_response", "partial_response", "invalid_converted_object")
 )
 """What a conversion can fail at, in upstream's words."""
 
@@ -76,9 +76,9 @@ class ConversionFailed(Exception):
 class Unreached(ConversionFailed):
     """Says that nobody has answered; `why` is the reason alone."""
 
-    def __init__(self, source: str, why: str) -> None:
-        super().__init__(f"conversion webhook for {source} failed: {why}", CALL)
-        self.why = why
+    def __init__(self, source: str, reason: str) -> None:
+        super().__init__(f"conversion webhook for {source} failed: {reason}", CALL)
+        self.why = reason
 
 
 class _Malformed(webhooks.CallError):
@@ -106,7 +106,7 @@ def conversion_webhooks(
 ) -> Mapping[GroupKind, ConversionWebhook]:
     """Return the conversion webhooks of the definitions that have one, by the kind that they
     convert."""
-    found = {}
+    result = {}
     for definition in definitions:
         spec = definition["spec"]
         conversion = spec.get("conversion") or {}
@@ -119,17 +119,18 @@ def conversion_webhooks(
             config = {key: value for key, value in config.items() if key != "caBundle"}
         kind = GroupKind(spec["group"], spec["names"]["kind"])
         versions = {
-            GroupVersionKind(kind.group, one["name"], kind.kind): one for one in spec["versions"]
+            GroupVersionKind(kind.group, version["name"], kind.kind): version
+            for version in spec["versions"]
         }
-        found[kind] = ConversionWebhook(
+        result[kind] = ConversionWebhook(
             decode_client_config(config),
             tuple(webhook.get("conversionReviewVersions") or ()),
-            tuple(version for version, one in versions.items() if one.get("served")),
-            next(version for version, one in versions.items() if one.get("storage")),
+            tuple(version for version, member in versions.items() if member.get("served")),
+            next(version for version, member in versions.items() if member.get("storage")),
             metadata.resource_version(definition),
             metadata.name(definition),
         )
-    return found
+    return result
 
 
 def _has_text(bundle: object) -> bool:
@@ -161,7 +162,14 @@ def begin_conversion(
 ) -> ConversionCall:
     """Ask for objects in a version. Raises ConversionFailed where no version of the review would
     do."""
-    version = next((one for one in webhook.review_versions if one in REVIEW_VERSIONS), None)
+    version = next(
+        (
+            review_version
+            for review_version in webhook.review_versions
+            if review_version in REVIEW_VERSIONS
+        ),
+        None,
+    )
     if version is None:
         raise ConversionFailed("no supported conversion review versions")
     review_version = f"{GROUP}/{version}"
@@ -186,16 +194,20 @@ def read_conversion(
     if isinstance(reply, webhooks.NoReply):
         raise Unreached(source, reply.text)
     try:
-        given = _converted_objects(call, reply)
+        converted_objects = _converted_objects(call, reply)
     except webhooks.CallError as error:
         stage = MALFORMED if isinstance(error, _Malformed) else CALL
         raise ConversionFailed(f"conversion webhook for {source} failed: {error}", stage) from None
-    if len(given) != len(sent):
+    if len(converted_objects) != len(sent):
         raise ConversionFailed(
-            f"conversion webhook for {source} returned {len(given)} objects, expected {len(sent)}",
+            f"conversion webhook for {source} returned {len(converted_objects)} objects, "
+            f"expected {len(sent)}",
             PARTIAL,
         )
-    return [_checked(before, after, target) for before, after in zip(sent, given, strict=True)]
+    return [
+        _checked(before, after, target)
+        for before, after in zip(sent, converted_objects, strict=True)
+    ]
 
 
 def _text_of_kind(kind: GroupVersionKind) -> str:
@@ -221,7 +233,7 @@ def _converted_objects(call: ConversionCall, reply: webhooks.Reply) -> Sequence[
         raise _Malformed("no response provided")
     result = _member(response, "result", "response.") or {}
     uid = _member(response, "uid", "response.") or ""
-    given: Sequence[object] = _member(response, "convertedObjects", "response.") or ()
+    member: Sequence[object] = _member(response, "convertedObjects", "response.") or ()
     # Webhooks of v1beta1 need not return the uid.
     if expected.version == "v1" and uid != call.uid:
         raise _Malformed(f"expected response.uid={quote(call.uid)}, got {quote(uid)}")
@@ -229,7 +241,7 @@ def _converted_objects(call: ConversionCall, reply: webhooks.Reply) -> Sequence[
     if state != SUCCESS:
         message = _member(result, "message", "response.result.")
         raise _Malformed(message or f"response.result.status was '{state}', not 'Success'")
-    return given
+    return member
 
 
 # Go names the type of the struct's field where a member is of another type, so the texts need them.
@@ -247,12 +259,12 @@ _GO_TYPES: Final = {
 def _member(value: JsonObject, name: str, place: str = "") -> Any:  # noqa: ANN401 - any JSON
     """A member of the review, None where there is none. Raises CallError for one of another
     type."""
-    found = value.get(name)
-    wanted, go_type = _GO_TYPES[name]
-    if found is not None and not isinstance(found, wanted):
-        wrong = f"{json_kind(found)} into Go struct field {KIND}.{place}{name}"
+    result = value.get(name)
+    meta, go_type = _GO_TYPES[name]
+    if result is not None and not isinstance(result, meta):
+        wrong = f"{json_kind(result)} into Go struct field {KIND}.{place}{name}"
         raise webhooks.CallError(f"json: cannot unmarshal {wrong} of type {go_type}")
-    return found
+    return result
 
 
 # As `validateConvertedObject` of `webhook_converter.go`.
@@ -267,8 +279,8 @@ def _checked(before: JsonObject, after: object, target: GroupVersionKind) -> Jso
         raise ConversionFailed(f"json: cannot unmarshal {wrong}")
     api_version, kind = _text(after, "apiVersion"), _text(after, "kind")
     if not kind:
-        shown = json_text(after)
-        raise ConversionFailed(f"Object 'Kind' is missing in '{shown}'")
+        text = json_text(after)
+        raise ConversionFailed(f"Object 'Kind' is missing in '{text}'")
     if api_version != target.api_version:
         raise ConversionFailed(
             f"{source} returned invalid object at index 0: invalid groupVersion (expected "
@@ -279,11 +291,11 @@ def _checked(before: JsonObject, after: object, target: GroupVersionKind) -> Jso
             f"{source} returned invalid object at index 0: invalid kind (expected {target.kind}, "
             f"received {kind})"
         )
-    for name, shown in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
+    for name, text in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         was, now = _text(before.get("metadata"), name), _text(after.get("metadata"), name)
         if was != now:
             raise ConversionFailed(
-                f"{source} returned invalid object: must have the same {shown}: {was} != {now}"
+                f"{source} returned invalid object: must have the same {text}: {was} != {now}"
             )
     try:
         return {**after, "metadata": _restored(before, after)}
@@ -296,8 +308,8 @@ class _InvalidMetadata(Exception):
 
 
 def _text(value: object, name: str) -> str:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
+    result = value.get(name) if isinstance(value, dict) else None
+    return result if isinstance(result, str) else ""
 
 
 # As `restoreObjectMeta`. A webhook may change labels and annotations; whatever else it says of
@@ -307,14 +319,14 @@ def _restored(before: JsonObject, after: JsonObject) -> JsonDict:
     _InvalidMetadata."""
     if "metadata" not in after:
         raise _InvalidMetadata("missing metadata in converted object")
-    given = after["metadata"]
-    if not isinstance(given, dict):
-        raise _InvalidMetadata(f"invalid metadata of type {type_text(given)} in converted object")
-    kept = dict(metadata.metadata(before))
+    data = after["metadata"]
+    if not isinstance(data, dict):
+        raise _InvalidMetadata(f"invalid metadata of type {type_text(data)} in converted object")
+    result = dict(metadata.metadata(before))
     for name in ("labels", "annotations"):
-        found = given.get(name)
+        found = data.get(name)
         if found is None:
-            kept.pop(name, None)
+            result.pop(name, None)
             continue
         if not isinstance(found, dict):
             raise _InvalidMetadata(
@@ -326,18 +338,18 @@ def _restored(before: JsonObject, after: JsonObject) -> JsonDict:
                     f"metadata.{name}[{key}] must be a string, but is {type_text(value)} in "
                     "converted object"
                 )
-        if found != kept.get(name):
+        if found != result.get(name):
             _require_valid(name, found)
-        kept[name] = found
-    return kept
+        result[name] = found
+    return result
 
 
-def _require_valid(name: str, given: Mapping[str, str]) -> None:
+def _require_valid(name: str, value: Mapping[str, str]) -> None:
     """Validate labels or annotations that a webhook has changed. Raises _InvalidMetadata."""
     if name == "labels":
-        errors = list(labels(FieldPath("metadata", "labels"), given))
+        errors = list(labels(FieldPath("metadata", "labels"), value))
     else:
-        errors = list(validate_annotations(FieldPath("metadata", "annotation"), given))
+        errors = list(validate_annotations(FieldPath("metadata", "annotation"), value))
     if errors:
         raise _InvalidMetadata(aggregate(errors))
 
@@ -393,8 +405,8 @@ class Conversions:
         if kind == target:
             return obj
         webhook = self._webhook(kind, target)
-        (found,) = _waited(lambda: self._asked(webhook, (obj,), target))
-        return found
+        (result,) = _waited(lambda: self._asked(webhook, (obj,), target))
+        return result
 
     def stored(self, obj: JsonObject) -> JsonObject:
         """An object in the version in which it is stored. Raises ConversionFailed."""
@@ -411,8 +423,8 @@ class Conversions:
             return custom.shown(obj)
         webhook = self._webhook(source, target)
         sent = self.kinds().custom[source].shown(obj)
-        (found,) = _waited(lambda: self._asked(webhook, (sent,), target))
-        return custom.received(found)
+        (result,) = _waited(lambda: self._asked(webhook, (sent,), target))
+        return custom.received(result)
 
     # Upstream's watch cache holds each served version already converted. Converting early costs a
     # call for each write, and saves lists and watches from failing together with the webhook.
@@ -433,13 +445,13 @@ class Conversions:
         """Return stored objects of one kind in a version, as lists and watches show them: what was
         converted before is not asked for again. Raises ConversionFailed."""
         shown = self._kept(objects, custom)
-        missing = [obj for obj, found in zip(objects, shown, strict=True) if found is None]
+        missing = [obj for obj, item in zip(objects, shown, strict=True) if item is None]
         return _merged(shown, _waited(lambda: self._fetched(missing, custom)) if missing else [])
 
     async def prepared(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonObject]:
         """The same, for who is on the event loop."""
         shown = self._kept(objects, custom)
-        missing = [obj for obj, found in zip(objects, shown, strict=True) if found is None]
+        missing = [obj for obj, item in zip(objects, shown, strict=True) if item is None]
         return _merged(shown, await self._fetched(missing, custom) if missing else [])
 
     def _webhook(self, source: GroupVersionKind, target: GroupVersionKind) -> ConversionWebhook:
@@ -468,9 +480,9 @@ class Conversions:
         fetched: list[JsonObject] = []
         for some in _batches(objects):
             webhook = self._webhook(metadata.gvk(some[0]), custom.gvk)
-            for obj, shown in zip(some, await self._received(some, custom), strict=True):
-                fetched.append(shown)
-                self.memory.keep(_key(obj, custom.gvk, webhook), shown, _weight(shown))
+            for obj, item in zip(some, await self._received(some, custom), strict=True):
+                fetched.append(item)
+                self.memory.keep(_key(obj, custom.gvk, webhook), item, _weight(item))
         return fetched
 
     async def _received(self, objects: Sequence[JsonObject], custom: CustomKind) -> list[JsonDict]:
@@ -478,7 +490,7 @@ class Conversions:
         source = metadata.gvk(objects[0])
         webhook = self._webhook(source, custom.gvk)
         sent = [self.kinds().custom[source].shown(obj) for obj in objects]
-        return [custom.received(one) for one in await self._asked(webhook, sent, custom.gvk)]
+        return [custom.received(item) for item in await self._asked(webhook, sent, custom.gvk)]
 
     async def all_given(
         self, objects: Sequence[JsonObject], target: GroupVersionKind, *, stored: bool
@@ -528,7 +540,7 @@ def _waited(asked: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 def _merged(shown: list[JsonObject | None], fetched: list[JsonObject]) -> list[JsonObject]:
     rest = iter(fetched)
-    return [next(rest) if found is None else found for found in shown]
+    return [next(rest) if item is None else item for item in shown]
 
 
 def _key(obj: JsonObject, target: GroupVersionKind, webhook: ConversionWebhook) -> tuple[str, ...]:
@@ -591,7 +603,7 @@ class CalledWebhooks:
     ) -> Sequence[JsonObject]:
         """Convert as `Conversions.all_given` does. Raises ConversionError; WebhookNotCalled for a
         webhook that is out of reach."""
-        source = next(one for one in map(metadata.gvk, objects) if one != kind)
+        source = next(item for item in map(metadata.gvk, objects) if item != kind)
         group_kind = kind.group_kind
         if not self._conversions.concern(group_kind):
             raise WebhookNotCalled(source, kind)
@@ -600,10 +612,10 @@ class CalledWebhooks:
         try:
             return await self._conversions.all_given(objects, kind, stored=stored)
         except Unreached as error:
-            why = f"cannot be reached ({error.why})"
+            reason = f"cannot be reached ({error.why})"
             if self._once:
-                self._unreached[group_kind] = why
-            raise WebhookNotCalled(source, kind, why) from None
+                self._unreached[group_kind] = reason
+            raise WebhookNotCalled(source, kind, reason) from None
         except ConversionFailed as error:
             raise ConversionError(str(error)) from None
 

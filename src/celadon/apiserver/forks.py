@@ -586,14 +586,14 @@ class ForkedStore:
         fork cannot see what is there instead."""
         if not self.own or not transaction.operations[0].key.startswith(self.own):
             raise Elsewhere("writes")
-        said = self.parent.ask(_asked_to_store(transaction))
-        if "revision" not in said.head:
+        ask = self.parent.ask(_asked_to_store(transaction))
+        if "revision" not in ask.head:
             raise Elsewhere
-        revision = said.head["revision"]
-        events = zip(transaction.operations, said.head["entries"], strict=True)
+        revision = ask.head["revision"]
+        events = zip(transaction.operations, ask.head["entries"], strict=True)
         future = Future[Outcome]()
-        found = tuple(self._event(one, revision, numbers) for one, numbers in events)
-        future.set_result(Committed(revision, found))
+        result = tuple(self._event(event, revision, numbers) for event, numbers in events)
+        future.set_result(Committed(revision, result))
         return future
 
     def _event(self, operation: Put | Delete, revision: int, numbers: Any) -> Event | None:  # noqa: ANN401 - JSON
@@ -633,8 +633,10 @@ def _asked_to_store(transaction: Transaction) -> Said:
             [condition.key, condition.mod_revision] for condition in transaction.conditions
         ],
         "operations": [
-            [one.key, len(one.value), one.seconds] if isinstance(one, Put) else [one.key]
-            for one in operations
+            [operation.key, len(operation.value), operation.seconds]
+            if isinstance(operation, Put)
+            else [operation.key]
+            for operation in operations
         ],
     }
     return Said(head, b"".join(values))
@@ -642,14 +644,14 @@ def _asked_to_store(transaction: Transaction) -> Said:
 
 def asked_transaction(said: Said) -> Transaction:
     """Return what a fork wants to be stored."""
-    at, operations = 0, list[Put | Delete]()
+    index, operations = 0, list[Put | Delete]()
     for key, *of_put in said.head["operations"]:
         if not of_put:
             operations.append(Delete(key))
             continue
         size, seconds = of_put
-        operations.append(Put(key, said.body[at : at + size], seconds))
-        at += size
+        operations.append(Put(key, said.body[index : index + size], seconds))
+        index += size
     conditions = tuple(Condition(key, revision) for key, revision in said.head["conditions"])
     return Transaction(conditions, tuple(operations))
 

@@ -68,12 +68,12 @@ async def handshake_failure(
     was trusted, as far as it is known."""
     if isinstance(error, ssl.SSLCertVerificationError):
         certificate = await _certificate_of(*address)
-        why = UNKNOWN_AUTHORITY
+        reason = UNKNOWN_AUTHORITY
         if certificate is not None:
-            why = certificate_failure(certificate, name, datetime.now(UTC), pool)
-            if why == UNKNOWN_AUTHORITY and error.verify_code == _WRONG_PURPOSE:
-                why = WRONG_USAGE
-        return _PREFIX + why
+            reason = certificate_failure(certificate, name, datetime.now(UTC), pool)
+            if reason == UNKNOWN_AUTHORITY and error.verify_code == _WRONG_PURPOSE:
+                reason = WRONG_USAGE
+        return _PREFIX + reason
     if error.reason in {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"}:
         return "http: server gave HTTP response to HTTPS client"
     if error.reason == "UNEXPECTED_EOF_WHILE_READING":
@@ -92,8 +92,8 @@ async def _certificate_of(host: str, port: int) -> x509.Certificate | None:
     except OSError:
         return None
     try:
-        found = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        return x509.load_der_x509_certificate(found)
+        getpeercert = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        return x509.load_der_x509_certificate(getpeercert)
     except (ValueError, x509.InvalidVersion):
         return None
     finally:
@@ -132,15 +132,17 @@ def _out_of_date(certificate: x509.Certificate, now: datetime) -> str:
 def _wrong_name(certificate: x509.Certificate, name: str) -> str:
     """Return why the certificate is not for that name; empty if it is."""
     names = _extension(certificate, x509.SubjectAlternativeName)
-    given = names or x509.SubjectAlternativeName([])
-    hosts = given.get_values_for_type(x509.DNSName)
-    addresses = [str(one) for one in given.get_values_for_type(x509.IPAddress)]
+    subject_alternative_name = names or x509.SubjectAlternativeName([])
+    hosts = subject_alternative_name.get_values_for_type(x509.DNSName)
+    addresses = [str(item) for item in subject_alternative_name.get_values_for_type(x509.IPAddress)]
     address = _address(name)
     name = address or name
     shown, kind = (addresses, "IP SANs") if address else (hosts, "names")
     if name in addresses if address else any(_covers(host, name) for host in hosts):
         return ""
-    if names is None and any(_covers(one, name) for one in _common_names(certificate)[-1:]):
+    if names is None and any(
+        _covers(common_name, name) for common_name in _common_names(certificate)[-1:]
+    ):
         return "certificate relies on legacy Common Name field, use SANs instead"
     if address and not addresses:
         return f"cannot validate certificate for {name} because it doesn't contain any IP SANs"
@@ -158,16 +160,16 @@ def _no_chain(
     that has the issuer's name is named."""
     if certificate in pool:
         return UNKNOWN_AUTHORITY if _serves(certificate) else WRONG_USAGE
-    for one in pool:
-        if one.subject == certificate.issuer:
-            why = _not_signed(certificate, one) or _out_of_date(one, now)
-            if why:
-                why = why if why.startswith("crypto/") else f"x509: {why}"
+    for item in pool:
+        if item.subject == certificate.issuer:
+            reason = _not_signed(certificate, item) or _out_of_date(item, now)
+            if reason:
+                reason = reason if reason.startswith("crypto/") else f"x509: {reason}"
                 return (
-                    f"{UNKNOWN_AUTHORITY} (possibly because of {quote(why)} while trying to verify "
-                    f"candidate authority certificate {quote(_shown_name(one))})"
+                    f"{UNKNOWN_AUTHORITY} (possibly because of {quote(reason)} while trying to "
+                    f"verify candidate authority certificate {quote(_shown_name(item))})"
                 )
-            return UNKNOWN_AUTHORITY if _serves(certificate) and _serves(one) else WRONG_USAGE
+            return UNKNOWN_AUTHORITY if _serves(certificate) and _serves(item) else WRONG_USAGE
     return UNKNOWN_AUTHORITY
 
 
@@ -207,14 +209,14 @@ def _extension(certificate: x509.Certificate, kind: type[_Extension]) -> _Extens
 
 
 def _common_names(certificate: x509.Certificate) -> list[str]:
-    found = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
-    return [str(one.value) for one in found]
+    attributes = certificate.subject.get_attributes_for_oid(x509.NameOID.COMMON_NAME)
+    return [str(attribute.value) for attribute in attributes]
 
 
 def _shown_name(authority: x509.Certificate) -> str:
     common = _common_names(authority)[-1:]
-    found = authority.subject.get_attributes_for_oid(x509.NameOID.ORGANIZATION_NAME)
-    organizations = [str(one.value) for one in found]
+    attributes = authority.subject.get_attributes_for_oid(x509.NameOID.ORGANIZATION_NAME)
+    organizations = [str(attribute.value) for attribute in attributes]
     return next(filter(None, [*common, *organizations[:1]]), f"serial:{authority.serial_number}")
 
 
@@ -228,10 +230,10 @@ def _address(name: str) -> str:
 
 def _covers(pattern: str, name: str) -> bool:
     """A star stands for the whole first label."""
-    wanted, given = pattern.lower().split("."), name.lower().removesuffix(".").split(".")
-    if len(wanted) != len(given):
+    lower, removesuffix = pattern.lower().split("."), name.lower().removesuffix(".").split(".")
+    if len(lower) != len(removesuffix):
         return False
-    return wanted[0] in {"*", given[0]} and wanted[1:] == given[1:]
+    return lower[0] in {"*", removesuffix[0]} and lower[1:] == removesuffix[1:]
 
 
 # --- Trusted roots -----------------------------------------------------------
@@ -270,7 +272,7 @@ def _rooted(ca_bundle: str) -> RootedContext:
     context = RootedContext(ssl.PROTOCOL_TLS_CLIENT)
     if ca_bundle:
         context.pool = _certificates(base64.b64decode(ca_bundle))
-        for der in {one.public_bytes(Encoding.DER): None for one in context.pool}:
+        for der in {certificate.public_bytes(Encoding.DER): None for certificate in context.pool}:
             context.load_verify_locations(cadata=der)  # one by one: each holds Python's lock
     else:
         context.load_default_certs()
@@ -282,14 +284,14 @@ def _rooted(ca_bundle: str) -> RootedContext:
 def _certificates(text: bytes) -> tuple[x509.Certificate, ...]:
     """Return the certificates of a bundle that can be read, which are enough for Go if there is
     one. Raises UnusableRoots."""
-    found: list[x509.Certificate] = []
+    certificates: list[x509.Certificate] = []
     for block in pem_blocks(text):
         if block.kind == CERTIFICATE and not block.has_headers:
             with contextlib.suppress(ValueError, x509.InvalidVersion):
-                found.append(x509.load_der_x509_certificate(block.content))
-    if not found:
+                certificates.append(x509.load_der_x509_certificate(block.content))
+    if not certificates:
         raise UnusableRoots(bundle_fault(text) or _MALFORMED)
-    return tuple(found)
+    return tuple(certificates)
 
 
 # --- Go response head --------------------------------------------------------
@@ -314,9 +316,9 @@ def head_complaint(data: bytes) -> str | None:
     first, end, rest = data.partition(b"\n")
     if not end and data.startswith(b"HTTP/"[: len(data)]):
         return None
-    found = _status_line(_text(first[:LINE_BYTES]))
-    if found is not None:
-        return found
+    status_line = _status_line(_text(first[:LINE_BYTES]))
+    if status_line is not None:
+        return status_line
     lines = rest.split(b"\n")[:-1]
     return _headers([_text(line) for line in lines])
 
@@ -350,8 +352,8 @@ def _headers(lines: Sequence[str]) -> str | None:
         name, _, value = line.partition(":")
         length = value.strip(" \t")
         if name.lower() == "content-length" and not _LENGTH.fullmatch(length):
-            what = "bad Content-Length" if length else "invalid empty Content-Length"
-            return f"{what} {quote(length)}"
+            subject = "bad Content-Length" if length else "invalid empty Content-Length"
+            return f"{subject} {quote(length)}"
     return None
 
 
@@ -400,8 +402,8 @@ class GoNetwork(httpcore.AsyncNetworkBackend):
         except socket.gaierror:
             raise _unknown_host(host) from None
         except OSError as error:
-            shown = f"[{address}]" if ":" in address else address
-            text = f"dial tcp {shown}:{port}: connect: {_words(error)}"
+            message = f"[{address}]" if ":" in address else address
+            text = f"dial tcp {message}:{port}: connect: {_words(error)}"
             raise NetworkFailure(text) from None
         return GoStream(reader, writer)
 
@@ -419,11 +421,11 @@ async def _looked_up(host: str, port: int) -> tuple[str, int]:
     else:
         return host, 0
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
+        getaddrinfo = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
     except (OSError, UnicodeError):  # the latter for labels that no name has
         raise _unknown_host(host) from None
     # Loopback names have an address of each family; servers listen on that of version 4.
-    family, _, _, _, address = min(found, key=lambda one: one[0])
+    family, _, _, _, address = min(getaddrinfo, key=lambda one: one[0])
     return str(address[0]), family
 
 
@@ -456,7 +458,7 @@ class GoStream(httpcore.AsyncNetworkStream):
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
         self._writer = writer
-        self._ends = [_shown(writer.get_extra_info(one)) for one in ("sockname", "peername")]
+        self._ends = [_shown(writer.get_extra_info(item)) for item in ("sockname", "peername")]
         self._waiting = False
         self._has_read = False
 

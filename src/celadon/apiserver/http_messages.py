@@ -62,9 +62,9 @@ class _Container:
 
     __slots__ = ("at", "is_map", "made", "start")
 
-    def __init__(self, at: int, *, is_map: bool) -> None:
-        self.at = at
-        self.start = at + 1
+    def __init__(self, index: int, *, is_map: bool) -> None:
+        self.at = index
+        self.start = index + 1
         self.is_map = is_map
         self.made: Any = {} if is_map else []
 
@@ -76,11 +76,11 @@ class _Container:
             is_cut, text = bool(text), text[1:]
             if is_cut and not text:
                 raise NotInPieces
-        found = read(b"{%b}" % text if self.is_map else b"[%b]" % text)
+        result = read(b"{%b}" % text if self.is_map else b"[%b]" % text)
         if self.is_map:
-            self.made.update(found)
+            self.made.update(result)
         else:
-            self.made += found
+            self.made += result
 
     def take(self, value: object, before: bytes, read: Read) -> None:
         """A member that has been read, and the text before it, which ends with its name. Raises
@@ -110,63 +110,63 @@ def read_in_pieces(text: bytes, read: Read) -> Any:  # noqa: ANN401 - any JSON
     """Return what `read` reads from the text, if that is the JSON of a map or a list without
     spaces. Raises NotInPieces, and what `read` raises."""
     opened: list[_Container] = []
-    at = 0
+    index = 0
     while True:
-        at = _between_brackets(text, at, opened, read)
-        bracket = text[at : at + 1]
+        index = _between_brackets(text, index, opened, read)
+        bracket = text[index : index + 1]
         if bracket in _OPENING:
-            opened.append(_Container(at, is_map=_OPENING[bracket]))
+            opened.append(_Container(index, is_map=_OPENING[bracket]))
         elif opened:
             container = opened.pop()
             if container.is_map != _CLOSING.get(bracket):
                 raise NotInPieces
             if not opened:
-                container.read_on(text[container.start : at], read)
-                if at + 1 != len(text):
+                container.read_on(text[container.start : index], read)
+                if index + 1 != len(text):
                     raise NotInPieces
                 return container.made
             outer = opened[-1]
-            if container.made or at - container.start >= PIECE:
-                container.read_on(text[container.start : at], read)
+            if container.made or index - container.start >= PIECE:
+                container.read_on(text[container.start : index], read)
                 outer.take(container.made, text[outer.start : container.at], read)
-                outer.start = at + 1
-            elif at - outer.start >= PIECE:
-                outer.read_on(text[outer.start : at + 1], read)
-                outer.start = at + 1
+                outer.start = index + 1
+            elif index - outer.start >= PIECE:
+                outer.read_on(text[outer.start : index + 1], read)
+                outer.start = index + 1
         else:
             raise NotInPieces
-        at += 1
+        index += 1
 
 
-def _between_brackets(text: bytes, at: int, opened: Sequence[_Container], read: Read) -> int:
+def _between_brackets(text: bytes, index: int, opened: Sequence[_Container], read: Read) -> int:
     """Return where the next bracket is. What comes before it is read if it is enough. Raises
     NotInPieces."""
-    while text[at : at + 1] not in _BRACKETS:
-        found = _RUN.match(text, at)
+    while text[index : index + 1] not in _BRACKETS:
+        found = _RUN.match(text, index)
         if found is None or not opened:
             raise NotInPieces
-        at = found.end()
-        if at - opened[-1].start >= PIECE:
-            comma = _TO_COMMA.match(text, at)
+        index = found.end()
+        if index - opened[-1].start >= PIECE:
+            comma = _TO_COMMA.match(text, index)
             if comma is not None:
-                at = comma.end()
-                opened[-1].read_on(text[opened[-1].start : at - 1], read)
-                opened[-1].start = at - 1
-    return at
+                index = comma.end()
+                opened[-1].read_on(text[opened[-1].start : index - 1], read)
+                opened[-1].start = index - 1
+    return index
 
 
 def _beginning_of_text(text: bytes, end: int) -> int:
     """Return where the text begins whose closing quotation mark is at the end. Raises
     NotInPieces."""
-    at = text.rfind(b'"', 0, end)
-    while at > 0:
-        before = text[:at]
-        if (at - len(before.rstrip(b"\\"))) % 2 == 0:
+    index = text.rfind(b'"', 0, end)
+    while index > 0:
+        before = text[:index]
+        if (index - len(before.rstrip(b"\\"))) % 2 == 0:
             break
-        at = text.rfind(b'"', 0, at)
-    if at < 0:
+        index = text.rfind(b'"', 0, index)
+    if index < 0:
         raise NotInPieces
-    return at
+    return index
 
 
 Header: TypeAlias = tuple[str, str]
@@ -194,7 +194,7 @@ def _read_query(text: str) -> Mapping[str, Sequence[str]]:
     """Leave out what Go does not read: parameters with semicolons or broken escapes."""
     if ";" in text or "%" in text:
         pairs = text.split("&")
-        text = "&".join(one for one in pairs if ";" not in one and not _BAD_ESCAPE.search(one))
+        text = "&".join(pair for pair in pairs if ";" not in pair and not _BAD_ESCAPE.search(pair))
     return urllib.parse.parse_qs(text, keep_blank_values=True)
 
 
@@ -279,10 +279,10 @@ class HttpRequest:
 
     @remembered
     def _by_name(self) -> Mapping[str, list[str]]:
-        found: dict[str, list[str]] = {}
+        result: dict[str, list[str]] = {}
         for name, value in self.headers:
-            found.setdefault(name, []).append(value)
-        return found
+            result.setdefault(name, []).append(value)
+        return result
 
     def may_name(self, beginning: str) -> bool:
         """Return False if no header has a (lower-case) name with this beginning; a quick look."""
@@ -506,9 +506,9 @@ def json_bytes(obj: JsonObject) -> bytes:
     have `sorted_json_bytes`."""
     text = _fast(obj)
     if text is None:
-        found = _in_parts(obj, json_bytes)
-        if found is not None:
-            return found
+        in_parts = _in_parts(obj, json_bytes)
+        if in_parts is not None:
+            return in_parts
         return json_text(obj).encode("utf-8", "replace")
     if len(text.translate(None, _ESCAPED)) == len(text):
         return text
@@ -517,9 +517,9 @@ def json_bytes(obj: JsonObject) -> bytes:
 
 def sorted_json_bytes(obj: JsonObject) -> bytes:
     """Return JSON of a custom resource for clients: its members have no order of their own."""
-    found = _in_parts(obj, sorted_json_bytes)
-    if found is not None:
-        return found
+    in_parts = _in_parts(obj, sorted_json_bytes)
+    if in_parts is not None:
+        return in_parts
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return escaped_html(text).encode("utf-8", "replace")
 
@@ -554,10 +554,10 @@ def read_stored(value: bytes) -> JsonDict:
         if len(value) > LARGE_JSON:
             with contextlib.suppress(NotInPieces):
                 return cast("JsonDict", read_in_pieces(value, _DECODER.decode))
-        found: JsonDict = _DECODER.decode(value)
+        decode: JsonDict = _DECODER.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError):  # what only `json.loads` can read
-        found = json.loads(value)
-    return found
+        decode = json.loads(value)
+    return decode
 
 
 def _fast(obj: JsonObject) -> bytes | None:

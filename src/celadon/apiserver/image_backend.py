@@ -50,17 +50,17 @@ class ImageBackend:
         """Ask the backend about images. Raises NoAnswer."""
         try:
             location, pool = await self._connected()
-            own = await location.credentials.headers()
+            headers = await location.credentials.headers()
         except (clientconfig.KubeconfigError, clientconfig.CredentialsError) as error:
             raise NoAnswer(str(error)) from None
         url = f"{location.cluster.server.rstrip('/')}?timeout={TIMEOUT_SECONDS}s"
         body = json.dumps(review, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
-        reply = await self._reply(Exchange(pool, url, body, own), url)
+        reply = await self._reply(Exchange(pool, url, body, headers), url)
         for again in range(ATTEMPTS - 1):
             if reply.code not in _AGAIN:
                 break
             await asyncio.sleep(self._backoff * GROWTH**again)
-            reply = await self._reply(Exchange(pool, url, body, own), url)
+            reply = await self._reply(Exchange(pool, url, body, headers), url)
         return _verdict(reply)
 
     async def aclose(self) -> None:
@@ -76,14 +76,14 @@ class ImageBackend:
             self._pool = httpcore.AsyncConnectionPool(ssl_context=context, network_backend=network)
         return self._location, self._pool
 
-    async def _reply(self, asked: Exchange, url: str) -> Reply:
+    async def _reply(self, exchange: Exchange, url: str) -> Reply:
         try:
             async with asyncio.timeout(TIMEOUT_SECONDS):
-                return await asked.reply()
+                return await exchange.reply()
         except TimeoutError:
             raise NoAnswer(f"Post {quote(url)}: context deadline exceeded") from None
         except (NetworkFailure, BrokenBody) as error:
-            raise NoAnswer(f"Post {quote(without_password(asked.url))}: {error}") from None
+            raise NoAnswer(f"Post {quote(without_password(exchange.url))}: {error}") from None
 
 
 def _verdict(reply: Reply) -> ImageVerdict:

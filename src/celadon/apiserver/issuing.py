@@ -104,10 +104,12 @@ def server_certificate(
 def covers_names(certificate: x509.Certificate, names: Iterable[str]) -> bool:
     """Return whether a server's certificate names all of these."""
     try:
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+        subject_alternative_name = certificate.extensions.get_extension_for_class(
+            x509.SubjectAlternativeName
+        ).value
     except x509.ExtensionNotFound:
         return False
-    return {general_name(name) for name in names} <= set(found)
+    return {general_name(name) for name in names} <= set(subject_alternative_name)
 
 
 def general_name(name: str) -> x509.GeneralName:

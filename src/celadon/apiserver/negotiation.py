@@ -118,15 +118,15 @@ def media_clauses(header: str) -> list[MediaClause]:
     ones are left out."""
     if not header:
         return [ANYTHING]
-    found = [clause for part in dict.fromkeys(header.split(",")) for clause in _clause(part)]
-    if len(found) > FEW:
-        return sorted(found, key=lambda clause: -clause.quality)
-    for end in range(1, len(found)):
-        at = end
-        while at and _is_better(found[at], found[at - 1]):
-            found[at - 1], found[at] = found[at], found[at - 1]
-            at -= 1
-    return found
+    clauses = [clause for part in dict.fromkeys(header.split(",")) for clause in _clause(part)]
+    if len(clauses) > FEW:
+        return sorted(clauses, key=lambda clause: -clause.quality)
+    for end in range(1, len(clauses)):
+        index = end
+        while index and _is_better(clauses[index], clauses[index - 1]):
+            clauses[index - 1], clauses[index] = clauses[index], clauses[index - 1]
+            index -= 1
+    return clauses
 
 
 FEW: Final = 12
@@ -134,11 +134,11 @@ FEW: Final = 12
 best quality is behind a type that stands behind it."""
 
 
-def _is_better(one: MediaClause, other: MediaClause) -> bool:
+def _is_better(clause: MediaClause, other: MediaClause) -> bool:
     return (
-        one.quality > other.quality
-        or (one.type != "*" and other.type == "*")
-        or (one.subtype != "*" and other.subtype == "*")
+        clause.quality > other.quality
+        or (clause.type != "*" and other.type == "*")
+        or (clause.subtype != "*" and other.subtype == "*")
     )
 
 
@@ -186,7 +186,7 @@ def accepted(
     """
     header = accept_header(request)
     negotiated = _remembered if len(header) <= LONGEST else _negotiated
-    wanted, pretty = negotiated(
+    expected, pretty = negotiated(
         header,
         tuple(types),
         routed=routed,
@@ -194,7 +194,7 @@ def accepted(
         tables=tables,
         whole=tuple(whole or types),
     )
-    return replace(wanted, pretty=True) if pretty or is_pretty(request) else wanted
+    return replace(expected, pretty=True) if pretty or is_pretty(request) else expected
 
 
 def accepted_of_error(request: HttpRequest) -> Accepted:
@@ -272,12 +272,12 @@ def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
         return None
     if not clause.converts:
         return Accepted(media_type)
-    wanted, version = parameters.get("as", ""), parameters.get("v", "")
+    expected, version = parameters.get("as", ""), parameters.get("v", "")
     if parameters.get("g") != META_GROUP or version not in ("v1", "v1beta1"):
         return None
-    if wanted not in {form.value for form in Form if form is not Form.OBJECT}:
+    if expected not in {form.value for form in Form if form is not Form.OBJECT}:
         return None
-    form = Form(wanted)
+    form = Form(expected)
     if form is Form.TABLE and media_type == PROTOBUF:
         return None
     return Accepted(media_type, form, version)
@@ -286,9 +286,9 @@ def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
 def is_pretty(request: HttpRequest) -> bool:
     """Tell whether JSON is indented whatever its media type says: by the query, else by who
     asks."""
-    asked = request.first("pretty")
-    if asked:
-        return parse_bool(asked) is True
+    first = request.first("pretty")
+    if first:
+        return parse_bool(first) is True
     return request.header("user-agent").startswith(PRETTY_AGENTS)
 
 

@@ -68,8 +68,8 @@ STORED_ELSEWHERE: Final = {GroupResource("events.k8s.io", "events"): GroupResour
 
 def collection_prefix(resource: Resource, namespace: str = "") -> str:
     """Return what the keys of all objects begin with: of all namespaces if none is named."""
-    own = resource.gvr.group_resource
-    group, name = STORED_ELSEWHERE.get(own, own)
+    group_resource = resource.gvr.group_resource
+    group, name = STORED_ELSEWHERE.get(group_resource, group_resource)
     prefix = f"{ROOT}/{group or 'core'}/{name}/"
     return f"{prefix}{namespace}/" if namespace and resource.namespaced else prefix
 
@@ -164,10 +164,10 @@ def read_strange(key: str, value: bytes) -> JsonDict:
         raise Undecodable(key, error.upstream) from None
     except request_bodies.Uninterpretable as error:
         raise Undecodable(key, str(error)) from None
-    for member, found in (("Kind", kind.kind), ("apiVersion", kind.version)):
-        if not found:
-            shown = value.decode("utf-8", "replace")
-            raise Undecodable(key, f"Object '{member}' is missing in '{shown}'")
+    for member, word in (("Kind", kind.kind), ("apiVersion", kind.version)):
+        if not word:
+            message = value.decode("utf-8", "replace")
+            raise Undecodable(key, f"Object '{member}' is missing in '{message}'")
     obj: JsonDict = document.value
     metadata = {} if obj.get("metadata") is None else obj["metadata"]
     if not isinstance(metadata, dict):
@@ -283,11 +283,11 @@ class ObjectStore:
             page, known = self._entries(prefix, begin, left, revision)
             if None in known:
                 read = [
-                    self._object(entry) if found is None else found.object
-                    for entry, found in zip(page.entries, known, strict=True)
+                    self._object(entry) if item is None else item.object
+                    for entry, item in zip(page.entries, known, strict=True)
                 ]
                 known = self._all_kept(page.entries, read)
-            objects += [one for one in known if one is not None]
+            objects += [item for item in known if item is not None]
             key = page.entries[-1].key if page.entries else key
             if not page.remaining or len(objects) == limit:
                 break
@@ -388,16 +388,16 @@ class ObjectStore:
         known = self._known(entry)
         if known is not None:
             return known
-        made = StoredObject(obj, entry.mod_revision)
+        stored_object = StoredObject(obj, entry.mod_revision)
         found = self._decoded.get(entry.key)
         if found is not None and found.revision > entry.mod_revision:
-            self._former.keep((entry.key, entry.mod_revision), made, weight(entry.value))
-            return made
+            self._former.keep((entry.key, entry.mod_revision), stored_object, weight(entry.value))
+            return stored_object
         if found is not None:
             former = self._decoded.weight_of(entry.key)
             self._former.keep((entry.key, found.revision), found, former)
-        self._decoded.keep(entry.key, made, weight(entry.value))
-        return made
+        self._decoded.keep(entry.key, stored_object, weight(entry.value))
+        return stored_object
 
     @on_loop
     def _all_kept(
@@ -473,11 +473,11 @@ class ObjectStore:
         outcome = await self._submitted(delete(object_key(resource, namespace, name), revision))
         return outcome.revision if isinstance(outcome, Committed) else None
 
-    async def _written(self, transaction: Transaction, known: JsonObject) -> StoredObject | None:
+    async def _written(self, transaction: Transaction, obj: JsonObject) -> StoredObject | None:
         operation = transaction.operations[0]
         assert isinstance(operation, Put)
         value = operation.value
-        self._encoded[id(value)] = known
+        self._encoded[id(value)] = obj
         try:
             outcome = await self._submitted(transaction)
             if not isinstance(outcome, Committed):
@@ -492,7 +492,7 @@ class ObjectStore:
     async def submit(self, transaction: Transaction) -> Outcome:
         """Store objects that another process has encoded."""
         puts = (operation for operation in transaction.operations if isinstance(operation, Put))
-        await self.read_before([one.value for one in puts])
+        await self.read_before([put.value for put in puts])
         return await self._submitted(transaction)
 
     async def read_before(self, values: Iterable[bytes]) -> None:
@@ -561,11 +561,11 @@ def _encoded_and_known(obj: JsonObject, resource: Resource) -> tuple[bytes, Json
 
 def _with_version(obj: JsonObject, version: str) -> JsonDict:
     metadata = obj.get("metadata")
-    found = metadata if isinstance(metadata, dict) else {}
-    if "resourceVersion" in found:
-        return {**obj, "metadata": {**found, "resourceVersion": version}}
-    before = {key: found[key] for key in _BEFORE_THE_VERSION if key in found}
-    return {**obj, "metadata": {**before, "resourceVersion": version, **found}}
+    result = metadata if isinstance(metadata, dict) else {}
+    if "resourceVersion" in result:
+        return {**obj, "metadata": {**result, "resourceVersion": version}}
+    before = {key: result[key] for key in _BEFORE_THE_VERSION if key in result}
+    return {**obj, "metadata": {**before, "resourceVersion": version, **result}}
 
 
 def _read_if_plain(value: bytes) -> JsonObject | None:
@@ -648,16 +648,16 @@ def _members(value: Any) -> JsonDict:  # noqa: ANN401 - any JSON
     if value is None:
         return {}
     if not isinstance(value, dict):
-        why = f"{json_kind(value)} into Go value of type storage.continueToken"
-        raise _invalid(f"json: cannot unmarshal {why}")
-    for name, one in value.items():
+        reason = f"{json_kind(value)} into Go value of type storage.continueToken"
+        raise _invalid(f"json: cannot unmarshal {reason}")
+    for name, member in value.items():
         kind = _KINDS.get(name)
-        if kind is None or one is None:
+        if kind is None or member is None:
             continue
-        if misfit(one, kind) is not None:
-            what, go_type = json_kind(one, exact=kind is int), _GO_TYPES[kind]
-            why = f"{what} into Go struct field continueToken.{name} of type {go_type}"
-            raise _invalid(f"json: cannot unmarshal {why}")
+        if misfit(member, kind) is not None:
+            subject, go_type = json_kind(member, exact=kind is int), _GO_TYPES[kind]
+            reason = f"{subject} into Go struct field continueToken.{name} of type {go_type}"
+            raise _invalid(f"json: cannot unmarshal {reason}")
     return value
 
 
@@ -672,8 +672,8 @@ def _decoded(text: str) -> bytes:
     return base64.urlsafe_b64decode(bare + "=" * (-len(bare) % 4))
 
 
-def _invalid(why: str) -> ContinueTokenError:
-    return ContinueTokenError(f"continue key is not valid: {why}")
+def _invalid(reason: str) -> ContinueTokenError:
+    return ContinueTokenError(f"continue key is not valid: {reason}")
 
 
 # --- Object selection --------------------------------------------------------
@@ -718,7 +718,7 @@ def field_text(obj: JsonObject, field: str) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):  # only `status.podIPs` is one
-        return ",".join(str(one.get("ip", "")) for one in value)
+        return ",".join(str(item.get("ip", "")) for item in value)
     return str(value)
 
 
@@ -775,10 +775,10 @@ class ObjectTexts:
             return b",".join([self.whole(obj, resource) for obj in objects])
         gvk = resource.gvk
         head = json_bytes({"kind": gvk.kind, "apiVersion": gvk.api_version})[:-1] + b","
-        found, size = self._texts.get, len(head)
+        overloaded, size = self._texts.get, len(head)
         items = []
         for obj in objects:
-            known = found(id(obj))  # a call of `whole` would cost as much as all else here
+            known = overloaded(id(obj))  # a call of `whole` would cost as much as all else here
             text = self.whole(obj, resource) if known is None else known[1]
             items.append(b"{" + text[size:] if text.startswith(head) else _item(obj))
         return b",".join(items)

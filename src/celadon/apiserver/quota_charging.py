@@ -123,22 +123,22 @@ class QuotaCharging:
                     await self._give_back(namespace, name, charge)
                 raise
 
-    async def _take(self, request: Request, taken: dict[str, Charge], *, for_good: bool) -> None:
+    async def _take(self, request: Request, obj: dict[str, Charge], *, for_good: bool) -> None:
         """Quotas that somebody has written in between are asked again, and only they."""
         while True:
             quotas = {
                 name: quota
                 for quota in self._quotas(request.namespace)
-                if (name := metadata.name(quota.object)) not in taken
+                if (name := metadata.name(quota.object)) not in obj
             }
-            given = [one.object for one in quotas.values()]
-            found = fit(given, request, self._now(), () if taken else self._limited)
+            given = [quota.object for quota in quotas.values()]
+            found = fit(given, request, self._now(), () if obj else self._limited)
             if found.refusal is not None:
                 raise found.refusal
             for name, charge in found.charges.items() if for_good else ():
                 if await self._write(quotas[name], charge.used):
-                    taken[name] = charge
-            if not for_good or found.charges.keys() <= taken.keys():
+                    obj[name] = charge
+            if not for_good or found.charges.keys() <= obj.keys():
                 return
 
     async def _give_back(self, namespace: str, name: str, charge: Charge) -> None:
@@ -155,8 +155,10 @@ class QuotaCharging:
         obj = quota.object
         changed = {**obj, "status": {**(obj.get("status") or {}), "used": dict(used)}}
         namespace, name = metadata.namespace(obj), metadata.name(obj)
-        made = await self._objects.update(self._resource, namespace, name, changed, quota.revision)
-        return made is not None
+        update = await self._objects.update(
+            self._resource, namespace, name, changed, quota.revision
+        )
+        return update is not None
 
     def _quotas(self, namespace: str) -> tuple[StoredObject, ...]:
         return self._objects.page(self._resource, namespace).objects

@@ -87,8 +87,8 @@ def request_info(request: HttpRequest) -> RequestInfo:
     if special:
         verb, rest = rest[0], rest[1:]
         if not rest:
-            why = f"unable to determine kind and namespace from url, {request.target}"
-            raise UnreadablePath(why)
+            reason = f"unable to determine kind and namespace from url, {request.target}"
+            raise UnreadablePath(reason)
     namespace, rest = _namespace(rest)
     resource, name, subresource = (*rest[:3], "", "", "")[:3]
     if not special and not name:
@@ -129,8 +129,8 @@ def check_timeout(request: HttpRequest, info: RequestInfo) -> None:
     try:
         parse_go_duration(text)
     except DurationError as error:
-        why = f"invalid timeout specified in the request URL - {error}"
-        raise status.bad_request(why) from None
+        reason = f"invalid timeout specified in the request URL - {error}"
+        raise status.bad_request(reason) from None
 
 
 def _namespace(parts: list[str]) -> tuple[str, list[str]]:
@@ -296,20 +296,20 @@ def _list_errors(options: ListOptions) -> list[FieldError]:
     errors = []
     if options.match:
         if not options.resource_version:
-            why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
-            errors.append(fieldpath.forbidden(_match_path(), why))
+            reason = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+            errors.append(fieldpath.forbidden(_match_path(), reason))
         if options.continue_token:
-            why = "resourceVersionMatch is forbidden when continue is provided"
-            errors.append(fieldpath.forbidden(_match_path(), why))
+            reason = "resourceVersionMatch is forbidden when continue is provided"
+            errors.append(fieldpath.forbidden(_match_path(), reason))
         if options.match not in (EXACT, NOT_OLDER_THAN):
             known = (EXACT, NOT_OLDER_THAN, "")
             errors.append(fieldpath.not_supported(_match_path(), options.match, known))
         if options.match == EXACT and options.resource_version == "0":
-            why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
-            errors.append(fieldpath.forbidden(_match_path(), why))
+            reason = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+            errors.append(fieldpath.forbidden(_match_path(), reason))
     if options.send_initial_events is not None:
-        why = "sendInitialEvents is forbidden for list"
-        errors.append(fieldpath.forbidden(FieldPath("sendInitialEvents"), why))
+        reason = "sendInitialEvents is forbidden for list"
+        errors.append(fieldpath.forbidden(FieldPath("sendInitialEvents"), reason))
     return errors
 
 
@@ -321,21 +321,21 @@ def _watch_errors(options: ListOptions) -> list[FieldError]:
     errors = []
     initial = options.send_initial_events is not None
     if initial and options.match != NOT_OLDER_THAN:
-        why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        errors.append(fieldpath.forbidden(_match_path(), why))
+        reason = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        errors.append(fieldpath.forbidden(_match_path(), reason))
     if initial and not gates_of(emulated_release())[WATCH_LIST].on:
-        why = (
+        reason = (
             "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
         )
-        errors.append(fieldpath.forbidden(FieldPath("sendInitialEvents"), why))
+        errors.append(fieldpath.forbidden(FieldPath("sendInitialEvents"), reason))
     if not options.match:
         return errors
     if not initial:
-        why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-        errors.append(fieldpath.forbidden(_match_path(), why))
+        reason = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        errors.append(fieldpath.forbidden(_match_path(), reason))
     if options.match != NOT_OLDER_THAN:
         errors.append(fieldpath.not_supported(_match_path(), options.match, (NOT_OLDER_THAN,)))
     if options.continue_token:
-        why = "resourceVersionMatch is forbidden when continue is provided"
-        errors.append(fieldpath.forbidden(_match_path(), why))
+        reason = "resourceVersionMatch is forbidden when continue is provided"
+        errors.append(fieldpath.forbidden(_match_path(), reason))
     return errors

@@ -311,10 +311,10 @@ class RequestLayers:
     ) -> HttpAnswer:
         if request.has_long_head:
             work = self._stranger(request)
-            asked = await work.step(request_attributes, user, info, request, aside=True)
+            attributes = await work.step(request_attributes, user, info, request, aside=True)
         else:
-            asked = request_attributes(user, info, request)
-        check_access(asked, self._core.authorizer, notes.annotate)
+            attributes = request_attributes(user, info, request)
+        check_access(attributes, self._core.authorizer, notes.annotate)
         if not self._core.workers.is_fork:
             with_definitions = self._needs_definitions(info)
             await self._controllers.caught_up(with_definitions=with_definitions)
@@ -329,8 +329,10 @@ class RequestLayers:
         moment ago."""
         if not info.is_resource:
             return info.path.startswith(("/api", OPENAPI))
-        asked = GroupVersionResource(info.group, info.version, info.resource)
-        return asked == DEFINITIONS or not self._core.served.is_built_in(asked)
+        group_version_resource = GroupVersionResource(info.group, info.version, info.resource)
+        return group_version_resource == DEFINITIONS or not self._core.served.is_built_in(
+            group_version_resource
+        )
 
     async def perform(self, request: HttpRequest, user: User) -> HttpAnswer:
         """A request of the server's own, by a user who may do it. Raises UnreadablePath."""
@@ -402,30 +404,34 @@ class RequestLayers:
     async def _user(self, request: HttpRequest, info: RequestInfo, notes: Notes) -> User:
         """Return who asks, or as whom they ask."""
         credentials = Credentials.of(request)
-        found = self._authenticator.authenticate(credentials, self._core.sources.now())
-        notes.warnings += found.warnings
-        notes.annotate(dict(found.annotations))
-        if found.user is None:
+        authentication = self._authenticator.authenticate(credentials, self._core.sources.now())
+        notes.warnings += authentication.warnings
+        notes.annotate(dict(authentication.annotations))
+        if authentication.user is None:
             raise status.unauthorized()
-        notes.user = found.user
+        notes.user = authentication.user
         if request.has_long_head:
-            work = request_work.RequestWork(self._core.workers, found.user.name, size=request.size)
-            shown = await work.step(self._shown_user, request, info, found.user, aside=True)
+            work = request_work.RequestWork(
+                self._core.workers, authentication.user.name, size=request.size
+            )
+            impersonated = await work.step(
+                self._shown_user, request, info, authentication.user, aside=True
+            )
         else:
-            shown = self._shown_user(request, info, found.user)
-        if shown is None:
-            return found.user
-        notes.impersonated_user, notes.constraint = shown.user, shown.constraint
-        return shown.user
+            impersonated = self._shown_user(request, info, authentication.user)
+        if impersonated is None:
+            return authentication.user
+        notes.impersonated_user, notes.constraint = impersonated.user, impersonated.constraint
+        return impersonated.user
 
     def _shown_user(
         self, request: HttpRequest, info: RequestInfo, user: User
     ) -> impersonation.Impersonated | None:
         """Return as whom a user asks, if not as themselves. Raises StatusError."""
-        wanted = impersonation.wanted_user(request)
-        if wanted is None:
+        wanted_user = impersonation.wanted_user(request)
+        if wanted_user is None:
             return None
-        return self._impersonation.impersonate(wanted, request_attributes(user, info, request))
+        return self._impersonation.impersonate(wanted_user, request_attributes(user, info, request))
 
     async def _routed(
         self, request: HttpRequest, info: RequestInfo, user: User, notes: Notes
@@ -649,8 +655,8 @@ class RequestLayers:
 
 def _internal_error(request: HttpRequest, text: str) -> HttpAnswer:
     """As upstream's `responsewriters.InternalError`."""
-    shown = f"Internal Server Error: {quote(request.target)}: {text}\n"
-    return plain_text(500, shown.translate(NO_HTML), NO_SNIFF)
+    message = f"Internal Server Error: {quote(request.target)}: {text}\n"
+    return plain_text(500, message.translate(NO_HTML), NO_SNIFF)
 
 
 def _endpoint(info: RequestInfo, served: Served, notes: Notes) -> Endpoint:

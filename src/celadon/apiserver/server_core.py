@@ -80,29 +80,29 @@ class StoreWorld:
     def namespace(self, name: str) -> JsonObject | None:
         """Asked three times by most writes; what was found is good until something is written."""
         revision = self._objects.store.revision()
-        known = self._namespaces
-        if revision != self._seen or len(known) >= _REMEMBERED:
-            self._seen, self._namespaces = revision, (known := {})
+        namespaces = self._namespaces
+        if revision != self._seen or len(namespaces) >= _REMEMBERED:
+            self._seen, self._namespaces = revision, (namespaces := {})
         try:
-            return known[name]
+            return namespaces[name]
         except KeyError:
-            found = known[name] = self.get(NAMESPACES, "", name)
-            return found
+            result = namespaces[name] = self.get(NAMESPACES, "", name)
+            return result
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        found = self.catalog.by_gvr(resource)
-        stored = None if found is None else self._objects.get(found, namespace, name)
-        if found is None or stored is None:
+        by_gvr = self.catalog.by_gvr(resource)
+        stored = None if by_gvr is None else self._objects.get(by_gvr, namespace, name)
+        if by_gvr is None or stored is None:
             return None
-        (shown,) = self._shown([stored.object], found)
+        (shown,) = self._shown([stored.object], by_gvr)
         return shown
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        found = self.catalog.by_gvr(resource)
-        if found is None:
+        by_gvr = self.catalog.by_gvr(resource)
+        if by_gvr is None:
             return ()
-        page = self._objects.page(found, namespace)
-        return self._shown([stored.object for stored in page.objects], found)
+        page = self._objects.page(by_gvr, namespace)
+        return self._shown([stored.object for stored in page.objects], by_gvr)
 
     def _shown(self, objects: Sequence[JsonObject], resource: Resource) -> Sequence[JsonObject]:
         """Stored objects in the version of a resource. Raises ConversionError."""

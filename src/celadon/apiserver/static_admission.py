@@ -81,9 +81,9 @@ def folder_signature(folder: str) -> Signature:
     disk. It is empty for what cannot be looked at."""
     try:
         return tuple(
-            (path.name, found.st_mtime_ns, found.st_size, found.st_ino)
+            (path.name, item.st_mtime_ns, item.st_size, item.st_ino)
             for path in _files(folder)
-            for found in (path.stat(),)
+            for item in (path.stat(),)
         )
     except (ManifestError, OSError):
         return ()
@@ -94,8 +94,8 @@ def _files(folder: str) -> list[Path]:
         with os.scandir(folder) as entries:
             names = [entry.name for entry in entries if not entry.is_dir(follow_symlinks=False)]
     except OSError as error:
-        why = f"failed to read manifest directory {quote(folder)}: open {folder}: {_why(error)}"
-        raise ManifestError(why) from None
+        reason = f"failed to read manifest directory {quote(folder)}: open {folder}: {_why(error)}"
+        raise ManifestError(reason) from None
     found = (Path(folder, name) for name in sorted(names, key=os.fsencode))
     return [path for path in found if os.path.splitext(path.name)[1].lower() in SUFFIXES]
 
@@ -104,9 +104,9 @@ def _content(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        what = "read" if isinstance(error, IsADirectoryError) else "open"
-        why = f"failed to read file {quote(str(path))}: {what} {path}: {_why(error)}"
-        raise ManifestError(why) from None
+        subject = "read" if isinstance(error, IsADirectoryError) else "open"
+        reason = f"failed to read file {quote(str(path))}: {subject} {path}: {_why(error)}"
+        raise ManifestError(reason) from None
 
 
 def _why(error: OSError) -> str:
@@ -118,14 +118,14 @@ def _document(file: str, data: bytes) -> StaticDocument:
     try:
         if data.startswith(b"{"):
             return StaticDocument(file, read_json(text, merge=True), text)
-        found = first_document(data)
+        document = first_document(data)
     except JsonSyntaxError as error:
-        why = f"couldn't get version/kind; json parse error: {error}"
-        raise ManifestError(f"error loading {file}: {why}") from None
+        reason = f"couldn't get version/kind; json parse error: {error}"
+        raise ManifestError(f"error loading {file}: {reason}") from None
     except UnreadableError as error:
         raise ManifestError(f"error loading {file}: {error.upstream}") from None
-    complaint = found.strict_error()
-    return StaticDocument(file, Document(found.value), text, (complaint,) if complaint else ())
+    complaint = document.strict_error()
+    return StaticDocument(file, Document(document.value), text, (complaint,) if complaint else ())
 
 
 # --- Sources -----------------------------------------------------------------
@@ -166,11 +166,11 @@ class StaticSource:
         """Load the objects for the first time. Raises ManifestError."""
         self._note_look(folder_signature(self._folder))
         try:
-            found, hash = self._read()
+            objects, hash = self._read()
         except ManifestError as error:
-            what = f"failed to load static {self._plugin.what} manifests"
-            raise ManifestError(f"{what} from {quote(self._folder)}: {error}") from None
-        self._take(found, hash)
+            subject = f"failed to load static {self._plugin.what} manifests"
+            raise ManifestError(f"{subject} from {quote(self._folder)}: {error}") from None
+        self._take(objects, hash)
 
     async def look(self) -> None:
         """Take in what has changed, if anything has. Never raises for what is in the files."""
@@ -180,13 +180,13 @@ class StaticSource:
         self._note_look(signature)
         about = {"plugin": self._plugin.name, "dir": self._folder}
         try:
-            found, hash = await asyncio.to_thread(self._read)
+            objects, hash = await asyncio.to_thread(self._read)
         except ManifestError as error:
             self._reloads.failed(self._plugin.name)
             warn("reloading manifest config", {**about, "err": str(error)})
             return
         if hash != self._hash:
-            self._take(found, hash)
+            self._take(objects, hash)
             say(LIFE, "reloaded manifest config", about)
 
     def _note_look(self, signature: Signature) -> None:
@@ -196,8 +196,8 @@ class StaticSource:
         folder = read_folder(self._folder)
         return load(folder.documents(), self._plugin, self._version), folder.hash
 
-    def _take(self, found: StaticObjects, hash: str) -> None:
-        self.objects, self._hash = found, hash
+    def _take(self, objects: StaticObjects, hash: str) -> None:
+        self.objects, self._hash = objects, hash
         self._reloads.loaded(self._plugin.name, hash)
 
 

@@ -128,10 +128,10 @@ class _ServerContext(ssl.SSLContext):
         server_hostname: str | bytes | None = None,
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
-        made = super().wrap_bio(incoming, outgoing, server_side, server_hostname, session)
-        assert isinstance(made, _ServerSide)
-        made.outgoing = outgoing
-        return made
+        wrap_bio = super().wrap_bio(incoming, outgoing, server_side, server_hostname, session)
+        assert isinstance(wrap_bio, _ServerSide)
+        wrap_bio.outgoing = outgoing
+        return wrap_bio
 
 
 # --- Go trust ----------------------------------------------------------------
@@ -157,9 +157,9 @@ def trust_as_go(context: ssl.SSLContext) -> None:
 def verified_chain(tls: ssl.SSLObject) -> frozenset[bytes]:
     """In DER form; empty if the other side shows none, or if the session was resumed."""
     # of `ssl` from Python 3.13 on, as bytes; before that only below it, as objects
-    found = getattr(tls, "get_verified_chain", None) or tls._sslobj.get_verified_chain  # type: ignore[attr-defined]
+    result = getattr(tls, "get_verified_chain", None) or tls._sslobj.get_verified_chain  # type: ignore[attr-defined]
     return frozenset(
-        one if isinstance(one, bytes) else one.public_bytes(_DER) for one in found() or ()
+        item if isinstance(item, bytes) else item.public_bytes(_DER) for item in result() or ()
     )
 
 

@@ -62,11 +62,11 @@ class WebhookCredentials:
 
     def of(self, user: str) -> ClientCredentials:
         """Return the credentials of a user that `user_of` gave."""
-        found = self._made.get(user)
-        if found is None:
-            found = ClientCredentials(self._config.users[user], self._clock)
-            self._made[user] = found
-        return found
+        credentials = self._made.get(user)
+        if credentials is None:
+            credentials = ClientCredentials(self._config.users[user], self._clock)
+            self._made[user] = credentials
+        return credentials
 
 
 def _names(host: str, port: str) -> Iterator[str]:
@@ -80,8 +80,8 @@ def _names(host: str, port: str) -> Iterator[str]:
 def _with_stars(host: str) -> Iterator[str]:
     yield host
     labels = host.split(".")
-    for at in range(1, len(labels)):
-        yield ".".join(("*", *labels[at:]))
+    for index in range(1, len(labels)):
+        yield ".".join(("*", *labels[index:]))
 
 
 POOLS: Final = 200
@@ -157,8 +157,8 @@ class WebhookClient:
             # The time is that of all attempts and redirects together, as the context of upstream's
             # request is.
             async with asyncio.timeout(seconds):
-                asked = await self._exchange(url, call, body, held)
-                return await self._replied(asked)
+                exchange = await self._exchange(url, call, body, held)
+                return await self._replied(exchange)
         except (go_network.UnusableRoots, KubeconfigError, CredentialsError) as error:
             return NoReply(str(error), 500, "could not get REST client")
         except TimeoutError:
@@ -171,14 +171,14 @@ class WebhookClient:
         KubeconfigError, CredentialsError."""
         user = self._user(url)
         pool = await self._pool(url, call.client_config.ca_bundle, user)
-        own = () if user is None else await user[1].headers()
-        return Exchange(pool, url, body, own, held)
+        headers = () if user is None else await user[1].headers()
+        return Exchange(pool, url, body, headers, held)
 
-    async def _replied(self, asked: Exchange) -> Reply | NoReply:
+    async def _replied(self, exchange: Exchange) -> Reply | NoReply:
         try:
-            return await asked.reply()
+            return await exchange.reply()
         except NetworkFailure as error:
-            return NoReply(f"Post {quote(without_password(asked.url))}: {error}")
+            return NoReply(f"Post {quote(without_password(exchange.url))}: {error}")
         except BrokenBody as error:
             return NoReply(
                 "unexpected error when reading response body. Please retry. Original error: "
@@ -216,7 +216,7 @@ class WebhookClient:
             context = await go_network.tls_context(ca_bundle, protocols)
             if user is not None:
                 await user[1].load(context)
-            made = httpcore.AsyncConnectionPool(
+            async_connection_pool = httpcore.AsyncConnectionPool(
                 ssl_context=context,
                 max_connections=None,
                 max_keepalive_connections=IDLE_CONNECTIONS,
@@ -224,7 +224,9 @@ class WebhookClient:
                 http2=http2,
                 network_backend=self._network,
             )
-            pool = self._pools.setdefault(key, made)  # another call may have been faster
+            pool = self._pools.setdefault(
+                key, async_connection_pool
+            )  # another call may have been faster
             # A client may configure webhooks without end, each with another bundle of authorities.
             if len(self._pools) > POOLS:
                 _, oldest = self._pools.popitem(last=False)
@@ -319,22 +321,22 @@ class Exchange:
             )
             async with sending as got:
                 # The first of several headers with one name counts, as with Go's `Header.Get`.
-                found = {name.lower(): value for name, value in reversed(got.headers)}
-                asked_again = not is_last and _retry_after(got.status, found) is not None
-                if asked_again or _location(got.status, found):
+                result = {name.lower(): value for name, value in reversed(got.headers)}
+                asked_again = not is_last and _retry_after(got.status, result) is not None
+                if asked_again or _location(got.status, result):
                     await _pass_over(got)
-                    return _Answer(got.status, found, b"")
-                return _Answer(got.status, found, await _Body(got, self._held).read(found))
+                    return _Answer(got.status, result, b"")
+                return _Answer(got.status, result, await _Body(got, self._held).read(result))
         # Nobody has asked for another protocol; what it is called is said where answers are looked
         # at.
         except go_network.ProtocolsSwitched:
             return _Answer(101, {}, b"")
         except httpcore.ProtocolError as error:
-            why = f"net/http: HTTP/1.x transport connection broken: {error}"
+            reason = f"net/http: HTTP/1.x transport connection broken: {error}"
             if str(error) == _LONG_HEAD:
                 limit = httpcore.AsyncHTTP11Connection.MAX_INCOMPLETE_EVENT_SIZE
-                why = f"net/http: server response headers exceeded {limit} bytes; aborted"
-            raise NetworkFailure(why) from None
+                reason = f"net/http: server response headers exceeded {limit} bytes; aborted"
+            raise NetworkFailure(reason) from None
 
 
 def without_password(url: str) -> str:
@@ -343,8 +345,8 @@ def without_password(url: str) -> str:
     authority, slash, path = rest.partition("/")
     user, at, host = authority.rpartition("@")
     name, colon, _ = user.partition(":")
-    shown = f"{name}:***" if colon else name
-    return f"{scheme}{slashes}{shown}{at}{host}{slash}{path}"
+    text = f"{name}:***" if colon else name
+    return f"{scheme}{slashes}{text}{at}{host}{slash}{path}"
 
 
 class _Trace:
@@ -373,12 +375,12 @@ def _server(url: str) -> tuple[str, str]:
 def _redirected(base: str, location: str) -> str:
     """The URL that a redirect leads to. Raises NetworkFailure."""
     try:
-        found = parse_url(location)
+        url = parse_url(location)
     except URLError as error:
         text = f"failed to parse Location header {quote(location)}: {error}"
         raise NetworkFailure(text) from None
-    text = escaped(str(found), safe=_PRINTABLE)
-    return text if found.scheme else urljoin(base, text)
+    text = escaped(str(url), safe=_PRINTABLE)
+    return text if url.scheme else urljoin(base, text)
 
 
 def _require_askable(url: str) -> None:

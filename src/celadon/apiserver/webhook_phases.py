@@ -108,7 +108,9 @@ class WebhookView:
         known = self._decoded
         decoded = {obj.revision: self._configuration(obj, known) for obj in rules.objects}
         self._decoded = decoded
-        return hooks.replaced([one for one in decoded.values() if one is not None])
+        return hooks.replaced(
+            [configuration for configuration in decoded.values() if configuration is not None]
+        )
 
     def _configuration(
         self, stored: StoredObject, known: Mapping[int, WebhookConfiguration | None]
@@ -243,16 +245,16 @@ class Calling:
 
     def forget(self) -> None:
         """Give back the room of answers: what was answered has been read."""
-        for held in self.held:
-            held.give_back()
+        for item in self.held:
+            item.give_back()
 
     async def _called(self, call: Call, remaining: Remaining) -> Reply | NoReply:
-        held = HeldBytes(self.room)
-        self.held.append(held)
+        held_bytes = HeldBytes(self.room)
+        self.held.append(held_bytes)
         body = await self.work.step(_body, call)
         began = perf_counter()
         reply = await self.caller(
-            call, remaining(), mutating=self.counted.mutating, held=held, body=body
+            call, remaining(), mutating=self.counted.mutating, held=held_bytes, body=body
         )
         self.counted.took(call.hook.uid, perf_counter() - began)
         if isinstance(reply, Reply) and len(reply.body) * YAML_WEIGHT > LARGE_BYTES:

@@ -76,7 +76,7 @@ def _service_address(spec: JsonObject, name: str, port: int) -> Address:
         raise NetworkFailure(f"unsupported service type {quote(kind)}")
     if spec.get("clusterIP") == "None":
         raise NetworkFailure('cannot route to service with ClusterIP "None"')
-    if all(one.get("port") != port for one in spec.get("ports") or ()):
+    if all(item.get("port") != port for item in spec.get("ports") or ()):
         raise NetworkFailure(f"no service port {port} found for service {quote(name)}")
     return spec.get("clusterIP", ""), port
 

@@ -64,15 +64,15 @@ def on_loop(method: Callable[P, R]) -> Callable[P, R]:
     """The method runs in the loop's thread, wherever it is called."""
 
     @functools.wraps(method)
-    def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         home = _here.home
         if home is None:
             return method(*args, **kwargs)
-        found: Future[R] = Future()
-        home.call_soon_threadsafe(_answer, found, method, args, kwargs)
-        return found.result()
+        future: Future[R] = Future()
+        home.call_soon_threadsafe(_answer, future, method, args, kwargs)
+        return future.result()
 
-    return asked
+    return wrapped
 
 
 def is_worker() -> bool:
@@ -86,27 +86,29 @@ def waited_for(asked: Callable[[], Coroutine[Any, Any, R]]) -> R:
     home, work = _here.home, _here.work
     assert home is not None, "asked by a worker"
     assert work is not None, "which works on something"
-    found: Future[R] = Future()
-    home.call_soon_threadsafe(_wait_for, found, asked, work)
-    return found.result()
+    future: Future[R] = Future()
+    home.call_soon_threadsafe(_wait_for, future, asked, work)
+    return future.result()
 
 
-def _wait_for(found: Future[Any], asked: Callable[[], Coroutine[Any, Any, R]], work: _Work) -> None:
+def _wait_for(
+    future: Future[Any], asked: Callable[[], Coroutine[Any, Any, R]], work: _Work
+) -> None:
     async def wait() -> None:
         try:
-            found.set_result(await asked())
+            future.set_result(await asked())
         except BaseException as error:  # noqa: BLE001  it is for who asked
-            found.set_exception(error)
+            future.set_exception(error)
 
     work.workers.give_place(work)
     work.waits_for = asyncio.ensure_future(wait())
 
 
-def _answer(found: Future[Any], method: Callable[..., Any], args: Any, kwargs: Any) -> None:  # noqa: ANN401 - any method's
+def _answer(future: Future[Any], method: Callable[..., Any], args: Any, kwargs: Any) -> None:  # noqa: ANN401 - any method's
     try:
-        found.set_result(method(*args, **kwargs))
+        future.set_result(method(*args, **kwargs))
     except BaseException as error:  # noqa: BLE001  whatever it is, it is for who asked
-        found.set_exception(error)
+        future.set_exception(error)
 
 
 # --- Turns on the loop -------------------------------------------------------
@@ -144,10 +146,10 @@ async def aside(function: Callable[[A], R], given: A) -> R:
     context = contextvars.copy_context()  # the release whose answers are given (kube.releases)
     loop = asyncio.get_running_loop()
     try:
-        made = loop.run_in_executor(None, context.run, function, given)
+        future = loop.run_in_executor(None, context.run, function, given)
     except RuntimeError:  # the system has no more threads
         return function(given)
-    return await made
+    return await future
 
 
 class Lagging(Generic[R]):
@@ -613,7 +615,7 @@ class Workers:
                 work.end()
         self._begin_some()
 
-    def over(self, work: _Work, made: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
+    def over(self, work: _Work, obj: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
         """Take what a thread has made, in the loop, when it is done."""
         if work in self._without_place:
             self._without_place.remove(work)
@@ -626,7 +628,7 @@ class Workers:
         future = work.future
         if future is not None and not future.done():
             if error is None:
-                future.set_result(made)
+                future.set_result(obj)
             elif isinstance(error, WorkEnded):
                 future.set_exception(out_of_time())
             else:
@@ -667,12 +669,12 @@ def _worked(work: _Work, loop: asyncio.AbstractEventLoop, done: Done) -> bool:
             _here.work = work
             work.began_at = time.thread_time()
             work.began = True
-            made = work.function()
+            function = work.function()
         except BaseException as error:  # noqa: BLE001  it is for who waits
             _let_go(error)
             _tell(work, loop, done, None, error)
         else:
-            _tell(work, loop, done, made, None)
+            _tell(work, loop, done, function, None)
     except WorkEnded as error:
         work.is_told = True
         _let_go(error)
@@ -698,13 +700,13 @@ def _tell(
     work: _Work,
     loop: asyncio.AbstractEventLoop,
     done: Done,
-    made: Any,  # noqa: ANN401 - any function's
+    obj: Any,  # noqa: ANN401 - any function's
     error: BaseException | None,
 ) -> None:
     work.is_told = True
     work.spent = time.thread_time() - work.began_at
     if not loop.is_closed():
-        loop.call_soon_threadsafe(done, work, made, error)
+        loop.call_soon_threadsafe(done, work, obj, error)
 
 
 _Asked = tuple[_Work, asyncio.AbstractEventLoop, Done]

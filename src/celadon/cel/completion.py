@@ -108,12 +108,12 @@ def type_in(environment: Environment, text: str) -> Type:
 
 def _in_comment(before: str) -> bool:
     """Return whether the last thing is a comment, which is no token."""
-    at = 0
+    index = 0
     while True:
-        kind, _, end = next_token(before, at)
+        kind, _, end = next_token(before, index)
         if kind == tokens.EOF:
-            return "//" in before[at:].rpartition("\n")[2]
-        at = end
+            return "//" in before[index:].rpartition("\n")[2]
+        index = end
 
 
 def _operand(found: TokenList, text: str, dot: int) -> str:
@@ -143,11 +143,11 @@ def _operand(found: TokenList, text: str, dot: int) -> str:
 def _matching(kinds: list[str], closing: int) -> int:
     """The index of the bracket that is closed there; 0 if none is."""
     depth = 0
-    for at in range(closing, -1, -1):
-        depth += kinds[at] in _OPENING
-        depth -= kinds[at] in _OPENING.values()
+    for index in range(closing, -1, -1):
+        depth += kinds[index] in _OPENING
+        depth -= kinds[index] in _OPENING.values()
         if not depth:
-            return at
+            return index
     return 0
 
 
@@ -155,24 +155,24 @@ def _open_calls(found: TokenList, text: str) -> tuple[OpenCall, ...]:
     """The calls whose closing bracket is not there yet."""
     kinds, _, offsets = found
     open_at: list[tuple[int, list[int]]] = []
-    for at, kind in enumerate(kinds):
+    for index, kind in enumerate(kinds):
         if kind in _OPENING.values():
-            open_at.append((at, [at]))
+            open_at.append((index, [index]))
         elif kind in _OPENING and open_at:
             open_at.pop()
         elif kind == "," and open_at:
-            open_at[-1][1].append(at)
+            open_at[-1][1].append(index)
     calls = []
-    for at, commas in open_at:
-        if kinds[at] == "(" and at > 0 and kinds[at - 1] in _NAMES:
+    for index, commas in open_at:
+        if kinds[index] == "(" and index > 0 and kinds[index - 1] in _NAMES:
             ends = [*commas[1:], len(kinds) - 1]
             parts = tuple(
                 text[offsets[begin] + 1 : offsets[end]].strip()
                 for begin, end in zip(commas, ends, strict=True)
             )
-            is_method = at > 1 and kinds[at - 2] == "."
-            receiver = _operand(found, text, at - 2) if is_method else ""
-            name = text[offsets[at - 1] : offsets[at]].strip()
+            is_method = index > 1 and kinds[index - 2] == "."
+            receiver = _operand(found, text, index - 2) if is_method else ""
+            name = text[offsets[index - 1] : offsets[index]].strip()
             calls.append(OpenCall(name, receiver, len(parts) - 1, parts))
     return tuple(calls)
 
@@ -181,24 +181,24 @@ def _open_message(found: TokenList, end: int) -> OpenMessage | None:
     """The innermost bracket that is open before an offset, if it is that of a message."""
     kinds, texts, offsets = found
     open_at: list[list[list[int]]] = []
-    for at, kind in enumerate(kinds[: bisect_left(offsets, end)]):
+    for index, kind in enumerate(kinds[: bisect_left(offsets, end)]):
         if kind in _OPENING.values():
-            open_at.append([[at]])
+            open_at.append([[index]])
         elif kind in _OPENING and open_at:
             open_at.pop()
         elif kind == "," and open_at:
-            open_at[-1].append([at])
+            open_at[-1].append([index])
         elif kind == ":" and open_at:
-            open_at[-1][-1].append(at)
+            open_at[-1][-1].append(index)
     if not open_at or kinds[open_at[-1][0][0]] != "{":
         return None
     brace, *_ = open_at[-1][0]
-    *entries, last = [texts[one[1] - 1] if len(one) > 1 else None for one in open_at[-1]]
+    *entries, last = [texts[item[1] - 1] if len(item) > 1 else None for item in open_at[-1]]
     name = ""
     while brace > 0 and kinds[brace - 1] in (".", *_NAMES):
         brace -= 1
         name = texts[brace] + name
-    return OpenMessage(name, tuple(one for one in entries if one is not None), last)
+    return OpenMessage(name, tuple(entry for entry in entries if entry is not None), last)
 
 
 def _with_variables(environment: Environment, calls: tuple[OpenCall, ...]) -> Environment:
@@ -214,7 +214,7 @@ def _with_variables(environment: Environment, calls: tuple[OpenCall, ...]) -> En
 def _bound(environment: Environment, call: OpenCall) -> dict[str, Type]:
     """The names that a macro binds for the argument that is being written."""
     names = call.arguments[: call.argument]
-    if not names or not all(one.isidentifier() for one in names[:1]):
+    if not names or not all(name.isidentifier() for name in names[:1]):
         return {}
     if call.name == "bind" and call.receiver == "cel":
         return {names[0]: type_in(environment, names[1])} if len(names) > 1 else {}

@@ -304,9 +304,9 @@ def write_comparison(left: SizeSource, right: SizeSource) -> SizeSource:
     """The source of a tenth of the smaller size."""
     if isinstance(left, int) and isinstance(right, int):
         return traversal(min(left, right))
-    for one, other in ((left, right), (right, left)):
-        if isinstance(one, int) and one <= TRAVERSAL_DIVISOR:
-            return f"1 if {other} else 0" if one else 0
+    for item, other in ((left, right), (right, left)):
+        if isinstance(item, int) and item <= TRAVERSAL_DIVISOR:
+            return f"1 if {other} else 0" if item else 0
     return tenth(f"({left} if {left} < {right} else {right})")
 
 

@@ -207,5 +207,5 @@ def _either(family: ObjectFamily | None, types: TypeProvider | None) -> ObjectFa
     """Return what finds the types of both."""
     if types is None:
         return family
-    found = types.find_object
-    return found if family is None else lambda name: found(name) or family(name)
+    find_object = types.find_object
+    return find_object if family is None else lambda name: find_object(name) or family(name)

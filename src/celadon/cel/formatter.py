@@ -54,21 +54,21 @@ def commented_tokens(text: str) -> list[Token] | None:
     tokenized = tokenize(text)
     if tokenized is None:
         return None
-    found = []
+    result = []
     kinds, texts, offsets = tokenized
-    ends = [0, *(at + len(one) for at, one in zip(offsets, texts, strict=True))]
+    ends = [0, *(index + len(text) for index, text in zip(offsets, texts, strict=True))]
     for number, (kind, token) in enumerate(zip(["", *kinds[:-1]], ["", *texts[:-1]], strict=True)):
         behind, above = _comments(text[ends[number] : offsets[number]], is_head=not number)
-        found.append(Token(kind, token, behind, above))
-    return [*found, Token(kinds[-1], "")]
+        result.append(Token(kind, token, behind, above))
+    return [*result, Token(kinds[-1], "")]
 
 
 def _comments(gap: str, *, is_head: bool) -> tuple[str, tuple[str, ...]]:
     """The comment behind a token, and those on the lines that follow."""
-    first, *rest = (one.strip() for one in gap.split("\n"))
+    first, *rest = (text.strip() for text in gap.split("\n"))
     if is_head:
-        return "", tuple(one for one in (first, *rest) if one)
-    return first, tuple(one for one in rest if one)
+        return "", tuple(text for text in (first, *rest) if text)
+    return first, tuple(text for text in rest if text)
 
 
 # --- Line pieces -------------------------------------------------------------
@@ -256,23 +256,25 @@ _MAX_NESTING: Final = 60
 _CHAIN: Final = 3
 """So many calls in a row may stand below each other."""
 
-_STRENGTHS: Final = {one.sign: one.strength for one in (*LOGIC, *BINARY)}
+_STRENGTHS: Final = {item.sign: item.strength for item in (*LOGIC, *BINARY)}
 _SIGNS: Final = ("-", "!")
 _POSTFIXES: Final = (".", "[", "{")
 _CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
-_ALIGNED: Final = {*(one.strength for one in LOGIC), SUM}
+_ALIGNED: Final = {*(item.strength for item in LOGIC), SUM}
 """Runs of these are not indented where they are a whole expression, or all that is in brackets."""
 _ONE_VARIABLE: Final = frozenset(
-    one.name
-    for one in (
+    item.name
+    for item in (
         *macros.STANDARD_MACROS,
         *macros.OPTIONAL_MACROS,
         *macros.LISTS_MACROS,
         *macros.BINDINGS_MACROS,
     )
-    if one.member
+    if item.member
 )
-_TWO_VARIABLES: Final = frozenset(one.name for one in macros.TWO_VARIABLE_MACROS)
+_TWO_VARIABLES: Final = frozenset(
+    two_variable_macro.name for two_variable_macro in macros.TWO_VARIABLE_MACROS
+)
 
 
 class _TooDeep(Exception):
@@ -282,11 +284,11 @@ class _TooDeep(Exception):
 def laid_out(text: str, width: int) -> str | None:
     """An expression in its canonical layout, in lines of that many characters where that is
     possible; None if it cannot be parsed. What is nested very deeply stays as it is."""
-    found = commented_tokens(text)
-    if found is None or descend(Source(text), _AS_WRITTEN) is None:
+    result = commented_tokens(text)
+    if result is None or descend(Source(text), _AS_WRITTEN) is None:
         return None
     try:
-        return filled(_Reader(found).whole(), width)
+        return filled(_Reader(result).whole(), width)
     except _TooDeep:
         return text.strip()
 
@@ -298,7 +300,7 @@ class _Reader:
 
     def __init__(self, found: list[Token]) -> None:
         self._tokens = found
-        self._ends = [0, *accumulate(one.ends_line for one in found)]
+        self._ends = [0, *accumulate(token.ends_line for token in found)]
         self._at = 0
         self._nesting = 0
 
@@ -348,8 +350,8 @@ class _Reader:
         operands, and one behind the token behind the last."""
         if not signs:
             return operands[0]
-        loosest = min(_STRENGTHS[one.kind] for one in signs)
-        cuts = [i + 1 for i, one in enumerate(signs) if _STRENGTHS[one.kind] == loosest]
+        loosest = min(_STRENGTHS[sign.kind] for sign in signs)
+        cuts = [i + 1 for i, sign in enumerate(signs) if _STRENGTHS[sign.kind] == loosest]
         is_aligned = is_whole and loosest in _ALIGNED
         pieces: list[Piece] = []
         for begin, end in pairwise([0, *cuts, len(operands)]):
@@ -435,14 +437,14 @@ class _Reader:
 
     def _variables(self, method: str) -> list[Piece]:
         """The names that a macro binds, each with its comma."""
-        found: list[Piece] = []
+        result: list[Piece] = []
         for _ in range((method in _ONE_VARIABLE) + (method in _TWO_VARIABLES)):
             name, comma = self._tokens[self._at : self._at + 2]
             if name.kind != tokens.IDENTIFIER or comma.kind != ",":
                 break
-            found += [Space()] if found else []
-            found += [self._next(), self._next()]
-        return found
+            result += [Space()] if result else []
+            result += [self._next(), self._next()]
+        return result
 
     def _elements(self, close: str) -> list[Piece]:
         """Return what is between brackets: expressions, or entries with their keys."""

@@ -95,8 +95,8 @@ class Polynomial:
         result = at_most(self.constant) * count
         for exponents, coefficient in self.variable_terms.items():
             power = exponents[variable] if len(exponents) > variable else 0
-            kept = _trim(exponents[:variable])
-            term = Polynomial({kept: coefficient}) if kept else at_most(coefficient)
+            trim = _trim(exponents[:variable])
+            term = Polynomial({trim: coefficient}) if trim else at_most(coefficient)
             for factor in (total,) * power or (count,):
                 term = term * factor
             result = result + term
@@ -180,7 +180,7 @@ def together(*arguments: Argument) -> Polynomial:
 
 def times(factor: float) -> Growth:
     """The first argument, written so many times as long, and a few characters more."""
-    return lambda one, *others: one.size * factor + 16
+    return lambda value, *others: value.size * factor + 16
 
 
 def fixed(number: float) -> Growth:

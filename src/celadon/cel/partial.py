@@ -69,8 +69,8 @@ def origin(context: Context, activation: Mapping[str, Value]) -> int | None:
         outcome = partial.node(context.checked.root)
     except RecursionError:
         return None
-    found = partial.failures.get(id(outcome))
-    return found[0] if found is not None else None
+    failure = partial.failures.get(id(outcome))
+    return failure[0] if failure is not None else None
 
 
 def stops(outcome: Outcome) -> bool:
@@ -327,8 +327,8 @@ class _Interpreter(_Partial):
 def _covers(pattern: AttributePattern, variable: str, keys: Sequence[Value]) -> bool:
     """Is the attribute at, below or above the pattern?"""
     return pattern.variable == variable and all(
-        wanted is ANY or (wanted.__class__ is key.__class__ and wanted == key)
-        for wanted, key in zip(pattern.keys, keys, strict=False)
+        item is ANY or (item.__class__ is key.__class__ and item == key)
+        for item, key in zip(pattern.keys, keys, strict=False)
     )
 
 
@@ -359,11 +359,11 @@ class _Residual:
     ids: Iterator[int]
 
     def prune(self, node: syntax.Expr) -> syntax.Expr:
-        known = self.outcomes.get(node.id, MISSING)
-        if isinstance(known, EvaluationError):
+        outcome = self.outcomes.get(node.id, MISSING)
+        if isinstance(outcome, EvaluationError):
             return node  # with literals in it, the program might fail instead of the evaluation
-        if known is not MISSING and not stops(known):
-            literal = self._literal(known)
+        if outcome is not MISSING and not stops(outcome):
+            literal = self._literal(outcome)
             if literal is not None:
                 return (
                     literal
@@ -420,8 +420,8 @@ class _Residual:
 
     def _may_drop(self, term: syntax.Expr, other: syntax.Expr, *, neutral: bool) -> bool:
         """`true && x` is x, but only if x is a bool: otherwise it is an error."""
-        known = self.outcomes.get(term.id, MISSING)
-        return known is neutral and self.context.certain(other) is bool
+        outcome = self.outcomes.get(term.id, MISSING)
+        return outcome is neutral and self.context.certain(other) is bool
 
     def _type(self, node: syntax.Expr) -> Type:
         return self.context.checked.types.get(node.id, DYN)

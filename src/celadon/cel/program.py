@@ -289,9 +289,9 @@ class Program:
     def is_constant(self) -> bool:
         """Return whether it names no variable, so that every evaluation gives the same. A name of
         its own, as macros have them, counts as one."""
-        known = self._context.constants
+        constants = self._context.constants
         nodes = self._context.checked.nodes
-        return not any(isinstance(node, Ident) and node.id not in known for node in nodes)
+        return not any(isinstance(node, Ident) and node.id not in constants for node in nodes)
 
     @property
     def bound(self) -> CostBound:
@@ -403,8 +403,8 @@ _NOTHING: Final = _Loaded("", "", (), {})
 
 def _file_name(name: str) -> str:
     """A name that no other module has. What a compiler would not take in one is left out."""
-    shown = "".join(c for c in name[:_MAX_NAME] if c.isascii() and c.isprintable())
-    return f"<celadon {shown} #{next(_numbers)}>"
+    text = "".join(c for c in name[:_MAX_NAME] if c.isascii() and c.isprintable())
+    return f"<celadon {text} #{next(_numbers)}>"
 
 
 def _with_texts(code: CodeType, texts: Mapping[str, str]) -> CodeType:

@@ -225,20 +225,20 @@ def strict_map_with_optionals(
 def _present(
     pairs: Sequence[tuple[Value, Value]], optional: frozenset[int]
 ) -> list[tuple[Value, Value]]:
-    kept: list[tuple[Value, Value]] = []
+    result: list[tuple[Value, Value]] = []
     for position, (key, value) in enumerate(pairs):
         if position not in optional:
-            kept.append((key, value))
+            result.append((key, value))
         elif value.__class__ is not Optional:
             raise EvaluationError(
                 f"cannot initialize optional entry '{display(key)}' from non-optional "
                 f"value {display(value)}"
             )
         elif value is NONE:
-            kept = [(k, v) for k, v in kept if not (k.__class__ is key.__class__ and k == key)]
+            result = [(k, v) for k, v in result if not (k.__class__ is key.__class__ and k == key)]
         else:
-            kept.append((key, value.value))
-    return kept
+            result.append((key, value.value))
+    return result
 
 
 # --- metered variant: errors are values ----------------------------------------------------------
@@ -507,10 +507,10 @@ def _tested(
     if operand.__class__ is not Optional or operand is NONE:
         return (NONE, 0) if operand is NONE else has(operand, key)
     try:
-        found = find(operand.value, key)
+        result = find(operand.value, key)
     except EvaluationError as error:
         return _value(error), 0
-    return (NONE, 0) if found is MISSING else (Optional(found), 1)
+    return (NONE, 0) if result is MISSING else (Optional(result), 1)
 
 
 def iterate_v(value: object) -> Value:

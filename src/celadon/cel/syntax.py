@@ -250,11 +250,11 @@ def children(node: Expr) -> tuple[Expr, ...]:
 
 def walk(node: Expr) -> list[Expr]:
     """All nodes, children before parents, left to right (the order cel-go's validators use)."""
-    found: list[Expr] = []
+    result: list[Expr] = []
     stack = [node]
     while stack:
         top = stack.pop()
-        found.append(top)
+        result.append(top)
         if top.__class__ is Call:
             if top.target is not None:
                 stack.append(top.target)
@@ -263,5 +263,5 @@ def walk(node: Expr) -> list[Expr]:
             stack.append(top.operand)
         elif top.__class__ is not Literal and top.__class__ is not Ident:
             stack += children(top)
-    found.reverse()
-    return found
+    result.reverse()
+    return result

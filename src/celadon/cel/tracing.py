@@ -209,10 +209,10 @@ class Written:
 
     def walk(self) -> list[Written]:
         """This and all parts, parts behind what they are part of."""
-        found = [self]
-        for one in found:
-            found += one.parts
-        return found
+        result = [self]
+        for item in result:
+            result += item.parts
+        return result
 
 
 def written_tree(ast: Ast) -> Written:
@@ -251,40 +251,40 @@ class _Reader:
 
     def written(self, node: Expr, loop: Comprehension | None) -> list[_Part]:
         """The node, if it is written; else its parts that are."""
-        at = self._at[self._positions[node.id]]
-        is_written = at not in self._seen
-        self._seen.add(at)
+        index = self._at[self._positions[node.id]]
+        is_written = index not in self._seen
+        self._seen.add(index)
         parts: list[_Part] = []
         for child in _evaluated(node):
             parts += self.written(child, _loop_of(node, child, loop))
         if not is_written:
             return parts
-        first, last = self._extent(node, at, parts)
+        first, last = self._extent(node, index, parts)
         return [_Part(node, first, last, loop, tuple(parts))]
 
-    def _extent(self, node: Expr, at: int, parts: list[_Part]) -> tuple[int, int]:
-        """The first and the last token of a node whose position is that of token `at`."""
-        match self._kinds[at]:
+    def _extent(self, node: Expr, index: int, parts: list[_Part]) -> tuple[int, int]:
+        """The first and the last token of a node whose position is that of token `index`."""
+        match self._kinds[index]:
             case "(":
-                return self._start(at), self._partner[at]
+                return self._start(index), self._partner[index]
             case ".":
-                return self._start(at), at + (2 if self._kinds[at + 1] == "?" else 1)
+                return self._start(index), index + (2 if self._kinds[index + 1] == "?" else 1)
             case "[":
-                start = at if isinstance(node, ListLiteral) else self._start(at)
-                return start, self._partner[at]
+                start = index if isinstance(node, ListLiteral) else self._start(index)
+                return start, self._partner[index]
             case "{":
-                start = self._start(at) if isinstance(node, syntax.Struct) else at
-                return start, self._partner[at]
+                start = self._start(index) if isinstance(node, syntax.Struct) else index
+                return start, self._partner[index]
             case "-" if isinstance(node, Literal):
-                return at, at + 1
+                return index, index + 1
             case _ if isinstance(node, Ident):
-                return self._start(at + 1), at
+                return self._start(index + 1), index
             case _ if isinstance(node, Literal):
-                return at, at
+                return index, index
             case _:
                 ends = [self._outside(part) for part in parts]
                 is_prefix = isinstance(node, Call) and len(node.args) == 1
-                return at if is_prefix else min(ends)[0], max(last for _, last in ends)
+                return index if is_prefix else min(ends)[0], max(last for _, last in ends)
 
     def _outside(self, part: _Part) -> tuple[int, int]:
         """The first and the last token of a part with the parentheses around it, and with signs
@@ -300,23 +300,23 @@ class _Reader:
                 break
         return first, last
 
-    def _start(self, at: int) -> int:
-        """The first token of the operand that goes on at token `at`, with a `.` or a bracket."""
+    def _start(self, index: int) -> int:
+        """The first token of the operand that goes on at token `index`, with a `.` or a bracket."""
         kinds = self._kinds
         while True:
-            at -= 1
-            if kinds[at] in _OPENING:
-                at = self._partner[at]
-                goes_on = kinds[at - 1] in (_NAMES if kinds[at] == "(" else _ENDS_OF_OPERANDS)
-                if at and goes_on:
+            index -= 1
+            if kinds[index] in _OPENING:
+                index = self._partner[index]
+                goes_on = kinds[index - 1] in (_NAMES if kinds[index] == "(" else _ENDS_OF_OPERANDS)
+                if index and goes_on:
                     continue
-                return at
-            dot = at - 2 if at > 1 and kinds[at - 1] == "?" else at - 1
-            if kinds[at] not in _NAMES or dot < 0 or kinds[dot] != ".":
-                return at
+                return index
+            dot = index - 2 if index > 1 and kinds[index - 1] == "?" else index - 1
+            if kinds[index] not in _NAMES or dot < 0 or kinds[dot] != ".":
+                return index
             if not dot or kinds[dot - 1] not in _ENDS_OF_OPERANDS:
                 return dot
-            at = dot
+            index = dot
 
 
 def _matching(kinds: list[str]) -> dict[int, int]:

@@ -65,8 +65,8 @@ def shortened(text: str, room: int) -> str:
     return text if len(text) <= room else f"{text[: max(room - 1, 1)]}{_ELLIPSIS}"
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def _counted(number: int, subject: str) -> str:
+    return f"{number} {subject}" if number == 1 else f"{number} {subject}s"
 
 
 def _text(value: str, room: int) -> str:
@@ -79,30 +79,32 @@ def _text(value: str, room: int) -> str:
 
 
 def _mapping(value: Mapping[Any, Any], room: int, depth: int) -> str:
-    entries = ((f"{brief(key, room)}: ", one) for key, one in value.items())
+    entries = ((f"{brief(key, room)}: ", member) for key, member in value.items())
     return f"{{{_joined(entries, len(value), room, depth)}}}" if value else "{}"
 
 
 def _sequence(value: Sequence[Any], room: int, depth: int) -> str:
-    return f"[{_joined((('', one) for one in value), len(value), room, depth)}]" if value else "[]"
+    return (
+        f"[{_joined((('', item) for item in value), len(value), room, depth)}]" if value else "[]"
+    )
 
 
 def _joined(items: Iterable[tuple[str, Any]], count: int, room: int, depth: int) -> str:
     """Items with what stands before each, as many as there is room for."""
-    found: list[str] = []
+    result: list[str] = []
     left = room - 2
     for label, item in items:
-        if left < _LEAST and (found or left < len(label) + 2):
+        if left < _LEAST and (result or left < len(label) + 2):
             break
         text = f"{label}{brief(item, max(left - len(label), 1), depth - 1)}"
-        if len(text) > left and found:
+        if len(text) > left and result:
             break
-        found.append(text)
+        result.append(text)
         left -= len(text) + 2
-    rest = count - len(found)
+    rest = count - len(result)
     if rest:
-        found.append(f"{_ELLIPSIS} {rest} more" if found else f"{_ELLIPSIS} {rest}")
-    return ", ".join(found)
+        result.append(f"{_ELLIPSIS} {rest} more" if result else f"{_ELLIPSIS} {rest}")
+    return ", ".join(result)
 
 
 class State(enum.Enum):
@@ -178,8 +180,8 @@ def traced(ast: Ast, frame: Frame) -> Snippet:
     """An expression, with what its parts came to in a frame."""
     text = ast.source.text
     whole = written_tree(ast)
-    found = _Annotator(text, ast.positions).snippet([whole], frame)
-    return Snippet(text, 0, len(text.rstrip()), found.marks, found.loops)
+    snippet = _Annotator(text, ast.positions).snippet([whole], frame)
+    return Snippet(text, 0, len(text.rstrip()), snippet.marks, snippet.loops)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +199,8 @@ class _Annotator:
     def mark(self, part: Written, frame: Frame, loops: list[Loop]) -> Mark:
         """The part; loops in it are added to those found so far."""
         outcome = frame.outcomes.get(part.node.id)
-        inner = [one for one in part.parts if one.loop is part.loop]
-        marks = tuple(self.mark(one, frame, loops) for one in inner)
+        inner = [item for item in part.parts if item.loop is part.loop]
+        marks = tuple(self.mark(item, frame, loops) for item in inner)
         loops += self.loops(part, frame)
         value = None if outcome is None else outcome.value
         cost = None if outcome is None else outcome.cost
@@ -217,15 +219,15 @@ class _Annotator:
         """Yield those that the part itself is, or has in its expansion."""
         bodies: dict[int, list[Written]] = {}
         nodes: dict[int, Comprehension] = {}
-        for one in part.parts:
-            if one.loop is not None and one.loop is not part.loop and not self.declares(one):
-                bodies.setdefault(one.loop.id, []).append(one)
-                nodes[one.loop.id] = one.loop
+        for item in part.parts:
+            if item.loop is not None and item.loop is not part.loop and not self.declares(item):
+                bodies.setdefault(item.loop.id, []).append(item)
+                nodes[item.loop.id] = item.loop
         for loop, body in bodies.items():
             rounds = frame.loops.get(loop)
             if rounds is not None:
-                kept = tuple(self.rounds(nodes[loop], body, rounds))
-                yield Loop(part.start, part.end, rounds.count, kept)
+                result = tuple(self.rounds(nodes[loop], body, rounds))
+                yield Loop(part.start, part.end, rounds.count, result)
 
     def declares(self, part: Written) -> bool:
         """Is it the variable of a macro, which `filter` also uses as what it keeps?"""
@@ -236,25 +238,25 @@ class _Annotator:
     ) -> Iterator[Round]:
         """The rounds that were kept."""
         names = [node.iter_var, node.iter_var2] if node.iter_var2 else [node.iter_var]
-        for one in rounds.kept:
-            variables = tuple(zip(names, one.variables, strict=True))
-            yield Round(one.number, variables, self.snippet(body, one.frame))
+        for item in rounds.kept:
+            variables = tuple(zip(names, item.variables, strict=True))
+            yield Round(item.number, variables, self.snippet(body, item.frame))
 
     def named_at(self, part: Written) -> int:
         """The character that stands for a part."""
-        at = self.positions[part.node.id]
+        index = self.positions[part.node.id]
         if isinstance(part.node, Ident | Literal):
             return part.start
-        sign = self.text[at]
+        sign = self.text[index]
         if sign == ".":
-            return part.end - len(part.node.field) if isinstance(part.node, Select) else at + 1
+            return part.end - len(part.node.field) if isinstance(part.node, Select) else index + 1
         if sign != "(":
-            return at
-        while at > part.start and not _is_of_names(self.text[at - 1]):
-            at -= 1
-        while at > part.start and _is_of_names(self.text[at - 1]):
-            at -= 1
-        return at
+            return index
+        while index > part.start and not _is_of_names(self.text[index - 1]):
+            index -= 1
+        while index > part.start and _is_of_names(self.text[index - 1]):
+            index -= 1
+        return index
 
 
 def _is_of_names(character: str) -> bool:
@@ -267,8 +269,8 @@ def _state(part: Written, frame: Frame) -> State:
         return State.SKIPPED
     if not isinstance(outcome.value, EvaluationError):
         return State.VALUE
-    inside = (frame.outcomes.get(one.node.id) for one in part.parts)
-    failed = [one.value for one in inside if one and isinstance(one.value, EvaluationError)]
+    inside = (frame.outcomes.get(part.node.id) for part in part.parts)
+    failed = [item.value for item in inside if item and isinstance(item.value, EvaluationError)]
     message = outcome.value.message
     came_from = any(error.message == message for error in failed)
     return State.PASSED_ON if came_from else State.ERROR

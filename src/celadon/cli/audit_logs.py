@@ -110,15 +110,15 @@ def events_in(value: object, depth: int = _DEPTH) -> Iterator[LoggedEvent]:
         return
     if isinstance(value, list):
         fields = {
-            one["field"]: one.get("value")
-            for one in value
-            if isinstance(one, dict) and isinstance(one.get("field"), str)
+            element["field"]: element.get("value")
+            for element in value
+            if isinstance(element, dict) and isinstance(element.get("field"), str)
         }
         if "@message" in fields:  # a row of CloudWatch Logs Insights
             yield from events_in(fields, depth - 1)
             return
-        for one in value:
-            yield from events_in(one, depth - 1)
+        for item in value:
+            yield from events_in(item, depth - 1)
     elif isinstance(value, dict):
         yield from _in_object(value, depth)
 
@@ -132,9 +132,9 @@ def _in_object(value: JsonObject, depth: int) -> Iterator[LoggedEvent]:
         return
     payload = value.get("protoPayload")
     if isinstance(payload, dict):
-        found = _from_audit_log(value, payload)
-        if found is not None:
-            yield LoggedEvent(found, knows_groups=False)
+        from_audit_log = _from_audit_log(value, payload)
+        if from_audit_log is not None:
+            yield LoggedEvent(from_audit_log, knows_groups=False)
         return
     for inner in _packings(value):
         if isinstance(inner, dict | list):
@@ -170,10 +170,10 @@ def _rows(table: Json) -> Iterator[dict[str, object]]:
 
 
 def _from_columns(row: JsonObject) -> JsonObject:
-    given = ((ours, row.get(name)) for name, ours in _COLUMNS.items())
+    columns = ((ours, row.get(name)) for name, ours in _COLUMNS.items())
     return {
         name: _parsed(value, value) if isinstance(value, str) else value
-        for name, value in given
+        for name, value in columns
         if value not in (None, "")
     }
 
@@ -195,8 +195,8 @@ def _unpacked(text: str) -> str:
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
         # The bound is given to zlib, since a kilobyte may unpack to a gigabyte.
-        found = unpacking.decompress(base64.b64decode(text), MAX_LIST_CHARACTERS)
-        return "" if unpacking.unconsumed_tail else found.decode()
+        decompress = unpacking.decompress(base64.b64decode(text), MAX_LIST_CHARACTERS)
+        return "" if unpacking.unconsumed_tail else decompress.decode()
     except (binascii.Error, zlib.error, ValueError):
         return ""
 
@@ -242,7 +242,7 @@ def _typed(value: object) -> dict[str, Json] | None:
     """Without the name of the type that Google adds."""
     if not isinstance(value, dict) or not value:
         return None
-    return {key: one for key, one in value.items() if key != "@type"}
+    return {key: member for key, member in value.items() if key != "@type"}
 
 
 def _status(status: JsonObject, response: JsonObject | None) -> JsonObject:
@@ -258,12 +258,12 @@ def _reference(path: str) -> JsonDict:
     group, _, rest = path.partition("/")
     version, _, rest = rest.partition("/")
     steps = [step for step in rest.split("/") if step]
-    found = {"apiGroup": "" if group == "core" else group, "apiVersion": version}
+    result = {"apiGroup": "" if group == "core" else group, "apiVersion": version}
     # `namespaces/shop/status` is the Namespace itself, `namespaces/shop/pods` something in it.
     if len(steps) > 2 and steps[0] == "namespaces" and steps[2] not in _OF_NAMESPACES:
-        found["namespace"] = steps[1]
+        result["namespace"] = steps[1]
         steps = steps[2:]
-    return found | dict(_named(steps))
+    return result | dict(_named(steps))
 
 
 def _named(steps: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -295,16 +295,16 @@ class Read:
 
 def log_files(arguments: Sequence[str]) -> list[str | Problem]:
     """The files that are meant, the oldest of a rotated set first."""
-    found: list[str | Problem] = []
+    result: list[str | Problem] = []
     for argument in arguments:
         if os.path.isdir(argument):
             files = list(_below(argument))
-            found += files or [Problem(argument, 0, "no log in this folder")]
+            result += files or [Problem(argument, 0, "no log in this folder")]
         else:
             paths = list(expand_paths([argument]))
-            found += _by_age(one for one in paths if isinstance(one, str))
-            found += (one for one in paths if isinstance(one, Problem))
-    return found
+            result += _by_age(path for path in paths if isinstance(path, str))
+            result += (path for path in paths if isinstance(path, Problem))
+    return result
 
 
 def _below(folder: str) -> Iterator[str | Problem]:
@@ -313,7 +313,7 @@ def _below(folder: str) -> Iterator[str | Problem]:
     for path, folders, names in os.walk(folder, onerror=closed.append):
         folders.sort()
         files = (os.path.join(path, name) for name in names if _is_log(name))
-        yield from _by_age(one for one in files if os.path.isfile(one))
+        yield from _by_age(file for file in files if os.path.isfile(file))
     yield from (unread(error.filename, error) for error in closed)
 
 
@@ -336,8 +336,8 @@ def _is_log(name: str) -> bool:
 
 def total_bytes(files: Sequence[str | Problem]) -> int:
     """Return the size of the files as they lie on the disk, as far as that is known."""
-    names = (one for one in files if isinstance(one, str))
-    return sum(os.path.getsize(one) for one in names if os.path.isfile(one))
+    names = (file for file in files if isinstance(file, str))
+    return sum(os.path.getsize(name) for name in names if os.path.isfile(name))
 
 
 def read_events(files: Sequence[str | Problem]) -> Iterator[Read | Problem]:
@@ -377,14 +377,14 @@ def _stream(file: str, stream: BinaryIO, raw: BinaryIO, before: int) -> Iterator
         text = _STAMP.sub(b"", line.strip())
         if not text:
             continue
-        found = list(_documents(text)) or [None]
-        at = before + (raw.tell() if raw.seekable() else 0)
+        documents = list(_documents(text)) or [None]
+        index = before + (raw.tell() if raw.seekable() else 0)
         torn = text.endswith(b"}")  # a rotated file may begin in the middle of a line
-        if found[0] is None and number == 1 and not torn:
+        if documents[0] is None and number == 1 and not torn:
             yield from _whole(file, line, stream)
             return
-        for one in found:
-            yield from _found(file, number, one, at)
+        for item in documents:
+            yield from _found(file, number, item, index)
 
 
 def _whole(file: str, begin: bytes, stream: BinaryIO) -> Iterator[Read | Problem]:
@@ -392,8 +392,8 @@ def _whole(file: str, begin: bytes, stream: BinaryIO) -> Iterator[Read | Problem
     if len(data) >= MAX_FILE_BYTES:
         yield Problem(file, 0, f"larger than {MAX_FILE_BYTES >> 20} MiB", "give it as JSON lines")
         return
-    for one in _documents(data):
-        yield from _found(file, 1, one, 0)
+    for document in _documents(data):
+        yield from _found(file, 1, document, 0)
 
 
 def _value(text: bytes) -> Any:  # noqa: ANN401 - any JSON
@@ -411,26 +411,26 @@ def _documents(text: bytes) -> Iterator[object]:
     if value is not None:
         yield value
         return
-    given, decoder, at = text.decode(errors="replace"), json.JSONDecoder(), 0
-    while (start := _BEGIN.search(given, at)) is not None:
+    decode, decoder, index = text.decode(errors="replace"), json.JSONDecoder(), 0
+    while (start := _BEGIN.search(decode, index)) is not None:
         try:
-            _, at = decoder.raw_decode(given, start.start())
+            _, index = decoder.raw_decode(decode, start.start())
         except (ValueError, RecursionError):
             yield None
             return
-        yield _value(given[start.start() : at].encode())
+        yield _value(decode[start.start() : index].encode())
 
 
-def _found(file: str, line: int, value: Any, at: int) -> Iterator[Read | Problem]:  # noqa: ANN401
+def _found(file: str, line: int, value: Any, index: int) -> Iterator[Read | Problem]:  # noqa: ANN401
     if value is None:
         yield Problem(file, line, "this is no JSON")
         return
     empty = True
     for event in events_in(value):
         empty = False
-        yield Read(file, line, event, at)
+        yield Read(file, line, event, index)
     if empty:
-        yield Read(file, line, None, at)
+        yield Read(file, line, None, index)
 
 
 # --- Requests ----------------------------------------------------------------
@@ -571,12 +571,12 @@ def _may_create(event: JsonObject, code: object) -> bool:
         return True
 
 
-def _user(given: JsonObject) -> User:
-    groups, extra = given.get("groups"), given.get("extra")
+def _user(value: JsonObject) -> User:
+    groups, extra = value.get("groups"), value.get("extra")
     return User(
-        text(given.get("username")),
+        text(value.get("username")),
         tuple(filter(None, map(text, groups))) if isinstance(groups, list) else (),
-        text(given.get("uid")),
+        text(value.get("uid")),
         {
             key: tuple(map(text, values))
             for key, values in mapping(extra).items()
@@ -648,8 +648,8 @@ def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict |
         return Undecidable.TRUNCATED
     if event.get("level") not in _WITH_OBJECTS:
         return Undecidable.METADATA
-    answer, given = event.get("responseObject"), event.get("requestObject")
-    if _TOO_LARGE in (answer, given):
+    answer, request_object = event.get("responseObject"), event.get("requestObject")
+    if _TOO_LARGE in (answer, request_object):
         return Undecidable.TRUNCATED
     if isinstance(answer, dict) and answer and not _is_other(answer):
         if one.may_create:
@@ -657,11 +657,13 @@ def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict |
         return {"apiVersion": kind.api_version, "kind": kind.kind, **answer}
     if event.get("verb") == "patch":
         return Undecidable.PATCH
-    if not isinstance(given, dict) or not given:
+    if not isinstance(request_object, dict) or not request_object:
         return Undecidable.NO_OBJECT
     if _is_mutated(event):
         return Undecidable.MUTATED
-    return _filled_in({"apiVersion": kind.api_version, "kind": kind.kind, **given}, one, prepare)
+    return _filled_in(
+        {"apiVersion": kind.api_version, "kind": kind.kind, **request_object}, one, prepare
+    )
 
 
 def _is_other(answer: JsonObject) -> bool:
@@ -685,7 +687,7 @@ def _filled_in(value: dict[str, object], one: Logged, prepare: Prepare) -> JsonD
     namespace = "" if one.resource == NAMESPACES else one.namespace
     document = Document.of_value(value)
     target = prepare.target(metadata.gvk(value), namespace)
-    made = prepare.created(document, target)
-    if isinstance(made, Problem):
+    created = prepare.created(document, target)
+    if isinstance(created, Problem):
         return Undecidable.UNUSABLE
-    return made.value
+    return created.value

@@ -94,14 +94,14 @@ class ClaimReport:
 
     def of(self, answer: str) -> tuple[ClaimAnswer, ...]:
         """The answers of one sort."""
-        return tuple(one for one in self.answers if one.answer == answer)
+        return tuple(item for item in self.answers if item.answer == answer)
 
     @property
     def summary(self) -> str:
         """Return how many answers there are of each sort, in words."""
         words = (PROVED, BOUNDED, COUNTEREXAMPLE, UNDECIDED)
-        counts = ((len(self.of(one)), one) for one in words)
-        said = [f"{count} {one}" for count, one in counts if count]
+        counts = ((len(self.of(word)), word) for word in words)
+        said = [f"{count} {text}" for count, text in counts if count]
         return ", ".join(said) or "nothing was asked"
 
     @property
@@ -150,7 +150,7 @@ _PROPERTY: Final = {
         "match": _MATCH,
         "of": {
             "description": "Whether it is about what is admitted (the default) or refused.",
-            "enum": [one.value for one in Subject],
+            "enum": [subject.value for subject in Subject],
         },
         "assume": {"description": "Requests that it is not about are left out.",
                    "anyOf": [_TEXT, _TEXTS]},
@@ -200,7 +200,7 @@ class GivenProperty:
 
 def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty], list[Problem]]:
     """The properties in files, and what is wrong with the files."""
-    found: list[GivenProperty] = []
+    properties: list[GivenProperty] = []
     problems: list[Problem] = []
     reader = DocumentReader()
     for text in read_texts(paths):
@@ -220,20 +220,20 @@ def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty]
                 if not wrong:
                     given = list(_properties(item))
                     problems += _complaints(item, given, version)
-                    found += given
-    return found, problems
+                    properties += given
+    return properties, problems
 
 
 def _wrong(document: Document) -> Iterator[Problem]:
     if not is_own(document, KIND):
         yield Problem(document.file, document.line(), f"no {KIND}: {document.value['kind']}")
         return
-    wrong = [problem_at(document, *one) for one in faults(document.value, SCHEMA)]
+    wrong = [problem_at(document, *fault) for fault in faults(document.value, SCHEMA)]
     yield from wrong
     if wrong:
         return
-    for number, one in enumerate(document.value["properties"]):
-        if "match" not in one and "match" not in document.value:
+    for number, item in enumerate(document.value["properties"]):
+        if "match" not in item and "match" not in document.value:
             yield problem_at(
                 document, ("properties", number), "neither it nor the file has a `match`"
             )
@@ -241,17 +241,19 @@ def _wrong(document: Document) -> Iterator[Problem]:
 
 def _properties(document: Document) -> Iterator[GivenProperty]:
     value = document.value
-    variables = tuple((one["name"], one["expression"]) for one in value.get("variables", ()))
-    for number, one in enumerate(value["properties"]):
-        assume = one.get("assume", ())
+    variables = tuple(
+        (variable["name"], variable["expression"]) for variable in value.get("variables", ())
+    )
+    for number, item in enumerate(value["properties"]):
+        assume = item.get("assume", ())
         made = Property(
-            one["name"],
-            one["that"],
-            _rules(one.get("match") or value["match"]),
-            Subject(one.get("of", Subject.ADMITTED.value)),
+            item["name"],
+            item["that"],
+            _rules(item.get("match") or value["match"]),
+            Subject(item.get("of", Subject.ADMITTED.value)),
             (assume,) if isinstance(assume, str) else tuple(assume),
             variables,
-            any_params=one.get("params") == "any",
+            any_params=item.get("params") == "any",
         )
         line, _ = document.chunk.spot((*document.path, "properties", number, "that"))
         yield GivenProperty(made, Place(document.file, line))
@@ -259,7 +261,7 @@ def _properties(document: Document) -> Iterator[GivenProperty]:
 
 def _rules(match: JsonObject) -> tuple[JsonObject, ...]:
     operations = match.get("operations", ["CREATE", "UPDATE"])
-    named = (str(one).partition(".") for one in match["resources"])
+    named = (str(resource).partition(".") for resource in match["resources"])
     return tuple(
         {
             "apiGroups": [group],
@@ -271,14 +273,16 @@ def _rules(match: JsonObject) -> tuple[JsonObject, ...]:
     )
 
 
-def _complaints(document: Document, given: list[GivenProperty], version: str) -> Iterator[Problem]:
-    for number, one in enumerate(given):
-        for path, text in one.property.complaints(version):
-            at = path if path[0] == "variables" else ("properties", number, *path)
-            if path[0] == "assume" and isinstance(document.value_at(at[:-1]), str):
-                at = at[:-1]
+def _complaints(
+    document: Document, properties: list[GivenProperty], version: str
+) -> Iterator[Problem]:
+    for number, item in enumerate(properties):
+        for path, text in item.property.complaints(version):
+            place = path if path[0] == "variables" else ("properties", number, *path)
+            if path[0] == "assume" and isinstance(document.value_at(place[:-1]), str):
+                place = place[:-1]
             if number == 0 or path[0] != "variables":
-                yield problem_at(document, at, text)
+                yield problem_at(document, place, text)
 
 
 # --- Claims to answers -------------------------------------------------------
@@ -326,17 +330,17 @@ def answered(
     asker = _Asker(
         given, Properties(given.side(unbound), items, seconds, kinds_among(given.objects))
     )
-    found: list[ClaimAnswer] = []
-    for one in asker.answers(claims):
-        progress(f"{one.name}: {one.endpoint}: {one.answer}")
-        found.append(one)
+    answers: list[ClaimAnswer] = []
+    for answer in asker.answers(claims):
+        progress(f"{answer.name}: {answer.endpoint}: {answer.answer}")
+        answers.append(answer)
     if claims.implied:
         notices.append(
             f"pods/{EPHEMERAL_CONTAINERS}: one privileged container is tried, nothing is proved"
         )
     if given.mutations:
         notices.append("mutating policies are not looked at: they may change what is admitted")
-    return ClaimReport(tuple(found), tuple(notices), given.errors, tuple(given.problems))
+    return ClaimReport(tuple(answers), tuple(notices), given.errors, tuple(given.problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,39 +349,41 @@ class _Asker:
     properties: Properties
 
     def answers(self, claims: Claims) -> Iterator[ClaimAnswer]:
-        for one in claims.properties:
-            about = one.property
-            for found in self.properties.answers(about):
+        for item in claims.properties:
+            about = item.property
+            for answer in self.properties.answers(about):
                 is_admitted = about.subject is Subject.ADMITTED
                 claim = f"all that is {about.subject.value}: {about.that}"
                 if about.assume:
                     claim += f" (assuming {' and '.join(about.assume)})"
-                yield self._answer(found, about.name, claim, one.place, is_set_old=not is_admitted)
+                yield self._answer(
+                    answer, about.name, claim, item.place, is_set_old=not is_admitted
+                )
         for standard in claims.implied:
             yield from self._implied(standard)
         for standard in claims.implying:
             claim = f"all that is refused violates {standard}"
-            for found in self.properties.refuses_only(standard.asked()):
-                yield self._answer(found, f"{standard}", claim, Place(), is_set_old=True)
+            for answer in self.properties.refuses_only(standard.asked()):
+                yield self._answer(answer, f"{standard}", claim, Place(), is_set_old=True)
 
     def _implied(self, standard: Standard) -> Iterator[ClaimAnswer]:
         """Each check; of updates those that hold of what is created. At first it is asked whether
         all updates of what violates them are refused, which is more than the standard asks for, and
         is proved more easily."""
         left: list[str] = []
-        for name, found in self._refused(standard, list(standard.checks), Operation.CREATE):
-            yield self._check(standard, name, found)
-            if found.finding is not Finding.DIFFERS:
+        for name, comparison in self._refused(standard, list(standard.checks), Operation.CREATE):
+            yield self._check(standard, name, comparison)
+            if comparison.finding is not Finding.DIFFERS:
                 left.append(name)
         for of_all_updates in (True, False):
             again: list[str] = []
-            for name, found in self._refused(
+            for name, comparison in self._refused(
                 standard, left, Operation.UPDATE, of_all_updates=of_all_updates
             ):
-                if of_all_updates and found.finding is not Finding.SAME:
+                if of_all_updates and comparison.finding is not Finding.SAME:
                     again.append(name)
                 else:
-                    yield self._check(standard, name, found)
+                    yield self._check(standard, name, comparison)
             left = again
         yield from self._of_ephemeral_containers(standard)
 
@@ -390,11 +396,11 @@ class _Asker:
         of_all_updates: bool = False,
     ) -> Iterator[tuple[str, Comparison]]:
         policies = [
-            standard.asked(one, operations=(operation.value,), of_all_updates=of_all_updates)
-            for one in names
+            standard.asked(name, operations=(operation.value,), of_all_updates=of_all_updates)
+            for name in names
         ]
-        for number, found in self.properties.refuses_all(policies) if policies else ():
-            yield names[number], found
+        for number, comparison in self.properties.refuses_all(policies) if policies else ():
+            yield names[number], comparison
 
     def _of_ephemeral_containers(self, standard: Standard) -> Iterator[ClaimAnswer]:
         """Answer whether an ephemeral container that may do everything is admitted; more is not
@@ -414,9 +420,9 @@ class _Asker:
             options=default_options(Operation.UPDATE),
         )
         side = self.properties.side
-        found = judged(side.engine, request, ObjectWorld([*side.objects, namespace]))
-        if not found.denied:
-            example = ClaimExample(_verdict(self.given, found), manifest)
+        judgement = judged(side.engine, request, ObjectWorld([*side.objects, namespace]))
+        if not judgement.denied:
+            example = ClaimExample(_verdict(self.given, judgement), manifest)
             yield ClaimAnswer(
                 f"{standard} pods/{EPHEMERAL_CONTAINERS}",
                 *(request.operation.value, _POD_KIND.api_version, _POD_KIND.kind, COUNTEREXAMPLE),
@@ -424,19 +430,19 @@ class _Asker:
                 example,
             )
 
-    def _check(self, standard: Standard, name: str, found: Comparison) -> ClaimAnswer:
+    def _check(self, standard: Standard, name: str, comparison: Comparison) -> ClaimAnswer:
         claim = f"what {standard} refuses for {name} is refused"
-        return self._answer(found, f"{standard} {name}", claim, Place(), is_set_old=False)
+        return self._answer(comparison, f"{standard} {name}", claim, Place(), is_set_old=False)
 
     def _answer(
-        self, found: Comparison, name: str, claim: str, place: Place, *, is_set_old: bool
+        self, comparison: Comparison, name: str, claim: str, place: Place, *, is_set_old: bool
     ) -> ClaimAnswer:
         example = None
-        endpoint = found.endpoint
-        if found.example is not None:
-            shown = found.example
+        endpoint = comparison.endpoint
+        if comparison.example is not None:
+            shown = comparison.example
             judged = _verdict(self.given, shown.old if is_set_old else shown.new)
-            by = next((one.place for one in judged.against if one.place.file), Place())
+            by = next((against.place for against in judged.against if against.place.file), Place())
             place = place if place.file else by
             remark = (
                 f"refused for another reason, too: {shown.complaint}" if shown.complaint else ""
@@ -452,24 +458,24 @@ class _Asker:
                 remark,
             )
         reasons: tuple[Reason, ...] = ()
-        if found.finding is Finding.UNDECIDED:
+        if comparison.finding is Finding.UNDECIDED:
             gaps = dict.fromkeys(
-                Reason(one.reason, self.given.place(one.source, one.policy, "") or Place())
-                for one in found.gaps
+                Reason(gap.reason, self.given.place(gap.source, gap.policy, "") or Place())
+                for gap in comparison.gaps
             )
-            reasons = tuple(gaps) or (Reason(found.reason),)
+            reasons = tuple(gaps) or (Reason(comparison.reason),)
         return ClaimAnswer(
             name,
             endpoint.operation.value,
             endpoint.kind.api_version,
             endpoint.kind.kind,
-            _ANSWERS[found.finding],
+            _ANSWERS[comparison.finding],
             claim,
             example,
             place,
             reasons,
-            found.items if found.bounded else 0,
-            found.bounded,
+            comparison.items if comparison.bounded else 0,
+            comparison.bounded,
         )
 
 
@@ -477,13 +483,13 @@ def _verdict(given: Given, judgement: Judgement) -> SideVerdict:
     verdict = "denied" if judgement.denied else "admitted"
     against = [
         Against(
-            one.policy,
-            one.binding,
-            str(one.source.path),
-            given.place(one.source, one.policy, one.binding) or Place(),
-            one.message,
-            one.param,
+            decision.policy,
+            decision.binding,
+            str(decision.source.path),
+            given.place(decision.source, decision.policy, decision.binding) or Place(),
+            decision.message,
+            decision.param,
         )
-        for one in judgement.decisions
+        for decision in judgement.decisions
     ]
     return SideVerdict(verdict, tuple(dict.fromkeys(against)))

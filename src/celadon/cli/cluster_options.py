@@ -89,16 +89,16 @@ def add_certificates(group: argparse._ArgumentGroup) -> None:
 
 def uses_cluster(options: argparse.Namespace) -> bool:
     """Return whether anything of the cluster is wanted."""
-    return any(getattr(options, one) for one in _USES)
+    return any(getattr(options, use) for use in _USES)
 
 
 def missing_beside(options: argparse.Namespace) -> tuple[str, tuple[str, ...]] | None:
     """An option that is given for nothing, and those of which it needs one."""
-    for name, wanted in _MEANINGLESS_WITHOUT.items():
-        given = getattr(options, name)
-        is_given = given != MAX_STALENESS if name == "max_staleness" else bool(given)
-        if is_given and not any(getattr(options, one) for one in wanted):
-            return name, wanted
+    for name, value in _MEANINGLESS_WITHOUT.items():
+        data = getattr(options, name)
+        is_given = data != MAX_STALENESS if name == "max_staleness" else bool(data)
+        if is_given and not any(getattr(options, text) for text in value):
+            return name, value
     return None
 
 
@@ -170,9 +170,9 @@ def chosen_cluster(kubeconfig: Path | None, context: str) -> ClusterLocation:
     from celadon.apiserver.clientconfig import given_cluster, own_cluster
 
     if kubeconfig is None and not context:
-        own = own_cluster(os.environ, time.time)
-        if own is not None:
-            return own
+        location = own_cluster(os.environ, time.time)
+        if location is not None:
+            return location
     return given_cluster(kubeconfig, context, os.environ, time.time)
 
 
@@ -224,17 +224,17 @@ def _certificate(
         SecretCertificate,
     )
 
-    given = options.tls_secret or options.self_signed_secret
-    namespace, _, name = given.rpartition("/")
+    tls_secret = options.tls_secret or options.self_signed_secret
+    namespace, _, name = tls_secret.rpartition("/")
     namespace = namespace or client.location.namespace
-    shown = SecretCertificate(client, namespace, name, prepare)
-    names = [one.strip() for one in options.tls_names.split(",") if one.strip()]
+    certificate = SecretCertificate(client, namespace, name, prepare)
+    names = [tls_name.strip() for tls_name in options.tls_names.split(",") if tls_name.strip()]
     settings = AuthoritySettings(
         tuple(names) or (f"{DEFAULT_SERVICE}.{namespace}.svc",),
         tuple(options.webhook_configuration),
         own=not options.tls_secret,
     )
     if not settings.own and not settings.configurations:
-        return shown, None
+        return certificate, None
     election = LeaderElection(ClusterLeases(client), leases_path(namespace), name, identity)
-    return shown, OwnAuthority(client, shown, settings, election)
+    return certificate, OwnAuthority(client, certificate, settings, election)

@@ -94,7 +94,9 @@ def write_files(revision: str, paths: Sequence[str], folder: Path) -> list[str]:
     for path in paths:
         if os.path.isabs(path) or os.pardir in Path(path).parts:
             raise GitError(f"`{path}` must be a path below the working directory")
-    listed = _git("ls-tree", "-r", "-z", revision, "--", *(os.path.normpath(one) for one in paths))
+    listed = _git(
+        "ls-tree", "-r", "-z", revision, "--", *(os.path.normpath(path) for path in paths)
+    )
     for line in listed.split(b"\0"):
         about, _, name = line.partition(b"\t")
         if about[:6] not in _PLAIN_FILES:
@@ -103,15 +105,17 @@ def write_files(revision: str, paths: Sequence[str], folder: Path) -> list[str]:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(_git("cat-file", "blob", about.split()[2].decode()))
     there = (str(folder / path) for path in map(os.path.normpath, paths))
-    return [one for one in there if os.path.exists(one)]
+    return [text for text in there if os.path.exists(text)]
 
 
 def require_paths(paths: Sequence[str], revisions: Sequence[str]) -> None:
     """Raise GitError for a path that no revision has: nothing would be compared, and all of it be
     the same."""
     for path in map(os.path.normpath, paths):
-        if not any(_git("ls-tree", "--name-only", one, "--", path) for one in revisions):
-            raise GitError(f"neither {' nor '.join(f'`{one}`' for one in revisions)} has `{path}`")
+        if not any(_git("ls-tree", "--name-only", revision, "--", path) for revision in revisions):
+            raise GitError(
+                f"neither {' nor '.join(f'`{revision}`' for revision in revisions)} has `{path}`"
+            )
 
 
 def _require_revision(revision: str) -> None:
@@ -132,8 +136,8 @@ def _git(*words: str, wrong: str = "") -> bytes:
     except OSError as error:
         raise GitError(f"git cannot be run: {(error.strerror or str(error)).lower()}") from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
-        raise GitError(wrong or said.splitlines()[0].lower())
+        removeprefix = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+        raise GitError(wrong or removeprefix.splitlines()[0].lower())
     return done.stdout
 
 
@@ -161,34 +165,37 @@ class Given:
     @property
     def errors(self) -> tuple[PolicyError, ...]:
         """Policies and bindings that an API server would not take."""
-        found = (error for one in self.sets.all for error in one.errors)
-        return tuple(replace(one, place=self._shown_place(one.place)) for one in found)
+        found = (error for policy_set in self.sets.all for error in policy_set.errors)
+        return tuple(replace(error, place=self._shown_place(error.place)) for error in found)
 
     @property
     def is_empty(self) -> bool:
         """Return whether there is nothing to compare, nor anything that is broken."""
-        has_policies = any(one.policies or one.errors for one in self.sets.all)
+        has_policies = any(policy_set.policies or policy_set.errors for policy_set in self.sets.all)
         return not (has_policies or self.definitions or self.problems)
 
     @property
     def unbound(self) -> frozenset[str]:
         """The policies that no binding puts to work."""
-        bound = {one.spec.policy_name for one in validating_bindings(self.sets.validating)}
+        bound = {
+            validating_binding.spec.policy_name
+            for validating_binding in validating_bindings(self.sets.validating)
+        }
         return frozenset(self.sets.validating.policies) - bound
 
     @property
     def mutations(self) -> list[Json]:
         """Mutating policies and their bindings, as they are written."""
-        found = self.sets.mutating
-        documents = [one.document for one in found.policies.values()]
-        documents += [one.document for one in found.bindings.values()]
-        return sorted((one.value for one in documents), key=str)
+        policy_set = self.sets.mutating
+        documents = [policy.document for policy in policy_set.policies.values()]
+        documents += [binding.document for binding in policy_set.bindings.values()]
+        return sorted((document.value for document in documents), key=str)
 
     def side(self, bound_everywhere: frozenset[str]) -> Side:
         """The policies in force; those that are named here are bound to all there is."""
-        found = self.sets.validating
-        policies = validating_policies(found)
-        bindings = validating_bindings(found)
+        policy_set = self.sets.validating
+        policies = validating_policies(policy_set)
+        bindings = validating_bindings(policy_set)
         for policy in policies:
             if policy.name in bound_everywhere:
                 bindings.append(decode_binding(_everywhere(policy)).value)
@@ -198,14 +205,14 @@ class Given:
     def place(self, source: Source, policy: str, binding: str) -> Place | None:
         """Return where it stands what a decision comes from, or the like of it; None if it is not
         there."""
-        found: PolicySet = self.sets.validating
+        policy_set: PolicySet = self.sets.validating
         if source.in_binding:
-            if binding not in found.bindings:
+            if binding not in policy_set.bindings:
                 return None
-            return self._shown_place(found.bindings[binding].place(source.path))
-        if policy not in found.policies:
+            return self._shown_place(policy_set.bindings[binding].place(source.path))
+        if policy not in policy_set.policies:
             return None
-        return self._shown_place(found.policies[policy].place(source.path))
+        return self._shown_place(policy_set.policies[policy].place(source.path))
 
     def _shown_place(self, place: Place) -> Place:
         return Place(self.shown(place.file), place.line)
@@ -233,14 +240,17 @@ def read_side(
 ) -> Given:
     """Read files, folders and globs as a release takes them."""
     with answering_as(version):
-        found = gather(paths, (), (), Parts(), lambda _: None, exclude) if paths else Manifests()
-        sets = policy_sets(found, version)
-        prepare = Circumstances(version, _EPOCH).preparation(found.existing)
-        world, problems = given_world(found, sets, prepare)
+        manifests = (
+            gather(paths, (), (), Parts(), lambda _: None, exclude) if paths else Manifests()
+        )
+        sets = policy_sets(manifests, version)
+        prepare = Circumstances(version, _EPOCH).preparation(manifests.existing)
+        world, problems = given_world(manifests, sets, prepare)
     wrong = tuple(
-        replace(one, file=shown(one.file)) for one in dict.fromkeys((*found.problems, *problems))
+        replace(fromkey, file=shown(fromkey.file))
+        for fromkey in dict.fromkeys((*manifests.problems, *problems))
     )
-    definitions = tuple(one for one in found.existing if one.is_definition)
+    definitions = tuple(document for document in manifests.existing if document.is_definition)
     return Given(label, version, sets, tuple(world.objects), wrong, shown, definitions)
 
 
@@ -340,7 +350,7 @@ class DiffReport:
 
     def of(self, answer: str) -> tuple[DiffAnswer, ...]:
         """The answers of one sort."""
-        return tuple(one for one in self.answers if one.answer == answer)
+        return tuple(item for item in self.answers if item.answer == answer)
 
     @property
     def summary(self) -> str:
@@ -348,16 +358,16 @@ class DiffReport:
         differing = self.of(DIFFERS)
         if differing:
             counts = {
-                way: sum(one.direction == way for one in differing)
+                way: sum(answer.direction == way for answer in differing)
                 for way in ("looser", "stricter")
             }
-            told = ", ".join(f"{count} {way}" for way, count in counts.items() if count)
-            return f"{DIFFERS}: {told}"
+            join = ", ".join(f"{count} {way}" for way, count in counts.items() if count)
+            return f"{DIFFERS}: {join}"
         if self.of(UNDECIDED) or self.unseen or self.errors:
             return UNDECIDED
         bounded = self.of(BOUNDED)
         if bounded:
-            items = max(one.items for one in bounded)
+            items = max(answer.items for answer in bounded)
             return f"{BOUNDED}, with at most {items} items in some lists"
         return f"{SAME} (proved)"
 
@@ -405,8 +415,8 @@ def compared(old: Given, new: Given, settings: DiffSettings) -> DiffReport:
     wording = _Wording(old, new)
     answers = tuple(map(wording.answer, differences.comparisons(settings.directions)))
     unseen = [
-        Reason(f"{one.endpoint}: not looked at ({', '.join(one.policies)})")
-        for one in differences.unseen
+        Reason(f"{unseen.endpoint}: not looked at ({', '.join(unseen.policies)})")
+        for unseen in differences.unseen
     ]
     if old.mutations != new.mutations:
         unseen.append(Reason("mutating policies differ: not looked at"))
@@ -424,7 +434,7 @@ def compared(old: Given, new: Given, settings: DiffSettings) -> DiffReport:
 def _unbound(old: Given, new: Given) -> frozenset[str]:
     """Return the policies that no binding of either side puts to work: without one nothing would be
     compared."""
-    names = [frozenset(one.sets.validating.policies) for one in (old, new)]
+    names = [frozenset(item.sets.validating.policies) for item in (old, new)]
     unbound = [(names[0] - old.unbound), (names[1] - new.unbound)]
     return (names[0] | names[1]) - unbound[0] - unbound[1]
 
@@ -441,64 +451,64 @@ class _Wording:
     old: Given
     new: Given
 
-    def answer(self, found: Comparison) -> DiffAnswer:
-        endpoint = found.endpoint
-        example = None if found.example is None else self._example(found.example)
+    def answer(self, comparison: Comparison) -> DiffAnswer:
+        endpoint = comparison.endpoint
+        example = None if comparison.example is None else self._example(comparison.example)
         place, subject = Place(), ""
-        if found.example is not None:
-            place, subject = self._spot(found)
+        if comparison.example is not None:
+            place, subject = self._spot(comparison)
         return DiffAnswer(
             endpoint.operation.value,
             endpoint.kind.api_version,
             endpoint.kind.kind,
-            found.direction.value,
-            _ANSWERS[found.finding],
+            comparison.direction.value,
+            _ANSWERS[comparison.finding],
             example,
             place,
             subject,
-            tuple(self._reasons(found)) if found.finding is Finding.UNDECIDED else (),
-            found.items if found.bounded else 0,
-            found.bounded,
+            tuple(self._reasons(comparison)) if comparison.finding is Finding.UNDECIDED else (),
+            comparison.items if comparison.bounded else 0,
+            comparison.bounded,
         )
 
-    def _spot(self, found: Comparison) -> tuple[Place, str]:
+    def _spot(self, comparison: Comparison) -> tuple[Place, str]:
         """Return where the change is to be looked at: what only the stricter side says, in the new
         files if it is there."""
-        assert found.example is not None
-        told = [found.example.new.decisions, found.example.old.decisions]
-        if found.direction is Direction.LOOSER:
-            told.reverse()
-        common = set.intersection(*(set(map(_origin, one)) for one in told))
-        every = [decision for one in told for decision in one]
-        for one in sorted(every, key=lambda decision: _origin(decision) in common):
-            for given in (self.new, self.old):
-                place = given.place(one.source, one.policy, one.binding)
+        assert comparison.example is not None
+        decisionses = [comparison.example.new.decisions, comparison.example.old.decisions]
+        if comparison.direction is Direction.LOOSER:
+            decisionses.reverse()
+        common = set.intersection(*(set(map(_origin, decisions)) for decisions in decisionses))
+        every = [decision for decisions in decisionses for decision in decisions]
+        for item in sorted(every, key=lambda decision: _origin(decision) in common):
+            for element in (self.new, self.old):
+                place = element.place(item.source, item.policy, item.binding)
                 if place is not None:
-                    return place, f"ValidatingAdmissionPolicy {one.policy}"
+                    return place, f"ValidatingAdmissionPolicy {item.policy}"
         return Place(), ""
 
-    def _example(self, found: Example) -> RequestExample:
-        request = found.request
+    def _example(self, example: Example) -> RequestExample:
+        request = example.request
         return RequestExample(
-            _verdict(self.old, found.old),
-            _verdict(self.new, found.new),
-            found.manifest,
-            found.old_manifest,
-            found.around,
-            request.user.name if found.is_about_user else "",
-            request.user.groups if found.is_about_user else (),
-            f"refused for another reason, too: {found.complaint}" if found.complaint else "",
+            _verdict(self.old, example.old),
+            _verdict(self.new, example.new),
+            example.manifest,
+            example.old_manifest,
+            example.around,
+            request.user.name if example.is_about_user else "",
+            request.user.groups if example.is_about_user else (),
+            f"refused for another reason, too: {example.complaint}" if example.complaint else "",
         )
 
-    def _reasons(self, found: Comparison) -> Iterator[Reason]:
-        for gap in found.gaps:
+    def _reasons(self, comparison: Comparison) -> Iterator[Reason]:
+        for gap in comparison.gaps:
             yield Reason(gap.reason, self._gap_place(gap))
-        if not found.gaps:
-            yield Reason(found.reason)
+        if not comparison.gaps:
+            yield Reason(comparison.reason)
 
     def _gap_place(self, gap: Gap) -> Place:
-        for given in (self.new, self.old):
-            place = given.place(gap.source, gap.policy, "")
+        for item in (self.new, self.old):
+            place = item.place(gap.source, gap.policy, "")
             if place is not None:
                 return place
         return Place()
@@ -515,15 +525,15 @@ def _verdict(given: Given, judgement: Judgement) -> SideVerdict:
     verdict = verdict or ("audited" if judgement.audited else "admitted")
     against = [
         Against(
-            one.policy,
-            one.binding,
-            str(one.source.path),
-            given.place(one.source, one.policy, one.binding) or Place(),
-            one.message,
-            one.param,
-            one.cause is not Cause.VALIDATION,
+            decision.policy,
+            decision.binding,
+            str(decision.source.path),
+            given.place(decision.source, decision.policy, decision.binding) or Place(),
+            decision.message,
+            decision.param,
+            decision.cause is not Cause.VALIDATION,
         )
-        for one in judgement.decisions
+        for decision in judgement.decisions
     ]
     return SideVerdict(verdict, tuple(dict.fromkeys(against)))
 
@@ -542,16 +552,16 @@ def with_definitions(
     """The report about two sides, and what there is to say of their definitions."""
     if Direction.STRICTER not in settings.directions:
         return report
-    found = list(_definition_answers(old, new, settings))
-    answers = (one for one in found if isinstance(one, DiffAnswer))
-    unseen = (one for one in found if isinstance(one, Reason))
+    definition_answers = list(_definition_answers(old, new, settings))
+    answers = (item for item in definition_answers if isinstance(item, DiffAnswer))
+    unseen = (item for item in definition_answers if isinstance(item, Reason))
     return replace(report, answers=(*report.answers, *answers), unseen=(*report.unseen, *unseen))
 
 
 def _definition_answers(
     old: Given, new: Given, settings: DiffSettings
 ) -> Iterator[DiffAnswer | Reason]:
-    known = {metadata.name(one.value): one for one in new.definitions}
+    known = {metadata.name(definition.value): definition for definition in new.definitions}
     for before in old.definitions:
         name = metadata.name(before.value)
         after = known.get(name)
@@ -599,10 +609,10 @@ class _Compared:
         for reply in replies:
             if reply.answer in (Answer.YES, Answer.UNKNOWN):
                 yield self._answer(gvk, number, reply)
-        bounded = [one for one in replies if one.answer is Answer.BOUNDED]
-        if all(one.answer in (Answer.NO, Answer.BOUNDED) for one in replies):
-            paths = tuple(dict.fromkeys(path for one in bounded for path in one.bounded))
-            items = max((one.items for one in bounded), default=0)
+        bounded = [reply for reply in replies if reply.answer is Answer.BOUNDED]
+        if all(reply.answer in (Answer.NO, Answer.BOUNDED) for reply in replies):
+            paths = tuple(dict.fromkeys(path for reply in bounded for path in reply.bounded))
+            items = max((reply.items for reply in bounded), default=0)
             answer = BOUNDED if bounded else SAME
             yield DiffAnswer(
                 STORED,
@@ -617,9 +627,9 @@ class _Compared:
     def _answer(self, gvk: GroupVersionKind, number: int, reply: RevisionReply) -> DiffAnswer:
         place = self._place(number, reply.demand)
         name = f"CustomResourceDefinition {metadata.name(self._after.value)}"
-        made = DiffAnswer(STORED, gvk.api_version, gvk.kind, _DIRECTION, UNDECIDED, place=place)
+        answer = DiffAnswer(STORED, gvk.api_version, gvk.kind, _DIRECTION, UNDECIDED, place=place)
         if reply.answer is Answer.UNKNOWN:
-            return replace(made, reasons=(Reason(f"{reply.demand.text}: {reply.reason}", place),))
+            return replace(answer, reasons=(Reason(f"{reply.demand.text}: {reply.reason}", place),))
         errors = tuple(
             Against(name, "", reply.demand.text, place, message) for message in reply.errors
         )
@@ -630,7 +640,7 @@ class _Compared:
             reply.example,
             remark=f"an update of it that changes labels only {taken}",
         )
-        return replace(made, answer=DIFFERS, example=example, subject=name)
+        return replace(answer, answer=DIFFERS, example=example, subject=name)
 
     def _place(self, number: int, demand: Demand) -> Place:
         root = ("spec", "versions", number, "schema", "openAPIV3Schema")

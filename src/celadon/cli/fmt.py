@@ -63,8 +63,8 @@ _FIELDS: Final[Mapping[tuple[str, str], tuple[Pattern, ...]]] = {
     (ADMISSION_REGISTRATION, "ValidatingWebhookConfiguration"): _WEBHOOKS,
     (ADMISSION_REGISTRATION, "MutatingWebhookConfiguration"): _WEBHOOKS,
     (DYNAMIC_RESOURCES, "DeviceClass"): (("spec", *_DEVICES),),
-    (DYNAMIC_RESOURCES, "ResourceClaim"): tuple(("spec", *one) for one in _CLAIM),
-    (DYNAMIC_RESOURCES, "ResourceClaimTemplate"): tuple(("spec", "spec", *one) for one in _CLAIM),
+    (DYNAMIC_RESOURCES, "ResourceClaim"): tuple(("spec", *item) for item in _CLAIM),
+    (DYNAMIC_RESOURCES, "ResourceClaimTemplate"): tuple(("spec", "spec", *item) for item in _CLAIM),
 }
 
 _SCHEMAS: Final[tuple[Pattern, ...]] = (
@@ -90,13 +90,13 @@ def _rules(schema: object, path: Path) -> Iterator[tuple[Path, str]]:
     """Yield those of a schema and of all schemas in it, wherever a map or a list leads to one."""
     pending: list[tuple[Path, object]] = [(path, schema)]
     while pending:
-        at, one = pending.pop()
-        if isinstance(one, dict):
+        place, value = pending.pop()
+        if isinstance(value, dict):
             for pattern in _RULE:
-                yield from ((at + below, text) for below, text in _texts(one, pattern))
-            pending += [((*at, key), below) for key, below in one.items() if key != _RULES]
-        elif isinstance(one, list):
-            pending += [((*at, index), below) for index, below in enumerate(one)]
+                yield from ((place + below, text) for below, text in _texts(value, pattern))
+            pending += [((*place, key), below) for key, below in value.items() if key != _RULES]
+        elif isinstance(value, list):
+            pending += [((*place, index), below) for index, below in enumerate(value)]
 
 
 def _texts(value: object, pattern: Pattern) -> Iterator[tuple[Path, str]]:
@@ -175,10 +175,10 @@ def rewriting(document: Document, path: Path, width: int) -> Edit | None:
         raise NotAnExpression
     if scalar is None or not _BREAKS.isdisjoint(value):
         return None
-    made = _rewritten(scalar, value, one_line, width)
-    if made is None or scalar.text[made.start : made.end] == made.text:
+    rewritten = _rewritten(scalar, value, one_line, width)
+    if rewritten is None or scalar.text[rewritten.start : rewritten.end] == rewritten.text:
         return None
-    return made
+    return rewritten
 
 
 class NotAnExpression(ValueError):
@@ -256,13 +256,13 @@ def _in_block(scalar: _Scalar, value: str, width: int, *, is_literal: bool) -> E
     if header is None:
         return None
     content = scalar.text[header.end() : scalar.end]
-    first = next((one for one in content.split("\n") if one.strip()), "")
-    said = next((one for one in value.split("\n") if one.strip()), "")
-    indent = _leading(first) - _leading(said)
-    lines = (" " * indent + one if one else "" for one in _lines(value, width - indent))
+    first = next((word for word in content.split("\n") if word.strip()), "")
+    text = next((word for word in value.split("\n") if word.strip()), "")
+    indent = _leading(first) - _leading(text)
+    lines = (" " * indent + line if line else "" for line in _lines(value, width - indent))
     style = "|" if is_literal else scalar.style
-    made = style + header[0][1:] + "\n".join(lines)
-    return Edit(scalar.start, header.end() + len(content.rstrip()), made)
+    result = style + header[0][1:] + "\n".join(lines)
+    return Edit(scalar.start, header.end() + len(content.rstrip()), result)
 
 
 def _leading(line: str) -> int:
@@ -274,7 +274,7 @@ def _as_block(scalar: _Scalar, value: str, width: int) -> Edit | None:
     if scalar.gap is None or _COMMENT_BEHIND.match(scalar.text, scalar.end):
         return None
     below = "\n" + " " * scalar.indent
-    lines = [below + one if one else "\n" for one in _lines(value, width - scalar.indent)]
+    lines = [below + line if line else "\n" for line in _lines(value, width - scalar.indent)]
     return Edit(scalar.gap, scalar.end, " |-" + "".join(lines))
 
 
@@ -327,13 +327,13 @@ class TextLayout:
 
     def content(self) -> str:
         """The text in its layout."""
-        return edited(self.text.content, [one.edit for one in self.misplaced])
+        return edited(self.text.content, [misplaced.edit for misplaced in self.misplaced])
 
 
 def text_layout(text: Text, width: int) -> TextLayout:
     """Return which expressions of a text are not in their layout."""
     documents, problems = _read(text)
-    found: dict[int, Misplaced] = {}
+    result: dict[int, Misplaced] = {}
     for document in documents:
         base: int | None = None
         for path, _ in expression_fields(document.group_kind, document.value):
@@ -348,9 +348,11 @@ def text_layout(text: Text, width: int) -> TextLayout:
             if base is not None:
                 moved = Edit(edit.start + base, edit.end + base, edit.text)
                 # One text may be several expressions, where an object is read by alias.
-                found.setdefault(moved.start, Misplaced(document, path, moved))
-    misplaced = _harmless(text, documents, [found[start] for start in sorted(found)])
-    return TextLayout(text, tuple(misplaced), tuple(sorted(problems, key=lambda one: one.line)))
+                result.setdefault(moved.start, Misplaced(document, path, moved))
+    misplaced = _harmless(text, documents, [result[start] for start in sorted(result)])
+    return TextLayout(
+        text, tuple(misplaced), tuple(sorted(problems, key=lambda problem: problem.line))
+    )
 
 
 def _not_an_expression(document: Document, path: Path) -> Problem:
@@ -366,11 +368,11 @@ def _not_an_expression(document: Document, path: Path) -> Problem:
 
 def edited(content: str, edits: list[Edit]) -> str:
     """A text after edits that do not touch each other."""
-    parts, at = [], 0
+    parts, index = [], 0
     for edit in edits:
-        parts += [content[at : edit.start], edit.text]
-        at = edit.end
-    return "".join([*parts, content[at:]])
+        parts += [content[index : edit.start], edit.text]
+        index = edit.end
+    return "".join([*parts, content[index:]])
 
 
 def _read(text: Text) -> tuple[list[Document], list[Problem]]:
@@ -388,7 +390,7 @@ def _harmless(text: Text, documents: list[Document], misplaced: list[Misplaced])
     """All of them, if together they change nothing else; else those that alone do not."""
     if _is_harmless(text, documents, misplaced):
         return misplaced
-    return [one for one in misplaced if _is_harmless(text, documents, [one])]
+    return [misplaced for misplaced in misplaced if _is_harmless(text, documents, [misplaced])]
 
 
 def _is_harmless(text: Text, before: list[Document], misplaced: list[Misplaced]) -> bool:
@@ -396,7 +398,7 @@ def _is_harmless(text: Text, before: list[Document], misplaced: list[Misplaced])
         return True
     # Read again and compared: whatever this module has wrong about YAML, it never changes a
     # meaning.
-    content = edited(text.content, [one.edit for one in misplaced])
+    content = edited(text.content, [misplaced.edit for misplaced in misplaced])
     after, _ = _read(Text(text.file, content))
     return len(before) == len(after) and all(map(_same, before, after))
 
@@ -420,7 +422,7 @@ def _without(value: Any, paths: list[Path]) -> Any:  # noqa: ANN401 - any JSON
     below: dict[str | int, list[Path]] = {}
     for step, *rest in paths:
         below.setdefault(step, []).append(tuple(rest))
-    return [(key, _without(one, below.get(key, []))) for key, one in _children(value)]
+    return [(key, _without(child, below.get(key, []))) for key, child in _children(value)]
 
 
 def _children(value: Any) -> Iterator[tuple[str | int, Any]]:  # noqa: ANN401 - any JSON
@@ -465,7 +467,7 @@ def _config(path: FilePath, table: JsonObject) -> LayoutConfig:
     if not isinstance(width, int) or isinstance(width, bool) or not is_width(width):
         raise ConfigError(f"{path}: `line-width` must be a number from {MIN_WIDTH} to {MAX_WIDTH}")
     exclude = table.get("exclude", [])
-    if not isinstance(exclude, list) or not all(isinstance(one, str) for one in exclude):
+    if not isinstance(exclude, list) or not all(isinstance(item, str) for item in exclude):
         raise ConfigError(f"{path}: `exclude` must be a list of texts")
     return LayoutConfig(width, tuple(exclude))
 

@@ -97,11 +97,11 @@ class LintReport:
 
     def count(self, severity: Severity) -> int:
         """Return how many findings are of this severity."""
-        return sum(one.severity is severity for one in self.findings)
+        return sum(finding.severity is severity for finding in self.findings)
 
     def only_failing(self) -> LintReport:
         """The same, with no findings but those that fail the run."""
-        failing = tuple(one for one in self.findings if one.severity in self.failing)
+        failing = tuple(finding for finding in self.findings if finding.severity in self.failing)
         return replace(self, findings=failing)
 
     @property
@@ -160,9 +160,9 @@ def is_asked(select: Sequence[str]) -> bool:
 
 def unformatted(text: Text, width: int, lines: Sequence[str]) -> Iterator[LocatedFinding]:
     """The expressions of a text that are not in their layout."""
-    for one in text_layout(text, width).misplaced:
-        line, column = one.document.chunk.spot((*one.document.path, *one.path))
-        value = one.document.value
+    for misplaced in text_layout(text, width).misplaced:
+        line, column = misplaced.document.chunk.spot((*misplaced.document.path, *misplaced.path))
+        value = misplaced.document.value
         yield LocatedFinding(
             UNFORMATTED.code,
             UNFORMATTED.name,
@@ -170,7 +170,7 @@ def unformatted(text: Text, width: int, lines: Sequence[str]) -> Iterator[Locate
             text.file,
             line,
             column,
-            FieldPath(*one.path).text,
+            FieldPath(*misplaced.path).text,
             f"{value['kind']} {metadata.name(value)}".rstrip(),
             "this expression is not in its layout",
             "`celadon fmt` puts it there",
@@ -204,12 +204,12 @@ class Silenced:
 
     def covering(self, code: str, name: str) -> list[str]:
         """Return the words of its names that mean this rule; an empty one for everything."""
-        return [one for one in self.names or ("",) if self.about(one, code, name)]
+        return [text for text in self.names or ("",) if self.about(text, code, name)]
 
     @staticmethod
-    def about(wanted: str, code: str, name: str) -> bool:
+    def about(expected: str, code: str, name: str) -> bool:
         """Return whether a name in a comment means this rule."""
-        return code.startswith(wanted) or wanted == name
+        return code.startswith(expected) or expected == name
 
 
 class Comments:
@@ -226,10 +226,12 @@ class Comments:
             return
         self._lines = content.split("\n")
         for number, line in enumerate(self._lines, 1):
-            for found in _COMMENT.finditer(line):
-                names = tuple(one.strip() for one in (found[2] or "").split(",") if one.strip())
-                comment = Silenced(number, found.start() + 1, names)
-                if found[1]:
+            for item in _COMMENT.finditer(line):
+                names = tuple(
+                    element.strip() for element in (item[2] or "").split(",") if element.strip()
+                )
+                comment = Silenced(number, item.start() + 1, names)
+                if item[1]:
                     self._of_file.append(comment)
                 else:
                     self._of_lines.setdefault(number, []).append(comment)
@@ -252,7 +254,7 @@ class Comments:
             while above >= 1 and _ONLY_COMMENT.match(self._lines[above - 1]):
                 comments += self._of_lines.get(above, ())
                 above -= 1
-        used = [(one, meant) for one in comments for meant in one.covering(code, name)]
+        used = [(comment, text) for comment in comments for text in comment.covering(code, name)]
         self._used.update(used)
         return bool(used)
 
@@ -291,16 +293,16 @@ EVERY_RULE: Final = (*RULES, UNFORMATTED, UNUSED_COMMENT)
 
 
 def unused_comments(
-    file: str, comments: Comments, lines: Sequence[str], asked: Sequence[Rule]
+    file: str, comments: Comments, lines: Sequence[str], rules: Sequence[Rule]
 ) -> Iterator[LocatedFinding]:
     """To be asked when all findings have been looked at; nothing if the rule was not chosen."""
-    if UNUSED_COMMENT not in asked:
+    if UNUSED_COMMENT not in rules:
         return
     for comment, name in comments.unused():
         meant = [rule for rule in RULES if comment.about(name, rule.code, rule.name)]
-        if not meant or any(rule not in asked for rule in meant):
+        if not meant or any(rule not in rules for rule in meant):
             continue
-        what = f"`{name}`" if name else "anything"
+        subject = f"`{name}`" if name else "anything"
         yield LocatedFinding(
             UNUSED_COMMENT.code,
             UNUSED_COMMENT.name,
@@ -310,7 +312,7 @@ def unused_comments(
             comment.column,
             "",
             "comment",
-            f"there is no finding of {what} that this comment could silence",
+            f"there is no finding of {subject} that this comment could silence",
             "take it away",
             line_text=lines[comment.line - 1],
         )
@@ -397,7 +399,7 @@ def _value(path: Path, key: str, value: object) -> Any:  # noqa: ANN401 - any JS
         if not isinstance(value, dict):
             raise ConfigError(f"{path}: `{key}` must be a table")
         return tuple((pattern, _value(path, pattern, names)) for pattern, names in value.items())
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ConfigError(f"{path}: `{key}` must be a list of texts")
     if key == "kubernetes-versions":
         try:
@@ -410,8 +412,10 @@ def _value(path: Path, key: str, value: object) -> Any:  # noqa: ANN401 - any JS
 def unknown_rule(names: tuple[str, ...]) -> str:
     """Return what is wrong with the first name that no rule goes by; empty if all are good."""
     for name in names:
-        if not name or not any(one.code.startswith(name) or one.name == name for one in EVERY_RULE):
-            every = [word for one in EVERY_RULE for word in (one.code, one.name)]
+        if not name or not any(
+            rule.code.startswith(name) or rule.name == name for rule in EVERY_RULE
+        ):
+            every = [word for rule in EVERY_RULE for word in (rule.code, rule.name)]
             return f"no rule `{name}`{did_you_mean(name, every)}"
     return ""
 
@@ -435,23 +439,23 @@ class LintInput:
 
 def read(arguments: Sequence[str], exclude: Sequence[str] = ()) -> LintInput:
     """Everything that the arguments name, but what is to be left out."""
-    found = LintInput()
+    lint_input = LintInput()
     reader = DocumentReader()
     for text in read_texts(arguments, Exclusion(exclude)):
         if isinstance(text, Problem):
-            found.problems.append(text)
+            lint_input.problems.append(text)
             continue
         if other := passed_over(text, arguments):
-            found.others.append(other_file(text.file, other))
+            lint_input.others.append(other_file(text.file, other))
             continue
-        found.texts[text.file] = text
+        lint_input.texts[text.file] = text
         for item in reader.read(text):
             wrong = item if isinstance(item, Problem) else _unusable(item)
             if wrong is not None:
-                found.problems.append(wrong)
+                lint_input.problems.append(wrong)
             elif isinstance(item, Document):
-                found.documents.append(item)
-    return found
+                lint_input.documents.append(item)
+    return lint_input
 
 
 def _unusable(document: Document) -> Problem | None:
@@ -479,7 +483,7 @@ class FileIgnores:
 
     def covers(self, file: str, code: str, name: str) -> bool:
         """Return whether a finding of a rule in a file does not count."""
-        named = any(code.startswith(one) or one == name for one in self.rules)
+        named = any(code.startswith(rule) or rule == name for rule in self.rules)
         return named and self.files.covers(file)
 
 
@@ -500,8 +504,8 @@ def findings(
     rules, per_file = setup.rules, setup.per_file
     names = {rule.code: rule.name for rule in rules}
     comments = {file: Comments(text.content) for file, text in given.texts.items()}
-    for file, found in comments.items():
-        given.problems += _unknown_names(file, found)
+    for file, comment in comments.items():
+        given.problems += _unknown_names(file, comment)
     lines = {file: text.content.split("\n") for file, text in given.texts.items()}
     shown = []
     silenced = 0
@@ -509,7 +513,7 @@ def findings(
         document = given.documents[finding.spot.document]
         line, column = place(document, finding)
         name, file = names[finding.code], document.file
-        if any(one.covers(file, finding.code, name) for one in per_file):
+        if any(ignores.covers(file, finding.code, name) for ignores in per_file):
             continue
         if comments[file].silence(finding.code, name, *_lines(document, finding, line)):
             silenced += 1
@@ -531,14 +535,16 @@ def findings(
         shown.append(Shown(located, finding))
     for file, text in given.texts.items() if UNFORMATTED in rules else ():
         width = layout_config(Path.cwd()).line_width
-        for one in unformatted(text, width, lines[file]):
-            if comments[file].silence(one.code, one.name, one.line):
+        for item in unformatted(text, width, lines[file]):
+            if comments[file].silence(item.code, item.name, item.line):
                 silenced += 1
-            elif not any(ignored.covers(file, one.code, one.name) for ignored in per_file):
-                shown.append(Shown(one))
-    for file, said in comments.items():
-        if not any(one.covers(file, UNUSED_COMMENT.code, UNUSED_COMMENT.name) for one in per_file):
-            shown += map(Shown, unused_comments(file, said, lines[file], rules))
+            elif not any(ignored.covers(file, item.code, item.name) for ignored in per_file):
+                shown.append(Shown(item))
+    for file, value in comments.items():
+        if not any(
+            ignores.covers(file, UNUSED_COMMENT.code, UNUSED_COMMENT.name) for ignores in per_file
+        ):
+            shown += map(Shown, unused_comments(file, value, lines[file], rules))
     return sorted(shown, key=lambda one: _order(one.located)), silenced
 
 
@@ -558,7 +564,7 @@ def _found(given: LintInput, setup: LintSetup, memory: LintMemory | None) -> lis
     """The findings of all documents. Where one brings about an error of ours, it becomes a problem,
     and the others are linted without it."""
     settings, rules = setup.settings, setup.rules
-    values = [one.value for one in given.documents]
+    values = [document.value for document in given.documents]
     try:
         return lint(values, settings, rules, memory)
     except Exception:
@@ -588,7 +594,7 @@ def registered(given: LintInput) -> int:
     """Return how many objects there are to lint."""
     return sum(
         kind.group == ADMISSION_REGISTRATION or kind[::2] == DEFINITION_KIND
-        for kind in (metadata.gvk(one.value) for one in given.documents)
+        for kind in (metadata.gvk(document.value) for document in given.documents)
     )
 
 
@@ -598,8 +604,8 @@ def _lines(document: Document, finding: Finding, line: int) -> Iterable[int]:
     return line, document.chunk.spot(path)[0]
 
 
-def _order(one: LocatedFinding) -> tuple[str, int, int, str]:
-    return one.file, one.line, one.column, one.code
+def _order(finding: LocatedFinding) -> tuple[str, int, int, str]:
+    return finding.file, finding.line, finding.column, finding.code
 
 
 # --- the configuration of a run -------------------------------------------------------------------
@@ -612,7 +618,10 @@ def lint_setup(config: LintConfig) -> LintSetup:
     return LintSetup(
         Settings(versions[-1], tuple(versions[:-1]), config.large_object * 1024),
         tuple(chosen(config.select, ignored, EVERY_RULE)),
-        tuple(FileIgnores(Exclusion([one]), names) for one, names in config.per_file_ignores),
+        tuple(
+            FileIgnores(Exclusion([per_file_ignore]), names)
+            for per_file_ignore, names in config.per_file_ignores
+        ),
     )
 
 
@@ -631,16 +640,16 @@ _COMMA_BEFORE: Final = late_pattern(r",\s*\Z")
 _COMMA_BEHIND: Final = late_pattern(r"\s*,\s*")
 
 
-def fixes(given: LintInput, wanted: Sequence[Finding]) -> list[ChangedFile]:
+def fixes(given: LintInput, expected: Sequence[Finding]) -> list[ChangedFile]:
     """The files that change; nothing is written."""
     edits: dict[str, list[Edit]] = {}
-    for finding in wanted:
+    for finding in expected:
         document = given.documents[finding.spot.document]
         edit = fix_edit(given.texts[document.file], document, finding)
         if edit is not None:
             edits.setdefault(document.file, []).append(edit)
-    changed = (_fixed(given.texts[file], found) for file, found in edits.items())
-    return [one for one in changed if one is not None]
+    changed = (_fixed(given.texts[file], edit) for file, edit in edits.items())
+    return [file for file in changed if file is not None]
 
 
 def fix_edit(text: Text, document: Document, finding: Finding) -> Edit | None:
@@ -654,23 +663,23 @@ def fix_edit(text: Text, document: Document, finding: Finding) -> Edit | None:
 
 
 def _edit(document: Document, finding: Finding) -> Edit | None:
-    wanted = finding.fix
-    if isinstance(wanted, Replacement):
-        return _replacement(document, wanted)
-    return _removal(document, wanted) if isinstance(wanted, Removal) else None
+    fix = finding.fix
+    if isinstance(fix, Replacement):
+        return _replacement(document, fix)
+    return _removal(document, fix) if isinstance(fix, Removal) else None
 
 
-def _replacement(document: Document, wanted: Replacement) -> Edit | None:
-    path = wanted.spot.path.steps
+def _replacement(document: Document, replacement: Replacement) -> Edit | None:
+    path = replacement.spot.path.steps
     value = document.value_at(path)
-    start = wanted.spot.offset or 0
-    end = start + len(wanted.old)
-    if not isinstance(value, str) or value[start:end] != wanted.old:
+    start = replacement.spot.offset or 0
+    end = start + len(replacement.old)
+    if not isinstance(value, str) or value[start:end] != replacement.old:
         return None
-    found = document.chunk.source_of((*document.path, *path), value, start, end)
-    if found is None or document.chunk.text[slice(*found)] != wanted.old:
+    source_of = document.chunk.source_of((*document.path, *path), value, start, end)
+    if source_of is None or document.chunk.text[slice(*source_of)] != replacement.old:
         return None
-    return Edit(*found, _written(wanted.text, document, (*document.path, *path)))
+    return Edit(*source_of, _written(replacement.text, document, (*document.path, *path)))
 
 
 def _written(text: str, document: Document, path: tuple[str | int, ...]) -> str:
@@ -680,9 +689,9 @@ def _written(text: str, document: Document, path: tuple[str | int, ...]) -> str:
     return text.replace("'", "''") if document.chunk.style(path) == "'" else text
 
 
-def _removal(document: Document, wanted: Removal) -> Edit | None:
+def _removal(document: Document, removal: Removal) -> Edit | None:
     """Return how one item of a list that has others is removed."""
-    path = wanted.spot.path.steps
+    path = removal.spot.path.steps
     if document.chunk.is_json or not path:
         return None
     node = document.chunk.node()

@@ -175,14 +175,14 @@ class CommandParser(argparse.ArgumentParser):
         # argparse can do one or the other: so first the options in front, without any operands.
         end = words.index("--")
         self.usage = self.usage or self.format_usage().removeprefix("usage: ")
-        operands = [one for one in self._actions if not one.option_strings]
-        declared = [(one.nargs, one.default) for one in operands]
-        for one in operands:
-            one.nargs = one.default = argparse.SUPPRESS
-        found, left = self.parse_known_args(words[:end])
-        for one, (nargs, default) in zip(operands, declared, strict=True):
-            one.nargs, one.default = nargs, default
-        return self.parse_args([*left, *words[end:]], found)
+        operands = [action for action in self._actions if not action.option_strings]
+        declared = [(action.nargs, action.default) for action in operands]
+        for operand in operands:
+            operand.nargs = operand.default = argparse.SUPPRESS
+        namespace, left = self.parse_known_args(words[:end])
+        for operand, (nargs, default) in zip(operands, declared, strict=True):
+            operand.nargs, operand.default = nargs, default
+        return self.parse_args([*left, *words[end:]], namespace)
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command line and end; an option that is not there gets the
@@ -215,9 +215,13 @@ def _overview() -> argparse.ArgumentParser:
 
 def command_of(words: Sequence[str]) -> Command | None:
     """The command that these words begin with, of several the longest."""
-    found = [one for one in COMMANDS if one.name.split() == list(words[: len(one.name.split())])]
+    commands = [
+        command
+        for command in COMMANDS
+        if command.name.split() == list(words[: len(command.name.split())])
+    ]
     # `test import` goes before `test`.
-    return max(found, key=lambda one: len(one.name), default=None)
+    return max(commands, key=lambda command: len(command.name), default=None)
 
 
 def load(command: Command) -> CommandModule:
@@ -279,7 +283,7 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
             _overview().parse_args(list(words))
     except SystemExit as stop:  # argparse has said what is wrong, or has shown the help
         return stop.code if isinstance(stop.code, int) else Exit.USAGE
-    hint = did_you_mean(words[0], [one.name for one in COMMANDS])
+    hint = did_you_mean(words[0], [command.name for command in COMMANDS])
     return output.usage_error("celadon", f"no command `{words[0]}`{hint}")
 
 
@@ -289,9 +293,9 @@ def _options(command: Command, words: list[str]) -> argparse.Namespace:
     left, said = parser.without_values(words)
     if not any(map(_ASKS_FOR_HELP.match, left)):
         parser.usage = parser.prog  # only the help shows more, which argparse would lay out first
-    found = parser.parsed(left)
-    vars(found).update(said)
-    return found
+    namespace = parser.parsed(left)
+    vars(namespace).update(said)
+    return namespace
 
 
 def _guarded(work: Callable[[], int]) -> int:

@@ -21,10 +21,10 @@ def seconds(text: str) -> float:
     """A duration as Go writes it, in seconds."""
     from celadon.cel.value_functions import parse_duration  # late: few options are durations
 
-    found = parse_duration(text)
-    if found is None or found.nanoseconds < 0:
+    duration = parse_duration(text)
+    if duration is None or duration.nanoseconds < 0:
         raise argparse.ArgumentTypeError(f"`{text}` is not a duration like 30s or 1m30s")
-    return found.nanoseconds / 1e9
+    return duration.nanoseconds / 1e9
 
 
 def add_expected(parser: argparse.ArgumentParser) -> None:
@@ -43,8 +43,8 @@ def add_expected(parser: argparse.ArgumentParser) -> None:
 POLICIES: Final = "policies, bindings and what they look up"
 
 
-def add_files(group: argparse._ActionsContainer, what: str, dest: str = "files") -> None:
-    """Declare the option; `what` says what is in the files."""
+def add_files(group: argparse._ActionsContainer, subject: str, dest: str = "files") -> None:
+    """Declare the option; `subject` says what is in the files."""
     group.add_argument(
         "-f",
         "--filename",
@@ -52,7 +52,7 @@ def add_files(group: argparse._ActionsContainer, what: str, dest: str = "files")
         default=[],
         metavar="PATH",
         dest=dest,
-        help=f"{what}; may be repeated",
+        help=f"{subject}; may be repeated",
     )
 
 
@@ -111,15 +111,15 @@ def kubernetes_version(text: str) -> str:
 
 def kubernetes_versions(text: str) -> tuple[str, ...]:
     """Several releases, the oldest first, of `1.31,1.34` or `1.31..1.36`; argparse shows errors."""
-    found: set[int] = set()
+    result: set[int] = set()
     for part in text.split(","):
         first, dots, last = part.partition("..")
         begin = VERSIONS.index(kubernetes_version(first))
         end = VERSIONS.index(kubernetes_version(last)) if dots else begin
         if end < begin:
             raise argparse.ArgumentTypeError(f"`{part}`: {last} is older than {first}")
-        found |= set(range(begin, end + 1))
-    return tuple(VERSIONS[number] for number in sorted(found))
+        result |= set(range(begin, end + 1))
+    return tuple(VERSIONS[number] for number in sorted(result))
 
 
 def add_version(
@@ -153,8 +153,8 @@ _ON_ETCD: Final = ("pycurl", "google.protobuf")
 
 def missing_package(*, on_etcd: bool = False) -> str:
     """Return what to tell whoever has installed Celadon without them; empty if all are there."""
-    wanted = (("serve", _SERVING), ("etcd", _ON_ETCD if on_etcd else ()))
-    for extra, names in wanted:
+    expected = (("serve", _SERVING), ("etcd", _ON_ETCD if on_etcd else ()))
+    for extra, names in expected:
         for name in names:
             if not _is_there(name):
                 return f"`{name}` is not installed: pip install 'celadon[{extra}]'"
@@ -178,5 +178,5 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
     import difflib  # loaded only when something is wrong
 
     lowered = {name.lower(): name for name in names}
-    found = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
-    return f", did you mean `{lowered[found[0]]}`?" if found else ""
+    get_close_matches = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
+    return f", did you mean `{lowered[get_close_matches[0]]}`?" if get_close_matches else ""

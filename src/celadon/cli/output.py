@@ -146,16 +146,16 @@ class Progress:
 
     __slots__ = ("_active", "_begun", "_next", "_shown", "_what")
 
-    def __init__(self, what: str) -> None:
-        self._what = what
+    def __init__(self, subject: str) -> None:
+        self._what = subject
         self._active = is_terminal(sys.stderr)
         self._begun = time.monotonic()
         self._next = self._begun + _PATIENCE
         self._shown = False
 
-    def started(self, what: str) -> Callable[[int], None]:
+    def started(self, subject: str) -> Callable[[int], None]:
         """The same line for the next stretch of the work; what to call with its counts."""
-        self._what = what
+        self._what = subject
         return self.step
 
     def step(self, done: int) -> None:

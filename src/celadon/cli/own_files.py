@@ -103,18 +103,18 @@ def _of_alternatives(
     path: Path,
     definitions: JsonObject,
 ) -> Iterator[Fault]:
-    found = [list(_faults(value, one, path, definitions)) for one in alternatives]
-    if not all(found):
+    result = [list(_faults(value, alternative, path, definitions)) for alternative in alternatives]
+    if not all(result):
         return
     fitting = [
         wrong
-        for wrong, one in zip(found, alternatives, strict=True)
-        if _is_kind(value, one.get("type"))
+        for wrong, alternative in zip(result, alternatives, strict=True)
+        if _is_kind(value, alternative.get("type"))
     ]
     if fitting:
         yield from min(fitting, key=lambda wrong: (len(wrong), _distance(wrong, path)))
         return
-    kinds = dict.fromkeys(_KINDS[one["type"]][1] for one in alternatives)
+    kinds = dict.fromkeys(_KINDS[alternative["type"]][1] for alternative in alternatives)
     kind = alternatives[0]["type"]
     text = f"{_name(path)} must be {' or '.join(kinds)}, not {_found(value)}"
     yield Fault(path, text, _quotes(value, kind))
@@ -123,8 +123,8 @@ def _of_alternatives(
 def _distance(wrong: Sequence[Fault], path: Path) -> tuple[bool, bool]:
     """Least for an alternative that was meant: all that is wrong with it is further inside, or a
     field is nearly one of its own."""
-    outside = any(len(one.path) <= len(path) for one in wrong)
-    return not any("did you mean" in one.text for one in wrong), outside
+    outside = any(len(item.path) <= len(path) for item in wrong)
+    return not any("did you mean" in item.text for item in wrong), outside
 
 
 def _of_text(value: str, schema: JsonObject, path: Path) -> Iterator[Fault]:
@@ -138,17 +138,17 @@ def _of_text(value: str, schema: JsonObject, path: Path) -> Iterator[Fault]:
 def _of_map(
     value: JsonDict, schema: JsonObject, path: Path, definitions: JsonObject
 ) -> Iterator[Fault]:
-    known = schema.get("properties", {})
+    properties = schema.get("properties", {})
     more = schema.get("additionalProperties", {})
-    for name, one in value.items():
-        if name in known:
-            yield from _faults(one, known[name], (*path, name), definitions)
+    for name, member in value.items():
+        if name in properties:
+            yield from _faults(member, properties[name], (*path, name), definitions)
         elif more is False:
-            hint = did_you_mean(name, [field for field in known if field not in value])
-            what = f"`{name}` is no field of {_name(path)}" if path else f"no field `{name}`"
-            yield Fault((*path, name), f"{what}{hint}")
+            hint = did_you_mean(name, [field for field in properties if field not in value])
+            subject = f"`{name}` is no field of {_name(path)}" if path else f"no field `{name}`"
+            yield Fault((*path, name), f"{subject}{hint}")
         else:
-            yield from _faults(one, more, (*path, name), definitions)
+            yield from _faults(member, more, (*path, name), definitions)
     for name in schema.get("required", ()):
         if name not in value:
             yield Fault(path, f"{_name(path)} has no `{name}`" if path else f"`{name}` not set")

@@ -60,13 +60,13 @@ def leave(code: int) -> NoReturn:
 _LENGTH_BYTES: Final = 8
 
 
-def possible_workers(wanted: int) -> int:
+def possible_workers(expected: int) -> int:
     """Return how many are worth their while: as many as are wanted, or (0) as there are processors
     that this process may use; one where it cannot fork."""
     if not hasattr(os, "fork"):
         return 1
-    if wanted:
-        return wanted
+    if expected:
+        return expected
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -90,8 +90,8 @@ def _run(work: Callable[[], Iterator[object]], writing: int) -> NoReturn:
     import pickle  # late: one process has nobody to tell
 
     with suppress(BaseException), os.fdopen(writing, "wb") as pipe:
-        for found in work():
-            data = pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+        for item in work():
+            data = pickle.dumps(item, pickle.HIGHEST_PROTOCOL)
             pipe.write(len(data).to_bytes(_LENGTH_BYTES, "big") + data)
             pipe.flush()
     os._exit(0)

@@ -120,18 +120,18 @@ def _table(path: Path, keys: tuple[str, ...]) -> tuple[str, JsonDict | None]:
     if line:
         raise ConfigError(f"{path}:{line}: a key of more than {DEEPEST} parts")
     try:
-        found: Any = tomllib.loads(text)
+        loads: Any = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(_misspelled(path, str(error))) from error
     except (ValueError, RecursionError) as error:  # too many digits, dates, brackets
         raise ConfigError(f"{path}: {str(error).partition(';')[0].lower()}") from error
     for depth, key in enumerate(keys, 1):
-        found = found.get(key)
-        if found is None:
+        loads = loads.get(key)
+        if loads is None:
             return text, None
-        if not isinstance(found, dict):
+        if not isinstance(loads, dict):
             raise ConfigError(f"{path}: `{'.'.join(keys[:depth])}` must be a table")
-    return text, dict(found)
+    return text, dict(loads)
 
 
 def _is_of_others(keys: tuple[str, ...], text: str) -> bool:
@@ -176,8 +176,8 @@ class Project:
             return ""
         profile = f", profile {self.profile}" if self.profile else ""
         options = [
-            *(f"-f {one}" for one in self.files),
-            *(f"--exclude {one}" for one in self.exclude),
+            *(f"-f {file}" for file in self.files),
+            *(f"--exclude {text}" for text in self.exclude),
             *([f"--{_VERSION} {self.version}"] if self.version else []),
         ]
         return f"configuration: {self.file}{profile}: {' '.join(options) or 'nothing'}"
@@ -230,7 +230,7 @@ class _Reader:
             self._shown,
             profile,
             tuple(self._files(parts, must_exist=reads_files)),
-            tuple(self._pattern(one) for _, part in parts for one in part.get("exclude", ())),
+            tuple(self._pattern(item) for _, part in parts for item in part.get("exclude", ())),
             next((_release(part) for _, part in reversed(parts) if _VERSION in part), ""),
         )
 
@@ -266,15 +266,15 @@ class _Reader:
         self, parts: Iterable[tuple[tuple[str, ...], JsonObject]], *, must_exist: bool
     ) -> Iterable[str]:
         """Return files as they are called from the folder, each once."""
-        found: dict[str, None] = {}
+        result: dict[str, None] = {}
         for above, part in parts:
             for key in _PATHS:
                 for number, value in enumerate(part.get(key, ())):
                     path = self._moved(value)
                     if must_exist and not _leads_somewhere(path, self._folder):
                         self._refuse((*above, key, number), f"`{value}` does not exist")
-                    found[path] = None
-        return found
+                    result[path] = None
+        return result
 
     def _moved(self, path: str) -> str:
         """A path relative to the file, as it is called from the folder."""
@@ -294,7 +294,7 @@ class _Reader:
         whole = (*self._shared.keys, *path)
         place = key_places(self._shared.text).get(whole)
         at = self._shown if place is None else f"{self._shown}:{place[0]}:{place[1]}"
-        key = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in whole)
+        key = "".join(f"[{item}]" if isinstance(item, int) else f".{item}" for item in whole)
         raise ConfigError(f"{at}: `{key.removeprefix('.')}`: {message}")
 
 
@@ -341,19 +341,19 @@ def key_places(text: str) -> dict[KeyPath, tuple[int, int]]:
     times, as in the headers of tables, has the first place."""
     walk = _Walk(text)
     walk.document()
-    starts = [0, *(one.end() for one in re.finditer("\n", text))]
-    found = {}
+    starts = [0, *(item.end() for item in re.finditer("\n", text))]
+    result = {}
     for path, offset in walk.places.items():
         line = bisect_right(starts, offset)
-        found[path] = line, offset - starts[line - 1] + 1
-    return found
+        result[path] = line, offset - starts[line - 1] + 1
+    return result
 
 
 def too_deep(text: str) -> int:
     """The line of a key with more parts than anybody may write, 0 if there is none; of a text that
     may be no TOML."""
-    found = _DEEP.search(text)
-    return 0 if found is None else text.count("\n", 0, found.start()) + 1
+    search = _DEEP.search(text)
+    return 0 if search is None else text.count("\n", 0, search.start()) + 1
 
 
 class _Walk:
@@ -518,13 +518,13 @@ def passed_over(text: Text, named: Sequence[str]) -> str:
         return ""
     folder, name = os.path.split(text.file)
     stem = os.path.splitext(name)[0].lower()
-    what = _NAMES.get(stem, "")
+    subject = _NAMES.get(stem, "")
     if _OF_VALUES.search(stem):
-        what = _VALUES
+        subject = _VALUES
     elif _UNIT_TESTS in f"\n{text.content}":
-        what = _TESTS
-    if what and len(set(_AT_THE_TOP.findall(text.content))) < 2:
-        return what
+        subject = _TESTS
+    if subject and len(set(_AT_THE_TOP.findall(text.content))) < 2:
+        return subject
     if _is_template(folder, text.content):
         return _TEMPLATES
     if _is_part(text.file):
@@ -538,7 +538,7 @@ def _of_tool(content: str) -> str:
     """Return what a text with manifests' first members is, if it is for a tool. Where something
     stands at the left edge, what is written further to the right is data of it."""
     versions = _VERSIONS_AT_TOP.findall(content)
-    if versions and _OF_PROGRAMS.issuperset(one.partition("/")[0] for one in versions):
+    if versions and _OF_PROGRAMS.issuperset(version.partition("/")[0] for version in versions):
         return _CONFIGURATIONS
     for tool in _TOOLS.finditer(content):
         if not versions or not tool[0].startswith(" "):
@@ -607,32 +607,34 @@ def _parts(kustomization: str, _changed: int) -> frozenset[str]:
     return frozenset(files[True] - files[False])
 
 
-def read_manifests(arguments: Sequence[str], others: list[Problem]) -> Iterator[Document | Problem]:
+def read_manifests(
+    arguments: Sequence[str], problems: list[Problem]
+) -> Iterator[Document | Problem]:
     """The documents of all files that the arguments mean, and what is wrong with files. What was
-    passed over is added to `others`."""
+    passed over is added to `problems`."""
     reader = DocumentReader()
     for text in read_texts(arguments):
         if isinstance(text, Problem):
             yield text
         elif other := passed_over(text, arguments):
-            others.append(other_file(text.file, other))
+            problems.append(other_file(text.file, other))
         else:
             yield from reader.read(text)
 
 
-def other_file(file: str, what: str) -> Problem:
+def other_file(file: str, subject: str) -> Problem:
     """That a file was passed over, as a problem for whoever wants none."""
-    return Problem(file, 0, f"no manifest: it is among the {what}")
+    return Problem(file, 0, f"no manifest: it is among the {subject}")
 
 
-def summary(others: Iterable[Problem]) -> str:
+def summary(problems: Iterable[Problem]) -> str:
     """One line about all that was passed over."""
-    kinds = Counter(one.message.rpartition("among the ")[2] for one in others)
+    kinds = Counter(problem.message.rpartition("among the ")[2] for problem in problems)
     total = sum(kinds.values())
     files = "1 file that is no manifest" if total == 1 else f"{total} files that are no manifests"
-    told = ", ".join(f"{what}: {count}" for what, count in kinds.items())
-    remedy = "".join(f"; {_REMEDIES[what]}" for what in _REMEDIES if what in kinds)
-    return f"passed over: {files} ({told}){remedy}"
+    join = ", ".join(f"{key}: {count}" for key, count in kinds.items())
+    remedy = "".join(f"; {_REMEDIES[remedy]}" for remedy in _REMEDIES if remedy in kinds)
+    return f"passed over: {files} ({join}){remedy}"
 
 
 # --- Changed file ------------------------------------------------------------
@@ -686,7 +688,7 @@ def unified_diff(file: str, before: str, after: str) -> str:
     lines = difflib.unified_diff(
         before.splitlines(keepends=True), after.splitlines(keepends=True), file, file
     )
-    return "".join(one if one.endswith("\n") else f"{one}\n{_NO_END}" for one in lines)
+    return "".join(line if line.endswith("\n") else f"{line}\n{_NO_END}" for line in lines)
 
 
 # --- Project options ---------------------------------------------------------

@@ -109,7 +109,7 @@ class ProofReport:
 
     def of(self, sort: str) -> list[ProofItem]:
         """Return what is said of things of one sort."""
-        return [one for one in self.items if one.sort == sort]
+        return [item for item in self.items if item.sort == sort]
 
     @property
     def exit(self) -> Exit:
@@ -117,7 +117,7 @@ class ProofReport:
         not decided is none."""
         if self.problems:
             return Exit.USAGE
-        return Exit.DENIED if any(one.is_finding for one in self.items) else Exit.OK
+        return Exit.DENIED if any(item.is_finding for item in self.items) else Exit.OK
 
 
 # --- Answers that are kept ---------------------------------------------------
@@ -160,17 +160,17 @@ class ProofCache:
             return None
         try:
             value = json.loads((self.folder / f"{key}.json").read_bytes())
-            return [_item(one) for one in value]
+            return [_item(item) for item in value]
         except (OSError, ValueError, TypeError, KeyError, RecursionError):
             return None
 
     def put(self, key: str, items: Iterable[ProofItem]) -> None:
         """Keep what was decided. Raises OSError."""
-        found = list(items)
-        if self.folder is None or any(one.is_undecided for one in found):
+        result = list(items)
+        if self.folder is None or any(item.is_undecided for item in result):
             return
         owner_only.make_folder(self.folder)
-        text = json.dumps([asdict(one) for one in found], ensure_ascii=False)
+        text = json.dumps([asdict(item) for item in result], ensure_ascii=False)
         owner_only.write(self.folder / f"{key}.json", text.encode())
 
 
@@ -187,13 +187,14 @@ def _item(value: JsonDict) -> ProofItem:
         value["field"],
         tuple(value["path"]),
         tuple(
-            Remark(str(one["title"]), str(one["text"]), bool(one["is_fault"]))
-            for one in value["remarks"]
+            Remark(str(remark["title"]), str(remark["text"]), bool(remark["is_fault"]))
+            for remark in value["remarks"]
         ),
         value["data"],
         value["is_finding"],
         examples=tuple(
-            ProofExample(dict(one["manifest"]), str(one["title"])) for one in value["examples"]
+            ProofExample(dict(example["manifest"]), str(example["title"]))
+            for example in value["examples"]
         ),
     )
 
@@ -229,21 +230,21 @@ def definition_items(
     not change; versions with the same schema are asked once."""
     name = metadata.name(definition)
     prover = DefinitionProver(definition, version, items, seconds)
-    asked: list[CustomKind] = []
+    custom_kinds: list[CustomKind] = []
     for number, kind in enumerate(prover.kinds.values()):
-        if any(kind.schema == one.schema for one in asked):
+        if any(kind.schema == custom_kind.schema for custom_kind in custom_kinds):
             continue
-        asked.append(kind)
+        custom_kinds.append(kind)
         root = ("spec", "versions", number, "schema", "openAPIV3Schema")
         replies = prover.replies(kind)
-        for (node, index), group in groupby(replies, lambda one: (one.node, one.index)):
+        for (node, index), group in groupby(replies, lambda reply: (reply.node, reply.index)):
             progress(f"{name} {kind.gvk.version} {node.text or 'the object'}")
             yield _rule_item(name, root, node, index, list(group))
         with answering_as(version):
             changes = Transitions(kind, version, items, seconds).replies()
-            for subject, found in groupby(changes, lambda one: one.subject):
+            for subject, item in groupby(changes, lambda reply: reply.subject):
                 progress(f"{name} {kind.gvk.version} {subject.text}")
-                yield _change_item(name, root, list(found))
+                yield _change_item(name, root, list(item))
 
 
 def _rule_item(
@@ -257,18 +258,18 @@ def _rule_item(
     field = f"{root[1]}[{root[2]}] {node.text or 'the object'}"
     if index is not None:
         path, field = (*path, index, "rule"), f"{field} rule {index}"
-    faults = [one for one in replies if _fault(one) is not None]
-    shown = next((one for one in faults if one.example is not None), None)
-    examples = [] if shown is None else _examples(shown)
+    faults = [item for item in replies if _fault(item) is not None]
+    reply = next((fault for fault in faults if fault.example is not None), None)
+    examples = [] if reply is None else _examples(reply)
     return ProofItem(
         RULE,
         name,
         field,
         path,
         tuple(_remarks(replies)),
-        {"answers": [_rule_json(one) for one in replies]},
+        {"answers": [_rule_json(item) for item in replies]},
         bool(faults),
-        any(one.answer is Answer.UNKNOWN for one in replies),
+        any(item.answer is Answer.UNKNOWN for item in replies),
         tuple(examples),
     )
 
@@ -307,21 +308,21 @@ def _examples(reply: RuleReply) -> Iterator[ProofExample]:
 
 
 def _rule_json(reply: RuleReply) -> JsonObject:
-    found: dict[str, Json] = {
+    result: dict[str, Json] = {
         "question": reply.question.value,
         "answer": reply.answer.value,
     }
     if reply.example is not None:
-        found["object"] = reply.example
+        result["object"] = reply.example
     if reply.before is not None:
-        found["oldObject"] = reply.before
+        result["oldObject"] = reply.before
     if reply.reason:
-        found["reason"] = reply.reason
+        result["reason"] = reply.reason
     if reply.offset is not None:
-        found["offset"] = reply.offset
+        result["offset"] = reply.offset
     if reply.bounded:
-        found |= {"items": reply.items, "bounded": list(reply.bounded)}
-    return found
+        result |= {"items": reply.items, "bounded": list(reply.bounded)}
+    return result
 
 
 def _change_item(
@@ -330,14 +331,18 @@ def _change_item(
     subject = replies[0].subject
     node = subject.node
     path = (*schema_path(root, node.names), "x-kubernetes-validations", subject.rule, "rule")
-    faults = [one for one in replies if one.is_finding]
+    faults = [reply for reply in replies if reply.is_finding]
     remarks = [
-        *(Remark(one.change.value, is_fault=True) for one in faults),
-        *(Remark(_cannot(one), _bounds_of_rule(one)) for one in replies if one.answer in _PROVED),
+        *(Remark(fault.change.value, is_fault=True) for fault in faults),
         *(
-            Remark(_UNDECIDED, f"{one.change.value}? {one.reason}")
-            for one in replies
-            if one.answer is Answer.UNKNOWN
+            Remark(_cannot(reply), _bounds_of_rule(reply))
+            for reply in replies
+            if reply.answer in _PROVED
+        ),
+        *(
+            Remark(_UNDECIDED, f"{reply.change.value}? {reply.reason}")
+            for reply in replies
+            if reply.answer is Answer.UNKNOWN
         ),
     ]
     objects = faults[-1].objects if faults else ()
@@ -350,12 +355,12 @@ def _change_item(
         {
             "subject": subject.text,
             "isClaimed": subject.is_claimed,
-            "answers": [_change_json(one) for one in replies],
+            "answers": [_change_json(reply) for reply in replies],
         },
         bool(faults),
-        any(one.answer is Answer.UNKNOWN for one in replies),
+        any(reply.answer is Answer.UNKNOWN for reply in replies),
         tuple(
-            ProofExample(one, title) for one, title in zip(objects, _titles(objects), strict=True)
+            ProofExample(item, title) for item, title in zip(objects, _titles(objects), strict=True)
         ),
     )
 
@@ -372,14 +377,14 @@ def _titles(objects: Sequence[JsonObject]) -> list[str]:
 
 
 def _change_json(reply: ChangeReply) -> JsonObject:
-    found: dict[str, Json] = {"question": reply.change.value, "answer": reply.answer.value}
+    result: dict[str, Json] = {"question": reply.change.value, "answer": reply.answer.value}
     if reply.objects:
-        found["objects"] = list(reply.objects)
+        result["objects"] = list(reply.objects)
     if reply.reason:
-        found["reason"] = reply.reason
+        result["reason"] = reply.reason
     if reply.bounded:
-        found |= {"items": reply.items, "bounded": list(reply.bounded)}
-    return found
+        result |= {"items": reply.items, "bounded": list(reply.bounded)}
+    return result
 
 
 # --- Policies ----------------------------------------------------------------
@@ -436,12 +441,12 @@ class Subject:
         OSError."""
         about = [self.document.value, *self.definitions]
         key = cache.key(about, limits.version, limits.items, limits.seconds)
-        found = None if self.bindings else cache.get(key)
-        if found is None:
-            found = list(self.items(limits, progress))
+        items = None if self.bindings else cache.get(key)
+        if items is None:
+            items = list(self.items(limits, progress))
             if not self.bindings:
-                cache.put(key, found)
-        return [one.placed(self.document) for one in found]
+                cache.put(key, items)
+        return [item.placed(self.document) for item in items]
 
     def _binding_item(
         self, policy: ValidatingAdmissionPolicy, limits: ProofLimits, kinds: KnownKinds
@@ -449,8 +454,10 @@ class Subject:
         """Return whether the other bindings of the policy do all that this one does, as an item of
         the report."""
         found = shadow(policy, self.bindings, self.number, limits.items, limits.seconds, kinds)
-        undecided = [one.reason for one in found.answers if one.finding is Finding.UNDECIDED]
-        differs = any(one.finding is Finding.DIFFERS for one in found.answers)
+        undecided = [
+            answer.reason for answer in found.answers if answer.finding is Finding.UNDECIDED
+        ]
+        differs = any(answer.finding is Finding.DIFFERS for answer in found.answers)
         remarks = []
         if found.is_fault:
             text = f"the other bindings of {policy.name} do the same"
@@ -480,7 +487,7 @@ def _of_bindings(
     for subject in policies:
         assert subject.policy is not None
         name = subject.policy.name
-        own = [one for one in bindings if one[1].spec.policy_name == name]
+        own = [binding for binding in bindings if binding[1].spec.policy_name == name]
         if len(own) > 1:
             every = tuple(binding for _, binding in own)
             for number, (document, _) in enumerate(own):
@@ -512,10 +519,12 @@ def read_subjects(
             except RegistrationError as error:
                 problems.append(Problem(item.file, item.line(), str(error)))
     subjects = [
-        one if one.policy is None else replace(one, definitions=_of_policy(one.policy, definitions))
-        for one in subjects
+        subject
+        if subject.policy is None
+        else replace(subject, definitions=_of_policy(subject.policy, definitions))
+        for subject in subjects
     ]
-    policies = [one for one in subjects if one.policy is not None]
+    policies = [subject for subject in subjects if subject.policy is not None]
     return [*subjects, *_of_bindings(policies, bindings)], problems
 
 
@@ -527,7 +536,9 @@ def _of_policy(
     groups = set() if params is None else {params.api_version.partition("/")[0]}
     for rule in () if constraints is None else constraints.resource_rules:
         groups.update(rule.api_groups)
-    return tuple(one for one in definitions if {"*", one["spec"]["group"]} & groups)
+    return tuple(
+        definition for definition in definitions if {"*", definition["spec"]["group"]} & groups
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -570,23 +581,27 @@ class Proof:
         )
 
     def _of(self, question: Question, *answers: Answer) -> list[Reply]:
-        return [one for one in self.replies if one.question is question and one.answer in answers]
+        return [
+            reply
+            for reply in self.replies
+            if reply.question is question and reply.answer in answers
+        ]
 
     def _never(self, question: Question) -> bool:
         """Return whether it is proved for all endpoints that are asked about. What is never asked
         admits everything there."""
-        asked = self._of(question, *Answer)
+        replies = self._of(question, *Answer)
         proved = self._of(question, Answer.NO, Answer.BOUNDED)
-        if question is Question.ADMITS and any(self._is_idle(one.endpoint) for one in proved):
+        if question is Question.ADMITS and any(self._is_idle(reply.endpoint) for reply in proved):
             return False
-        return bool(asked) and len(proved) == len(asked)
+        return bool(replies) and len(proved) == len(replies)
 
     def _is_idle(self, endpoint: Endpoint) -> bool:
         """Return whether it says nothing at all of requests to an endpoint: none meets the match
         conditions."""
         never = self._of(Question.FAILS, Answer.NO, Answer.BOUNDED)
         never += self._of(Question.REFUSES, Answer.NO, Answer.BOUNDED)
-        return sum(one.endpoint == endpoint for one in never) == len(_NEVER) - 1
+        return sum(reply.endpoint == endpoint for reply in never) == len(_NEVER) - 1
 
     @property
     def is_finding(self) -> bool:
@@ -601,7 +616,7 @@ class Proof:
     @property
     def _found(self) -> list[Reply]:
         """Return the replies that say what should not be, with examples."""
-        return [one for bad in _BAD for one in self._of(bad, Answer.YES)]
+        return [reply for bad in _BAD for reply in self._of(bad, Answer.YES)]
 
     @property
     def is_undecided(self) -> bool:
@@ -609,7 +624,7 @@ class Proof:
         return (
             self.left_out
             or not self.replies
-            or any(one.answer is Answer.UNKNOWN for one in self.replies)
+            or any(reply.answer is Answer.UNKNOWN for reply in self.replies)
         )
 
     @property
@@ -628,8 +643,8 @@ class Proof:
                 _UNDECIDED, "its policy matches no kind that is known, or subresources only"
             )
         for bad in _BAD:
-            if found := self._of(bad, Answer.YES):
-                yield Remark(bad.value, _endpoints(found), is_fault=True)
+            if of := self._of(bad, Answer.YES):
+                yield Remark(bad.value, _endpoints(of), is_fault=True)
         for question, title in _NEVER.items():
             if self._never(question):
                 bounds = _bounds(self._of(question, Answer.BOUNDED))
@@ -649,7 +664,7 @@ class Proof:
             if reply.answer is Answer.UNKNOWN:
                 undecided.setdefault(reply.reason, []).append(reply)
         for reason, replies in undecided.items():
-            questions = ", ".join(dict.fromkeys(f"{one.question.value}?" for one in replies))
+            questions = ", ".join(dict.fromkeys(f"{reply.question.value}?" for reply in replies))
             yield Remark(_UNDECIDED, f"{questions} {_endpoints(replies)}: {reason}")
 
     def to_json(self) -> JsonObject:
@@ -689,19 +704,19 @@ class PartProof:
         return (
             bool(self.answers)
             and not self.left_out
-            and all(one.finding is Finding.SAME for one in self.answers)
+            and all(answer.finding is Finding.SAME for answer in self.answers)
         )
 
     @property
     def is_open(self) -> bool:
         """Return whether it would be at fault if longer lists had nothing else."""
         proved = (Finding.SAME, Finding.BOUNDED)
-        return not self.is_finding and all(one.finding in proved for one in self.answers)
+        return not self.is_finding and all(answer.finding in proved for answer in self.answers)
 
     @property
     def is_undecided(self) -> bool:
         """Return whether nobody knows."""
-        findings = [one.finding for one in self.answers]
+        findings = [answer.finding for answer in self.answers]
         return Finding.UNDECIDED in findings and Finding.DIFFERS not in findings
 
     @property
@@ -723,17 +738,19 @@ class PartProof:
 
     def to_json(self) -> JsonObject:
         """Return the proof as programs read it."""
-        found: JsonDict = {
+        result: JsonDict = {
             "leftOut": self.left_out,
             "question": self.part.fault.value,
             "isFinding": self.is_finding,
             "isUndecided": self.is_undecided,
         }
-        bounded = [one for one in self.answers if one.bounded] if self.is_open else []
+        bounded = [answer for answer in self.answers if answer.bounded] if self.is_open else []
         if bounded:
-            found["items"] = max(one.items for one in bounded)
-            found["bounded"] = list(dict.fromkeys(path for one in bounded for path in one.bounded))
-        return found
+            result["items"] = max(comparison.items for comparison in bounded)
+            result["bounded"] = list(
+                dict.fromkeys(path for comparison in bounded for path in comparison.bounded)
+            )
+        return result
 
 
 _LEFT_OUT: Final = "the subresources, connections and unknown kinds that its policy matches, too"
@@ -752,7 +769,7 @@ def _asked(policy: ValidatingAdmissionPolicy, index: int) -> list[Question]:
     """Return the questions that are asked of a validation: of one without messageExpression, nobody
     asks whether that is right."""
     has_message = bool(policy.spec.validations[index].message_expression)
-    return [one for one in Question if one is not Question.MESSAGE or has_message]
+    return [question for question in Question if question is not Question.MESSAGE or has_message]
 
 
 def _endpoints(replies: Sequence[Reply]) -> str:
@@ -768,7 +785,7 @@ def _bounds(replies: Sequence[Reply | Comparison]) -> str:
 
 
 def _json(reply: Reply) -> Json:
-    found: dict[str, Json] = {
+    result: dict[str, Json] = {
         "question": reply.question.value,
         "answer": reply.answer.value,
         "operation": reply.endpoint.operation.value,
@@ -776,13 +793,13 @@ def _json(reply: Reply) -> Json:
         "apiVersion": reply.endpoint.kind.api_version,
     }
     if reply.request is not None:
-        found["object"] = reply.request.object
-        found["oldObject"] = reply.request.old_object
+        result["object"] = reply.request.object
+        result["oldObject"] = reply.request.old_object
     if reply.reason:
-        found["reason"] = reply.reason
+        result["reason"] = reply.reason
     if reply.offset is not None:
-        found["offset"] = reply.offset
+        result["offset"] = reply.offset
     if reply.bounded:
-        found["items"] = reply.items
-        found["bounded"] = list(reply.bounded)
-    return found
+        result["items"] = reply.items
+        result["bounded"] = list(reply.bounded)
+    return result

@@ -112,16 +112,16 @@ class Sighted:
         """Return the number of all effects."""
         return self.denied + self.warned + self.audited
 
-    def add(self, one: Occurrence) -> None:
+    def add(self, occurrence: Occurrence) -> None:
         """One time more."""
-        self.denied += one.effect == "deny"
-        self.warned += one.effect == "warn"
-        self.audited += one.effect == "audit"
-        if one.time:
-            self.first = min(self.first or one.time, one.time)
-            self.last = max(self.last, one.time)
+        self.denied += occurrence.effect == "deny"
+        self.warned += occurrence.effect == "warn"
+        self.audited += occurrence.effect == "audit"
+        if occurrence.time:
+            self.first = min(self.first or occurrence.time, occurrence.time)
+            self.last = max(self.last, occurrence.time)
         if len(self.examples) < EXAMPLES:
-            self.examples.append(one)
+            self.examples.append(occurrence)
 
 
 @dataclass(slots=True)
@@ -131,16 +131,16 @@ class Sightings:
     total: Sighted = field(default_factory=Sighted)
     groups: dict[str, dict[str, Sighted]] = field(default_factory=lambda: {by: {} for by in BY})
 
-    def add(self, one: Occurrence) -> None:
+    def add(self, occurrence: Occurrence) -> None:
         """One time more."""
-        self.total.add(one)
+        self.total.add(occurrence)
         for by in BY:
-            known = self.groups[by]
-            name = one.group(by)
+            groups = self.groups[by]
+            name = occurrence.group(by)
             # Names of users and namespaces come from the log, so there may be any number of them.
-            if name not in known and len(known) >= _MOST_GROUPS:
+            if name not in groups and len(groups) >= _MOST_GROUPS:
                 name = _OTHERS
-            known.setdefault(name, Sighted()).add(one)
+            groups.setdefault(name, Sighted()).add(occurrence)
 
 
 def largest(groups: Mapping[str, Sighted], most: int | None) -> list[tuple[str, Sighted]]:
@@ -270,11 +270,11 @@ class EventReplay:
     def _replay(self, one: Logged, read: Read) -> None:
         findings = self._findings
         kind = kind_of(one, self._world.catalog)
-        known = GroupVersionKind("", "", "") if kind is None else kind
-        asked = target_requests(one, known)
-        targets = list(asked)
-        of_policies = any(self._engine.may_concern(one, self._world) for one in targets)
-        looking = {name for one in targets for name in self._plugins.desk.concerned(one)}
+        group_version_kind = GroupVersionKind("", "", "") if kind is None else kind
+        requests = target_requests(one, group_version_kind)
+        targets = list(requests)
+        of_policies = any(self._engine.may_concern(target, self._world) for target in targets)
+        looking = {name for target in targets for name in self._plugins.desk.concerned(target)}
         if not of_policies and not looking:
             findings.unconcerned += 1
             return
@@ -295,7 +295,7 @@ class EventReplay:
         findings.matched.update(verdict.matched)
         if request.namespace and one.resource != NAMESPACES:
             findings.namespaces.setdefault(request.namespace, Place(read.file, read.line))
-        against = [one for one in verdict.decisions if one.action is Action.DENY]
+        against = [decision for decision in verdict.decisions if decision.action is Action.DENY]
         for decision in against:
             findings.would.add(self._occurrence(decision, one, kind, read))
         denied = refused or any(decision.denies for decision in against)
@@ -318,12 +318,12 @@ class EventReplay:
         log, so that they are asked about what is created only."""
         findings = self._findings
         if isinstance(request, Undecidable) or request.operation is not Operation.CREATE:
-            why = _NO_OLD_OBJECT if isinstance(request, Request) else request.value
-            findings.unasked.update((name, why) for name in looking)
+            reason = _NO_OLD_OBJECT if isinstance(request, Request) else request.value
+            findings.unasked.update((name, reason) for name in looking)
             return False
-        said = self._plugins.answer(request)
-        findings.unasked.update(set(said.unasked))
-        found = plugin_finding(said)
+        answer = self._plugins.answer(request)
+        findings.unasked.update(set(answer.unasked))
+        found = plugin_finding(answer)
         if found is None:
             return False
         occurrence = _occurrence(
@@ -362,16 +362,16 @@ class EventReplay:
         status = mapping(one.event.get("responseStatus"))
         # A denial is in no annotation, only in the message of the answer; what warned or audited is
         # in the annotation.
-        found = _DENIAL.search(text(status.get("message"))) if one.code >= _REFUSED else None
-        if found is not None:
-            policy, binding, message = found[1], found[2] or "", found[3]
+        search = _DENIAL.search(text(status.get("message"))) if one.code >= _REFUSED else None
+        if search is not None:
+            policy, binding, message = search[1], search[2] or "", search[3]
             yield _occurrence(
                 one, read, kind, policy=policy, binding=binding, effect=DENY, message=message
             )
         for failure in _failures(one):
             policy, binding = text(failure.get("policy")), text(failure.get("binding"))
             # A binding may deny and audit: that is one finding.
-            if found is not None and (policy, binding) == (found[1], found[2]):
+            if search is not None and (policy, binding) == (search[1], search[2]):
                 continue
             effect, message = _effect_of(failure), text(failure.get("message"))
             yield _occurrence(
@@ -388,12 +388,12 @@ def _effect_of(failure: JsonObject) -> str:
 
 def _failures(one: Logged) -> list[dict[str, Json]]:
     """Return what the annotation says has failed; what cannot be read is none."""
-    given = mapping(one.event.get("annotations")).get(VALIDATION_FAILURE)
+    value = mapping(one.event.get("annotations")).get(VALIDATION_FAILURE)
     try:
-        found = read_written(given) if isinstance(given, str) else given
+        result = read_written(value) if isinstance(value, str) else value
     except UnreadableError:
         return []
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    return [row for row in result if isinstance(row, dict)] if isinstance(result, list) else []
 
 
 def _occurrence(
@@ -413,7 +413,7 @@ def _occurrence(
     # A create is sent to the collection, so its name stands in the object only.
     name = one.name or text(about.get("name")) or text(about.get("generateName"))
     where = f"{one.namespace}/" if one.namespace and one.namespace != name else ""
-    what = str(one.resource.group_resource) if kind is None else kind.kind
+    subject = str(one.resource.group_resource) if kind is None else kind.kind
     below = f"/{one.subresource}" if one.subresource else ""
     account = one.user.name.removeprefix(SERVICE_ACCOUNT_PREFIX)
     return Occurrence(
@@ -425,7 +425,7 @@ def _occurrence(
         rule=rule,
         is_error=is_error,
         operation=one.operation.value,
-        title=f"{what}{below} {where}{name}",
+        title=f"{subject}{below} {where}{name}",
         namespace=one.namespace,
         user=one.user.name,
         controller=account.replace(":", "/") if account != one.user.name else "",
@@ -464,7 +464,7 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
     engine = validating_engine(policies, asked.version)
     # Without a single role among the files, what an authorizer would say is not known; with some,
     # they are taken for all.
-    missing = () if any(metadata.gvk(one).group == RBAC_GROUP for one in objects) else _NO_ROLES
+    missing = () if any(metadata.gvk(item).group == RBAC_GROUP for item in objects) else _NO_ROLES
     choice = of_former_requests(asked.plugins)
     files = log_files(logs)
     total = total_bytes(files)
@@ -480,8 +480,8 @@ def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
     return ReplayReport(
         findings,
         tuple(sorted(policies.policies)),
-        tuple(error for one in asked.sets.all for error in one.errors),
-        tuple(_notices(asked, findings, [one.value for one in given])),
+        tuple(error for policy_set in asked.sets.all for error in policy_set.errors),
+        tuple(_notices(asked, findings, [item.value for item in given])),
         asked.strict,
         choice.asked,
         unasked_plugins(choice, findings.unasked),
@@ -505,7 +505,7 @@ def _notices(
         yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no audit event in the logs")
     yield from not_applied(asked.sets.mutating, "requests are judged as they came to be stored")
     yield from policy_notices(policies, None, Coverage(), existing, objects=False)
-    bound = {one.value.spec.policy_name for one in policies.bindings.values()}
+    bound = {binding.value.spec.policy_name for binding in policies.bindings.values()}
     for name, placed in sorted(policies.policies.items()):
         if name in bound and not findings.matched[name] and not findings.undecided[name]:
             text = f"policy `{name}` matched none of the requests that could be judged"

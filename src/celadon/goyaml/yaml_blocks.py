@@ -106,7 +106,7 @@ class BlockReader:
         return _document(text.split("\n"), self._lines)
 
 
-def _document(lines: list[str], known: dict[str, _Line]) -> Any:
+def _document(lines: list[str], obj: dict[str, _Line]) -> Any:
     """The loop over the lines. It is one function because calls would be most of its time."""
     root: dict[str, Json] = {}
     here: Any = root  # the map or list that is being filled
@@ -117,7 +117,7 @@ def _document(lines: list[str], known: dict[str, _Line]) -> Any:
     while position < end:
         line = lines[position]
         position += 1
-        indent, inner, kind, key, value = known.get(line) or _understand(line, known)
+        indent, inner, kind, key, value = obj.get(line) or _understand(line, obj)
         if kind == _SKIP:
             continue
         if kind == _REST:
@@ -166,12 +166,12 @@ def _document(lines: list[str], known: dict[str, _Line]) -> Any:
     return root if root else None
 
 
-def _understand(line: str, known: dict[str, _Line]) -> _Line:
+def _understand(line: str, obj: dict[str, _Line]) -> _Line:
     """A line seen for the first time."""
     if _STRANGE.search(line):
         raise UnusualError
     match = _LINE.fullmatch(line)
-    understood = known[line] = _begun(line) if match is None else _classified(match)
+    understood = obj[line] = _begun(line) if match is None else _classified(match)
     return understood
 
 
@@ -323,14 +323,14 @@ def _chomped(text: list[str], style: str) -> str:
     content = "\n".join(text)
     if _STRANGE.search(content):
         raise UnusualError
-    kept = content.rstrip("\n")
+    rstrip = content.rstrip("\n")
     if style[0] == ">":
-        kept = _folded(kept)
+        rstrip = _folded(rstrip)
     if style[1:] == "-":
-        return kept
+        return rstrip
     if style[1:] == "+":
         raise UnusualError
-    return kept + "\n" if kept else ""
+    return rstrip + "\n" if rstrip else ""
 
 
 def _folded(text: str) -> str:

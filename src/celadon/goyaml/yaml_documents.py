@@ -70,7 +70,7 @@ def _first(data: bytes, *, quick: bool) -> YamlDocument:
     try:
         for _, value in reader.documents():
             reader.finish_document()
-            return YamlDocument(value, tuple(one.text for one in noticed))
+            return YamlDocument(value, tuple(item.text for item in noticed))
     except TooDeep:
         raise
     except UnreadableError:
@@ -96,10 +96,10 @@ def _read_json(data: bytes) -> object:
 
 
 def _distinct(pairs: list[tuple[str, object]]) -> JsonObject:
-    made = dict(pairs)
-    if len(made) != len(pairs) or max(map(len, made), default=0) > _LONGEST_KEY:
+    result = dict(pairs)
+    if len(result) != len(pairs) or max(map(len, result), default=0) > _LONGEST_KEY:
         raise _NotAlike
-    return made
+    return result
 
 
 def _refuse(_: str) -> NoReturn:
@@ -234,12 +234,12 @@ def _is_text(text: str) -> bool:
 
 
 def _is_time(text: str) -> bool:
-    found = _TIME.fullmatch(text)
-    if found is None:
+    fullmatch = _TIME.fullmatch(text)
+    if fullmatch is None:
         return False
-    clock = found[2] or found[3] or "0:0:0"
+    clock = fullmatch[2] or fullmatch[3] or "0:0:0"
     try:
-        datetime.strptime(f"{found[1]} {clock}", "%Y-%m-%d %H:%M:%S")
+        datetime.strptime(f"{fullmatch[1]} {clock}", "%Y-%m-%d %H:%M:%S")
     except ValueError:
         return False
     return True
@@ -247,10 +247,10 @@ def _is_time(text: str) -> bool:
 
 def go_float(value: float) -> str:
     """Return the number as `FormatFloat(value, 'g', -1, 64)`: `1.5`, `1e+06`, `1.2345678e+07`."""
-    found = DECIMAL_PARTS.fullmatch(repr(value))
-    if found is None:
+    fullmatch = DECIMAL_PARTS.fullmatch(repr(value))
+    if fullmatch is None:
         return {"inf": ".inf", "-inf": "-.inf"}.get(repr(value), ".nan")
-    sign, whole, fraction, power = found.groups()
+    sign, whole, fraction, power = fullmatch.groups()
     fraction = "" if fraction in (None, "0") else fraction
     digits = (whole + fraction).lstrip("0")
     if not digits:

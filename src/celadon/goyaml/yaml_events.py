@@ -130,8 +130,8 @@ def libyaml_words(problem: str, context: str | None = None) -> str:
     if _CHARACTER.fullmatch(problem):
         return "found character that cannot start any token"
     if problem.startswith(_BLOCK_END):
-        wanted = "'-' indicator" if context == _IN_SEQUENCES else "key"
-        return f"did not find expected {wanted}"
+        expected = "'-' indicator" if context == _IN_SEQUENCES else "key"
+        return f"did not find expected {expected}"
     return next((words for start, words in _WORDS if problem.startswith(start)), problem)
 
 
@@ -287,12 +287,12 @@ class EventReader:
         levels.closed_all()
         counts_levels = False
         above: list[_Open] = []
-        here: _Open | None = None
+        none: _Open | None = None
         while True:
             kind = event.__class__
             if kind is _SCALAR:
-                if here is not None and here.awaits_key and _is_merge(event):
-                    here.merges(event)
+                if none is not None and none.awaits_key and _is_merge(event):
+                    none.merges(event)
                     event = self._next()
                     continue
                 self._values += 1
@@ -302,32 +302,32 @@ class EventReader:
             elif kind is _ALIAS:
                 value = self._alias(event)
             elif kind is _MAPPING or kind is _SEQUENCE:
-                if here is not None:
-                    above.append(here)
-                here = self._opened(event, kind is _MAPPING)
+                if none is not None:
+                    above.append(none)
+                none = self._opened(event, kind is _MAPPING)
                 if counts_levels:
                     levels.opened(event)
                 elif len(above) == UNCOUNTED_LEVELS:
                     counts_levels = True
-                    for one in (*above, here):
-                        levels.opened(one.event)
+                    for item in (*above, none):
+                        levels.opened(item.event)
                 event = self._next()
                 continue
             else:
-                assert here is not None
+                assert none is not None
                 if counts_levels:
                     levels.closed()
-                value, event = here.value, here.event
+                value, event = none.value, none.event
                 if event.anchor is not None:
                     self._open_anchors.discard(event.anchor)
-                    self._anchors[event.anchor] = (value, self._values - here.before)
-                here = above.pop() if above else None
-            if here is None:
+                    self._anchors[event.anchor] = (value, self._values - none.before)
+                none = above.pop() if above else None
+            if none is None:
                 return value
-            if here.awaits_key is None:
-                here.value.append(value)
+            if none.awaits_key is None:
+                none.value.append(value)
             else:
-                self._put(here, value, event)
+                self._put(none, value, event)
             event = self._next()
 
     def _opened(self, event: Any, is_map: bool) -> _Open:
@@ -362,8 +362,8 @@ class EventReader:
     def _notice(self, raw: Any, key: str, mark: Any, value_line: int) -> None:
         if self._noticed is None:
             raise UnreadableError(mark.line + 1, f'key "{key}" already set in map')
-        found = RepeatedKey(_go_syntax(raw), mark.index, mark.line + 1, value_line)
-        self._noticed.append(found)
+        repeated_key = RepeatedKey(_go_syntax(raw), mark.index, mark.line + 1, value_line)
+        self._noticed.append(repeated_key)
 
     def _merge(
         self, result: dict[str, object], lines: dict[str, int], value: Any, mark: Any
@@ -418,10 +418,10 @@ class EventReader:
 
 def _key_text(key: Any, line: int) -> str:
     if isinstance(key, dict | list):
-        shown = "a map" if isinstance(key, dict) else "a list"
+        message = "a map" if isinstance(key, dict) else "a list"
         go_type = "map[interface {}]interface {}" if isinstance(key, dict) else "[]interface {}"
         upstream = f"yaml: invalid map key: {go_type}{{{_go_members(key)}}}"
-        raise UnreadableError(line, f"{shown} cannot be a key", upstream=upstream)
+        raise UnreadableError(line, f"{message} cannot be a key", upstream=upstream)
     text = key_text(key)
     if text is None:
         upstream = "unsupported map key of type: %!s(<nil>), key: <nil>, value: <nil>"
@@ -500,13 +500,13 @@ def _tagged(event: Any, tag: str) -> str | int | float | bool | None:
         value = resolve_plain(text)
     except NotJsonError:
         raise _not_json(event) from None
-    found = _tag_of(value)
-    if tag == found or (tag, found) in (("float", "int"), ("int", "float")):
+    tag_of = _tag_of(value)
+    if tag == tag_of or (tag, tag_of) in (("float", "int"), ("int", "float")):
         return value
     if tag == "timestamp":
         return text
     raise UnreadableError(
-        event.start_mark.line + 1, f"cannot decode !!{found} `{text[:40]}` as a !!{tag}"
+        event.start_mark.line + 1, f"cannot decode !!{tag_of} `{text[:40]}` as a !!{tag}"
     )
 
 

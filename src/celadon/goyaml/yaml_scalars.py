@@ -152,8 +152,8 @@ def yaml_parts(data: bytes) -> Iterator[bytes]:
         if line.startswith(_SEPARATOR):
             behind = line[len(_SEPARATOR) :].strip(_BLANK)
             if behind and not behind.startswith(b"#"):
-                shown = behind.decode("utf-8", "replace")
-                raise SeparatorError(f"invalid Yaml document separator: {shown}")
+                text = behind.decode("utf-8", "replace")
+                raise SeparatorError(f"invalid Yaml document separator: {text}")
             if lines:
                 yield from _part(lines)
                 lines = []
@@ -208,7 +208,7 @@ class YamlDocument:
 
 def strict_error(repeated: Iterable[str]) -> str:
     """The text of the error of strict reading, from those about single keys."""
-    return "yaml: unmarshal errors:" + "".join(f"\n  {one}" for one in repeated)
+    return "yaml: unmarshal errors:" + "".join(f"\n  {text}" for text in repeated)
 
 
 # --- Yaml limits -------------------------------------------------------------
@@ -365,10 +365,10 @@ def copy_of(value: dict[str, object] | list[object]) -> Any:
     copied = value.copy()
     pending: list[Any] = [copied]
     while pending:
-        here = pending.pop()
-        places = here.items() if here.__class__ is dict else enumerate(here)
+        pop = pending.pop()
+        places = pop.items() if pop.__class__ is dict else enumerate(pop)
         for place, item in places:
             if item.__class__ is dict or item.__class__ is list:
-                here[place] = item = item.copy()
+                pop[place] = item = item.copy()
                 pending.append(item)
     return copied

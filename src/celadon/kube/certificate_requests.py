@@ -109,42 +109,42 @@ _FIELD: Final = (
 )
 
 
-def _base128(data: bytes, at: int) -> tuple[int, int]:
+def _base128(data: bytes, index: int) -> tuple[int, int]:
     value = 0
-    for count in range(len(data) - at):
+    for count in range(len(data) - index):
         if count == 5:
             raise _Structure("base 128 integer too large")
-        byte = data[at + count]
+        byte = data[index + count]
         if not count and byte == 0x80:
             raise _Syntax("integer is not minimally encoded")
         value = value << 7 | byte & 0x7F
         if not byte & 0x80:
             if value > 0x7FFFFFFF:
                 raise _Structure("base 128 integer too large")
-            return value, at + count + 1
+            return value, index + count + 1
     raise _Syntax("truncated base 128 integer")
 
 
-def _head(data: bytes, at: int) -> _Head:
-    first = data[at]
-    tag, at = first & 0x1F, at + 1
+def _head(data: bytes, index: int) -> _Head:
+    first = data[index]
+    tag, index = first & 0x1F, index + 1
     if tag == 0x1F:
-        tag, at = _base128(data, at)
+        tag, index = _base128(data, index)
         if tag < 0x1F:
             raise _Syntax("non-minimal tag")
-    if at >= len(data):
+    if index >= len(data):
         raise _Syntax("truncated tag or length")
-    length, at = data[at], at + 1
+    length, index = data[index], index + 1
     if length & 0x80:
-        length, at = _long_length(data, at, length & 0x7F)
-    return _Head(first >> 6, tag, length, bool(first & 0x20), at)
+        length, index = _long_length(data, index, length & 0x7F)
+    return _Head(first >> 6, tag, length, bool(first & 0x20), index)
 
 
-def _long_length(data: bytes, at: int, size: int) -> tuple[int, int]:
+def _long_length(data: bytes, index: int, size: int) -> tuple[int, int]:
     if not size:
         raise _Syntax("indefinite length found (not DER)")
     length = 0
-    for place in range(at, at + size):
+    for place in range(index, index + size):
         if place >= len(data):
             raise _Syntax("truncated tag or length")
         if length >= 1 << 23:
@@ -154,7 +154,7 @@ def _long_length(data: bytes, at: int, size: int) -> tuple[int, int]:
             raise _Structure("superfluous leading zeros in length")
     if length < 0x80:
         raise _Structure("non-minimal length")
-    return length, at + size
+    return length, index + size
 
 
 def _number(content: bytes) -> int:
@@ -217,9 +217,9 @@ class _Fields:
         content = self.value(_OID).content
         if not content:
             raise _Syntax("zero length OBJECT IDENTIFIER")
-        at = 0
-        while at < len(content):
-            _, at = _base128(content, at)
+        index = 0
+        while index < len(content):
+            _, index = _base128(content, index)
         return content
 
     def bits(self) -> bytes:
@@ -235,15 +235,15 @@ class _Fields:
 
     def items(self) -> list[_Value]:
         """All that is left; each value is within its bounds."""
-        found = []
+        result = []
         while self.at < len(self.data):
             head = _head(self.data, self.at)
             end = head.at + head.length
             if end > len(self.data):
                 raise _Syntax("truncated sequence")
-            found.append(_Value(head, self.data[head.at : end], self.data[self.at : end]))
+            result.append(_Value(head, self.data[head.at : end], self.data[self.at : end]))
             self.at = end
-        return found
+        return result
 
 
 # --- Reading a request -------------------------------------------------------
@@ -350,14 +350,14 @@ def _rsa_key(parameters: bytes, bits: bytes) -> Key:
     except DerError:
         raise RequestFault("x509: invalid RSA public key") from None
     numbers = []
-    for what in ("modulus", "public exponent"):
+    for item in ("modulus", "public exponent"):
         try:
             numbers.append(_number(fields.content(INTEGER)))
         except (DerError, _Structure):
-            raise RequestFault(f"x509: invalid RSA {what}") from None
-    for what, number in zip(("modulus", "public exponent"), numbers, strict=True):
+            raise RequestFault(f"x509: invalid RSA {item}") from None
+    for item, number in zip(("modulus", "public exponent"), numbers, strict=True):
         if number <= 0:
-            raise RequestFault(f"x509: RSA {what} is not a positive number")
+            raise RequestFault(f"x509: RSA {item} is not a positive number")
     modulus, exponent = numbers
     return RsaKey(modulus, exponent)
 
@@ -414,10 +414,10 @@ def _check_extensions(attributes: Sequence[_Value]) -> None:
         if kind != _EXTENSIONS or not values:
             continue
         listed = _Fields(values[0].whole).value(_Kind("", _STRUCT, compound=True))
-        for one in _Fields(listed.content).items():
-            if (one.head.of_class, one.head.tag, one.head.compound) != (0, _STRUCT, True):
+        for field in _Fields(listed.content).items():
+            if (field.head.of_class, field.head.tag, field.head.compound) != (0, _STRUCT, True):
                 raise _Structure("sequence tag mismatch")
-            extension = _Fields(one.content)
+            extension = _Fields(field.content)
             name = extension.object_id()
             extension.next(_CRITICAL)
             content = extension.value(_BYTES).content
@@ -452,8 +452,8 @@ def _check_names(content: bytes) -> None:
 
 
 _SIGNATURES: Final = {
-    bytes.fromhex(text): found
-    for text, found in {
+    bytes.fromhex(text): value
+    for text, value in {
         "2a864886f70d010105": ("RSA", "sha1"),
         "2a864886f70d01010b": ("RSA", "sha256"),
         "2a864886f70d01010c": ("RSA", "sha384"),
@@ -601,5 +601,5 @@ def _verifies_curve(curve: Curve, point: tuple[int, int], hashed: bytes, signatu
         return False
     number = int.from_bytes(hashed) >> max(0, 8 * len(hashed) - order.bit_length())
     inverse = pow(s, -1, order)
-    found = curve.sum_of_multiples(number * inverse % order, r * inverse % order, point)
-    return found is not None and found[0] % order == r
+    sum_of_multiples = curve.sum_of_multiples(number * inverse % order, r * inverse % order, point)
+    return sum_of_multiples is not None and sum_of_multiples[0] % order == r

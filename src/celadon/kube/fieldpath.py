@@ -64,15 +64,15 @@ class FieldPath:
 
     def child(self, *names: str) -> FieldPath:
         """The field of that name; with several, one inside the other."""
-        made = _new(FieldPath)  # a third of what the constructor takes, a hundred times a request
-        made.steps = self.steps + names
-        return made
+        path = _new(FieldPath)  # a third of what the constructor takes, a hundred times a request
+        path.steps = self.steps + names
+        return path
 
     def index(self, position: int) -> FieldPath:
         """The item of a list."""
-        made = _new(FieldPath)
-        made.steps = (*self.steps, position)
-        return made
+        path = _new(FieldPath)
+        path.steps = (*self.steps, position)
+        return path
 
     def key(self, key: str) -> FieldPath:
         """The value of a map."""
@@ -316,10 +316,10 @@ def as_many_as_fit(errors: Iterable[FieldError], few: int = FEW_ERRORS) -> list[
     first = list(itertools.islice(remaining, few))
     if len(first) < few:
         return first
-    size, found = 0, []
+    size, result = 0, []
     for error in itertools.chain(first, remaining):
-        found.append(error)
+        result.append(error)
         size += len(error.field) + len(error.body)
         if size > MOST_ERROR_TEXT:
             break
-    return found
+    return result

@@ -68,7 +68,7 @@ def _of_same_kinds(value: object, before: object) -> bool:
     if value.__class__ is not before.__class__:
         return False
     if isinstance(value, dict) and isinstance(before, dict):
-        return all(_of_same_kinds(one, before[key]) for key, one in value.items())
+        return all(_of_same_kinds(member, before[key]) for key, member in value.items())
     if isinstance(value, list) and isinstance(before, list):
         return all(map(_of_same_kinds, value, before))
     return True
@@ -112,7 +112,7 @@ class Misfit:
     @property
     def field(self) -> str:
         """Written as `spec.versions[0].name`; empty for the document itself."""
-        steps = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in self.path)
+        steps = (f"[{item}]" if isinstance(item, int) else f".{item}" for item in self.path)
         return "".join(steps).removeprefix(".")
 
     def __str__(self) -> str:
@@ -131,13 +131,13 @@ def _misfit(value: object, shape: Shape, path: Path) -> Misfit | None:
     elif value is None:
         return None
     if isinstance(shape, tuple):
-        found = [_misfit(value, one, path) for one in shape]
-        return None if None in found else found[-1]
-    kind, wanted, below = _BY_TYPE.get(shape.__class__, _SCALAR)
+        misfits = [_misfit(value, item, path) for item in shape]
+        return None if None in misfits else misfits[-1]
+    kind, expected, below = _BY_TYPE.get(shape.__class__, _SCALAR)
     if kind is None:
-        kind, wanted = shape, _SCALARS[shape]
+        kind, expected = shape, _SCALARS[shape]
     if not isinstance(value, kind) or (kind is int and not _is_int64(value)):
-        return Misfit(path, wanted, value)
+        return Misfit(path, expected, value)
     return below(value, shape, path)
 
 
@@ -148,8 +148,8 @@ def _is_int64(value: object) -> bool:
 
 def _in_map(value: dict[str, object], shape: dict[Any, Shape], path: Path) -> Misfit | None:
     every = shape.get(str)
-    for key, one in shape.items() if every is None else ((key, every) for key in value):
-        found = _misfit(value.get(key), one, (*path, key))
+    for key, item in shape.items() if every is None else ((key, every) for key in value):
+        found = _misfit(value.get(key), item, (*path, key))
         if found is not None:
             return found
     return None
@@ -157,8 +157,8 @@ def _in_map(value: dict[str, object], shape: dict[Any, Shape], path: Path) -> Mi
 
 def _in_list(value: list[object], shape: list[Shape], path: Path) -> Misfit | None:
     for every in shape:
-        for index, one in enumerate(value):
-            found = _misfit(one, every, (*path, index))
+        for index, item in enumerate(value):
+            found = _misfit(item, every, (*path, index))
             if found is not None:
                 return found
     return None

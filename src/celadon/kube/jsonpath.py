@@ -198,8 +198,8 @@ class _Parser:
         self.at = closing + 1
         parts = text.split(",")
         if len(parts) > 1:
-            found = tuple(self._nested(f"[{part.strip(' ')}]") for part in parts)
-            self.steps.append(Union(found))
+            result = tuple(self._nested(f"[{part.strip(' ')}]") for part in parts)
+            self.steps.append(Union(result))
             return
         key = _DICT_KEY.fullmatch(text)
         if key is not None:
@@ -223,17 +223,17 @@ class _Parser:
 
     def _end_of_filter(self) -> int:
         quote, closed = "", False
-        for at in range(self.at, len(self.text)):
-            char = self.text[at]
+        for index in range(self.at, len(self.text)):
+            char = self.text[index]
             if char == "\n":
                 break
             if char in {'"', "'"}:
                 if not quote:
                     quote = char
-                elif char == quote and self.text[at - 1] != "\\":
+                elif char == quote and self.text[index - 1] != "\\":
                     closed = True
             elif char == ")" and bool(quote) == closed:
-                return at
+                return index
         raise JSONPathError("unterminated filter")
 
     def _quoted(self, quote: str) -> None:
@@ -257,11 +257,11 @@ class _Parser:
         return _Parser(f"{{{text}}}", self.depth + 1).template()
 
     def _find(self, char: str, missing: str) -> int:
-        found = self.text.find(char, self.at)
+        find = self.text.find(char, self.at)
         line = self.text.find("\n", self.at)
-        if found < 0 or 0 <= line < found:
+        if find < 0 or 0 <= line < find:
             raise JSONPathError(missing)
-        return found
+        return find
 
     def _skips(self, prefix: str) -> bool:
         if self.text.startswith(prefix, self.at):
@@ -285,18 +285,18 @@ def _number_of(text: str) -> float:
 
 
 def _slice(text: str) -> Slice:
-    found = _SLICE.fullmatch(text)
-    if found is None:
+    fullmatch = _SLICE.fullmatch(text)
+    if fullmatch is None:
         raise JSONPathError(f"invalid array index {text}")
     numbers: list[int | None] = []
-    for group in found.groups():
+    for group in fullmatch.groups():
         digits = (group or "").removeprefix(":")
         try:
             numbers.append(parse_int(digits) if digits else None)
         except ValueError as error:
             raise JSONPathError(f"array index {digits} is not a number") from error
     start, end, step = numbers
-    return Slice(start, end, step, single=found[2] is None)
+    return Slice(start, end, step, single=fullmatch[2] is None)
 
 
 def _unescaped(match: re.Match[str]) -> str:
@@ -366,9 +366,9 @@ def _stepped(step: Step, values: Values) -> Values | None:
         case Literal(value):
             return [value] if isinstance(value, str) else [value for _ in values]
         case Field(name):
-            return [one[name] for one in values if isinstance(one, Mapping) and name in one]
+            return [value[name] for value in values if isinstance(value, Mapping) and name in value]
         case EveryMember():
-            return [inner for one in values for inner in _members(one)]
+            return [inner for value in values for inner in _members(value)]
         case Slice():
             return _sliced(step, values)
         case Union(alternatives):
@@ -376,7 +376,7 @@ def _stepped(step: Step, values: Values) -> Values | None:
         case Filter():
             return _filtered(step, values)
         case Descent():
-            return [inner for one in values for inner in _descended(one)]
+            return [inner for value in values for inner in _descended(value)]
         case Word():
             return None
         case _:
@@ -394,11 +394,11 @@ def _descended(value: Json) -> list[Json]:
     members = _members(value)
     if not members:
         return []
-    return [value, *(inner for one in members for inner in _descended(one))]
+    return [value, *(inner for member in members for inner in _descended(member))]
 
 
 def _sliced(step: Slice, values: Values) -> Values | None:
-    found: list[Json] = []
+    result: list[Json] = []
     for value in values:
         if value is None:
             continue
@@ -406,13 +406,13 @@ def _sliced(step: Slice, values: Values) -> Values | None:
             return None
         start, end = _bounds(step, len(value))
         if start == end:
-            return found
+            return result
         if not (0 <= start < len(value) and 0 <= end <= len(value) and start < end):
             return None
         if step.step is not None and step.step <= 0:
             return None
-        found += value[start : end : step.step or 1]
-    return found
+        result += value[start : end : step.step or 1]
+    return result
 
 
 def _bounds(step: Slice, length: int) -> tuple[int, int]:
@@ -426,17 +426,17 @@ def _bounds(step: Slice, length: int) -> tuple[int, int]:
 
 
 def _united(alternatives: Sequence[Steps], values: Values) -> Values | None:
-    found: list[Json] = []
+    result: list[Json] = []
     for steps in alternatives:
         more = _walk(steps, values)
         if more is None:
             return None
-        found += more
-    return found
+        result += more
+    return result
 
 
 def _filtered(step: Filter, values: Values) -> Values | None:
-    found: list[Json] = []
+    result: list[Json] = []
     for value in values:
         if not isinstance(value, list):
             return None
@@ -445,8 +445,8 @@ def _filtered(step: Filter, values: Values) -> Values | None:
             if passes is None:
                 return None
             if passes:
-                found.append(element)
-    return found
+                result.append(element)
+    return result
 
 
 def _passes(step: Filter, element: Json) -> bool | None:

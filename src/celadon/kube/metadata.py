@@ -16,9 +16,9 @@ _NOTHING: Final[JsonObject] = {}
 def metadata(obj: object) -> JsonObject:
     """The `metadata` member; empty when it is not an object."""
     if isinstance(obj, dict):
-        found = obj.get("metadata")
-        if isinstance(found, dict):
-            return found
+        result = obj.get("metadata")
+        if isinstance(result, dict):
+            return result
     return _NOTHING
 
 

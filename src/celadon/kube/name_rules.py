@@ -40,8 +40,8 @@ _CEL_IDENTIFIER_PATTERN: Final = late_pattern("[_a-zA-Z][_a-zA-Z0-9]*")
 
 
 def _regex_message(text: str, pattern: str, *examples: str) -> str:
-    shown = ",  or ".join(f"'{example}'" for example in examples)
-    return f"{text} (e.g. {shown}, regex used for validation is '{pattern}')"
+    message = ",  or ".join(f"'{example}'" for example in examples)
+    return f"{text} (e.g. {message}, regex used for validation is '{pattern}')"
 
 
 _SUBDOMAIN_MESSAGE: Final = _regex_message(
@@ -172,8 +172,8 @@ def qualified_name(value: str) -> list[str]:
         if not parts[0]:
             messages.append("prefix part must be non-empty")
         else:
-            found = _subdomain(parts[0], UNIT_OF_NAMES.text)
-            messages.extend(f"prefix part {message}" for message in found)
+            subdomain = _subdomain(parts[0], UNIT_OF_NAMES.text)
+            messages.extend(f"prefix part {message}" for message in subdomain)
     name = parts[-1]
     if not name:
         messages.append("name part must be non-empty")

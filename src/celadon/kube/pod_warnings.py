@@ -43,8 +43,8 @@ _NON_STANDARD: Final = wording(
 
 def address_warnings(path: FieldPath, text: str, *, of_service: bool = False) -> Iterator[str]:
     """Yield the warnings about an IP address, leading zeros and IPv4 in IPv6 included."""
-    found = text_rules.address(text)
-    if found is None:
+    addr = text_rules.address(text)
+    if addr is None:
         return
     if not is_since("1.33"):
         yield from _older_warnings(path, text, netaddr.parse_addr) if of_service else ()
@@ -53,7 +53,7 @@ def address_warnings(path: FieldPath, text: str, *, of_service: bool = False) ->
     if strict is None or strict.is_v4_mapped:
         yield (
             f"{path}: non-standard IP address {quote(text)} {_NON_STANDARD.text}: use "
-            f"{quote(text_rules.unmapped(found))}"
+            f"{quote(text_rules.unmapped(addr))}"
         )
     elif not strict.is_v4 and str(strict) != text:
         yield (
@@ -64,16 +64,16 @@ def address_warnings(path: FieldPath, text: str, *, of_service: bool = False) ->
 
 def range_warnings(path: FieldPath, text: str, *, of_service: bool = False) -> Iterator[str]:
     """Yield the warnings about a range in CIDR notation."""
-    found = text_rules.network(text)
-    if found is None:
+    prefix = text_rules.network(text)
+    if prefix is None:
         return
     if not is_since("1.33"):
         yield from _older_warnings(path, text, netaddr.parse_prefix) if of_service else ()
         return
-    usual = _range_text(found)
-    ambiguous = found.masked() != found
+    usual = _range_text(prefix)
+    ambiguous = prefix.masked() != prefix
     if ambiguous:
-        single = f"{text_rules.unmapped(found.addr)}/{32 if found.addr.is_v4 else 128}"
+        single = f"{text_rules.unmapped(prefix.addr)}/{32 if prefix.addr.is_v4 else 128}"
         yield (
             f"{path}: CIDR value {quote(text)} is ambiguous in this context (should be "
             f"{quote(usual)} or {quote(single)}?)"
@@ -126,9 +126,9 @@ def _strict_range(text: str) -> netaddr.Prefix | None:
         return None
 
 
-def _range_text(found: netaddr.Prefix) -> str:
+def _range_text(prefix: netaddr.Prefix) -> str:
     """The range without the bits behind its length, as Go's older type prints it."""
-    masked = found.masked()
+    masked = prefix.masked()
     length = masked.length - 96 if masked.addr.is_v4_mapped else masked.length
     return f"{text_rules.unmapped(masked.addr)}/{length}"
 
@@ -152,27 +152,27 @@ def fractional_bytes(amounts: JsonObject | None, name: str, path: FieldPath) -> 
     if text is None or _WHOLE.fullmatch(str(text)):
         return
     try:
-        found = parse(str(text))
+        quantity = parse(str(text))
     except QuantityError:
         return
-    if not _is_whole(found):
+    if not _is_whole(quantity):
         yield (
-            f"{path.key(name)}: fractional byte value {quote(str(found))} is invalid, must be an "
-            "integer"
+            f"{path.key(name)}: fractional byte value {quote(str(quantity))} is invalid, must be "
+            "an integer"
         )
 
 
-def _is_whole(found: Quantity) -> bool:
+def _is_whole(quantity: Quantity) -> bool:
     """Without an int: a million digits take half a minute to become one, and no thread runs."""
-    value = found.round_up(-3).as_decimal()
+    value = quantity.round_up(-3).as_decimal()
     return value == value.to_integral_value(context=EXACT)
 
 
 def claim_spec_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     """Yield the warnings about the spec of a PersistentVolumeClaim, wherever there is one."""
-    resources, at = spec.get("resources") or {}, path.child("resources")
+    resources, resources_path = spec.get("resources") or {}, path.child("resources")
     for field in ("requests", "limits"):
-        yield from fractional_bytes(resources.get(field), "storage", at.child(field))
+        yield from fractional_bytes(resources.get(field), "storage", resources_path.child(field))
 
 
 # --- Container warnings ------------------------------------------------------
@@ -202,11 +202,11 @@ def containers(spec: JsonObject, path: FieldPath) -> Iterator[Located]:
 
 def amount_warnings(container: JsonObject, path: FieldPath) -> Iterator[str]:
     """Fractions of bytes."""
-    resources, at = container.get("resources") or {}, path.child("resources")
+    resources, resources_path = container.get("resources") or {}, path.child("resources")
     for field, name in AMOUNTS:
         amounts = resources.get(field)
         if amounts and name in amounts:
-            yield from fractional_bytes(amounts, name, at.child(field))
+            yield from fractional_bytes(amounts, name, resources_path.child(field))
 
 
 def variable_warnings(container: JsonObject, path: FieldPath) -> Iterator[str]:
@@ -235,38 +235,38 @@ def port_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
 
 def _clashes(ports: Iterable[Located]) -> Iterator[str]:
     known: dict[tuple[int, str], list[Located]] = {}
-    for at, port in ports:
+    for path, port in ports:
         if port.get("hostIP") and not port.get("hostPort"):
-            yield f"{at}: hostIP set without hostPort: {_printed(port)}"
+            yield f"{path}: hostIP set without hostPort: {_printed(port)}"
         key = port.get("containerPort", 0), port.get("protocol", "")
-        others = known.setdefault(key, [])
-        for where, other in others:
-            what = _conflict(port, other)
-            if what:
-                yield f"{at}: {what} port definition with {where}"
-        others.append((at, port))
+        setdefault = known.setdefault(key, [])
+        for where, other in setdefault:
+            conflict = _conflict(port, other)
+            if conflict:
+                yield f"{path}: {conflict} port definition with {where}"
+        setdefault.append((path, port))
 
 
 @since("1.33")
 def _repeated_names(ports: Iterable[Located]) -> Iterator[str]:
     """Names of ports that more than one container has."""
     known: dict[str, FieldPath] = {}
-    for at, port in ports:
+    for path, port in ports:
         name = port.get("name")
         if not name:
             continue
-        other = known.setdefault(name, at)
-        if other is not at:
+        other = known.setdefault(name, path)
+        if other is not path:
             yield (
-                f"{at}: duplicate port name {quote(name)} with {other}, services and probes that "
+                f"{path}: duplicate port name {quote(name)} with {other}, services and probes that "
                 f"select ports by name will use {other}"
             )
 
 
 def _ports(spec: JsonObject, path: FieldPath) -> Iterator[Located]:
-    for at, container in containers(spec, path):
+    for container_path, container in containers(spec, path):
         for index, port in enumerate(container.get("ports") or ()):
-            yield at.child("ports").index(index), port
+            yield container_path.child("ports").index(index), port
 
 
 def _conflict(port: JsonObject, other: JsonObject) -> str:
@@ -324,17 +324,17 @@ _DEPRECATED_SINCE_1_31: Final = {
 
 def label_deprecation(key: str) -> str | None:
     """Return what is said of a label, or None of one that was not replaced."""
-    found = _DEPRECATED.get(key)
-    if found is None and key in _DEPRECATED_SINCE_1_31 and is_since("1.31"):
+    deprecated = _DEPRECATED.get(key)
+    if deprecated is None and key in _DEPRECATED_SINCE_1_31 and is_since("1.31"):
         return _DEPRECATED_SINCE_1_31[key]
-    return found
+    return deprecated
 
 
 def deprecated_key(path: FieldPath, key: str) -> Iterator[str]:
     """Yield the warning about a field whose value is the name of a label."""
-    why = label_deprecation(key)
-    if why is not None:
-        yield f"{path}: {key} is {why}"
+    reason = label_deprecation(key)
+    if reason is not None:
+        yield f"{path}: {key} is {reason}"
 
 
 def term_warnings(
@@ -343,13 +343,13 @@ def term_warnings(
     """Yield the warnings about a NodeSelectorTerm; with `check_values`, also of values that no
     label can have, since 1.33."""
     for index, expression in enumerate(term.get("matchExpressions") or ()):
-        at = path.child("matchExpressions").index(index)
-        yield from deprecated_key(at.child("key"), expression.get("key", ""))
+        field_path = path.child("matchExpressions").index(index)
+        yield from deprecated_key(field_path.child("key"), expression.get("key", ""))
         if not check_values or not is_since("1.33"):
             continue
         for number, value in enumerate(expression.get("values") or ()):
-            for why in name_rules.label_value(value):
-                yield f"{at.child('values').index(number)}: {value} is invalid, {why}"
+            for reason in name_rules.label_value(value):
+                yield f"{field_path.child('values').index(number)}: {value} is invalid, {reason}"
 
 
 def selector_warnings(selector: JsonObject | None, path: FieldPath) -> Iterator[str]:
@@ -357,12 +357,12 @@ def selector_warnings(selector: JsonObject | None, path: FieldPath) -> Iterator[
     if selector is None:
         return
     for index, expression in enumerate(selector.get("matchExpressions") or ()):
-        at = path.child("matchExpressions").index(index)
-        yield from deprecated_key(at.child("key"), expression.get("key", ""))
+        field_path = path.child("matchExpressions").index(index)
+        yield from deprecated_key(field_path.child("key"), expression.get("key", ""))
     for key in sorted(selector.get("matchLabels") or ()):
-        why = label_deprecation(key)
-        if why is not None:
-            yield f"{path.child('matchLabels').child(key)}: {why}"
+        reason = label_deprecation(key)
+        if reason is not None:
+            yield f"{path.child('matchLabels').child(key)}: {reason}"
 
 
 # --- Overlapping paths -------------------------------------------------------
@@ -435,8 +435,8 @@ def _of_projected(projected: JsonObject, name: str) -> Iterator[str]:
     added: list[_Place] = []
     for source in projected.get("sources") or ():
         if any(source.get(kind) is not None for kind in _SOURCES):
-            found = _projected_places(source)
-            added = found if found or is_since("1.34") else added
+            projected_places = _projected_places(source)
+            added = projected_places if projected_places or is_since("1.34") else added
             yield from _overlaps(added, name, "Projected", places)
         else:
             yield f"volume {quote(name)} (Projected) has no sources provided"
@@ -458,8 +458,8 @@ def _projected_places(source: JsonObject) -> list[_Place]:
         return [_Place(bundle.get("path", ""), f"ClusterTrustBundle {quote(named)}")]
     certificate = source.get("podCertificate") or {}
     return [
-        _Place(certificate[field], what)
-        for field, what in _CERTIFICATE_PATHS
+        _Place(certificate[field], certificate_path)
+        for field, certificate_path in _CERTIFICATE_PATHS
         if certificate.get(field)
     ]
 
@@ -469,8 +469,8 @@ def _overlaps(
 ) -> Iterator[str]:
     """`places` are those that were there before; it gets the new ones, too."""
     places = {} if places is None else places
-    for one in added:
-        place = _Place(one.path.rstrip("/"), one.source)
+    for item in added:
+        place = _Place(item.path.rstrip("/"), item.source)
         near = places.setdefault(place.path.partition("/")[0], [])
         for other in near:
             if _meet(place.path, other.path):
@@ -543,69 +543,71 @@ def template_warnings(template: JsonObject | None, path: FieldPath) -> Iterator[
 def pod_spec_warnings(pod: JsonObject, path: FieldPath, *, is_template: bool) -> Iterator[str]:
     """Yield the warnings about the spec and the annotations of a pod or a template."""
     spec, notes = pod.get("spec") or {}, metadata.annotations(pod)
-    at, at_notes = path.child("spec"), path.child("metadata", "annotations")
+    spec_path, at_notes = path.child("spec"), path.child("metadata", "annotations")
     if not _BEFORE_CONTAINERS.isdisjoint(spec) or notes:
-        yield from _before_containers(spec, notes, at, at_notes)
+        yield from _before_containers(spec, notes, spec_path, at_notes)
     if SECCOMP_OF_POD in notes and not _has_profile(spec, "seccompProfile"):
         yield f"{at_notes.key(SECCOMP_OF_POD)}: {_NO_SECCOMP}"
-    for where, container in containers(spec, at):
+    for where, container in containers(spec, spec_path):
         if notes:
             yield from _old_profiles(container, spec, notes, at_notes, is_template=is_template)
         if "resources" in container:
             yield from amount_warnings(container, where)
         if "env" in container:
             yield from variable_warnings(container, where)
-    yield from port_warnings(spec, at)
+    yield from port_warnings(spec, spec_path)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
-        field = at.child("terminationGracePeriodSeconds")
+        field = spec_path.child("terminationGracePeriodSeconds")
         yield f"{field}: must be >= 0; negative values are invalid and will be treated as 1"
     if "affinity" in spec:
-        yield from _pod_affinity(spec, at.child("affinity"))
-    yield from _addresses(spec, at)
+        yield from _pod_affinity(spec, spec_path.child("affinity"))
+    yield from _addresses(spec, spec_path)
 
 
 def _before_containers(
-    spec: JsonObject, notes: Mapping[str, str], at: FieldPath, at_notes: FieldPath
+    spec: JsonObject, notes: Mapping[str, str], path: FieldPath, at_notes: FieldPath
 ) -> Iterator[str]:
     """Yield what most pods have nothing of."""
-    yield from _node_selection(spec, at)
-    yield from _topology(spec, at)
-    for key, why in DEPRECATED_ANNOTATIONS.items():
+    yield from _node_selection(spec, path)
+    yield from _topology(spec, path)
+    for key, reason in DEPRECATED_ANNOTATIONS.items():
         if key in notes:
-            yield f"{at_notes.key(key)}: {why}"
-    yield from _volumes(spec, at.child("volumes"))
+            yield f"{at_notes.key(key)}: {reason}"
+    yield from _volumes(spec, path.child("volumes"))
     yield from overlapping_paths(spec.get("volumes") or ())
-    yield from _repeated(spec, at, "hostAliases", "ip")
-    yield from _repeated(spec, at, "imagePullSecrets", "name")
+    yield from _repeated(spec, path, "hostAliases", "ip")
+    yield from _repeated(spec, path, "imagePullSecrets", "name")
     for index, secret in enumerate(spec.get("imagePullSecrets") or ()):
         if not secret.get("name"):
-            where = at.child("imagePullSecrets").index(index).child("name")
+            where = path.child("imagePullSecrets").index(index).child("name")
             yield f'{where}: invalid empty name ""'
     for name in ("memory", "ephemeral-storage"):
-        yield from fractional_bytes(spec.get("overhead"), name, at.child("overhead"))
+        yield from fractional_bytes(spec.get("overhead"), name, path.child("overhead"))
 
 
 def _node_selection(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     for key in sorted(spec.get("nodeSelector") or ()):
-        why = label_deprecation(key)
-        if why is not None:
-            yield f"{path.child('nodeSelector').key(key)}: {why}"
+        reason = label_deprecation(key)
+        if reason is not None:
+            yield f"{path.child('nodeSelector').key(key)}: {reason}"
     affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
-    at = path.child("affinity", "nodeAffinity")
+    node_affinity_path = path.child("affinity", "nodeAffinity")
     required = affinity.get(REQUIRED_TERMS) or {}
     for index, term in enumerate(required.get("nodeSelectorTerms") or ()):
-        where = at.child(REQUIRED_TERMS, "nodeSelectorTerms").index(index)
+        where = node_affinity_path.child(REQUIRED_TERMS, "nodeSelectorTerms").index(index)
         yield from term_warnings(term, where)
     for index, term in enumerate(affinity.get(PREFERRED_TERMS) or ()):
-        where = at.child(PREFERRED_TERMS).index(index).child("preference")
+        where = node_affinity_path.child(PREFERRED_TERMS).index(index).child("preference")
         yield from term_warnings(term.get("preference") or {}, where, check_values=True)
 
 
 def _topology(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     for index, constraint in enumerate(spec.get("topologySpreadConstraints") or ()):
-        at = path.child("topologySpreadConstraints").index(index)
-        yield from deprecated_key(at.child("topologyKey"), constraint.get("topologyKey", ""))
-        yield from _null_selector(constraint, at)
+        field_path = path.child("topologySpreadConstraints").index(index)
+        yield from deprecated_key(
+            field_path.child("topologyKey"), constraint.get("topologyKey", "")
+        )
+        yield from _null_selector(constraint, field_path)
 
 
 def _null_selector(obj: JsonObject, path: FieldPath) -> Iterator[str]:
@@ -615,17 +617,17 @@ def _null_selector(obj: JsonObject, path: FieldPath) -> Iterator[str]:
 
 def _volumes(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     for index, volume in enumerate(spec.get("volumes") or ()):
-        at = path.index(index)
-        for field, shown, release in DEPRECATED_VOLUMES:
+        field_path = path.index(index)
+        for field, deprecated_volume, release in DEPRECATED_VOLUMES:
             if volume.get(field) is None:
                 continue
             if release:
                 text = release.text if isinstance(release, Wording) else release
-                yield f"{at.child(shown)}: deprecated in {text}"
+                yield f"{field_path.child(deprecated_volume)}: deprecated in {text}"
                 continue
             template = volume[field].get("volumeClaimTemplate")
             if template is not None:
-                where = at.child("ephemeral", "volumeClaimTemplate", "spec")
+                where = field_path.child("ephemeral", "volumeClaimTemplate", "spec")
                 yield from claim_spec_warnings(template.get("spec") or {}, where)
 
 
@@ -634,8 +636,8 @@ def _repeated(spec: JsonObject, path: FieldPath, field: str, member: str) -> Ite
     for index, item in enumerate(spec.get(field) or ()):
         value = item.get(member, "")
         if value in seen:
-            at = path.child(field).index(index).child(member)
-            yield f"{at}: duplicate {member} {quote(value)}"
+            field_path = path.child(field).index(index).child(member)
+            yield f"{field_path}: duplicate {member} {quote(value)}"
         seen.add(value)
 
 
@@ -667,22 +669,22 @@ def _old_profiles(
 def _pod_affinity(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     affinity = spec.get("affinity") or {}
     for field in ("podAffinity", "podAntiAffinity"):
-        terms, at = affinity.get(field) or {}, path.child(field)
+        terms, field_path = affinity.get(field) or {}, path.child(field)
         for index, term in enumerate(terms.get(REQUIRED_TERMS) or ()):
-            yield from _null_selector(term, at.child(REQUIRED_TERMS).index(index))
+            yield from _null_selector(term, field_path.child(REQUIRED_TERMS).index(index))
         for index, weighted in enumerate(terms.get(PREFERRED_TERMS) or ()):
-            where = at.child(PREFERRED_TERMS).index(index).child("podAffinityTerm")
+            where = field_path.child(PREFERRED_TERMS).index(index).child("podAffinityTerm")
             yield from _null_selector(weighted.get("podAffinityTerm") or {}, where)
 
 
 def _addresses(spec: JsonObject, path: FieldPath) -> Iterator[str]:
     servers = (spec.get("dnsConfig") or {}).get("nameservers") or ()
     for index, server in enumerate(servers):
-        at = path.child("dnsConfig", "nameservers").index(index)
-        yield from address_warnings(at, server)
+        field_path = path.child("dnsConfig", "nameservers").index(index)
+        yield from address_warnings(field_path, server)
     for index, alias in enumerate(spec.get("hostAliases") or ()):
-        at = path.child("hostAliases").index(index).child("ip")
-        yield from address_warnings(at, alias.get("ip", ""))
+        field_path = path.child("hostAliases").index(index).child("ip")
+        yield from address_warnings(field_path, alias.get("ip", ""))
 
 
 def converted_apparmor(pod: JsonObject) -> Iterator[str]:

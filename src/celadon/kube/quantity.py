@@ -216,10 +216,10 @@ class Quantity:
             total = self.mantissa + other.mantissa
             if MIN_INT64 <= total <= MAX_INT64:
                 # not by its constructor: sums take 1.4 times as long then
-                made = _new(Quantity)
-                made.mantissa, made.scale, made.format = total, self.scale, self.format
-                made.exact, made.text, made._decimal = None, "", None
-                return made
+                quantity = _new(Quantity)
+                quantity.mantissa, quantity.scale, quantity.format = total, self.scale, self.format
+                quantity.exact, quantity.text, quantity._decimal = None, "", None
+                return quantity
         is_zero = self.mantissa == 0 and not self.exact
         chosen = other.format if is_zero else self.format
         small = _small_sum(self, other, other.mantissa)
@@ -516,16 +516,20 @@ def is_of_pods(name: str) -> bool:
 
 def has_own_needs(spec: JsonObject) -> bool:
     """Return whether a pod says for itself what it needs of anything."""
-    own = spec.get("resources") or {}
-    return any(is_of_pods(name) for part in _RESOURCE_AMOUNTS_PARTS for name in own.get(part) or ())
+    resources = spec.get("resources") or {}
+    return any(
+        is_of_pods(name) for part in _RESOURCE_AMOUNTS_PARTS for name in resources.get(part) or ()
+    )
 
 
 def pod_needs(spec: JsonObject, part: str, *, overhead: bool = True) -> dict[str, Quantity]:
     """Return what a pod needs: what it says for itself, else what its containers need, and its
     overhead. A limit that is not there has no overhead either."""
     amounts = pod_total(spec, part)
-    own = (spec.get("resources") or {}).get(part) or {}
-    amounts.update((name, parse_amounts(text)) for name, text in own.items() if is_of_pods(name))
+    resources = (spec.get("resources") or {}).get(part) or {}
+    amounts.update(
+        (name, parse_amounts(text)) for name, text in resources.items() if is_of_pods(name)
+    )
     extra = spec.get("overhead") or {} if overhead else {}
     for name, text in extra.items():
         if name in amounts:
@@ -562,11 +566,11 @@ def qos_class(spec: JsonObject) -> str:
     else:
         containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
         considered = [container.get("resources") or {} for container in containers]
-    limited = [_qos_amounts(one, "limits") for one in considered]
-    requested = [_qos_amounts(one, "requests") for one in considered]
+    limited = [_qos_amounts(item, "limits") for item in considered]
+    requested = [_qos_amounts(item, "requests") for item in considered]
     if not any(limited) and not any(requested):
         return "BestEffort"
-    if any(len(one) != len(QOS_RESOURCES) for one in limited):
+    if any(len(item) != len(QOS_RESOURCES) for item in limited):
         return "Burstable"
     if limited == requested:
         return "Guaranteed"
@@ -596,9 +600,9 @@ def remember_sent() -> None:
 
 def note_sent(canonical: str, text: str) -> None:
     """Remember how a quantity was written that was not in canonical form."""
-    known = _sent.get()
-    if known is not None and _PLAIN.fullmatch(text):
-        known[canonical] = text
+    sent = _sent.get()
+    if sent is not None and _PLAIN.fullmatch(text):
+        sent[canonical] = text
 
 
 def sent_as(canonical: str) -> str:

@@ -86,12 +86,12 @@ def bootstrap_roles(gates: Collection[str] = ()) -> Iterator[JsonDict]:
     would create them. `gates` are the feature gates that are on though by default they are off."""
     text = pkgutil.get_data("celadon.kube", "data/bootstrap_roles.txt")
     assert text is not None, "bootstrap_roles.txt belongs to the package"
-    wanted = parse_version(current_release())
+    expected = parse_version(current_release())
     entries: dict[tuple[str, str], _Entry] = {}
     for entry in _entries(text.decode().splitlines(), gates):
         first, *more = entry.words
         if entry.kind == "release":
-            if parse_version(first) < wanted:
+            if parse_version(first) < expected:
                 break  # older than the current one
         elif entry.kind == "without":
             entries.pop((first, more[0]), None)
@@ -168,14 +168,14 @@ def _role(kind: str, name: str, lines: Sequence[str], labels: Sequence[str] = ()
 
 def _rule(line: str) -> JsonDict:
     verbs, preposition, rest = line.split(" ", 2)
-    expanded = [one for verb in verbs.split(",") for one in VERBS.get(verb, (verb,))]
+    expanded = [text for verb in verbs.split(",") for text in VERBS.get(verb, (verb,))]
     rule: JsonDict = {"verbs": sorted(expanded)}
     if preposition == "at":
         return {**rule, "nonResourceURLs": sorted(rest.split())}
     assert preposition == "on", line
-    groups, _, what = rest.partition(": ")
-    resources, _, names = what.partition(" named ")
-    rule["apiGroups"] = sorted("" if one == "core" else one for one in groups.split(","))
+    groups, _, subject = rest.partition(": ")
+    resources, _, names = subject.partition(" named ")
+    rule["apiGroups"] = sorted("" if group == "core" else group for group in groups.split(","))
     rule["resources"] = sorted(resources.split())
     if names:
         rule["resourceNames"] = sorted(names.split())
@@ -233,23 +233,26 @@ class PolicyRule:
     resource_names: tuple[str, ...] = ()
     non_resource_urls: tuple[str, ...] = ()
 
-    def allows(self, asked: Attributes) -> bool:
+    def allows(self, attributes: Attributes) -> bool:
         """Return whether this rule alone is enough."""
-        if asked.verb not in self.verbs and ALL not in self.verbs:
+        if attributes.verb not in self.verbs and ALL not in self.verbs:
             return False
-        if not asked.resource_request:
-            return any(covers_url(one, asked.path) for one in self.non_resource_urls)
-        if asked.group not in self.api_groups and ALL not in self.api_groups:
+        if not attributes.resource_request:
+            return any(
+                covers_url(non_resource_url, attributes.path)
+                for non_resource_url in self.non_resource_urls
+            )
+        if attributes.group not in self.api_groups and ALL not in self.api_groups:
             return False
-        if not self._has_resource(asked):
+        if not self._has_resource(attributes):
             return False
-        return not self.resource_names or asked.name in self.resource_names
+        return not self.resource_names or attributes.name in self.resource_names
 
-    def _has_resource(self, asked: Attributes) -> bool:
+    def _has_resource(self, attributes: Attributes) -> bool:
         resources = self.resources
-        if ALL in resources or full_resource(asked) in resources:
+        if ALL in resources or full_resource(attributes) in resources:
             return True
-        return bool(asked.subresource) and f"{ALL}/{asked.subresource}" in resources
+        return bool(attributes.subresource) and f"{ALL}/{attributes.subresource}" in resources
 
     def __str__(self) -> str:
         """`{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`, as refusals name it."""
@@ -277,19 +280,19 @@ class PolicyRule:
 
 def policy_rules(role: JsonObject) -> tuple[PolicyRule, ...]:
     """The rules of a Role or ClusterRole."""
-    return tuple(_policy_rules_rule(one) for one in role.get("rules") or ())
+    return tuple(_policy_rules_rule(rule) for rule in role.get("rules") or ())
 
 
-def _policy_rules_rule(given: JsonObject) -> PolicyRule:
+def _policy_rules_rule(value: JsonObject) -> PolicyRule:
     fields = ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs")
-    return PolicyRule(*(tuple(given.get(field) or ()) for field in fields))
+    return PolicyRule(*(tuple(value.get(field) or ()) for field in fields))
 
 
-def full_resource(asked: Attributes) -> str:
+def full_resource(attributes: Attributes) -> str:
     """The resource with its subresource: `pods/exec`."""
-    if not asked.subresource:
-        return asked.resource
-    return f"{asked.resource}/{asked.subresource}"
+    if not attributes.subresource:
+        return attributes.resource
+    return f"{attributes.resource}/{attributes.subresource}"
 
 
 def covers_url(pattern: str, path: str) -> bool:
@@ -418,19 +421,19 @@ class RoleIndex:
         """Another index, with these objects and without those; this one stays. What is changed is
         looked at, and read; the rest is shared."""
         put, removed = tuple(put), tuple(removed)
-        made = RoleIndex(aggregating=self._aggregating)
-        made._roles, made._given = {**self._roles}, {**self._given}
-        made._bindings, made._bound = {**self._bindings}, {**self._bound}
+        index = RoleIndex(aggregating=self._aggregating)
+        index._roles, index._given = {**self._roles}, {**self._given}
+        index._bindings, index._bound = {**self._bindings}, {**self._bound}
         for obj in (*removed, *put):
-            made._own_subjects(obj)
+            index._own_subjects(obj)
         for obj in removed:
-            made.remove(obj)
+            index.remove(obj)
         for obj in put:
-            made.put(obj)
+            index.put(obj)
         for obj in put:
             if obj.get("kind") in _ROLES:
-                made._said(_key(obj))
-        return made
+                index._said(_key(obj))
+        return index
 
     def _own_subjects(self, obj: JsonObject) -> None:
         """Copy the bindings of all subjects that a binding has or has had, so that changes stay in
@@ -440,16 +443,16 @@ class RoleIndex:
         key = _key(obj)
         former = self._bindings.get(key)
         subjects = (*_role_index_binding(key, obj).subjects, *(former.subjects if former else ()))
-        for who in {one.who for one in subjects}:
-            if (key[0], who) in self._bound:
-                self._bound[key[0], who] = {*self._bound[key[0], who]}
+        for subject in {item.who for item in subjects}:
+            if (key[0], subject) in self._bound:
+                self._bound[key[0], subject] = {*self._bound[key[0], subject]}
 
     def _said(self, key: Key) -> tuple[PolicyRule, ...]:
         """The rules that a role says itself."""
-        found = self._given.get(key)
-        if found is None:
-            found = self._given[key] = policy_rules(self._roles[key])
-        return found
+        rules = self._given.get(key)
+        if rules is None:
+            rules = self._given[key] = policy_rules(self._roles[key])
+        return rules
 
     def _forget(self) -> None:
         self._rules.clear()
@@ -474,26 +477,26 @@ class RoleIndex:
     def grants(self, user: User, namespace: str) -> tuple[Grant, ...]:
         """Return the grants of the whole cluster, then those in the namespace, if one is given."""
         asked = (user.name, user.groups, namespace)
-        found = self._remembered.get(asked)
-        if found is None:
-            found = tuple(self._find(user, namespace))
+        grants = self._remembered.get(asked)
+        if grants is None:
+            grants = tuple(self._find(user, namespace))
             if sum(map(len, (user.name, namespace, *user.groups))) <= LONGEST_REMEMBERED:
                 if len(self._remembered) >= REMEMBERED_USERS:
                     self._remembered.clear()
-                self._remembered[asked] = found
-        return found
+                self._remembered[asked] = grants
+        return grants
 
     def _find(self, user: User, namespace: str) -> Iterator[Grant]:
         identities = _identities(user)
         for where in dict.fromkeys((CLUSTER_WIDE, namespace)):
             names: set[str] = set()
-            for who in identities:
-                names |= self._bound.get((where, who), set())
+            for identity in identities:
+                names |= self._bound.get((where, identity), set())
             for name in sorted(names):
                 yield self._grant(self._bindings[where, name], identities, where)
 
     def _grant(self, binding: _Binding, identities: Mapping[Who, None], where: str) -> Grant:
-        subject = next(one for one in binding.subjects if one.who in identities)
+        subject = next(subject for subject in binding.subjects if subject.who in identities)
         role = binding.role
         source = f"{binding.title} of {role.kind} {quote(role.name)} to {subject.description}"
         return Grant(source, role, self.rules_of(role, where))
@@ -519,7 +522,7 @@ class RoleIndex:
             if other[0] or other == key or other in seen:
                 continue
             labels = metadata.labels(self._roles[other])
-            if any(one.matches(labels) for one in selectors):
+            if any(selector.matches(labels) for selector in selectors):
                 collected += self._collect(other, seen | {key})
         return tuple(collected)
 
@@ -541,16 +544,18 @@ def _role_index_binding(key: Key, obj: JsonObject) -> _Binding:
     title = (
         f"RoleBinding {quote(f'{name}/{where}')}" if where else f"ClusterRoleBinding {quote(name)}"
     )
-    subjects = (_subject(one, where) for one in obj.get("subjects") or ())
-    return _Binding(title, role_ref(obj), tuple(one for one in subjects if one is not None))
+    subjects = (_subject(subject, where) for subject in obj.get("subjects") or ())
+    return _Binding(
+        title, role_ref(obj), tuple(subject for subject in subjects if subject is not None)
+    )
 
 
-def _subject(given: JsonObject, where: str) -> _Subject | None:
+def _subject(value: JsonObject, where: str) -> _Subject | None:
     """Return the subject; None for what can be nobody."""
-    kind, name = str(given.get("kind") or ""), str(given.get("name") or "")
+    kind, name = str(value.get("kind") or ""), str(value.get("name") or "")
     if kind in {"User", "Group"}:
         return _Subject((kind, name), f"{kind} {quote(name)}")
-    space = given.get("namespace") or where
+    space = value.get("namespace") or where
     if kind != "ServiceAccount" or not space:
         return None
     account = f"{SERVICE_ACCOUNT_PREFIX}{space}:{name}"
@@ -565,13 +570,13 @@ def _identities(user: User) -> dict[Who, None]:
 def role_selectors(role: JsonObject) -> tuple[LabelSelector, ...]:
     """Return the selectors of a role's aggregation rule; none for a role that says its rules
     itself. A bad selector chooses nothing."""
-    given = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
-    return tuple([_selector(one) for one in given])
+    cluster_role_selectors = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
+    return tuple([_selector(item) for item in cluster_role_selectors])
 
 
-def _selector(given: JsonObject) -> LabelSelector:
+def _selector(value: JsonObject) -> LabelSelector:
     try:
-        return label_selector(given)
+        return label_selector(value)
     except SelectorError:
         return NOTHING
 
@@ -632,11 +637,11 @@ def aggregated(errors: Iterable[str]) -> str:
 # `pkg/registry/rbac/validation/policy_compact.go`.
 
 
-def uncovered(owned: Sequence[PolicyRule], wanted: Iterable[PolicyRule]) -> list[PolicyRule]:
-    """The single permissions in `wanted` that no owned rule includes, in their order."""
+def uncovered(owned: Sequence[PolicyRule], rules: Iterable[PolicyRule]) -> list[PolicyRule]:
+    """The single permissions in `rules` that no owned rule includes, in their order."""
     return [
         single
-        for rule in wanted
+        for rule in rules
         for single in single_permissions(rule)
         if not any(_covers(owner, single) for owner in owned)
     ]
@@ -656,31 +661,31 @@ def _covers(owner: PolicyRule, single: PolicyRule) -> bool:
     return (
         _has(owner.verbs, single.verbs)
         and _has(owner.api_groups, single.api_groups)
-        and all(_has_resource(owner.resources, one) for one in single.resources)
+        and all(_has_resource(owner.resources, resource) for resource in single.resources)
         and all(
-            any(covers_url(own, url) for own in owner.non_resource_urls)
+            any(covers_url(non_resource_url, url) for non_resource_url in owner.non_resource_urls)
             for url in single.non_resource_urls
         )
         and _has_names(owner.resource_names, single.resource_names)
     )
 
 
-def _has(owned: Collection[str], wanted: Iterable[str]) -> bool:
-    return ALL in owned or all(one in owned for one in wanted)
+def _has(owned: Collection[str], expected: Iterable[str]) -> bool:
+    return ALL in owned or all(text in owned for text in expected)
 
 
-def _has_resource(owned: Collection[str], wanted: str) -> bool:
-    if ALL in owned or wanted in owned:
+def _has_resource(owned: Collection[str], expected: str) -> bool:
+    if ALL in owned or expected in owned:
         return True
-    _, slash, subresource = wanted.partition("/")
+    _, slash, subresource = expected.partition("/")
     return bool(slash) and f"{ALL}/{subresource}" in owned
 
 
-def _has_names(owned: Collection[str], wanted: Collection[str]) -> bool:
+def _has_names(owned: Collection[str], expected: Collection[str]) -> bool:
     """Return who may touch only some names does not hold the right to touch any."""
-    if not wanted:
+    if not expected:
         return not owned
-    return not owned or all(one in owned for one in wanted)
+    return not owned or all(text in owned for text in expected)
 
 
 def compacted(rules: Iterable[PolicyRule]) -> list[PolicyRule]:

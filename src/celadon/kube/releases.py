@@ -232,10 +232,10 @@ def since(release: str) -> Callable[[Callable[P, Iterator[R]]], Callable[P, Iter
 
     def decorate(rule: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R]]:
         @functools.wraps(rule)
-        def asked(*args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
             return rule(*args, **kwargs) if is_since(release) else iter(())
 
-        return asked
+        return wrapped
 
     return decorate
 
@@ -245,10 +245,10 @@ def until(release: str) -> Callable[[Callable[P, Iterator[R]]], Callable[P, Iter
 
     def decorate(rule: Callable[P, Iterator[R]]) -> Callable[P, Iterator[R]]:
         @functools.wraps(rule)
-        def asked(*args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
+        def wrapped(*args: P.args, **kwargs: P.kwargs) -> Iterator[R]:
             return iter(()) if is_since(release) else rule(*args, **kwargs)
 
-        return asked
+        return wrapped
 
     return decorate
 

@@ -126,8 +126,8 @@ class Requirement:
         if self.operator is Operator.DOES_NOT_EXIST:
             return f"!{self.key}"
         values = ",".join(self.values)
-        shown = f"({values})" if self.operator in SET_OPERATORS else values
-        return f"{self.key}{self.operator.value}{shown}"
+        text = f"({values})" if self.operator in SET_OPERATORS else values
+        return f"{self.key}{self.operator.value}{text}"
 
 
 def _value_count_error(
@@ -158,13 +158,13 @@ def requirement(key: str, operator: Operator, values: Sequence[str] | None) -> R
     path = _VALUES
     errors = [key_error(_KEY, key)]
     errors.append(_value_count_error(operator, values, path))
-    found = tuple(values or ())
+    result = tuple(values or ())
     if operator in _ORDER:
         detail = "for 'Gt', 'Lt' operators, the value must be an integer"
-        for i, value in enumerate(found):
+        for i, value in enumerate(result):
             if _int64(value) is None:
                 errors.append(fieldpath.invalid(path.index(i), value, detail))
-    for i, value in enumerate(found):
+    for i, value in enumerate(result):
         messages = label_value(value)
         if messages:
             where = path.index(i).key(key)
@@ -172,7 +172,7 @@ def requirement(key: str, operator: Operator, values: Sequence[str] | None) -> R
     complaints = [error for error in errors if error is not None]
     if complaints:
         raise SelectorError(aggregate(complaints))
-    return Requirement(key, operator, tuple(sorted(set(found))))
+    return Requirement(key, operator, tuple(sorted(set(result))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +189,7 @@ class LabelSelector:
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Return whether all requirements hold."""
-        return not self.nothing and all(one.matches(labels) for one in self.requirements)
+        return not self.nothing and all(item.matches(labels) for item in self.requirements)
 
     def __str__(self) -> str:
         """The canonical text: requirements sorted by key."""
@@ -409,7 +409,7 @@ class _Parser:
     def _scan(self, text: str) -> list[str]:
         """Literals; the empty one is the end. A NUL ends a symbol or an identifier, or the text."""
         if len(text) > LONG:  # one call for all would keep other threads waiting
-            tokens = [found[0] for found in self.TOKEN.finditer(text)]
+            tokens = [item[0] for item in self.TOKEN.finditer(text)]
         else:
             tokens = self.TOKEN.findall(text)
         if "\0" not in text:
@@ -551,15 +551,15 @@ def parse_label_selector(text: str) -> LabelSelector:
     parts = text.split(",")
     known: dict[str, Requirement] = {}
     for part in dict.fromkeys(parts):
-        found = _plain_requirement(part)
-        if found is None:
+        plain_requirement = _plain_requirement(part)
+        if plain_requirement is None:
             break
-        known[part] = found
+        known[part] = plain_requirement
     else:
         return conjunction([known[part] for part in parts])
-    at = parts.index(part)
-    rest = _Parser(",".join(parts[at:]), is_begun=at > 0).parse()
-    return conjunction([known[part] for part in parts[:at]] + rest)
+    index = parts.index(part)
+    rest = _Parser(",".join(parts[index:]), is_begun=index > 0).parse()
+    return conjunction([known[part] for part in parts[:index]] + rest)
 
 
 def _plain_requirement(part: str) -> Requirement | None:

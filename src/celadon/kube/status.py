@@ -164,18 +164,18 @@ def unauthorized(message: str = "Unauthorized") -> StatusError:
     return _failure("Unauthorized", message)
 
 
-def forbidden_message(resource: GroupResource, name: str, why: str) -> str:
+def forbidden_message(resource: GroupResource, name: str, reason: str) -> str:
     """The text of a refusal; a name or a resource that is not known is left out of it."""
     if not resource.resource:
-        return f"forbidden: {why}"
+        return f"forbidden: {reason}"
     if not name:
-        return f"{resource} is forbidden: {why}"
-    return f"{resource} {quote(name)} is forbidden: {why}"
+        return f"{resource} is forbidden: {reason}"
+    return f"{resource} {quote(name)} is forbidden: {reason}"
 
 
-def forbidden(resource: GroupResource, name: str, why: str) -> StatusError:
-    """403; `why` follows `pods "x" is forbidden: `."""
-    return _failure("Forbidden", forbidden_message(resource, name, why), _of(resource, name))
+def forbidden(resource: GroupResource, name: str, reason: str) -> StatusError:
+    """403; `reason` follows `pods "x" is forbidden: `."""
+    return _failure("Forbidden", forbidden_message(resource, name, reason), _of(resource, name))
 
 
 def not_found(resource: GroupResource, name: str) -> StatusError:
@@ -213,26 +213,28 @@ def already_exists(
     """409 for a create; `being_deleted` if the object only waits for its finalizers. What
     `generates` has a `generateName`, perhaps beside a name: try again in a second."""
     prefix = "object is being deleted: " if being_deleted else ""
-    why = ", the server was not able to generate a unique name for the object" if generates else ""
-    message = f"{prefix}{resource} {quote(name)} already exists{why}"
+    reason = (
+        ", the server was not able to generate a unique name for the object" if generates else ""
+    )
+    message = f"{prefix}{resource} {quote(name)} already exists{reason}"
     details = _of(resource, name, retry_after_seconds=1) if generates else _of(resource, name)
     return _failure("AlreadyExists", message, details)
 
 
-def conflict(resource: GroupResource, name: str, why: str) -> StatusError:
+def conflict(resource: GroupResource, name: str, reason: str) -> StatusError:
     """Return the error about a conflict; for delete preconditions upstream passes the kind in place
     of the resource."""
-    message = f"Operation cannot be fulfilled on {resource} {quote(name)}: {why}"
+    message = f"Operation cannot be fulfilled on {resource} {quote(name)}: {reason}"
     return _failure("Conflict", message, _of(resource, name))
 
 
 def modified(resource: GroupResource, name: str) -> StatusError:
     """A stale `metadata.resourceVersion`."""
-    why = (
+    reason = (
         "the object has been modified; please apply your changes to the latest version and try "
         "again"
     )
-    return conflict(resource, name, why)
+    return conflict(resource, name, reason)
 
 
 def expired(message: str) -> StatusError:
@@ -240,9 +242,9 @@ def expired(message: str) -> StatusError:
     return _failure("Expired", message)
 
 
-def request_entity_too_large(why: str) -> StatusError:
-    """413; `why` names the limit."""
-    return _failure("RequestEntityTooLarge", f"Request entity too large: {why}")
+def request_entity_too_large(reason: str) -> StatusError:
+    """413; `reason` names the limit."""
+    return _failure("RequestEntityTooLarge", f"Request entity too large: {reason}")
 
 
 class Unroutable(StatusError):
@@ -276,17 +278,17 @@ def invalid(kind: GroupKind, name: str, errors: Sequence[FieldError]) -> StatusE
     return StatusError(Status(FAILURE, message, "Invalid", details, CODES["Invalid"]), errors)
 
 
-def too_many_requests(why: str, retry_after_seconds: int = 0) -> StatusError:
+def too_many_requests(reason: str, retry_after_seconds: int = 0) -> StatusError:
     """429, with the seconds to wait, if they are known."""
     waiting = StatusDetails(retry_after_seconds=retry_after_seconds)
     details = waiting if retry_after_seconds else None
-    return _failure("TooManyRequests", f"Too many requests: {why}", details)
+    return _failure("TooManyRequests", f"Too many requests: {reason}", details)
 
 
-def internal_error(why: str) -> StatusError:
-    """500; `why` follows `Internal error occurred: `."""
-    details = StatusDetails(causes=(StatusCause(why),))
-    return _failure("InternalError", f"Internal error occurred: {why}", details)
+def internal_error(reason: str) -> StatusError:
+    """500; `reason` follows `Internal error occurred: `."""
+    details = StatusDetails(causes=(StatusCause(reason),))
+    return _failure("InternalError", f"Internal error occurred: {reason}", details)
 
 
 def plain_error(message: str) -> StatusError:
@@ -299,7 +301,7 @@ def service_unavailable(message: str) -> StatusError:
     return _failure("ServiceUnavailable", message)
 
 
-def timeout(why: str, retry_after_seconds: int = 0) -> StatusError:
+def timeout(reason: str, retry_after_seconds: int = 0) -> StatusError:
     """504 for a request that took too long; 0 seconds: do not try again."""
     details = StatusDetails(retry_after_seconds=retry_after_seconds)
-    return _failure("Timeout", f"Timeout: {why}", details)
+    return _failure("Timeout", f"Timeout: {reason}", details)

@@ -123,7 +123,7 @@ def _of_all_lows(text: bytes) -> array[int]:
 
 def safe_digits(number: int) -> str:
     """The digits of a number as letters and digits that make no words."""
-    return "".join(SUFFIX_LETTERS[ord(one) % len(SUFFIX_LETTERS)] for one in str(number))
+    return "".join(SUFFIX_LETTERS[ord(text) % len(SUFFIX_LETTERS)] for text in str(number))
 
 
 def printed(template: JsonObject) -> str:
@@ -185,8 +185,8 @@ def _is_between(here: tuple[int, int], releases: str) -> bool:
 def _members(type_: str) -> Sequence[tuple[str, str, str, str]]:
     """Return for each field of a structure its name in JSON, its type, what stands before its
     value, and all that stands for it where there is none."""
-    heads = ((one, f"{one.name}:({one.type})") for one in _fields(type_))
-    return [(one.key, one.type, head, head + _absent(one.type)) for one, head in heads]
+    heads = ((field, f"{field.name}:({field.type})") for field in _fields(type_))
+    return [(field.key, field.type, head, head + _absent(field.type)) for field, head in heads]
 
 
 @per_release()
@@ -244,7 +244,7 @@ def _struct_writer(type_: str) -> _Write:
         if part is None:
             spelled: list[_Part] = []
             spell(members, spelled)
-            part = _Part(b"".join(one.text for one in spelled))
+            part = _Part(b"".join(part.text for part in spelled))
             if len(known) >= _FEW_SHAPES:
                 known.clear()
             known[key] = part
@@ -270,9 +270,9 @@ def _write_list(write: _Write, value: Json, parts: list[_Part]) -> None:
         parts.append(_NIL)
         return
     before = _BEGIN_LIST
-    for one in value:
+    for item in value:
         parts.append(before)
-        write(one, parts)
+        write(item, parts)
         before = _SPACE
     parts.append(_END)
 
@@ -323,8 +323,8 @@ def _time(_: Json) -> str:
 
 def _quantity(value: Json) -> str:
     """One that was never set has no format."""
-    given = None if value is None else parse(str(value))
-    quantity = given or Quantity(0)
+    none = None if value is None else parse(str(value))
+    quantity = none or Quantity(0)
     mantissa, scale, exact = quantity.mantissa, quantity.scale, _NOT_SET
     if quantity.exact is not None:
         mantissa = scale = 0
@@ -336,7 +336,7 @@ def _quantity(value: Json) -> str:
             f"{{unscaled:(big.Int){{neg:(bool){negative} abs:(big.nat)[{_words(unscaled)}]}} "
             f"scale:(inf.Scale){-exponent}}}"
         )
-    form = "" if given is None else quantity.format.value
+    form = "" if none is None else quantity.format.value
     return (
         f"{{i:(resource.int64Amount){{value:(int64){mantissa} scale:(resource.Scale){scale}}} "
         f"d:(resource.infDecAmount){{Dec:(*inf.Dec){exact}}} "

@@ -61,26 +61,26 @@ def node_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
         yield "spec.configSource: the feature is removed"
     if spec.get("externalID"):
         yield "spec.externalID: this field is deprecated, and is unused by Kubernetes"
-    for index, one in enumerate(spec.get("podCIDRs") or ()):
-        yield from range_warnings(FieldPath("spec", "podCIDRs").index(index), one)
+    for index, item in enumerate(spec.get("podCIDRs") or ()):
+        yield from range_warnings(FieldPath("spec", "podCIDRs").index(index), item)
 
 
 def pod_status_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Yield the warnings about the status of a Pod."""
     status = obj.get("status") or {}
     for field in ("podIPs", "hostIPs"):
-        for index, one in enumerate(status.get(field) or ()):
-            at = _STATUS.child(field).index(index).child("ip")
-            yield from address_warnings(at, one.get("ip", ""))
+        for index, item in enumerate(status.get(field) or ()):
+            path = _STATUS.child(field).index(index).child("ip")
+            yield from address_warnings(path, item.get("ip", ""))
 
 
 def runtime_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Yield the warnings about a RuntimeClass."""
     selector = (obj.get("scheduling") or {}).get("nodeSelector") or {}
     for key in sorted(selector):
-        why = label_deprecation(key)
-        if why is not None:
-            yield f"scheduling.nodeSelector: {why}"
+        reason = label_deprecation(key)
+        if reason is not None:
+            yield f"scheduling.nodeSelector: {reason}"
 
 
 @since("1.32")
@@ -105,9 +105,9 @@ def resource_quota_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator
         limit = f"limits.{resource}"
         if request is None or limit not in hard:
             continue
-        asked, most = quantity.parse(hard[request]), quantity.parse(hard[limit])
-        if asked.compare(most) > 0:
-            yield (f"ResourceQuota {request} ({asked}) should be less than {limit} ({most})")
+        parse, most = quantity.parse(hard[request]), quantity.parse(hard[limit])
+        if parse.compare(most) > 0:
+            yield (f"ResourceQuota {request} ({parse}) should be less than {limit} ({most})")
 
 
 _SHORT_REQUESTS: Final = ("cpu", "memory")
@@ -142,15 +142,15 @@ def _unknown_formats(definition: JsonObject) -> list[str]:
     from celadon.kube.crd.openapi_validation import known_format
     from celadon.kube.crd.structural_schemas import every_schema
 
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for _, schema in internal_definition(definition.get("spec") or {}).schemas():
         for node in every_schema(schema):
             name, type_ = node.get("format") or "", node.get("type") or ""
             if type_ != "string" and not is_since("1.36"):
                 continue
             if name and not known_format(name, type_):
-                found[name] = None
-    return [*found]
+                result[name] = None
+    return [*result]
 
 
 def custom_resource_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
@@ -159,8 +159,8 @@ def custom_resource_warnings(obj: JsonObject, old: JsonObject | None) -> Iterato
     had = () if old is None else metadata.metadata(old).get("finalizers") or ()
     added = set(metadata.metadata(obj).get("finalizers") or ()) - set(had)
     for finalizer in sorted(added):
-        for why in name_rules.qualified_name(finalizer):
-            yield f"metadata.finalizers: {quote(finalizer)}: {why}"
+        for reason in name_rules.qualified_name(finalizer):
+            yield f"metadata.finalizers: {quote(finalizer)}: {reason}"
         if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
             path = " including a path (/)" if "." in finalizer and is_since("1.32") else ""
             yield (
@@ -206,11 +206,11 @@ def service_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     if not headless and not external_name:
         yield from _deprecated_external(spec)
     if spec.get("loadBalancerIP"):
-        at = _SPEC.child("loadBalancerIP")
-        yield from address_warnings(at, spec["loadBalancerIP"], of_service=True)
-    for index, one in enumerate(spec.get("loadBalancerSourceRanges") or ()):
-        at = _SPEC.child("loadBalancerSourceRanges").index(index)
-        yield from range_warnings(at, one, of_service=True)
+        path = _SPEC.child("loadBalancerIP")
+        yield from address_warnings(path, spec["loadBalancerIP"], of_service=True)
+    for index, item in enumerate(spec.get("loadBalancerSourceRanges") or ()):
+        path = _SPEC.child("loadBalancerSourceRanges").index(index)
+        yield from range_warnings(path, item, of_service=True)
     if external_name and spec.get("externalIPs"):
         yield 'spec.externalIPs is ignored when spec.type is "ExternalName"'
     if not external_name and spec.get("externalName"):
@@ -283,9 +283,9 @@ def endpoints_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
         return
     for index, subset in enumerate(obj.get("subsets") or ()):
         for field in ("addresses", "notReadyAddresses"):
-            at = FieldPath("subsets").index(index).child(field)
+            path = FieldPath("subsets").index(index).child(field)
             for number, address in enumerate(subset.get(field) or ()):
-                yield from address_warnings(at.index(number).child("ip"), address.get("ip", ""))
+                yield from address_warnings(path.index(number).child("ip"), address.get("ip", ""))
 
 
 def endpoint_slice_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
@@ -296,9 +296,9 @@ def endpoint_slice_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator
     if _is_managed(obj, SLICE_MANAGERS):
         return
     for index, endpoint in enumerate(obj.get("endpoints") or ()):
-        at = FieldPath("endpoints").index(index).child("addresses")
+        path = FieldPath("endpoints").index(index).child("addresses")
         for number, address in enumerate(endpoint.get("addresses") or ()):
-            yield from address_warnings(at.index(number), address)
+            yield from address_warnings(path.index(number), address)
 
 
 def network_policy_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
@@ -306,23 +306,23 @@ def network_policy_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[s
     spec = obj.get("spec") or {}
     for field, peers in (("ingress", "from"), ("egress", "to")):
         for index, rule in enumerate(spec.get(field) or ()):
-            at = _SPEC.child(field).index(index).child(peers)
+            path = _SPEC.child(field).index(index).child(peers)
             for number, peer in enumerate(rule.get(peers) or ()):
-                yield from _block(peer.get("ipBlock"), at.index(number).child("ipBlock"))
+                yield from _block(peer.get("ipBlock"), path.index(number).child("ipBlock"))
 
 
 def _block(block: JsonObject | None, path: FieldPath) -> Iterator[str]:
     if block is None:
         return
     yield from range_warnings(path.child("cidr"), block.get("cidr", ""))
-    for index, one in enumerate(block.get("except") or ()):
-        yield from range_warnings(path.child("except").index(index), one)
+    for index, item in enumerate(block.get("except") or ()):
+        yield from range_warnings(path.child("except").index(index), item)
 
 
 def service_cidr_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Yield the warnings about a ServiceCIDR."""
-    for index, one in enumerate((obj.get("spec") or {}).get("cidrs") or ()):
-        yield from range_warnings(_SPEC.child("cidrs").index(index), one)
+    for index, cidr in enumerate((obj.get("spec") or {}).get("cidrs") or ()):
+        yield from range_warnings(_SPEC.child("cidrs").index(index), cidr)
 
 
 # --- Secret warnings ---------------------------------------------------------
@@ -378,8 +378,8 @@ def volume_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     if STORAGE_CLASS in notes:
         yield f"{_NOTES.key(STORAGE_CLASS)}: {_OLD_CLASS}"
     if MOUNT_OPTIONS in notes and is_since("1.31"):
-        why = 'deprecated since v1.31; use "mountOptions" attribute instead'
-        yield f"{_NOTES.key(MOUNT_OPTIONS)}: {why}"
+        reason = 'deprecated since v1.31; use "mountOptions" attribute instead'
+        yield f"{_NOTES.key(MOUNT_OPTIONS)}: {reason}"
     if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
         yield (
             "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. "
@@ -387,11 +387,11 @@ def volume_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
         )
     required = (spec.get("nodeAffinity") or {}).get("required") or {}
     for index, term in enumerate(required.get("nodeSelectorTerms") or ()):
-        at = _SPEC.child("nodeAffinity", "required", "nodeSelectorTerms").index(index)
-        yield from term_warnings(term, at)
-    for field, shown, release in DEPRECATED_SOURCES:
+        path = _SPEC.child("nodeAffinity", "required", "nodeSelectorTerms").index(index)
+        yield from term_warnings(term, path)
+    for field, deprecated_source, release in DEPRECATED_SOURCES:
         if spec.get(field) is not None:
-            yield f"{_SPEC.child(shown)}: deprecated in {release}"
+            yield f"{_SPEC.child(deprecated_source)}: deprecated in {release}"
 
 
 def claim_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
@@ -404,12 +404,12 @@ def claim_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
 def storage_class_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     """Yield the warnings about a StorageClass."""
     for index, term in enumerate(obj.get("allowedTopologies") or ()):
-        at = FieldPath("allowedTopologies").index(index).child("matchLabelExpressions")
+        path = FieldPath("allowedTopologies").index(index).child("matchLabelExpressions")
         for number, expression in enumerate(term.get("matchLabelExpressions") or ()):
             key = expression.get("key", "")
-            why = label_deprecation(key)
-            if why is not None:
-                yield f"{at.index(number).child('key')}: {why}"
+            reason = label_deprecation(key)
+            if reason is not None:
+                yield f"{path.index(number).child('key')}: {reason}"
 
 
 def storage_capacity_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
@@ -469,8 +469,8 @@ def _pod_names(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
 
 
 def _spec(obj: JsonObject) -> JsonObject:
-    found: JsonObject = obj.get("spec") or {}
-    return found
+    spec: JsonObject = obj.get("spec") or {}
+    return spec
 
 
 def controller_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
@@ -497,8 +497,8 @@ def stateful_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[s
     """The claims of a changed one are looked at whatever changed, and their path is upstream's."""
     yield from daemon_set_warnings(obj, old)
     for index, claim in enumerate(_spec(obj).get("volumeClaimTemplates") or ()):
-        at = _CLAIMS.index(index)
-        where = at if old is None else at.child("Spec")
+        path = _CLAIMS.index(index)
+        where = path if old is None else path.child("Spec")
         yield from claim_spec_warnings(claim.get("spec") or {}, where)
     yield from _endless_history(_spec(obj).get("revisionHistoryLimit"))
 

@@ -244,13 +244,16 @@ def stateful_pod(owner: JsonObject, ordinal: int, revision: str) -> JsonDict:
     if spec.get("serviceName"):
         pod["spec"]["subdomain"] = spec["serviceName"]
     claims = {
-        metadata.name(one): claim_name(one, own) for one in spec.get("volumeClaimTemplates") or ()
+        metadata.name(volume_claim_template): claim_name(volume_claim_template, own)
+        for volume_claim_template in spec.get("volumeClaimTemplates") or ()
     }
     volumes: list[dict[str, object]] = [
         {"name": name, "persistentVolumeClaim": {"claimName": claim}}
         for name, claim in claims.items()
     ]
-    others = (one for one in pod["spec"].get("volumes") or () if one.get("name") not in claims)
+    others = (
+        volume for volume in pod["spec"].get("volumes") or () if volume.get("name") not in claims
+    )
     volumes += others
     if volumes:
         pod["spec"]["volumes"] = volumes
@@ -285,7 +288,7 @@ def job_pod(
 
 def _tell_index(container: JsonDict) -> None:
     variables = container.get("env") or []
-    if any(one.get("name") == INDEX_VARIABLE for one in variables):
+    if any(variable.get("name") == INDEX_VARIABLE for variable in variables):
         return
     source = {"fieldRef": {"fieldPath": f"metadata.labels['{COMPLETION_INDEX}']"}}
     container["env"] = [*variables, {"name": INDEX_VARIABLE, "valueFrom": source}]
@@ -371,7 +374,7 @@ class _Controller:
 def created_kinds(kind: GroupKind) -> tuple[str, ...]:
     """Return what becomes of a workload of a kind, one after the other; nothing of other kinds."""
     kinds = _CREATED.get(kind, ())
-    further = (created_kinds(_BETWEEN[one]) for one in kinds if one in _BETWEEN)
+    further = (created_kinds(_BETWEEN[kind]) for kind in kinds if kind in _BETWEEN)
     return (*kinds, *itertools.chain.from_iterable(further))
 
 
@@ -392,8 +395,8 @@ def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
     if kind != _STATEFUL_SET:
         return (created,)
     claims_before = (
-        CreatedObject(one, user, (*_CLAIM_TEMPLATES, number), count)
-        for number, one in enumerate(claims(workload, first_ordinal(workload)))
+        CreatedObject(claim, user, (*_CLAIM_TEMPLATES, number), count)
+        for number, claim in enumerate(claims(workload, first_ordinal(workload)))
     )
     return (*claims_before, created)
 
@@ -490,8 +493,8 @@ def _parallel(spec: JsonObject) -> int:
     """The pods of a Job that run side by side."""
     if spec.get("suspend"):
         return 0
-    given, completions = spec.get("parallelism"), spec.get("completions")
-    parallelism = given if isinstance(given, int) else 1
+    value, completions = spec.get("parallelism"), spec.get("completions")
+    parallelism = value if isinstance(value, int) else 1
     return min(parallelism, completions) if isinstance(completions, int) else parallelism
 
 

@@ -91,18 +91,18 @@ class DerReader:
             raise DerError("not whole bytes")
         return content[1:]
 
-    def _length(self, at: int) -> tuple[int, int]:
+    def _length(self, index: int) -> tuple[int, int]:
         """The length that stands at a position, and where it ends."""
-        if at >= len(self._data):
+        if index >= len(self._data):
             raise DerError("cut off")
-        first = self._data[at]
+        first = self._data[index]
         if first < 0x80:
-            return first, at + 1
+            return first, index + 1
         size = first & 0x7F
-        digits = self._data[at + 1 : at + 1 + size]
+        digits = self._data[index + 1 : index + 1 + size]
         if not 0 < size <= 4 or len(digits) < size:
             raise DerError("a length that is none")
-        return int.from_bytes(digits, "big"), at + 1 + size
+        return int.from_bytes(digits, "big"), index + 1 + size
 
 
 BOOLEAN: Final = 0x01
@@ -198,15 +198,15 @@ def name_texts(name: bytes) -> list[tuple[bytes, str | None]]:
 
 
 def _attribute_texts(sets: DerReader) -> list[tuple[bytes, str | None]]:
-    found = []
+    result = []
     while not sets.is_empty:
         try:
             attributes = sets.inner(SET)
         except DerError:
             raise DerError("invalid RDNSequence") from None
         while not attributes.is_empty:
-            found.append(_attribute(attributes))
-    return found
+            result.append(_attribute(attributes))
+    return result
 
 
 def _attribute(attributes: DerReader) -> tuple[bytes, str | None]:
@@ -327,16 +327,16 @@ class Curve:
 
     def public_key(self, secret: int) -> bytes:
         """The uncompressed point of a private key."""
-        found: Point = None
+        none: Point = None
         addend: Point = self.base
         while secret:
             if secret & 1:
-                found = self._sum(found, addend)
+                none = self._sum(none, addend)
             addend = self._sum(addend, addend)
             secret >>= 1
-        if found is None:
+        if none is None:
             return b"\0"
-        return b"\4" + b"".join(part.to_bytes(self.size, "big") for part in found)
+        return b"\4" + b"".join(part.to_bytes(self.size, "big") for part in none)
 
     def _sum(self, one: Point, other: Point) -> Point:
         if one is None or other is None:
@@ -453,11 +453,11 @@ def ed25519_verifies(key: bytes, message: bytes, signature: bytes) -> bool:
     digest = hashlib.sha512(signature[:32] + key + message).digest()
     x, y = point
     times = int.from_bytes(digest, "little") % _EDWARDS_ORDER
-    found = _extended_sum(
+    extended_sum = _extended_sum(
         _extended_multiple(scalar, _BASE), _extended_multiple(times, (_PRIME - x, y))
     )
-    inverse = pow(found[2], -1, _PRIME)
-    x, y = found[0] * inverse % _PRIME, found[1] * inverse % _PRIME
+    inverse = pow(extended_sum[2], -1, _PRIME)
+    x, y = extended_sum[0] * inverse % _PRIME, extended_sum[1] * inverse % _PRIME
     return (y | (x & 1) << 255).to_bytes(32, "little") == signature[:32]
 
 
@@ -533,14 +533,14 @@ def pem_blocks(text: bytes) -> Iterator[PemBlock]:
 
 def _blocks(text: bytes) -> Iterator[tuple[PemBlock, int]]:
     """All of them, each with where it ends."""
-    for found in _BLOCK.finditer(text):
-        body = b"".join(found["body"].split())
+    for item in _BLOCK.finditer(text):
+        body = b"".join(item["body"].split())
         try:
             content = binascii.a2b_base64(body, strict_mode=True)
         except binascii.Error:
             continue
-        kind = found["kind"].decode("utf-8", "replace")
-        yield PemBlock(kind, content, bool(found["headers"])), found.end()
+        kind = item["kind"].decode("utf-8", "replace")
+        yield PemBlock(kind, content, bool(item["headers"])), item.end()
 
 
 CERTIFICATE: Final = "CERTIFICATE"
@@ -550,17 +550,17 @@ _NO_BLOCK: Final = "unable to parse bytes as PEM block"
 def bundle_fault(text: bytes) -> str:
     """Return why there is nobody to be trusted in a bundle of certificates, in the words of
     client-go's `transport`; empty if there is."""
-    found = [*_blocks(text)]
+    result = [*_blocks(text)]
     fault = ""
-    for block, _ in found:
+    for block, _ in result:
         if block.kind != CERTIFICATE or block.has_headers:
             continue
         if authority_of(block.content) is not Authority.NO_CERTIFICATE:
             return ""
         fault = fault or "failed to parse certificate: x509: malformed certificate"
     if not fault:
-        rest = text[found[-1][1] :] if found else text
-        is_read = rest in (b"", b"\n", b"\r\n") and bool(found)
+        rest = text[result[-1][1] :] if result else text
+        is_read = rest in (b"", b"\n", b"\r\n") and bool(result)
         fault = "no valid certificate authority data seen" if is_read else _NO_BLOCK
     return f"unable to load root certificates: {fault}"
 
@@ -649,11 +649,11 @@ class _Fields:
     def __init__(self, reader: DerReader) -> None:
         self._reader = reader
 
-    def read(self, what: str) -> DerReader:
+    def read(self, subject: str) -> DerReader:
         try:
             return self._reader.inner()
         except DerError:
-            raise KeyFault(f"x509: malformed {what}") from None
+            raise KeyFault(f"x509: malformed {subject}") from None
 
     def version(self) -> None:
         try:
@@ -677,12 +677,12 @@ def _certificate_key(der: bytes) -> PublicKey:
     fields.serial()
     fields.read("signature algorithm identifier")
     _Fields(outer).read("algorithm identifier")
-    for what in ("issuer", "validity", "issuer"):
-        fields.read(what)
-    found = _public_key(fields.read("spki"))
+    for item in ("issuer", "validity", "issuer"):
+        fields.read(item)
+    public_key = _public_key(fields.read("spki"))
     if not whole.is_empty:
         raise KeyFault("x509: trailing data")
-    return found
+    return public_key
 
 
 def _public_key(reader: DerReader) -> PublicKey:

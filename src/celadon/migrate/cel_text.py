@@ -98,7 +98,7 @@ def constant(value: bool) -> Condition:  # noqa: FBT001 - the value is all there
 def comparison(left: Text | str, operator: str, right: Text | str) -> Condition:
     """Return `left operator right`. Doubles are never compared here: NaN would break the
     opposite."""
-    texts = [one if isinstance(one, str) else one.inside(Binding.SUM) for one in (left, right)]
+    texts = [item if isinstance(item, str) else item.inside(Binding.SUM) for item in (left, right)]
     return Condition(
         f"{texts[0]} {operator} {texts[1]}",
         Binding.RELATION,
@@ -147,23 +147,27 @@ def _joined(
 ) -> Condition:
     flat = (
         each
-        for one in conditions
-        for each in (one.operands if one.operands and one.binding is binding else [one])
+        for condition in conditions
+        for each in (
+            condition.operands
+            if condition.operands and condition.binding is binding
+            else [condition]
+        )
     )
-    kept = list(dict.fromkeys(one for one in flat if one != neutral))
-    kept = _absorbed(_with_joined_loops(kept, binding), binding)
-    if decisive in kept:
+    fromkeys = list(dict.fromkeys(condition for condition in flat if condition != neutral))
+    fromkeys = _absorbed(_with_joined_loops(fromkeys, binding), binding)
+    if decisive in fromkeys:
         return decisive
-    if len(kept) < 2:
-        return kept[0] if kept else neutral
+    if len(fromkeys) < 2:
+        return fromkeys[0] if fromkeys else neutral
     operators = {Binding.AND: " && ", Binding.OR: " || "}
     other = _OTHER[binding]
     return Condition(
-        operators[binding].join(one.inside(binding) for one in kept),
+        operators[binding].join(condition.inside(binding) for condition in fromkeys),
         binding,
-        operators[other].join(negation(one).inside(other) for one in kept),
+        operators[other].join(negation(condition).inside(other) for condition in fromkeys),
         other,
-        tuple(kept),
+        tuple(fromkeys),
     )
 
 
@@ -193,16 +197,16 @@ def _grouped(
     key: Callable[[Loop], object],
     together: Callable[[Loop, Loop], Loop],
 ) -> list[Condition]:
-    found: dict[object, Condition] = {}
-    for one in conditions:
-        loop = one.loop
+    result: dict[object, Condition] = {}
+    for condition in conditions:
+        loop = condition.loop
         if loop is None or loop.is_negated is not (binding is Binding.OR):
-            found[one] = one
+            result[condition] = condition
             continue
-        known = found.get(key(loop))
+        known = result.get(key(loop))
         same = known.loop if known is not None else None
-        found[key(loop)] = one if same is None else _loop(together(same, loop))
-    return list(found.values())
+        result[key(loop)] = condition if same is None else _loop(together(same, loop))
+    return list(result.values())
 
 
 def _loop(loop: Loop) -> Condition:
@@ -222,24 +226,28 @@ def _loop(loop: Loop) -> Condition:
 def _absorbed(conditions: Sequence[Condition], binding: Binding) -> list[Condition]:
     """Return operands without what another of them says already: `a || !a && b` is `a || b`."""
     known = set(conditions)
-    made: list[Condition] = []
-    for one in conditions:
-        if not one.operands:
-            made.append(one)
+    result: list[Condition] = []
+    for condition in conditions:
+        if not condition.operands:
+            result.append(condition)
             continue
-        if known & set(one.operands):
+        if known & set(condition.operands):
             continue
         left = [
-            _without(each, known, binding) for each in one.operands if negation(each) not in known
+            _without(each, known, binding)
+            for each in condition.operands
+            if negation(each) not in known
         ]
-        is_same = left == list(one.operands)
+        is_same = left == list(condition.operands)
         together = conjunction if binding is Binding.OR else disjunction
-        made.append(one if is_same else together(left))
-    return made
+        result.append(condition if is_same else together(left))
+    return result
 
 
-def _without(condition: Condition, known: Collection[Condition], binding: Binding) -> Condition:
-    left = [one for one in condition.operands if one not in known]
+def _without(
+    condition: Condition, conditions: Collection[Condition], binding: Binding
+) -> Condition:
+    left = [operand for operand in condition.operands if operand not in conditions]
     if len(left) == len(condition.operands):
         return condition
     return disjunction(left) if binding is Binding.OR else conjunction(left)
@@ -309,9 +317,8 @@ def literal(value: Json) -> str:
         case list() | tuple():
             return f"[{', '.join(map(literal, value))}]"
         case dict():
-            return (
-                f"{{{', '.join(f'{quoted(key)}: {literal(one)}' for key, one in value.items())}}}"
-            )
+            entries = [f"{quoted(key)}: {literal(member)}" for key, member in value.items()]
+            return f"{{{', '.join(entries)}}}"
     raise TypeError(f"no JSON: {value!r}")
 
 
@@ -323,7 +330,7 @@ def quoted(text: str) -> str:
     # A raw string cannot hold its own quote.
     if "\\" in text and "'" not in text and text.isprintable():
         return f"r'{text}'"
-    return f"'{''.join(_ESCAPES.get(one) or _escaped(one) for one in text)}'"
+    return f"'{''.join(_ESCAPES.get(text) or _escaped(text) for text in text)}'"
 
 
 def _escaped(character: str) -> str:

@@ -188,25 +188,25 @@ class Place:
     @property
     def unsure(self) -> int:
         """Return how many steps may lead nowhere."""
-        return sum(not one.is_sure for one in self.steps) + (self.given != ALWAYS)
+        return sum(not step.is_sure for step in self.steps) + (self.given != ALWAYS)
 
     @property
     def plain(self) -> str:
         """The value, where it is there."""
-        return self.root + "".join(one.plain() for one in self.steps)
+        return self.root + "".join(step.plain() for step in self.steps)
 
     @property
     def optional(self) -> str:
         """The value as an optional one: every step from the first one that may lead nowhere."""
         if self.given != ALWAYS:
             root = f"({self.given.text} ? optional.of({self.root}) : optional.none())"
-            return root + "".join(one.optional() for one in self.steps)
-        first = next((n for n, one in enumerate(self.steps) if not one.is_sure), len(self.steps))
+            return root + "".join(step.optional() for step in self.steps)
+        first = next((n for n, step in enumerate(self.steps) if not step.is_sure), len(self.steps))
         sure, unsure = self.steps[:first], self.steps[first:]
         return (
             self.root
-            + "".join(one.plain() for one in sure)
-            + "".join(one.optional() for one in unsure)
+            + "".join(step.plain() for step in sure)
+            + "".join(step.optional() for step in unsure)
         )
 
     def present(self) -> Condition:
@@ -221,9 +221,9 @@ class Place:
             )  # null is no list to a type checker
         if self.unsure > 1:
             return truth(f"{self.optional}.hasValue()")
-        first = next(n for n, one in enumerate(self.steps) if not one.is_sure)
+        first = next(n for n, step in enumerate(self.steps) if not step.is_sure)
         return _has(
-            self.root + "".join(one.plain() for one in self.steps[:first]), self.steps[first]
+            self.root + "".join(step.plain() for step in self.steps[:first]), self.steps[first]
         )
 
     @property
@@ -252,8 +252,8 @@ class Place:
 
     def there(self) -> Place:
         """The same place, where it is known to be there."""
-        known = (replace(one, is_sure=True, is_nullable=False) for one in self.steps)
-        return replace(self, steps=tuple(known), given=ALWAYS)
+        steps = (replace(step, is_sure=True, is_nullable=False) for step in self.steps)
+        return replace(self, steps=tuple(steps), given=ALWAYS)
 
     @property
     def item_name(self) -> str:
@@ -290,8 +290,8 @@ class Place:
 
     def from_end(self, index: int) -> Place:
         """An item of a list that is there, by its number from the end, which has the number 1."""
-        known = self.there().plain
-        step = Step(f"size({known}) - {index}", is_field=False, is_sure=False, is_index=True)
+        plain = self.there().plain
+        step = Step(f"size({plain}) - {index}", is_field=False, is_sure=False, is_index=True)
         whole = replace(self.there(), given=self.present())
         path = f"{self.path}[*]"
         return replace(whole, shape=self.shape.item(), steps=(*whole.steps, step), path=path)
@@ -337,7 +337,7 @@ _OF_ALL: Final = frozenset({"apiVersion", "kind", "metadata", "metadata.name"})
 def object_place(gvks: Sequence[GroupVersionKind], root: str = "object") -> Place:
     """Return the object of a request that is of one of some kinds: with a schema where it is of
     one kind that is built in."""
-    schemas = [schema_for(one) for one in gvks]
+    schemas = [schema_for(gvk) for gvk in gvks]
     # Several kinds have several schemas: only what all objects have is sure then.
     if len(gvks) != 1 or schemas[0] is None:
         return Place(root, Shape(), always=_OF_ALL)
@@ -357,4 +357,4 @@ def _paths(value: Json, path: str = "") -> set[str]:
     if not isinstance(value, Mapping):
         return set()
     paths = {f"{path}{name}" for name in value}
-    return paths.union(*(_paths(one, f"{path}{name}.") for name, one in value.items()))
+    return paths.union(*(_paths(value, f"{path}{name}.") for name, value in value.items()))

@@ -47,7 +47,7 @@ _NAMESPACE: Final = GroupVersionKind("", "v1", "Namespace")
 
 
 def request_for(
-    given: JsonObject,
+    value: JsonObject,
     operation: Operation,
     user: User,
     catalog: Catalog,
@@ -59,12 +59,12 @@ def request_for(
     become. What lives in namespaces and names none is in `default`. An API server writes some
     lists that are not given as null; gator does not, and judges objects that lack what they
     must have."""
-    obj = dict(given)
+    obj = dict(value)
     group, _, version = str(obj.get("apiVersion", "")).rpartition("/")
     gvk = GroupVersionKind(group, version, str(obj.get("kind", "")))
-    known = catalog.by_gvk(gvk)
+    resource = catalog.by_gvk(gvk)
     name, namespace = metadata.name(obj), metadata.namespace(obj)
-    if known is None or known.namespaced:
+    if resource is None or resource.namespaced:
         # gator and `kyverno test` judge files, which need not name a namespace.
         namespace = namespace or "default"
         obj["metadata"] = {**(obj.get("metadata") or {}), "namespace": namespace}
@@ -75,7 +75,7 @@ def request_for(
     return Request(
         operation,
         gvk,
-        known.gvr if known else guess_resource(gvk),
+        resource.gvr if resource else guess_resource(gvk),
         name=name,
         namespace=namespace,
         object=None if operation is Operation.DELETE else judged,
@@ -92,13 +92,13 @@ def _as_written(obj: JsonObject, gvk: GroupVersionKind, *, with_nulls: bool) -> 
         read = round_trip(obj, gvk) or obj
     except DecodeError:
         return obj
-    return read if with_nulls else {name: _without_nulls(one) for name, one in read.items()}
+    return read if with_nulls else {name: _without_nulls(member) for name, member in read.items()}
 
 
 def _without_nulls(value: Json) -> Json:
     if isinstance(value, Mapping):
-        return {name: _without_nulls(one) for name, one in value.items() if one is not None}
-    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
+        return {name: _without_nulls(value) for name, value in value.items() if value is not None}
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
 def namespace_with(name: str, labels: Mapping[str, str]) -> JsonObject:
@@ -167,15 +167,15 @@ def disagreement(
     found is empty where all is as expected."""
     messages = tuple(_messages(case, documents, catalog))
     # A case without assertions expects a violation, as gator does.
-    for one in case.assertions or ({},):
-        pattern = str(one.get("message") or "")
+    for assertion in case.assertions or ({},):
+        pattern = str(assertion.get("message") or "")
         is_found = any(re.search(pattern, text) for text in messages)
-        if is_found != _wants(one.get("violations")):
+        if is_found != _wants(assertion.get("violations")):
             expected = "no violation" if is_found else "a violation"
             if pattern:
                 expected += f" with `{pattern}`"
-            found = "violations" if messages else "no violation"
-            return expected, found, "; ".join(messages)
+            result = "violations" if messages else "no violation"
+            return expected, result, "; ".join(messages)
     return "", "", ""
 
 
@@ -196,22 +196,28 @@ def _messages(case: GatorCase, documents: Sequence[JsonObject], catalog: Catalog
         operation = Operation[name] if name in Operation.__members__ else operation
         old = asked.get("oldObject")
         obj = asked.get("object") or old or {}
-        given = asked.get("userInfo") or {}
-        user = User(given.get("username") or user.name, tuple(given.get("groups") or ()))
+        user_info = asked.get("userInfo") or {}
+        user = User(user_info.get("username") or user.name, tuple(user_info.get("groups") or ()))
     request = request_for(obj, operation, user, catalog, old, with_nulls=False)
     namespaces = [
-        namespace_with(metadata.name(one), metadata.labels(one))
-        for one in case.inventory
-        if one.get("kind") == "Namespace"
+        namespace_with(metadata.name(item), metadata.labels(item))
+        for item in case.inventory
+        if item.get("kind") == "Namespace"
     ]
     around = namespace_with(request.namespace or "default", {})
-    others = [one for one in documents if one["kind"] not in (POLICY_KIND, BINDING_KIND)]
+    others = [
+        document for document in documents if document["kind"] not in (POLICY_KIND, BINDING_KIND)
+    ]
     world = ObjectWorld([around, *namespaces, *others])
-    policies = [decode_policy(one).value for one in documents if one["kind"] == POLICY_KIND]
-    bindings = [decode_binding(one).value for one in documents if one["kind"] == BINDING_KIND]
-    for one in Engine(policies, bindings).explain(request, world).decisions:
-        if one.action is Action.DENY:
-            yield one.message
+    policies = [
+        decode_policy(document).value for document in documents if document["kind"] == POLICY_KIND
+    ]
+    bindings = [
+        decode_binding(document).value for document in documents if document["kind"] == BINDING_KIND
+    ]
+    for decision in Engine(policies, bindings).explain(request, world).decisions:
+        if decision.action is Action.DENY:
+            yield decision.message
 
 
 # --- Suites of Kyverno -------------------------------------------------------
@@ -291,7 +297,9 @@ class Case:
 
 def patched_files(suite: JsonObject) -> list[str]:
     """Return the files with objects as rules that mutate leave them."""
-    return list(dict.fromkeys(name for one in suite["results"] for name in _patched_names(one)))
+    return list(
+        dict.fromkeys(name for result in suite["results"] for name in _patched_names(result))
+    )
 
 
 def _patched_names(result: JsonObject) -> list[str]:
@@ -308,20 +316,22 @@ def read_suite(
 ) -> list[Case]:
     """Return the cases of a test for policies of Kyverno. What is given fits the shapes above;
     `patched` are the objects in `patched_files`."""
-    given = user.get("userInfo") or {}
-    requester = User(given.get("username") or "kubernetes-admin", tuple(given.get("groups") or ()))
+    user_info = user.get("userInfo") or {}
+    requester = User(
+        user_info.get("username") or "kubernetes-admin", tuple(user_info.get("groups") or ())
+    )
     namespaces = {
-        str(one.get("name")): one.get("labels") or {}
-        for one in values.get("namespaceSelector") or ()
+        str(item.get("name")): item.get("labels") or {}
+        for item in values.get("namespaceSelector") or ()
     }
-    for one in resources:
-        if (one.get("apiVersion"), one.get("kind")) == ("v1", "Namespace"):
-            namespaces.setdefault(metadata.name(one), metadata.labels(one))
+    for resource in resources:
+        if (resource.get("apiVersion"), resource.get("kind")) == ("v1", "Namespace"):
+            namespaces.setdefault(metadata.name(resource), metadata.labels(resource))
     return [
         Case(
             policy,
             rule,
-            one,
+            resource,
             _expected(result),
             _operation(result, known),
             requester,
@@ -332,9 +342,9 @@ def read_suite(
         for result in suite["results"]
         if not any(result.get(name) for name in _OTHER_KINDS)
         for policy, rule in [_names(result)]
-        for one in _resources(result, resources)
-        for known in [_values(values, policy, rule, metadata.name(one))]
-        for wanted in _wanted(one, [patched[file] for file in _patched_names(result)])
+        for resource in _resources(result, resources)
+        for known in [_values(values, policy, rule, metadata.name(resource))]
+        for wanted in _wanted(resource, [patched[file] for file in _patched_names(result)])
     ]
 
 
@@ -362,22 +372,24 @@ def _resources(result: JsonObject, resources: Sequence[JsonObject]) -> Iterator[
     ]
     for name in names:
         namespace, _, last = str(name).rpartition("/")
-        for one in resources:
+        for resource in resources:
             if (
-                metadata.name(one) == last
-                and result.get("kind") in (None, "", one.get("kind"))
-                and namespace in ("", metadata.namespace(one) or "default")
+                metadata.name(resource) == last
+                and result.get("kind") in (None, "", resource.get("kind"))
+                and namespace in ("", metadata.namespace(resource) or "default")
             ):
-                yield one
+                yield resource
 
 
-def _wanted(one: JsonObject, files: Sequence[Sequence[JsonObject]]) -> Iterator[JsonObject | None]:
+def _wanted(
+    value: JsonObject, files: Sequence[Sequence[JsonObject]]
+) -> Iterator[JsonObject | None]:
     """Return what an object is to become: nothing is said where a test names no file. Kyverno
     passes over an object that the files do not have."""
     if not files:
         yield None
     for other in itertools.chain.from_iterable(files):
-        if _identity(other) == _identity(one):
+        if _identity(other) == _identity(value):
             yield other
             return
 
@@ -388,20 +400,20 @@ def _identity(value: JsonObject) -> tuple[str, str, str]:
 
 
 def _values(values: JsonObject, policy: str, rule: str, name: str) -> JsonObject:
-    found: JsonDict = dict(values.get("globalValues") or {})
-    for one in values.get("policies") or ():
-        if one.get("name") == policy:
-            for part, meant in (("rules", rule), ("resources", name)):
-                for own in one.get(part) or ():
-                    if own.get("name") == meant:
-                        found |= own.get("values") or {}
-    return found
+    global_values: JsonDict = dict(values.get("globalValues") or {})
+    for item in values.get("policies") or ():
+        if item.get("name") == policy:
+            for part, text in (("rules", rule), ("resources", name)):
+                for element in item.get(part) or ():
+                    if element.get("name") == text:
+                        global_values |= element.get("values") or {}
+    return global_values
 
 
 def _expected(result: JsonObject) -> str:
     """Return what is expected; a warning is a failure of a policy that is not scored."""
-    said = str(result.get("result", result.get("status", "")))
-    return "fail" if said == "warn" else said
+    text = str(result.get("result", result.get("status", "")))
+    return "fail" if text == "warn" else text
 
 
 def _operation(result: JsonObject, values: Mapping[str, Json]) -> Operation:
@@ -422,14 +434,14 @@ def judged_by(
     mutated object is to look like is what all rules of a policy make of it: `together` are those
     of all rules."""
     request, world = _request(case, catalog)
-    if any(one["kind"] == MUTATING_POLICY_KIND for one in policies):
+    if any(policy["kind"] == MUTATING_POLICY_KIND for policy in policies):
         return _changed_by(case, policies, together or policies, request, world)
     admitted = False
     for document in policies:
         decisions = _engine(document).explain(request, world).decisions
-        for one in decisions:
-            if one.action is Action.DENY:
-                return "fail", one.message
+        for decision in decisions:
+            if decision.action is Action.DENY:
+                return "fail", decision.message
         admitted = admitted or bool(decisions)
     return ("pass" if admitted else "skip"), ""
 
@@ -466,13 +478,13 @@ def _changed_by(
 def _matches(documents: Sequence[JsonObject], request: Request, world: ObjectWorld) -> bool:
     """Return whether a policy is for a request, which is all that Kyverno asks of policies in
     CEL."""
-    for one in documents:
+    for document in documents:
         spec = {
             name: part
-            for name, part in one["spec"].items()
+            for name, part in document["spec"].items()
             if name in ("failurePolicy", "matchConstraints", "matchConditions", "variables")
         }
-        judge = {**one, "kind": POLICY_KIND, "spec": {**spec, "validations": _ALWAYS}}
+        judge = {**document, "kind": POLICY_KIND, "spec": {**spec, "validations": _ALWAYS}}
         if _engine(judge).explain(request, world).decisions:
             return True
     return False
@@ -482,31 +494,31 @@ _ALWAYS: Final = [{"expression": "true"}]
 
 
 def _mutating(documents: Sequence[JsonObject]) -> MutatingEngine:
-    found = [decode_object(one, MUTATING_POLICY_KIND).value for one in documents]
+    result = [decode_object(document, MUTATING_POLICY_KIND).value for document in documents]
     bindings = [
-        decode_object(mutating_binding_document(one), MUTATING_BINDING_KIND).value
-        for one in documents
+        decode_object(mutating_binding_document(document), MUTATING_BINDING_KIND).value
+        for document in documents
     ]
     return MutatingEngine(
-        [one for one in found if isinstance(one, MutatingAdmissionPolicy)],
-        [one for one in bindings if isinstance(one, MutatingAdmissionPolicyBinding)],
+        [item for item in result if isinstance(item, MutatingAdmissionPolicy)],
+        [binding for binding in bindings if isinstance(binding, MutatingAdmissionPolicyBinding)],
     )
 
 
-def _difference(made: Json, expected: Json, path: str = "") -> str:
+def _difference(obj: Json, expected: Json, path: str = "") -> str:
     """Return where two objects differ first; empty if they do not. Items with names may stand in
     any order."""
-    if isinstance(made, Mapping) and isinstance(expected, Mapping):
-        for name in {**made, **expected}:
-            found = _difference(made.get(name), expected.get(name), f"{path}.{name}")
-            if found:
-                return found
+    if isinstance(obj, Mapping) and isinstance(expected, Mapping):
+        for name in {**obj, **expected}:
+            difference = _difference(obj.get(name), expected.get(name), f"{path}.{name}")
+            if difference:
+                return difference
         return ""
-    if isinstance(made, list) and isinstance(expected, list) and len(made) == len(expected):
-        pairs = zip(sorted(made, key=_name), sorted(expected, key=_name), strict=True)
+    if isinstance(obj, list) and isinstance(expected, list) and len(obj) == len(expected):
+        pairs = zip(sorted(obj, key=_name), sorted(expected, key=_name), strict=True)
         each = (_difference(*pair, f"{path}[{index}]") for index, pair in enumerate(pairs))
         return next(filter(None, each), "")
-    return "" if made == expected else f"{path}: {made!r}, expected {expected!r}"
+    return "" if obj == expected else f"{path}: {obj!r}, expected {expected!r}"
 
 
 def _name(item: Json) -> str:
@@ -523,7 +535,7 @@ def _engine(document: JsonObject) -> Engine:
 def _request(case: Case, catalog: Catalog) -> tuple[Request, ObjectWorld]:
     request = request_for(case.object, case.operation, _user(case), catalog, case.old)
     labels = {request.namespace or "default": {}, **case.namespaces}
-    objects = [namespace_with(*one) for one in labels.items()]
+    objects = [namespace_with(*label) for label in labels.items()]
     return request, ObjectWorld([*objects, _config_map(case.values)])
 
 

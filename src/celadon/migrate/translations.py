@@ -71,16 +71,16 @@ class Translation:
     def policies(self) -> list[JsonObject]:
         """The policies among the documents."""
         kinds = (POLICY_KIND, MUTATING_POLICY_KIND)
-        return [one for one in self.documents if one["kind"] in kinds]
+        return [document for document in self.documents if document["kind"] in kinds]
 
 
 def _told(error: FieldError) -> str:
-    what = (
+    removesuffix = (
         error.issues[-1].message.removesuffix(" (in container '')")
         if error.issues
         else error.detail
     )
-    return f"{error.path}: {what}"
+    return f"{error.path}: {removesuffix}"
 
 
 def renamed(translation: Translation, names: Mapping[str, str]) -> Translation:
@@ -89,21 +89,22 @@ def renamed(translation: Translation, names: Mapping[str, str]) -> Translation:
     if all(name == new for name, new in names.items()):
         return translation
     return replace(
-        translation, documents=tuple(_renamed(one, names) for one in translation.documents)
+        translation,
+        documents=tuple(_renamed(document, names) for document in translation.documents),
     )
 
 
 def _renamed(document: JsonObject, names: Mapping[str, str]) -> JsonObject:
     name = document["metadata"]["name"]
-    made: JsonDict = {
+    result: JsonDict = {
         **document, "metadata": {**document["metadata"], "name": names.get(name, name)}
     }  # fmt: skip
     if "policyName" in document["spec"]:
         policy = document["spec"]["policyName"]
         new = names.get(policy, policy)
-        made["spec"] = {**document["spec"], "policyName": new}
-        made["metadata"] = {**document["metadata"], "name": new + name.removeprefix(policy)}
-    return made
+        result["spec"] = {**document["spec"], "policyName": new}
+        result["metadata"] = {**document["metadata"], "name": new + name.removeprefix(policy)}
+    return result
 
 
 _SAID_OF_POLICIES: Final = ("policies.kyverno.io/", "metadata.gatekeeper.sh/", "description")
@@ -117,10 +118,10 @@ def policy_document(
     refuse it."""
     whole, unless = _with_namespace_variables({"failurePolicy": "Fail", **spec})
     whole["validations"] = [
-        {**_of_one_line(one), "expression": f"{unless}({one['expression']})"}
+        {**_of_one_line(validation), "expression": f"{unless}({validation['expression']})"}
         if unless
-        else _of_one_line(one)
-        for one in spec.get("validations") or ()
+        else _of_one_line(validation)
+        for validation in spec.get("validations") or ()
     ]
     return _accepted(POLICY_KIND, name, annotations, whole)
 
@@ -159,7 +160,7 @@ def without_updates_of_jobs(document: JsonObject) -> JsonObject:
     template: such an update would be refused."""
     spec = document["spec"]
     mutations = spec.get("mutations") or ()
-    if not mutations or not all(_OF_TEMPLATE.search(str(one)) for one in mutations):
+    if not mutations or not all(_OF_TEMPLATE.search(str(mutation)) for mutation in mutations):
         return document
     rules = [
         part
@@ -177,10 +178,10 @@ def _with_jobs_apart(rule: JsonObject) -> list[JsonObject]:
     operations = rule["operations"]
     if "jobs" not in rule["resources"] or not {"CREATE", "UPDATE"} <= set(operations):
         return [rule]
-    others = [one for one in rule["resources"] if one != "jobs"]
-    created = [one for one in operations if one != "UPDATE"]
+    resources = [resource for resource in rule["resources"] if resource != "jobs"]
+    created = [operation for operation in operations if operation != "UPDATE"]
     jobs = {**rule, "operations": created, "resources": ["jobs"]}
-    return [*([{**rule, "resources": others}] if others else ()), jobs]
+    return [*([{**rule, "resources": resources}] if resources else ()), jobs]
 
 
 _OF_NAMESPACE: Final = re.compile(r"\bnamespaceObject\b", re.ASCII)
@@ -191,30 +192,32 @@ def _with_namespace_variables(spec: JsonObject) -> tuple[JsonDict, str]:
     not give them (`webhook/matchconditions/matcher.go`): those that do become variables. The text
     begins validations that hold where one of them does not; it is empty if there are none."""
     conditions = spec.get("matchConditions") or ()
-    asking = [one for one in conditions if _OF_NAMESPACE.search(one["expression"])]
-    made = dict(spec)
+    asking = [
+        condition for condition in conditions if _OF_NAMESPACE.search(condition["expression"])
+    ]
+    result = dict(spec)
     if not asking:
-        return made, ""
-    left = [one for one in conditions if one not in asking]
+        return result, ""
+    left = [condition for condition in conditions if condition not in asking]
     given = list(spec.get("variables") or ())
-    taken = {one["name"] for one in given}
+    taken = {element["name"] for element in given}
     variables: list[JsonObject] = []
-    for one in asking:
-        name = _camel_case(one["name"])
+    for item in asking:
+        name = _camel_case(item["name"])
         while name in taken:
             name += "Here"
         taken.add(name)
-        variables.append({"name": name, "expression": one["expression"]})
-    made.pop("matchConditions")
+        variables.append({"name": name, "expression": item["expression"]})
+    result.pop("matchConditions")
     if left:
-        made["matchConditions"] = left
-    made["variables"] = [*variables, *given]
-    return made, "".join(f"!variables.{one['name']} || " for one in variables)
+        result["matchConditions"] = left
+    result["variables"] = [*variables, *given]
+    return result, "".join(f"!variables.{variable['name']} || " for variable in variables)
 
 
 def _camel_case(name: str) -> str:
     first, *others = re.split(r"[^A-Za-z0-9]+", name)
-    return first + "".join(one.capitalize() for one in others)
+    return first + "".join(item.capitalize() for item in others)
 
 
 _CONTAINERS: Final = re.compile(
@@ -227,23 +230,29 @@ _CONTAINERS: Final = re.compile(
 
 def with_container_variable(spec: JsonDict) -> JsonDict:
     """Return a spec whose validations call all containers of a pod by a name."""
-    texts = [one["expression"] for one in spec["validations"]]
+    texts = [validation["expression"] for validation in spec["validations"]]
     found = next(filter(None, map(_CONTAINERS.search, texts)), None)
-    given = list(spec.get("variables") or ())
-    if found is None or any(one["name"] == "containers" for one in given):
+    variables = list(spec.get("variables") or ())
+    if found is None or any(item["name"] == "containers" for item in variables):
         return spec
     named = [
-        {**one, "expression": one["expression"].replace(found[0], "variables.containers")}
-        for one in spec["validations"]
+        {
+            **validation,
+            "expression": validation["expression"].replace(found[0], "variables.containers"),
+        }
+        for validation in spec["validations"]
     ]
     variable = {"name": "containers", "expression": found[1]}
-    made = {name: one for name, one in spec.items() if name != "validations"}
-    return {**made, "variables": [*given, variable], "validations": named}
+    result = {name: member for name, member in spec.items() if name != "validations"}
+    return {**result, "variables": [*variables, variable], "validations": named}
 
 
 def json_patches(expressions: Iterable[str]) -> list[JsonObject]:
     """Return mutations by JSON patches, one after the other."""
-    return [{"patchType": "JSONPatch", "jsonPatch": {"expression": one}} for one in expressions]
+    return [
+        {"patchType": "JSONPatch", "jsonPatch": {"expression": expression}}
+        for expression in expressions
+    ]
 
 
 def pointer_to(pointer: str, name: str) -> str:
@@ -262,7 +271,7 @@ def apply_configuration(expression: str) -> JsonObject:
 def _accepted(
     kind: str, name: Sequence[str], annotations: Mapping[str, str], spec: JsonObject
 ) -> JsonObject:
-    kept = {
+    result = {
         key: text
         for key, text in annotations.items()
         if key.startswith(_SAID_OF_POLICIES) and not key.endswith("/minversion")
@@ -270,7 +279,7 @@ def _accepted(
     document: JsonObject = {
         "apiVersion": POLICY_VERSION,
         "kind": kind,
-        "metadata": {"name": object_name(name), **({"annotations": kept} if kept else {})},
+        "metadata": {"name": object_name(name), **({"annotations": result} if result else {})},
         "spec": spec,
     }
     for error in validate_create(decode_object(document, kind).value):
@@ -349,28 +358,28 @@ def merged(name: str, documents: Sequence[JsonObject], taken: Collection[str]) -
     """Return the documents that rules of a policy of this name have become, as they are written.
     `taken` are the names of policies that no other may have."""
     bindings: dict[str, list[JsonObject]] = {}
-    for one in documents:
-        if one["kind"] == BINDING_KIND:
-            bindings.setdefault(one["spec"]["policyName"], []).append(one)
+    for document in documents:
+        if document["kind"] == BINDING_KIND:
+            bindings.setdefault(document["spec"]["policyName"], []).append(document)
     groups: dict[str, list[list[JsonObject]]] = {}
-    for one in documents:
-        if one["kind"] == POLICY_KIND:
-            same = groups.setdefault(_alike(one, bindings.get(_name(one), [])), [])
-            group = next((each for each in same if _fits(one, each)), None)
+    for document in documents:
+        if document["kind"] == POLICY_KIND:
+            same = groups.setdefault(_alike(document, bindings.get(_name(document), [])), [])
+            group = next((each for each in same if _fits(document, each)), None)
             if group is None:
-                same.append([one])
+                same.append([document])
             else:
-                group.append(one)
+                group.append(document)
     names: dict[str, str] = {}
-    made: dict[str, JsonObject] = {}
+    result: dict[str, JsonObject] = {}
     for group in (each for same in groups.values() for each in same if len(each) > 1):
         first, *others = map(_name, group)
         new = _common_name(name, [first, *others])
-        if new in {*taken, *made} - {first, *others}:
+        if new in {*taken, *result} - {first, *others}:
             continue
         names |= dict.fromkeys([first, *others], new)
-        made[first] = _joined(group, new)
-    return Merged(tuple(_written(documents, names, made)), names)
+        result[first] = _joined(group, new)
+    return Merged(tuple(_written(documents, names, result)), names)
 
 
 def _name(document: JsonObject) -> str:
@@ -380,8 +389,11 @@ def _name(document: JsonObject) -> str:
 def _alike(policy: JsonObject, bindings: Iterable[JsonObject]) -> str:
     """Return a text that is the same of policies that may be merged."""
     name = _name(policy)
-    spec = {key: one for key, one in policy["spec"].items() if key not in _JOINED}
-    bound = [(_name(one).removeprefix(name), {**one["spec"], "policyName": ""}) for one in bindings]
+    spec = {key: member for key, member in policy["spec"].items() if key not in _JOINED}
+    bound = [
+        (_name(binding).removeprefix(name), {**binding["spec"], "policyName": ""})
+        for binding in bindings
+    ]
     return json.dumps([policy["metadata"].get("annotations"), spec, bound], sort_keys=True)
 
 
@@ -391,9 +403,9 @@ _JOINED = ("validations", "variables", "auditAnnotations")
 def _fits(policy: JsonObject, group: Iterable[JsonObject]) -> bool:
     """Return whether no variable or audit annotation of a policy is another one in a group."""
     return all(
-        one == other or one.get(key) != other.get(key)
+        item == other or item.get(key) != other.get(key)
         for part, key in (("variables", "name"), ("auditAnnotations", "key"))
-        for one in policy["spec"].get(part) or ()
+        for item in policy["spec"].get(part) or ()
         for each in group
         for other in each["spec"].get(part) or ()
     )
@@ -401,7 +413,7 @@ def _fits(policy: JsonObject, group: Iterable[JsonObject]) -> bool:
 
 def _common_name(name: str, names: Sequence[str]) -> str:
     """Return the name of the whole policy with the words in which the names of others end."""
-    rests = [one.removeprefix(f"{name}-").split("-") for one in names]
+    rests = [text.removeprefix(f"{name}-").split("-") for text in names]
     ending: list[str] = []
     for words in zip(*map(reversed, rests), strict=False):
         if len(set(words)) > 1:
@@ -415,29 +427,33 @@ def _joined(group: Sequence[JsonObject], name: str) -> JsonObject:
     for part, value in group[0]["spec"].items():
         spec[part] = value
     for part in _JOINED:
-        found: list[JsonObject] = []
-        for one in (each for policy in group for each in policy["spec"].get(part) or ()):
-            found += [] if one in found else [one]
-        if found:
-            spec[part] = found
+        result: list[JsonObject] = []
+        for item in (each for policy in group for each in policy["spec"].get(part) or ()):
+            result += [] if item in result else [item]
+        if result:
+            spec[part] = result
     spec["validations"] = spec.pop("validations")  # last, behind the variables
     return {**group[0], "metadata": {**group[0]["metadata"], "name": name}, "spec": spec}
 
 
 def _written(
-    documents: Sequence[JsonObject], names: dict[str, str], made: dict[str, JsonObject]
+    documents: Sequence[JsonObject], names: dict[str, str], obj: dict[str, JsonObject]
 ) -> Iterator[JsonObject]:
     seen: set[tuple[str, str]] = set()
-    for one in documents:
-        if one["kind"] == POLICY_KIND and _name(one) in names:
-            one = made.get(_name(one), one)
-        elif one["kind"] == BINDING_KIND and one["spec"]["policyName"] in names:
-            policy = one["spec"]["policyName"]
+    for document in documents:
+        if document["kind"] == POLICY_KIND and _name(document) in names:
+            document = obj.get(_name(document), document)
+        elif document["kind"] == BINDING_KIND and document["spec"]["policyName"] in names:
+            policy = document["spec"]["policyName"]
             new = names[policy]
-            suffix = _name(one).removeprefix(policy)
-            about = {**one["metadata"], "name": f"{new}{suffix}"}
-            one = {**one, "metadata": about, "spec": {**one["spec"], "policyName": new}}
-        place = one["kind"], _name(one)
-        if place not in seen and not (one["kind"] == POLICY_KIND and _name(one) in names):
+            suffix = _name(document).removeprefix(policy)
+            about = {**document["metadata"], "name": f"{new}{suffix}"}
+            document = {
+                **document,
+                "metadata": about,
+                "spec": {**document["spec"], "policyName": new},
+            }
+        place = document["kind"], _name(document)
+        if place not in seen and not (document["kind"] == POLICY_KIND and _name(document) in names):
             seen.add(place)
-            yield one
+            yield document

@@ -92,14 +92,14 @@ def _as_itself(plan: MatchPlan, request: SymbolicRequest) -> Formula:
     """Return where one of the rules takes the request; as another version of its kind it would be
     converted."""
     endpoint = request.endpoint
-    own = [
+    hits = [
         hit
         for hit in plan.hits
         if hit.kind == endpoint.kind and hit.resource == endpoint.resource.gvr
     ]
-    if len(own) < len(plan.hits):
+    if len(hits) < len(plan.hits):
         raise NotModelled("a rule for another version of the kind")
-    return either(request.named(hit.names) for hit in own)
+    return either(request.named(hit.names) for hit in hits)
 
 
 def namespace_selected(selector: LabelSelector, request: SymbolicRequest) -> Formula:
@@ -115,8 +115,8 @@ def namespace_selected(selector: LabelSelector, request: SymbolicRequest) -> For
 
 def object_selected(selector: LabelSelector, request: SymbolicRequest) -> Formula:
     """Return where an object selector takes the new object or the old one."""
-    given = [made for made in (request.object, request.old_object) if not _is_null(made)]
-    return either(satisfied(selector, made) for made in given)
+    outcomes = [item for item in (request.object, request.old_object) if not _is_null(item)]
+    return either(satisfied(selector, item) for item in outcomes)
 
 
 def _is_null(made: Outcome) -> bool:
@@ -128,30 +128,30 @@ def satisfied(selector: LabelSelector, made: Outcome, namespace: Text | None = N
     what is a namespace, where that is a label, too."""
     if selector.nothing:
         return FALSE
-    return both(*(_holds(one, made, namespace) for one in selector.requirements))
+    return both(*(_holds(requirement, made, namespace) for requirement in selector.requirements))
 
 
 def _holds(requirement: Requirement, made: Outcome, namespace: Text | None) -> Formula:
     if namespace is not None and requirement.key == NAMESPACE_NAME:
-        there, values = TRUE, certain(namespace)
+        true, values = TRUE, certain(namespace)
     else:
-        there, values = _label(made, requirement.key)
-    wanted = _one_of(values, requirement.values)
+        true, values = _label(made, requirement.key)
+    one_of = _one_of(values, requirement.values)
     operator = requirement.operator
     if operator in _HAS:
-        return both(there, wanted)
+        return both(true, one_of)
     if operator in _HAS_NOT:
-        return either((negated(there), negated(wanted)))
+        return either((negated(true), negated(one_of)))
     if operator is Operator.EXISTS:
-        return there
+        return true
     if operator is Operator.DOES_NOT_EXIST:
-        return negated(there)
+        return negated(true)
     raise NotModelled("a selector that compares numbers")
 
 
 def _one_of(made: Outcome, texts: Sequence[str]) -> Formula:
     return either(
-        both(case.guard, equal(case.value, literal(one))) for case in made.cases for one in texts
+        both(case.guard, equal(case.value, literal(word))) for case in made.cases for word in texts
     )
 
 
@@ -165,7 +165,7 @@ def _label(made: Outcome, key: str) -> tuple[Formula, Outcome]:
         if isinstance(case.value, Maybe):
             there.append(both(case.guard, case.value.there))
             values += (
-                Case(both(case.guard, one.guard), one.value) for one in case.value.value.cases
+                Case(both(case.guard, item.guard), item.value) for item in case.value.value.cases
             )
     return either(there), outcome(values)
 
@@ -189,11 +189,11 @@ class Effects(NamedTuple):
     def of_all(cls, parts: Iterable[Effects]) -> Effects:
         """Return what several policies do together."""
         each = list(parts)
-        return cls(*(either(one[number] for one in each) for number in range(3)))
+        return cls(*(either(item[number] for item in each) for number in range(3)))
 
     def where(self, condition: Formula) -> Effects:
         """The same under a condition."""
-        return Effects(*(both(condition, one) for one in self))
+        return Effects(*(both(condition, item) for item in self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,18 +258,18 @@ class Scene:
         """Return what every expression may name of the request, as a release sees it. Raises
         NotModelled."""
         request = self.request
-        found = {
+        result = {
             "object": request.object,
             "oldObject": request.old_object,
             "request": self._variable,
             "namespaceObject": request.namespace,
         }
         if release != self.version:
-            for name, made in found.items():
+            for name, value in result.items():
                 kind = NAMESPACE if name == "namespaceObject" else self.endpoint.kind
                 if name != "request":
-                    found[name] = _as_of(release, kind, made)
-        return found
+                    result[name] = _as_of(release, kind, value)
+        return result
 
     def opaque(self, gap: Gap) -> Outcome:
         """A bool or an error, and nobody knows which."""
@@ -281,28 +281,28 @@ class Scene:
     def example(self, model: z3.ModelRef) -> Sketch:
         """The request of a model."""
         request, around = self.request.example(model)
-        found = list(around)
-        there = [
-            one.object
-            for one in self.params.values()
-            if not one.is_given and z3.is_true(model.eval(one.there, model_completion=True))
+        result = list(around)
+        outcomes = [
+            param.object
+            for param in self.params.values()
+            if not param.is_given and z3.is_true(model.eval(param.there, model_completion=True))
         ]
-        completed = (self.request.completed(one, model) for one in there)
-        found += [one for one in completed if one is not None]
+        completed = (self.request.completed(item, model) for item in outcomes)
+        result += [item for item in completed if item is not None]
         old = request.old_object
         if old is not None and self.endpoint.resource.gvr == NAMESPACES:
-            found.append(old)
+            result.append(old)
         written = [
-            self.request.written(one, model)
-            for one in (
+            self.request.written(item, model)
+            for item in (
                 self.request.object,
                 self.request.old_object,
                 self.request.namespace,
-                *there,
+                *outcomes,
             )
         ]
-        told = (one for one in written[2:] if one is not None and not _is_name_only(one))
-        return Sketch(request, tuple(found), written[0], written[1], tuple(told))
+        told = (item for item in written[2:] if item is not None and not _is_name_only(item))
+        return Sketch(request, tuple(result), written[0], written[1], tuple(told))
 
 
 class Sketch(NamedTuple):
@@ -332,7 +332,7 @@ def _as_of(release: str, kind: GroupVersionKind, made: Outcome) -> Outcome:
         schema, older = schema_for(kind), frozenset(always_set(kind))
         if schema is None:
             return made
-        if older - newer or any(_has_path(schema, one) for one in newer - older):
+        if older - newer or any(_has_path(schema, word) for word in newer - older):
             raise NotModelled("defaults that differ between the releases")
     return narrowed(made, schema, release)
 
@@ -377,7 +377,9 @@ class Decider:
         """Return what the set decides, or those of its policies that are named here."""
         candidates = self.engine.candidates(target(self.scene.endpoint), self.given)
         return Effects.of_all(
-            self._guarded(one) for one in candidates if only is None or one.compiled.name in only
+            self._guarded(candidate)
+            for candidate in candidates
+            if only is None or candidate.compiled.name in only
         )
 
     def _guarded(self, candidate: Candidate[CompiledPolicy]) -> Effects:
@@ -392,16 +394,18 @@ class Decider:
         where = self._matched(candidate.plan, policy, MATCH_CONSTRAINTS)
         if candidate.error:
             return self._misconfigured(policy).where(where)
-        found = []
+        result = []
         for bound in candidate.bindings:
             look = self._look(candidate.source, bound)
-            made = self._misconfigured(policy) if look.is_missed else Effects()
+            misconfigured = self._misconfigured(policy) if look.is_missed else Effects()
             # A param that is missing is either no reason to do anything, or one to refuse.
             if look.there is not FALSE:
                 decided = self._decided(policy, look, bound.binding.spec.validation_actions)
-                made = Effects.of_all([decided.where(look.there), made.where(negated(look.there))])
-            found.append(made.where(self._matched(bound.plan, policy, MATCH_RESOURCES)))
-        return Effects.of_all(found).where(where)
+                misconfigured = Effects.of_all(
+                    [decided.where(look.there), misconfigured.where(negated(look.there))]
+                )
+            result.append(misconfigured.where(self._matched(bound.plan, policy, MATCH_RESOURCES)))
+        return Effects.of_all(result).where(where)
 
     def _misconfigured(self, policy: CompiledPolicy) -> Effects:
         """Something cannot be used: refused whatever the actions are."""
@@ -413,11 +417,11 @@ class Decider:
             if other == plan:
                 return formula
         try:
-            made = matched(plan, scene.request)
+            result = matched(plan, scene.request)
         except NotModelled as error:
-            made = is_true(scene.opaque(Gap(str(error), policy.name, source)))
-        scene.plans.append((plan, made))
-        return made
+            result = is_true(scene.opaque(Gap(str(error), policy.name, source)))
+        scene.plans.append((plan, result))
+        return result
 
     # Params.
 
@@ -434,18 +438,18 @@ class Decider:
             place = looked_in(source, ref, "" if self.scene.request.namespace_name is None else "?")
         except ParamError:
             return _Look(FALSE, "", FAILS, is_missed=True)
-        given = [
-            one
-            for one in self.given.list(source.resource, "" if is_own else place)
-            if not ref.name or metadata.name(one) == ref.name
+        resource = [
+            item
+            for item in self.given.list(source.resource, "" if is_own else place)
+            if not ref.name or metadata.name(item) == ref.name
         ]
         where = self.scene.request.namespace_name if is_own else place or None
-        asked = [str(source.resource), "" if is_own else place, ref.name, ref.selector, given]
+        asked = [str(source.resource), "" if is_own else place, ref.name, ref.selector, resource]
         key = json.dumps(asked)
         param = self.scene.params.get(key)
         if param is None:
-            if ref.name and given and not is_own:
-                known = typed(given[0], source)
+            if ref.name and resource and not is_own:
+                known = typed(resource[0], source)
                 param = Param(TRUE, certain(literal(known)), is_given=True)
             else:
                 param = self._param(source, ref.name, ref.selector, where)
@@ -462,13 +466,13 @@ class Decider:
         """Any object of its kind that may be there."""
         scene = self.scene
         path = f"params {len(scene.params) + 1}" if scene.params else "params"
-        made = scene.request.param(_kind_of(source), path, name, where)
+        param = scene.request.param(_kind_of(source), path, name, where)
         scene.has_several_params |= not name
-        there = scene.inputs.presence(path)
+        presence = scene.inputs.presence(path)
         if selector is not None:
-            selected = satisfied(label_selector(selector), made)
-            scene.inputs.assumed.append(either((negated(there), selected)))
-        return Param(there, made)
+            selected = satisfied(label_selector(selector), param)
+            scene.inputs.assumed.append(either((negated(presence), selected)))
+        return Param(presence, param)
 
     # Expressions.
 
@@ -476,13 +480,13 @@ class Decider:
         """One policy with one param, for a binding with these actions. As `_Case` of
         `celadon.admission.policies.compiled_policy`."""
         conditions = [
-            self._outcome(policy, one.expression, look, in_condition=True)
-            for one in policy.conditions
+            self._outcome(policy, condition.expression, look, in_condition=True)
+            for condition in policy.conditions
         ]
         # A condition that is false skips the policy, whatever the others fail with; only where none
         # is false does a failing one count.
         skipped = either(map(is_false, conditions))
-        failed = both(negated(skipped), either(one.error for one in conditions))
+        failed = both(negated(skipped), either(condition.error for condition in conditions))
         is_evaluated = both(negated(skipped), negated(failed))
         against = [] if policy.ignores_failures else [failed]
         for validation in policy.validations:
@@ -494,9 +498,15 @@ class Decider:
             against.append(both(is_evaluated, wrong))
         violated = either(against)
         # An annotation that fails refuses the request whatever the actions of the binding are.
-        annotations = [self._outcome(policy, one.expression, look) for one in policy.annotations]
-        refused = FALSE if policy.ignores_failures else either(one.error for one in annotations)
-        effects = Effects(*(violated if one in actions else FALSE for one in ACTIONS))
+        annotations = [
+            self._outcome(policy, annotation.expression, look) for annotation in policy.annotations
+        ]
+        refused = (
+            FALSE
+            if policy.ignores_failures
+            else either(annotation.error for annotation in annotations)
+        )
+        effects = Effects(*(violated if action in actions else FALSE for action in ACTIONS))
         return Effects.of_all([effects, Effects(both(is_evaluated, refused))])
 
     def _outcome(
@@ -511,8 +521,8 @@ class Decider:
         if expression.program is None:
             return FAILS
         variables = tuple(
-            (name, None if one.program is None else one.text)
-            for name, one in policy.variables.items()
+            (name, None if variable.program is None else variable.text)
+            for name, variable in policy.variables.items()
         )
         key = (
             expression.text,

@@ -188,7 +188,7 @@ class Differences:
         for resource in self.catalog:
             if not resource.served:
                 continue
-            changed = [one for one in self._changed(resource) if self._is_asked(one)]
+            changed = [hook for hook in self._changed(resource) if self._is_asked(hook)]
             seen: set[tuple[Operation, str]] = set()
             for hook in changed:
                 for operation, subresources in _matched(hook, resource, self.catalog):
@@ -203,7 +203,7 @@ class Differences:
             for operation, name in sorted(seen, key=lambda one: one[1]):
                 if name:
                     yield Endpoint(resource, resource.gvk, operation, name)
-        self.unseen = [Unseen(name, tuple(sorted(who))) for name, who in unseen.items()]
+        self.unseen = [Unseen(name, tuple(sorted(value))) for name, value in unseen.items()]
 
     def _is_asked(self, hook: Hook[CompiledPolicy]) -> bool:
         return self.about in ("", hook.policy.name)
@@ -214,12 +214,12 @@ class Differences:
             {hook.policy.name: hook for hook in side.engine.hooks_for(resource.gvr)}
             for side in self.sides
         )
-        found = []
+        result = []
         for name in sorted({*old, *new}):
             one, other = old.get(name), new.get(name)
             if one is None or other is None or not self._is_same(one, other):
-                found += [hook for hook in (one, other) if hook is not None and hook.bindings]
-        return found
+                result += [hook for hook in (one, other) if hook is not None and hook.bindings]
+        return result
 
     def _is_same(self, one: Hook[CompiledPolicy], other: Hook[CompiledPolicy]) -> bool:
         specs = [
@@ -239,12 +239,12 @@ class Differences:
         items, before = self.items, None
         while True:
             look = self.look(direction, self.scene(endpoint, items))
-            found = look.answer()
-            if found.finding is Finding.UNDECIDED and before is not None:
+            comparison = look.answer()
+            if comparison.finding is Finding.UNDECIDED and before is not None:
                 return before
             if not look.asks_for_more:
-                return found
-            items, before = look.needed, found
+                return comparison
+            items, before = look.needed, comparison
 
     def scene(self, endpoint: Endpoint, items: int) -> Scene:
         """A request to an endpoint, with so many items in lists."""
@@ -258,28 +258,28 @@ class Differences:
 
 
 def compared_together(
-    asked: Sequence[Differences], endpoint: Endpoint
+    differenceses: Sequence[Differences], endpoint: Endpoint
 ) -> Iterator[tuple[int, Comparison]]:
     """Compare each of several policies with the same set: does it refuse what the set admits? Yield
     which it is, and the answer. What the set decides is evaluated once."""
-    left = list(range(len(asked)))
-    items = asked[0].items
+    left = list(range(len(differenceses)))
+    items = differenceses[0].items
     before: dict[int, Comparison] = {}
     while left:
-        scene = asked[0].scene(endpoint, items)
+        scene = differenceses[0].scene(endpoint, items)
         again, more = [], items
         for number in left:
-            look = asked[number].look(Direction.LOOSER, scene)
+            look = differenceses[number].look(Direction.LOOSER, scene)
             look.prepare()
             with scene.inputs.one_question():
-                found = look.answer()
+                comparison = look.answer()
                 if look.asks_for_more:
                     again.append(number)
                     more = max(more, look.needed)
-                    before[number] = found
+                    before[number] = comparison
                     continue
-            is_decided = found.finding is not Finding.UNDECIDED
-            yield number, found if is_decided else before.get(number, found)
+            is_decided = comparison.finding is not Finding.UNDECIDED
+            yield number, comparison if is_decided else before.get(number, comparison)
         left, items = again, more
 
 
@@ -290,7 +290,11 @@ def _matched(
     they are about."""
     constraints = hook.policy.spec.match_constraints
     for rule in () if constraints is None else constraints.resource_rules:
-        names = [name for one, name in matched_resources(rule, catalog) if one.gvr == resource.gvr]
+        names = [
+            name
+            for matched_resource, name in matched_resources(rule, catalog)
+            if matched_resource.gvr == resource.gvr
+        ]
         for operation in Operation:
             if operation.value in rule.operations or "*" in rule.operations:
                 yield operation, names
@@ -345,20 +349,20 @@ class Look:
         search = Search(scene.inputs, scene.unmodelled, self.differences.seconds)
         lost = less_strict(before, after, several=scene.has_several_params)
         lost = lost[: 1 if self.differences.about else None]
-        found = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
-        if not found.is_proved and found.example is None:
-            admitted = [negated(one.denied) for one in self._unchanged()]
+        find = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
+        if not find.is_proved and find.example is None:
+            admitted = [negated(item.denied) for item in self._unchanged()]
             example = search.adapted(admitted, self._confirmed)
-            found = Found(example)
+            find = Found(example)
             if example is None:
-                lost = [both(one, *admitted) for one in lost]
-                found = search.find(either(lost), self._confirmed, lost[:1])
-        self.is_proved = found.is_proved
-        if found.is_proved:
+                lost = [both(item, *admitted) for item in lost]
+                find = search.find(either(lost), self._confirmed, lost[:1])
+        self.is_proved = find.is_proved
+        if find.is_proved:
             return self._proved()
-        finding = Finding.UNDECIDED if found.example is None else Finding.DIFFERS
+        finding = Finding.UNDECIDED if find.example is None else Finding.DIFFERS
         gaps = tuple(scene.gaps) if finding is Finding.UNDECIDED else ()
-        return Comparison(self.endpoint, self.direction, finding, found.example, found.reason, gaps)
+        return Comparison(self.endpoint, self.direction, finding, find.example, find.reason, gaps)
 
     def _proved(self) -> Comparison:
         inputs = self.scene.inputs
@@ -380,7 +384,7 @@ class Look:
         side = self.differences.new
         names = [hook.policy.name for hook in side.engine.hooks_for(self.endpoint.resource.gvr)]
         decider = Decider(self.scene, side.engine, self._world(side, ()))
-        return [decider.effects(frozenset([one])) for one in names if one not in self.changed]
+        return [decider.effects(frozenset([name])) for name in names if name not in self.changed]
 
     def _world(self, side: Side, around: Sequence[JsonObject]) -> ObjectWorld:
         return ObjectWorld([*side.objects, *around], catalog=self.differences.catalog)
@@ -394,13 +398,13 @@ class Look:
 
         def request_of(new: JsonObject | None, old: JsonObject | None) -> Request:
             kinds = self.differences.kinds
-            new, old = (one and kinds.completed(one, kind) for one in (new, old))
+            new, old = (item and kinds.completed(item, kind) for item in (new, old))
             return replace(sketch.request, object=new, old_object=old)
 
-        given, before = (
-            None if one is None else dict(one) for one in (sketch.object, sketch.old_object)
+        value, before = (
+            None if item is None else dict(item) for item in (sketch.object, sketch.old_object)
         )
-        written = Written(given, before)
+        written = Written(value, before)
         if kind not in self.differences.kinds.custom:
             written = mended(
                 kind,
@@ -427,18 +431,18 @@ class Look:
 
     def _texts(self) -> list[str]:
         """The texts that the policies of this endpoint name."""
-        found: dict[str, None] = {}
+        result: dict[str, None] = {}
         for side in self.differences.sides:
             for candidate in side.engine.candidates(target(self.endpoint), self._world(side, ())):
-                for one in candidate.compiled.expressions:
-                    if one.program is not None:
-                        nodes = syntax.walk(one.program.checked.root)
-                        found |= dict.fromkeys(
+                for expression in candidate.compiled.expressions:
+                    if expression.program is not None:
+                        nodes = syntax.walk(expression.program.checked.root)
+                        result |= dict.fromkeys(
                             node.value
                             for node in nodes
                             if isinstance(node, syntax.Literal) and isinstance(node.value, str)
                         )
-        return list(found)[:MOST_TEXTS]
+        return list(result)[:MOST_TEXTS]
 
     def _differs(
         self, request: Request, around: Sequence[JsonObject]
@@ -459,8 +463,8 @@ class Look:
             if side.engine.version != self.scene.version:
                 kind = self.endpoint.kind
                 old, new = (
-                    one and create.admit_form(one, kind)
-                    for one in (request.old_object, request.object)
+                    item and create.admit_form(item, kind)
+                    for item in (request.old_object, request.object)
                 )
                 request = replace(request, object=new, old_object=old)
             return judged(side.engine, request, self._world(side, around))
@@ -470,7 +474,7 @@ def less_strict(before: Effects, after: Effects, *, several: bool) -> list[Formu
     """Return where something is refused before only; where it is refused by neither, and warned
     about before only; or recorded before only. Where there are `several` params of which these are
     the effects of one, another one may warn on both sides."""
-    lost = [both(one, negated(other)) for one, other in zip(before, after, strict=True)]
+    lost = [both(item, negated(other)) for item, other in zip(before, after, strict=True)]
     admitted = both(negated(before.denied), negated(after.denied))
     as_warned = TRUE if several else same(before.warned, after.warned)
     return [lost[0], both(admitted, lost[1]), both(admitted, as_warned, lost[2])]
@@ -483,7 +487,13 @@ def judged(engine: Engine, request: Request, world: ObjectWorld) -> Judgement:
 
 def judgement_of(verdict: Verdict) -> Judgement:
     """Return what of a verdict is compared."""
-    against = tuple(one for one in verdict.decisions if one.action is Action.DENY)
-    told = [one for one in against if one.cause not in (Cause.CONFIGURATION, Cause.ANNOTATION)]
-    warned, audited = (any(action in one.actions for one in told) for action in ACTIONS[1:])
+    against = tuple(decision for decision in verdict.decisions if decision.action is Action.DENY)
+    decisions = [
+        decision
+        for decision in against
+        if decision.cause not in (Cause.CONFIGURATION, Cause.ANNOTATION)
+    ]
+    warned, audited = (
+        any(action in decision.actions for decision in decisions) for action in ACTIONS[1:]
+    )
     return Judgement(not verdict.allowed, warned, audited, against, verdict.message)

@@ -190,9 +190,9 @@ class Evaluator:
                 condition, then, otherwise = node.args
                 return self._conditional(condition, then, otherwise, scope)
             case syntax.LOGICAL_AND:
-                return _conjunction(*(self.node(one, scope) for one in node.args))
+                return _conjunction(*(self.node(item, scope) for item in node.args))
             case syntax.LOGICAL_OR:
-                return _disjunction(*(self.node(one, scope) for one in node.args))
+                return _disjunction(*(self.node(item, scope) for item in node.args))
             case syntax.NOT_STRICTLY_FALSE:
                 return functions.not_strictly_false(self.node(node.args[0], scope))
             case "or" | "orValue" if node.target is not None:
@@ -205,7 +205,7 @@ class Evaluator:
             case syntax.IN if self._in_nothing(node):
                 return certain(literal(value=False))
         operands = node.args if node.target is None else (node.target, *node.args)
-        arguments = [self.node(one, scope) for one in operands]
+        arguments = [self.node(operand, scope) for operand in operands]
         return combined(arguments, lambda values: self._strict(node, values), takes_asked=True)
 
     def _in_nothing(self, node: syntax.Call) -> bool:
@@ -236,14 +236,14 @@ class Evaluator:
             self._enter(values[0].sources, self.few[node.id] + 1)
             return certain(Int(functions.number_of(values[0])))
         meaning = MEANINGS.get(node.function)
-        made = None if meaning is None else meaning(values)
-        if made is not None:
-            return made
-        if node.function == "type" and (made := self.unmodelled.sample("type", values[0])):
-            return made
+        none = None if meaning is None else meaning(values)
+        if none is not None:
+            return none
+        if node.function == "type" and (none := self.unmodelled.sample("type", values[0])):
+            return none
         known = [native(value) for value in values]
         member = node.target is not None
-        if all(one is not functions.NOT_LITERAL for one in known):
+        if all(item is not functions.NOT_LITERAL for item in known):
             return self.unmodelled.run(node.function, known, member=member)
         asked, plain = self._asked(node, values), functions.plain_meaning(node.function, values)
         if plain is None:
@@ -260,8 +260,8 @@ class Evaluator:
         known = native(value)
         if known is not functions.NOT_LITERAL:
             return self.unmodelled.run(function, [known], member=False)
-        made = self.unmodelled.call(_READ_BY[function], [value], types.DYN, member=False)
-        return certain(Truth(negated(made.error)))
+        call = self.unmodelled.call(_READ_BY[function], [value], types.DYN, member=False)
+        return certain(Truth(negated(call.error)))
 
     def _of_asked(self, node: syntax.Call, values: list[Value]) -> Outcome:
         """A function of what only the engine knows."""
@@ -281,8 +281,8 @@ class Evaluator:
     def _conditional(
         self, condition: syntax.Expr, then: syntax.Expr, otherwise: syntax.Expr, scope: Scope
     ) -> Outcome:
-        asked = self.node(condition, scope)
-        yes, no = is_true(asked), is_false(asked)
+        node = self.node(condition, scope)
+        yes, no = is_true(node), is_false(node)
         fails = Outcome(TRUE, ())
         # A branch that is never taken may have in it what is not modelled.
         first = FAILS if z3.is_false(yes) else self._part(then, scope)
@@ -323,18 +323,18 @@ class Evaluator:
     def _map(self, node: syntax.MapLiteral, scope: Scope) -> Outcome:
         entries: list[Entry] = []
         errors: list[Formula] = []
-        for one in node.entries:
-            key, value = self.node(one.key, scope), self.node(one.value, scope)
+        for entry in node.entries:
+            key, value = self.node(entry.key, scope), self.node(entry.value, scope)
             errors += [key.error, value.error]
-            there = TRUE
-            if one.optional:
-                there, value, wrong = _taken(value)
+            true = TRUE
+            if entry.optional:
+                true, value, wrong = _taken(value)
                 errors.append(wrong)
             for case in key.cases:
                 if not isinstance(case.value, Null | Truth | Int | Uint | Double | Text):
                     raise NotModelled("a key of a map that is no scalar")
                 entries = [_unless_replaced(other, case.guard, case.value) for other in entries]
-                entries.append(Entry(both(there, case.guard), case.value, value))
+                entries.append(Entry(both(true, case.guard), case.value, value))
         error = either(errors)
         return outcome([Case(negated(error), Map(tuple(entries)))], error)
 
@@ -359,11 +359,11 @@ class Evaluator:
             self._enter(sources, 2 if counts else 1)
         self.within.append(sources)
         try:
-            made = self._rounds(node, value, scope)
+            rounds = self._rounds(node, value, scope)
         finally:
             self.within.pop()
-        cases = [Case(case.guard, _from(case.value, sources)) for case in made.cases]
-        return Outcome(made.error, tuple(cases))
+        cases = [Case(case.guard, _from(case.value, sources)) for case in rounds.cases]
+        return Outcome(rounds.error, tuple(cases))
 
     def _enter(self, sources: frozenset[Cut], witnesses: int = 1) -> None:
         """Something looks at the items of inputs, one at a time. For each item of another input it
@@ -374,15 +374,15 @@ class Evaluator:
                 # `containers[0].env` is a list of one item of `containers`: each item has its own,
                 # with witnesses of its own. Of two lists that have nothing to do with each other,
                 # each pair may matter, and no number of items is enough.
-                if not any(source.path.startswith(f"{one.path}[") for one in outer):
-                    for one in (source, *outer):
-                        one.is_counted = True
+                if not any(source.path.startswith(f"{item.path}[") for item in outer):
+                    for cut in (source, *outer):
+                        cut.is_counted = True
 
     def _rounds(self, node: syntax.Comprehension, value: List | Map, scope: Scope) -> Outcome:
         inner = dict(scope)
         inner[node.accu_var] = self.node(node.accu_init, scope)
         running: Formula = TRUE
-        for there, first, second in _iterated(value, two=bool(node.iter_var2)):
+        for item, first, second in _iterated(value, two=bool(node.iter_var2)):
             inner[node.iter_var] = first
             if node.iter_var2:
                 inner[node.iter_var2] = second
@@ -390,8 +390,8 @@ class Evaluator:
             # Conditions of macros ask `@not_strictly_false`, so none of them is an error. An item
             # that is not there is no round: it changes nothing and ends nothing.
             goes_on = self.node(node.condition, inner)
-            turn = both(running, there)
-            running = both(running, either((negated(there), is_true(goes_on))))
+            turn = both(running, item)
+            running = both(running, either((negated(item), is_true(goes_on))))
             if z3.is_false(turn):
                 continue
             after = self.node(node.step, inner)
@@ -406,10 +406,10 @@ def _sizes(root: syntax.Expr) -> Iterator[int]:
     for node in syntax.walk(root):
         if not isinstance(node, syntax.Call):
             continue
-        numbers = [one.value for one in node.args if isinstance(one, syntax.Literal)]
+        numbers = [item.value for item in node.args if isinstance(item, syntax.Literal)]
         is_place = node.function in (syntax.INDEX, syntax.OPT_INDEX)
         if is_place or (node.function in _COMPARISONS and any(map(_asks_size, node.args))):
-            yield from (one for one in numbers if type(one) is int)
+            yield from (number for number in numbers if type(number) is int)
 
 
 def _asks_size(root: syntax.Expr) -> bool:
@@ -424,11 +424,11 @@ def _few(root: syntax.Expr) -> Iterator[tuple[int, int]]:
     """Yield each call of `size` that is compared with a small number, and that number."""
     for node in syntax.walk(root):
         if isinstance(node, syntax.Call) and node.function in _COMPARISONS:
-            for one, other in (node.args, node.args[::-1]):
-                if _is_size(one) and isinstance(other, syntax.Literal):
+            for item, other in (node.args, node.args[::-1]):
+                if _is_size(item) and isinstance(other, syntax.Literal):
                     number = other.value
                     if type(number) is int and 0 <= number <= _FEW:
-                        yield one.id, number
+                        yield item.id, number
 
 
 _COMPARISONS: Final = frozenset(
@@ -475,7 +475,7 @@ def _taken(made: Outcome) -> tuple[Formula, Outcome, Formula]:
         if isinstance(case.value, Maybe):
             there.append(both(case.guard, case.value.there))
             cases += (
-                Case(both(case.guard, one.guard), one.value) for one in case.value.value.cases
+                Case(both(case.guard, item.guard), item.value) for item in case.value.value.cases
             )
         else:
             wrong.append(case.guard)
@@ -501,14 +501,14 @@ _NUMBERS: Final = (Int, Uint, Double)
 
 
 def _conjunction(*operands: Outcome) -> Outcome:
-    no = either(is_false(one) for one in operands)
-    yes = both(*(is_true(one) for one in operands))
+    no = either(is_false(operand) for operand in operands)
+    yes = both(*(is_true(operand) for operand in operands))
     return _decided(yes, no)
 
 
 def _disjunction(*operands: Outcome) -> Outcome:
-    yes = either(is_true(one) for one in operands)
-    no = both(*(is_false(one) for one in operands))
+    yes = either(is_true(operand) for operand in operands)
+    no = both(*(is_false(operand) for operand in operands))
     return _decided(yes, no)
 
 
@@ -622,7 +622,7 @@ def _found(value: Fields | Map, key: Value) -> tuple[Formula, Outcome]:
     if isinstance(value, Map):
         _asked(value, key)
         return _first(
-            [(both(one.there, same_key(key, one.key)), one.value) for one in value.entries]
+            [(both(entry.there, same_key(key, entry.key)), entry.value) for entry in value.entries]
         )
     name = native(key)
     if not isinstance(name, str):
@@ -638,7 +638,7 @@ def _asked(value: Map, key: Value) -> None:
     """Something asks for an entry of a map: one more of its inputs' entries can matter, unless it
     is one that is known to be there."""
     if isinstance(key, Text) and any(
-        isinstance(one.key, Text) and one.key.term.eq(key.term) for one in value.entries
+        isinstance(entry.key, Text) and entry.key.term.eq(key.term) for entry in value.entries
     ):
         return
     for source in value.sources:
@@ -668,9 +668,9 @@ def _element(value: List, key: Value) -> tuple[Formula | None, Outcome]:
 
 def _first(hits: list[tuple[Formula, Outcome]]) -> tuple[Formula, Outcome]:
     """Return where one of these is there, of which at most one is, and its value."""
-    found = FAILS
-    for guard, made in hits:
-        if any(isinstance(case.value, Maybe) for case in made.cases):
+    fails = FAILS
+    for guard, hit in hits:
+        if any(isinstance(case.value, Maybe) for case in hit.cases):
             raise NotModelled("an optional in a list or map")
-        found = selected(guard, made, found)
-    return either(guard for guard, _ in hits), found
+        fails = selected(guard, hit, fails)
+    return either(guard for guard, _ in hits), fails

@@ -65,26 +65,26 @@ def mended(
 ) -> Written:
     """The same objects, made acceptable where that is possible. `texts` are those that policies
     name: an image may have to be one of them."""
-    found = Written(_copied(new), _copied(old))
-    if found.object is not None and found.old_object is not None:
-        alike = Written(found.object, copy.deepcopy(found.object))
+    written = Written(_copied(new), _copied(old))
+    if written.object is not None and written.old_object is not None:
+        alike = Written(written.object, copy.deepcopy(written.object))
         other_images = _filled(kind, _with_other_images(alike), holds, (*_TEXTS, *texts))
-        found = next((one for one in (alike, other_images) if _still(one, holds)), found)
-    found = _filled(kind, found, holds, (*_TEXTS, *texts))
-    found = _filled(kind, _shrunk(kind, found, holds), holds, (*_TEXTS, *texts))
-    left = _errors(kind, found)
-    return Written(found.object, found.old_object, str(left[0]) if left else "")
+        written = next((item for item in (alike, other_images) if _still(item, holds)), written)
+    written = _filled(kind, written, holds, (*_TEXTS, *texts))
+    written = _filled(kind, _shrunk(kind, written, holds), holds, (*_TEXTS, *texts))
+    left = _errors(kind, written)
+    return Written(written.object, written.old_object, str(left[0]) if left else "")
 
 
 def _with_other_images(written: Written) -> Written:
     """With other images before, which is all that may change in a pod."""
-    made = copy.deepcopy(written)
-    assert made.old_object is not None
-    spec = made.old_object.get("spec")
+    deepcopy = copy.deepcopy(written)
+    assert deepcopy.old_object is not None
+    spec = deepcopy.old_object.get("spec")
     containers = spec.get("containers") if isinstance(spec, dict) else None
-    for one in containers or ():
-        one["image"] = "z"
-    return made
+    for container in containers or ():
+        container["image"] = "z"
+    return deepcopy
 
 
 def _filled(
@@ -94,7 +94,9 @@ def _filled(
     given_up: set[str] = set()
     seen = [written]
     for _ in range(_ATTEMPTS):
-        error = next((one for one in _errors(kind, written) if str(one) not in given_up), None)
+        error = next(
+            (error for error in _errors(kind, written) if str(error) not in given_up), None
+        )
         if error is None:
             break
         for proposal in _proposals(kind, written, error, texts):
@@ -109,20 +111,20 @@ def _filled(
 
 def _shrunk(kind: GroupVersionKind, written: Written, holds: Holds) -> Written:
     """Without the fields that nothing depends on."""
-    known = set(map(str, _errors(kind, written)))
+    errors = set(map(str, _errors(kind, written)))
     left = _MOST_FIELDS
     for path in sorted({*_paths(written.object), *_paths(written.old_object)}, key=_order):
         left -= 1
         if left < 0:
             break
         smaller = copy.deepcopy(written)
-        for one in (smaller.object, smaller.old_object):
-            if one is not None:
-                _remove(one, path)
+        for item in (smaller.object, smaller.old_object):
+            if item is not None:
+                _remove(item, path)
         if (
             smaller != written
             and _still(smaller, holds)
-            and known.issuperset(map(str, _errors(kind, smaller)))
+            and errors.issuperset(map(str, _errors(kind, smaller)))
         ):
             written = smaller
     return written
@@ -142,7 +144,7 @@ def _paths(value: Any, path: Steps = ()) -> Iterator[Steps]:  # noqa: ANN401 - J
 
 def _order(path: Steps) -> tuple[object, ...]:
     """Outer fields first, the last items of lists first."""
-    return len(path), *((-one, "") if isinstance(one, int) else (0, one) for one in path)
+    return len(path), *((-item, "") if isinstance(item, int) else (0, item) for item in path)
 
 
 def _remove(value: Any, path: Steps) -> None:  # noqa: ANN401 - JSON at any depth
@@ -172,16 +174,16 @@ def _still(written: Written, holds: Holds) -> bool:
 
 
 def _errors(kind: GroupVersionKind, written: Written) -> list[FieldError]:
-    found: list[FieldError] = []
+    errors: list[FieldError] = []
     old, new = (
-        None if one is None else create.admit_form(one, kind)
-        for one in (written.old_object, written.object)
+        None if item is None else create.admit_form(item, kind)
+        for item in (written.old_object, written.object)
     )
     if old is not None:
-        found += validate_create(old, kind)
+        errors += validate_create(old, kind)
     if new is not None:
-        found += validate_create(new, kind) if old is None else validate_update(new, old, kind)
-    return found
+        errors += validate_create(new, kind) if old is None else validate_update(new, old, kind)
+    return errors
 
 
 def _proposals(
@@ -203,22 +205,22 @@ def _proposals(
     if isinstance(error.value, str):
         # What begins or ends as a policy says may be no name: `kernel.`, `/web`.
         for longer in (error.value + _TEXT, _TEXT + error.value):
-            made = _changed(written, steps, longer)
-            if all(one.path != error.path for one in _errors(kind, made)):
-                yield made
+            changed = _changed(written, steps, longer)
+            if all(item.path != error.path for item in _errors(kind, changed)):
+                yield changed
 
 
 def _changed(
     written: Written, steps: tuple[Any, ...], value: Json, labelled: tuple[str, ...] = ()
 ) -> Written:
     """With a value at a place; what is `labelled` gets the labels."""
-    made = copy.deepcopy(written)
-    for one in (made.object, made.old_object):
-        if one is not None:
-            _put(one, steps, copy.deepcopy(value))
+    deepcopy = copy.deepcopy(written)
+    for item in (deepcopy.object, deepcopy.old_object):
+        if item is not None:
+            _put(item, steps, copy.deepcopy(value))
             if labelled:
-                _put(one, (*labelled, "metadata", "labels"), dict(_LABELS))
-    return made
+                _put(item, (*labelled, "metadata", "labels"), dict(_LABELS))
+    return deepcopy
 
 
 def _put(value: Any, steps: tuple[Any, ...], new: Json) -> None:  # noqa: ANN401 - JSON at any depth
@@ -235,14 +237,14 @@ def _put(value: Any, steps: tuple[Any, ...], new: Json) -> None:  # noqa: ANN401
 
 def _renamed(written: Written, steps: tuple[Any, ...], key: str) -> Written:
     """With a plain key for an odd one, where complaints are about keys of maps."""
-    made = copy.deepcopy(written)
-    for value in (made.object, made.old_object):
-        found: Any = value
+    deepcopy = copy.deepcopy(written)
+    for value in (deepcopy.object, deepcopy.old_object):
+        result: Any = value
         for step in steps:
-            found = found.get(step) if isinstance(found, dict) else None
-        if isinstance(found, dict) and key in found and _TEXT not in found:
-            found[_TEXT] = found.pop(key)
-    return made
+            result = result.get(step) if isinstance(result, dict) else None
+        if isinstance(result, dict) and key in result and _TEXT not in result:
+            result[_TEXT] = result.pop(key)
+    return deepcopy
 
 
 def _schema_at(schema: Schema | None, steps: tuple[Any, ...]) -> Schema | None:
@@ -267,7 +269,7 @@ def _plain_values(schema: Schema | None, texts: Sequence[str]) -> Iterator[Json]
     elif schema.type in ("integer", "number"):
         yield from (1, 0)
     elif schema.type == "array" and schema.items is not None:
-        yield from ([one] for one in _plain_values(resolved(schema.items), texts))
+        yield from ([plain_value] for plain_value in _plain_values(resolved(schema.items), texts))
     elif schema.type == "object":
         yield {
             name: next(_plain_values(resolved(schema.properties[name]), texts), None)

@@ -104,13 +104,13 @@ def _sure(made: Outcome) -> object:
 
 
 def _native_list(value: List) -> object:
-    found = []
+    result = []
     for item in value.items:
         element = _sure(item.value)
         if not z3.is_true(item.there) or element is NOT_LITERAL:
             return NOT_LITERAL
-        found.append(element)
-    return found
+        result.append(element)
+    return result
 
 
 def _native_optional(value: Maybe) -> object:
@@ -121,13 +121,13 @@ def _native_optional(value: Maybe) -> object:
 
 
 def _native_map(value: Map) -> object:
-    found = {}
+    result = {}
     for entry in value.entries:
         key, element = native(entry.key), _sure(entry.value)
         if not z3.is_true(entry.there) or key is NOT_LITERAL or element is NOT_LITERAL:
             return NOT_LITERAL
-        found[key] = element
-    return found
+        result[key] = element
+    return result
 
 
 def literal(value: object) -> Value:
@@ -148,11 +148,12 @@ def literal(value: object) -> Value:
                 raise NotModelled(logic.BEYOND)
             return Text(logic.text(value))
         case list() | tuple():
-            return List(tuple(Item(TRUE, certain(literal(one))) for one in value))
+            return List(tuple(Item(TRUE, certain(literal(item))) for item in value))
         case Mapping():
             return Map(
                 tuple(
-                    Entry(TRUE, _scalar(key), certain(literal(one))) for key, one in value.items()
+                    Entry(TRUE, _scalar(key), certain(literal(member)))
+                    for key, member in value.items()
                 )
             )
         case cel.Optional():
@@ -221,8 +222,8 @@ def _refuses(a: Value, b: Value) -> bool:
 def _equality(values: list[Value], *, is_negated: bool = False) -> Outcome:
     if _refuses(*values):
         return FAILS
-    made = equal(*values)
-    return _bool(negated(made) if is_negated else made)
+    result = equal(*values)
+    return _bool(negated(result) if is_negated else result)
 
 
 def _equal_numbers(a: Int | Uint | Double, b: Int | Uint | Double) -> Formula:
@@ -265,13 +266,13 @@ def _nearest(number: Int | Uint) -> Term:
     known = native(number)
     if known is not NOT_LITERAL:
         return logic.integer(int(float(known)))  # type: ignore[arg-type]
-    size = found = z3.If(number.term < 0, -number.term, number.term)
+    size = result = z3.If(number.term < 0, -number.term, number.term)
     for bits in range(1, 12):  # that do not fit into the 53 of a double
         unit = 1 << bits
         whole, rest = size / unit, size % unit
         up = z3.Or(rest > unit // 2, z3.And(rest == unit // 2, whole % 2 == 1))
-        found = z3.If(size > 1 << (52 + bits), (whole + z3.If(up, 1, 0)) * unit, found)
-    return z3.If(number.term < 0, -found, found)
+        result = z3.If(size > 1 << (52 + bits), (whole + z3.If(up, 1, 0)) * unit, result)
+    return z3.If(number.term < 0, -result, result)
 
 
 def _equal_objects(a: Value, b: Value) -> Formula:
@@ -286,7 +287,7 @@ def _equal_objects(a: Value, b: Value) -> Formula:
 
 def _equal_fields(a: Fields, b: Fields, name: str) -> Formula:
     """Return where one field is the same in two objects, or in neither."""
-    one, other = (made.field(name) or (FALSE, FAILS) for made in (a, b))
+    one, other = (fields.field(name) or (FALSE, FAILS) for fields in (a, b))
     inside = z3.Implies(both(one[0], other[0]), _equal_outcomes(one[1], other[1]))
     return both(one[0] == other[0], inside)
 
@@ -294,38 +295,38 @@ def _equal_fields(a: Fields, b: Fields, name: str) -> Formula:
 def _equal_outcomes(a: Outcome, b: Outcome) -> Formula:
     """Neither of them is an error where this is asked."""
     return either(
-        both(one.guard, other.guard, equal(one.value, other.value))
-        for one in a.cases
+        both(item.guard, other.guard, equal(item.value, other.value))
+        for item in a.cases
         for other in b.cases
     )
 
 
 def _equal_lists(a: List, b: List) -> Formula:
-    for one in (a, b):
-        count(one)
+    for item in (a, b):
+        count(item)
     if a.unordered != b.unordered:
         raise NotModelled("whether a set is equal to a list")
     # Items of a set differ from each other: with equally many on both sides it is enough that each
     # item of the one is in the other.
     if a.unordered:
-        found = (z3.Implies(one.there, _has_item(b, one)) for one in a.items)
-        return both(same(size_of(a), size_of(b)), *found)
+        items = (z3.Implies(element.there, _has_item(b, element)) for element in a.items)
+        return both(same(size_of(a), size_of(b)), *items)
     # Which item stands at a place depends on which before it are there, so any two may face each
     # other.
     pairs = [
         z3.Implies(
-            both(one.there, other.there, same(place(a, i), place(b, j))),
-            _equal_outcomes(one.value, other.value),
+            both(element.there, other.there, same(place(a, i), place(b, j))),
+            _equal_outcomes(element.value, other.value),
         )
-        for i, one in enumerate(a.items)
+        for i, element in enumerate(a.items)
         for j, other in enumerate(b.items)
     ]
     return both(same(size_of(a), size_of(b)), *pairs)
 
 
-def _has_item(value: List, wanted: Item) -> Formula:
+def _has_item(value: List, expected: Item) -> Formula:
     return either(
-        both(item.there, _equal_outcomes(item.value, wanted.value)) for item in value.items
+        both(item.there, _equal_outcomes(item.value, expected.value)) for item in value.items
     )
 
 
@@ -337,17 +338,17 @@ def place(value: List, index: int) -> Term:
 def _equal_maps(a: Map, b: Map) -> Formula:
     inside = [
         z3.Implies(
-            one.there,
+            entry.there,
             either(
                 both(
                     other.there,
-                    same_key(one.key, other.key),
-                    _equal_outcomes(one.value, other.value),
+                    same_key(entry.key, other.key),
+                    _equal_outcomes(entry.value, other.value),
                 )
                 for other in b.entries
             ),
         )
-        for one in a.entries
+        for entry in a.entries
     ]
     return both(same(size_of(a), size_of(b)), *inside)
 
@@ -393,11 +394,11 @@ def _ordered_with_double(
 ) -> Outcome:
     """Compare numbers as doubles, at least one of which is one: NaN has no order, which is an
     error."""
-    doubles = [one.term for one in (a, b) if isinstance(one, Double) and one.whole is None]
-    has_no_order = either(folded(z3.fpIsNaN(one)) for one in doubles)
-    made = order(*doubles) if len(doubles) > 1 else order(_real(a), _real(b))
+    doubles = [item.term for item in (a, b) if isinstance(item, Double) and item.whole is None]
+    has_no_order = either(folded(z3.fpIsNaN(double)) for double in doubles)
+    result = order(*doubles) if len(doubles) > 1 else order(_real(a), _real(b))
     has_order = negated(has_no_order)
-    return Outcome(has_no_order, (Case(has_order, Truth(folded(made))),))
+    return Outcome(has_no_order, (Case(has_order, Truth(folded(result))),))
 
 
 def _real(value: Double | Int | Uint) -> Term:
@@ -483,12 +484,14 @@ def _divided(values: list[Value], *, rest: bool) -> Outcome | None:
             )
             fails = same(b.term, logic.integer(0))
             # Where the quotient leaves the 64 bits, Go has no rest either.
-            made = _bounded(type(a), quotient)
+            bounded = _bounded(type(a), quotient)
             if rest:
                 term = folded(a.term - quotient * b.term)
-                made = Outcome(made.error, (Case(made.cases[0].guard, type(a)(term)),))
-            cases = tuple(Case(both(negated(fails), one.guard), one.value) for one in made.cases)
-            return Outcome(either((fails, made.error)), cases)
+                bounded = Outcome(bounded.error, (Case(bounded.cases[0].guard, type(a)(term)),))
+            cases = tuple(
+                Case(both(negated(fails), item.guard), item.value) for item in bounded.cases
+            )
+            return Outcome(either((fails, bounded.error)), cases)
         case [Double(), Double()] if rest:
             return FAILS
     return _unless_literal(values)
@@ -531,7 +534,7 @@ def _in(values: list[Value]) -> Outcome | None:
                 )
             )
         case Map():
-            keys = (both(one.there, same_key(element, one.key)) for one in container.entries)
+            keys = (both(entry.there, same_key(element, entry.key)) for entry in container.entries)
             return _bool(either(keys))
         case Fields():
             name = native(element)
@@ -540,8 +543,8 @@ def _in(values: list[Value]) -> Outcome | None:
                 if fields is None:
                     raise NotModelled("whether an object has a field whose name is not known")
                 return _in([element, fields])
-            found = container.field(name)
-            return _bool(FALSE if found is None else found[0])
+            field = container.field(name)
+            return _bool(FALSE if field is None else field[0])
     return FAILS
 
 
@@ -585,7 +588,7 @@ def _value(values: list[Value]) -> Outcome | None:
     match values:
         case [Maybe() as optional]:
             inside = optional.value
-            cases = [Case(both(optional.there, one.guard), one.value) for one in inside.cases]
+            cases = [Case(both(optional.there, item.guard), item.value) for item in inside.cases]
             return outcome(cases, either((negated(optional.there), inside.error)))
     return FAILS
 
@@ -600,7 +603,8 @@ def _unwrapped(values: list[Value]) -> Outcome | None:
                 maybe = [(c.guard, c.value) for c in item.value.cases if isinstance(c.value, Maybe)]
                 errors.append(both(item.there, negated(either(guard for guard, _ in maybe))))
                 items += (
-                    Item(both(item.there, guard, one.there), one.value) for guard, one in maybe
+                    Item(both(item.there, guard, maybe.there), maybe.value)
+                    for guard, maybe in maybe
                 )
             error = either(errors)
             return outcome([Case(negated(error), List(tuple(items), optionals.sources))], error)
@@ -629,10 +633,10 @@ def _to_int(values: list[Value], kind: type[Int] | type[Uint] = Int) -> Outcome 
             has_sign = FALSE if kind is Uint else signed
             digits = logic.chosen(has_sign, rest, text.term)
             number = z3.StrToInt(digits)
-            made = _bounded(kind, logic.chosen(both(has_sign, negative), -number, number))
+            bounded = _bounded(kind, logic.chosen(both(has_sign, negative), -number, number))
             fits = z3.InRe(digits, _DIGITS)
-            cases = [Case(both(fits, one.guard), one.value) for one in made.cases]
-            return outcome(cases, either((negated(fits), made.error)))
+            cases = [Case(both(fits, item.guard), item.value) for item in bounded.cases]
+            return outcome(cases, either((negated(fits), bounded.error)))
         case [(Int() | Uint()) as number]:
             return _bounded(kind, number.term)
         case [Double(whole=whole)] if whole is not None:
@@ -748,15 +752,15 @@ def part_of_split(parts: Value, place: Value) -> Outcome | None:
     if not isinstance(number, int) or not 0 <= number < MOST_PARTS:
         return None
     rest: Term = text.term
-    there = TRUE
+    true = TRUE
     for _ in range(number):
-        there = both(there, z3.Contains(rest, separator.term))
+        true = both(true, z3.Contains(rest, separator.term))
         begin = z3.IndexOf(rest, separator.term, 0) + len(known)
         rest = z3.SubString(rest, begin, z3.Length(rest) - begin)
     end = z3.If(
         z3.Contains(rest, separator.term), z3.IndexOf(rest, separator.term, 0), z3.Length(rest)
     )
-    return Outcome(negated(there), (Case(there, Text(z3.SubString(rest, 0, end))),))
+    return Outcome(negated(true), (Case(true, Text(z3.SubString(rest, 0, end))),))
 
 
 Meaning = Callable[[list[Value]], Outcome | None]

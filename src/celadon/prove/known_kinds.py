@@ -33,18 +33,18 @@ class KnownKinds:
     @classmethod
     def of(cls, definitions: Iterable[JsonObject]) -> KnownKinds:
         """The kinds of definitions; of two definitions of one kind the later one counts."""
-        found: dict[GroupVersionKind, CustomKind] = {}
+        result: dict[GroupVersionKind, CustomKind] = {}
         resources: dict[GroupVersionResource, Resource] = {}
-        for one in definitions:
-            found |= custom_kinds(one)
-            resources |= {each.gvr: each for each in custom_resources(one)}
-        return cls(found, tuple(resources.values()))
+        for definition in definitions:
+            result |= custom_kinds(definition)
+            resources |= {each.gvr: each for each in custom_resources(definition)}
+        return cls(result, tuple(resources.values()))
 
     @property
     def catalog(self) -> Catalog:
         """All of them, as the server of the current release has them."""
-        known = known_resources()
-        return known.with_resources(self.resources) if self.resources else known
+        catalog = known_resources()
+        return catalog.with_resources(self.resources) if self.resources else catalog
 
     def unknown(
         self, inputs: Inputs, kind: GroupVersionKind, path: str, *, is_stored: bool = False
@@ -54,8 +54,8 @@ class KnownKinds:
         if custom is not None:
             about = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": component(_METADATA)}
             schema = replace(custom.schema, properties={**custom.schema.properties, **about})
-            made = inputs.kind(kind, schema, path, is_custom=True, is_stored=is_stored)
-            return certain(made)
+            fields = inputs.kind(kind, schema, path, is_custom=True, is_stored=is_stored)
+            return certain(fields)
         built_in = schema_for(kind)
         return certain(Unshaped(path) if built_in is None else inputs.kind(kind, built_in, path))
 

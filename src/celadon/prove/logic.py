@@ -34,32 +34,32 @@ _FALSE_ID: Final = FALSE.get_id()
 
 def both(*formulas: Formula) -> Formula:
     """All of them hold."""
-    kept: dict[int, Formula] = {}
+    result: dict[int, Formula] = {}
     for formula in formulas:
         number = formula.get_id()
         if number == _FALSE_ID:
             return FALSE
         if number != _TRUE_ID:
-            kept[number] = formula
-    return _joined(z3.Z3_mk_and, kept.values()) if kept else TRUE
+            result[number] = formula
+    return _joined(z3.Z3_mk_and, result.values()) if result else TRUE
 
 
 def either(formulas: Iterable[Formula]) -> Formula:
     """At least one of them holds."""
-    kept: dict[int, Formula] = {}
+    result: dict[int, Formula] = {}
     for formula in formulas:
         number = formula.get_id()
         if number == _TRUE_ID:
             return TRUE
         if number != _FALSE_ID:
-            kept[number] = formula
-    return _joined(z3.Z3_mk_or, kept.values()) if kept else FALSE
+            result[number] = formula
+    return _joined(z3.Z3_mk_or, result.values()) if result else FALSE
 
 
 def _joined(join: Callable[..., Any], parts: Collection[Formula]) -> Formula:
     if len(parts) == 1:
         return next(iter(parts))
-    terms = (z3.Ast * len(parts))(*(one.as_ast() for one in parts))
+    terms = (z3.Ast * len(parts))(*(part.as_ast() for part in parts))
     return z3.BoolRef(join(_CONTEXT.ref(), len(parts), terms), _CONTEXT)
 
 
@@ -93,16 +93,16 @@ def unknowns(term: Term) -> Iterator[str]:
     seen: set[int] = set()
     waiting = [term.as_ast()]
     while waiting:  # without the wrappers of z3's own functions: formulas are large
-        one = waiting.pop()
-        number = z3.Z3_get_ast_id(context, one)
-        if number in seen or z3.Z3_get_ast_kind(context, one) != z3.Z3_APP_AST:
+        pop = waiting.pop()
+        number = z3.Z3_get_ast_id(context, pop)
+        if number in seen or z3.Z3_get_ast_kind(context, pop) != z3.Z3_APP_AST:
             continue
         seen.add(number)
-        function = z3.Z3_get_app_decl(context, one)
+        function = z3.Z3_get_app_decl(context, pop)
         kind = z3.Z3_get_decl_kind(context, function)
         # Languages are large, and have no unknowns.
-        count = 1 if kind == z3.Z3_OP_SEQ_IN_RE else z3.Z3_get_app_num_args(context, one)
-        waiting += (z3.Z3_get_app_arg(context, one, place) for place in range(count))
+        count = 1 if kind == z3.Z3_OP_SEQ_IN_RE else z3.Z3_get_app_num_args(context, pop)
+        waiting += (z3.Z3_get_app_arg(context, pop, place) for place in range(count))
         if kind == z3.Z3_OP_UNINTERPRETED:
             yield z3.FuncDeclRef(function, term.ctx).name()
 
@@ -159,11 +159,11 @@ def text_of(term: Term) -> str:
 def _unescaped(escaped: str) -> str:
     """z3 prints what is not ASCII as `\\u{1F600}`."""
     parts = escaped.split("\\u{")
-    found = parts[0]
+    result = parts[0]
     for part in parts[1:]:
         code, _, rest = part.partition("}")
-        found += chr(int(code, 16)) + rest
-    return found
+        result += chr(int(code, 16)) + rest
+    return result
 
 
 def total(formulas: Iterable[Formula]) -> Term:
@@ -182,5 +182,5 @@ def double_of(term: Term) -> float:
     if term.isNaN():
         return math.nan
     bits: int = z3.simplify(z3.fpToIEEEBV(term)).as_long()
-    found: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
-    return found
+    unpack: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
+    return unpack

@@ -52,8 +52,8 @@ class BoundPolicy:
     @property
     def validations(self) -> Sequence[JsonObject]:
         """Return those of the policy."""
-        found: Sequence[JsonObject] = self.policy["spec"].get("validations") or ()
-        return found
+        validations: Sequence[JsonObject] = self.policy["spec"].get("validations") or ()
+        return validations
 
     @property
     def matching(self) -> tuple[object, ...]:
@@ -64,8 +64,8 @@ class BoundPolicy:
     def rules(self) -> Sequence[JsonObject]:
         """Return what the policy is about."""
         constraints = self.policy["spec"].get("matchConstraints") or {}
-        found: Sequence[JsonObject] = constraints.get("resourceRules") or ()
-        return found
+        resource_rules: Sequence[JsonObject] = constraints.get("resourceRules") or ()
+        return resource_rules
 
     def with_only(self, validation: JsonObject) -> BoundPolicy:
         """The same with one validation, of which nobody asks what it says."""
@@ -82,17 +82,20 @@ class BoundPolicy:
     def probes(self) -> Iterator[BoundPolicy]:
         """Policies that tell all that validations may say by what is done about it."""
         for failures, action in _PROBES:
-            made = self._with_spec(failurePolicy=failures)
+            policy = self._with_spec(failurePolicy=failures)
             name = f"{self.policy['metadata']['name']}-{failures.lower()}"
             bindings = [
                 {
-                    **one,
-                    "metadata": {**one["metadata"], "name": f"{one['metadata']['name']}-{action}"},
-                    "spec": {**one["spec"], "policyName": name, "validationActions": [action]},
+                    **binding,
+                    "metadata": {
+                        **binding["metadata"],
+                        "name": f"{binding['metadata']['name']}-{action}",
+                    },
+                    "spec": {**binding["spec"], "policyName": name, "validationActions": [action]},
                 }
-                for one in self.bindings
+                for binding in self.bindings
             ]
-            named = {**made.policy, "metadata": {**made.policy["metadata"], "name": name}}
+            named = {**policy.policy, "metadata": {**policy.policy["metadata"], "name": name}}
             yield BoundPolicy(named, bindings)
 
     def _with_spec(self, **fields: Any) -> BoundPolicy:  # noqa: ANN401 - any JSON
@@ -103,8 +106,8 @@ class BoundPolicy:
 def side_of(given: Iterable[BoundPolicy], version: str) -> Side:
     """Policies in force."""
     every = list(given)
-    policies = [decode_policy(one.policy).value for one in every]
-    bindings = [decode_binding(each).value for one in every for each in one.bindings]
+    policies = [decode_policy(policy.policy).value for policy in every]
+    bindings = [decode_binding(each).value for policy in every for each in policy.bindings]
     return Side(Engine(policies, bindings, version))
 
 
@@ -126,14 +129,14 @@ class Mutant:
         reasons: dict[str, None] = dict.fromkeys(self._beyond())
         bounded: dict[str, None] = {}
         items = 0
-        for one in self._comparisons(reasons):
-            if one.finding is Finding.DIFFERS:
-                return MutantAnswer(one.finding, one)
-            if one.finding is Finding.UNDECIDED:
-                every = [gap.reason for gap in one.gaps] or [one.reason]
-                reasons |= dict.fromkeys(f"{one.endpoint}: {reason}" for reason in every)
-            bounded |= dict.fromkeys(one.bounded)
-            items = max(items, one.items if one.bounded else 0)
+        for comparison in self._comparisons(reasons):
+            if comparison.finding is Finding.DIFFERS:
+                return MutantAnswer(comparison.finding, comparison)
+            if comparison.finding is Finding.UNDECIDED:
+                every = [gap.reason for gap in comparison.gaps] or [comparison.reason]
+                reasons |= dict.fromkeys(f"{comparison.endpoint}: {reason}" for reason in every)
+            bounded |= dict.fromkeys(comparison.bounded)
+            items = max(items, comparison.items if comparison.bounded else 0)
         if reasons:
             return MutantAnswer(Finding.UNDECIDED, reasons=tuple(reasons))
         finding = Finding.BOUNDED if bounded else Finding.SAME
@@ -142,15 +145,19 @@ class Mutant:
     def _comparisons(self, reasons: dict[str, None]) -> Iterator[Comparison]:
         for differences in self._asked():
             yield from differences.comparisons(tuple(Direction))
-            reasons |= dict.fromkeys(f"requests to {one.endpoint}" for one in differences.unseen)
+            reasons |= dict.fromkeys(
+                f"requests to {unseen.endpoint}" for unseen in differences.unseen
+            )
 
     def _asked(self) -> Iterator[Differences]:
         kinds = self._kinds
         as_it_is = self.old.matching != self.new.matching
         for validations in _pairs(self.old.validations, self.new.validations):
             given = zip((self.old, self.new), validations, strict=True)
-            alone = [one.with_only(validation) for one, validation in given]
-            old, new = (side_of([one] if as_it_is else one.probes(), self.version) for one in alone)
+            alone = [policy.with_only(validation) for policy, validation in given]
+            old, new = (
+                side_of([policy] if as_it_is else policy.probes(), self.version) for policy in alone
+            )
             yield Differences(old, new, self.items, self.seconds, kinds=kinds, subresources=True)
 
     def _beyond(self) -> Iterator[str]:
@@ -159,17 +166,18 @@ class Mutant:
             if self.old.policy["spec"].get(name) != self.new.policy["spec"].get(name):
                 yield f"the {name} of policies"
         old, new = (
-            [one.get("messageExpression") for one in each.validations] for each in self.both
+            [validation.get("messageExpression") for validation in each.validations]
+            for each in self.both
         )
         if len(old) == len(new) and old != new:
             yield "messages"
         catalog = self._kinds.catalog
         groups = {resource.gvr.group for resource in catalog}
-        for one in self.both:
-            for rule in one.rules:
+        for policy in self.both:
+            for rule in policy.rules:
                 if not groups.issuperset(rule.get("apiGroups") or ()):
                     yield "requests to kinds that are not known"
-            kind = param_kind(decode_policy(one.policy).value)
+            kind = param_kind(decode_policy(policy.policy).value)
             if kind is not None and catalog.by_gvk(kind) is None:
                 yield f"params of kind {kind.kind}, which is not defined"
 
@@ -188,7 +196,7 @@ def _pairs(
 ) -> Iterator[tuple[JsonObject, JsonObject]]:
     """Validations that stand for each other; beside one that is left out stands one that admits."""
     if len(old) < len(new):
-        yield from ((one, other) for other, one in _pairs(new, old))
+        yield from ((pair, other) for other, pair in _pairs(new, old))
         return
     alike = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))
     begun = min(len(list(alike)), len(new)) if len(old) > len(new) else len(old)
@@ -240,15 +248,15 @@ class TellingRequests:
 
     def _example(self, stricter: BoundPolicy, looser: BoundPolicy) -> Example | None:
         """A request that one policy refuses and the other admits."""
-        old, new = (side_of([one], self.version) for one in (stricter, looser))
-        asked = Differences(
+        old, new = (side_of([policy], self.version) for policy in (stricter, looser))
+        differences = Differences(
             old,
             new,
             seconds=self.seconds,
             about=str(self.given.policy["metadata"]["name"]),
             kinds=KnownKinds.of(self.definitions),
         )
-        for found in asked.comparisons([Direction.LOOSER]):
-            if found.finding is Finding.DIFFERS:
-                return found.example
+        for comparison in differences.comparisons([Direction.LOOSER]):
+            if comparison.finding is Finding.DIFFERS:
+                return comparison.example
         return None

@@ -187,9 +187,9 @@ class Inputs:
 
     def presence(self, path: str) -> Formula:
         """Return a new formula that says whether something is there."""
-        made = self.unknown(f"{path}?", z3.BoolSort())
-        self.presences.append(made)
-        return made
+        unknown = self.unknown(f"{path}?", z3.BoolSort())
+        self.presences.append(unknown)
+        return unknown
 
     @contextmanager
     def only_where(self, there: Formula) -> Iterator[None]:
@@ -197,18 +197,18 @@ class Inputs:
         part that cannot exist is to be must not rule out objects without it."""
         known, long = len(self.patterns), len(self.long)
         yield
-        self.assumed += (either((negated(there), one)) for one in self.long[long:])
+        self.assumed += (either((negated(there), item)) for item in self.long[long:])
         del self.long[long:]
         self.patterns[known:] = (
-            replace(one, there=both(there, one.there)) for one in self.patterns[known:]
+            replace(pattern, there=both(there, pattern.there)) for pattern in self.patterns[known:]
         )
 
     @property
     def bounded(self) -> tuple[str, ...]:
         """Return the paths of the lists and maps of which a proof would need more items than are
         looked at, or of which their number matters: nothing is proved of longer ones."""
-        cuts = (one for one in self.cuts if one.is_counted or one.witnesses > self.items)
-        return tuple(dict.fromkeys(one.path for one in cuts))
+        cuts = (cut for cut in self.cuts if cut.is_counted or cut.witnesses > self.items)
+        return tuple(dict.fromkeys(cut.path for cut in cuts))
 
     @contextmanager
     def alternative(self) -> Iterator[None]:
@@ -239,13 +239,13 @@ class Inputs:
         for cut in self.cuts:
             cut.is_counted = False
         made = evaluate()
-        found = []
+        result = []
         for cut in self.cuts:
             loops, was_counted = before.get(id(cut), (0, False))
             if cut.loops > loops or cut.is_counted:
-                found.append((cut, cut.loops - loops, cut.is_counted))
+                result.append((cut, cut.loops - loops, cut.is_counted))
             cut.loops, cut.is_counted = loops, was_counted
-        demand = Demand(tuple(found))
+        demand = Demand(tuple(result))
         self.demand(demand)
         return made, demand
 
@@ -273,10 +273,10 @@ class Inputs:
     ) -> Fields:
         """An object of a kind; of a custom one the schema says no more than what it looks like, and
         while it is not stored it is as a client has written it."""
-        given = {"apiVersion": gvk.api_version, "kind": gvk.kind}
+        value = {"apiVersion": gvk.api_version, "kind": gvk.kind}
         always = {"metadata", "metadata.name", *always_set(gvk)}
         objects = _Objects(
-            self, always, given, is_custom=is_custom, is_written=is_custom and not is_stored
+            self, always, value, is_custom=is_custom, is_written=is_custom and not is_stored
         )
         return objects.fields(schema, path, ())
 
@@ -290,8 +290,8 @@ class Inputs:
             return self._not_null(schema, path, objects, below)
         is_null = self.presence(f"{path} null")
         with self.only_where(negated(is_null)):
-            made = self._not_null(schema, path, objects, below)
-        cases = [Case(both(negated(is_null), one.guard), one.value) for one in made.cases]
+            not_null = self._not_null(schema, path, objects, below)
+        cases = [Case(both(negated(is_null), item.guard), item.value) for item in not_null.cases]
         return outcome([Case(is_null, Null()), *cases])
 
     def _not_null(self, schema: Schema, path: str, objects: _Objects, below: Path) -> Outcome:
@@ -329,14 +329,14 @@ class Inputs:
 
     def _one_of(self, allowed: Sequence[Json], path: str, *, is_written: bool) -> Outcome:
         if is_written:  # a client may write 2 as 2.0
-            doubles = [float(one) for one in allowed if type(one) is int]
+            doubles = [float(item) for item in allowed if type(item) is int]
             allowed = (*allowed, *doubles)
-        ways = [self.unknown(f"{path} is {one}", z3.BoolSort()) for one in allowed]
+        ways = [self.unknown(f"{path} is {item}", z3.BoolSort()) for item in allowed]
         # One bool for each allowed value, of which exactly one holds, is easier for the solver than
         # a text that equals one of many.
         self.assumed.append(z3.PbEq([(way, 1) for way in ways], 1))
         return outcome(
-            Case(way, functions.literal(one)) for way, one in zip(ways, allowed, strict=True)
+            Case(way, functions.literal(item)) for way, item in zip(ways, allowed, strict=True)
         )
 
     def _text(self, schema: Schema, path: str) -> Text:
@@ -410,15 +410,15 @@ class Inputs:
         items: list[Item] = []
         for number in range(self.items):
             place = f"{path}[{number}]"
-            there = self.presence(place)
+            presence = self.presence(place)
             if items:
                 # The items that are there come first; else one list would stand for many models.
-                self.assumed.append(z3.Implies(there, items[-1].there))
-            with self.only_where(there):
+                self.assumed.append(z3.Implies(presence, items[-1].there))
+            with self.only_where(presence):
                 item = self.value(element, place, objects, (*below, "[*]"))
-            items.append(Item(there, item))
+            items.append(Item(presence, item))
         if objects.is_custom:
-            self.long += (one.there for one in items[: schema.limits.min_items or 0])
+            self.long += (item.there for item in items[: schema.limits.min_items or 0])
         made = List(tuple(items), frozenset({self._cut(path)}))
         if not objects.is_custom and element.ref in UNIQUE:
             self._differ(made, schema)
@@ -426,26 +426,27 @@ class Inputs:
 
     def _differ(self, made: List, schema: Schema) -> None:
         """Keys of map lists differ."""
-        for number, one in enumerate(made.items):
+        for number, item in enumerate(made.items):
             for other in made.items[:number]:
-                same = _same_item(one, other, schema)
+                same = _same_item(item, other, schema)
                 if same is not None:
-                    self.assumed.append(negated(both(one.there, other.there, same)))
+                    self.assumed.append(negated(both(item.there, other.there, same)))
 
     def _map(self, element: Schema, path: str, objects: _Objects, below: Path) -> Map:
         entries: list[Entry] = []
         for number in range(self.items):
             place = f"{path}[{number}]"
-            there, key = self.presence(place), self.unknown(f"{place} key", z3.StringSort())
+            presence, key = self.presence(place), self.unknown(f"{place} key", z3.StringSort())
             self.presences.append(negated(logic.same(key, logic.text("abcdefgh"[number % 8]))))
             self.assumed += (
-                negated(both(there, one.there, equal(Text(key), one.key))) for one in entries
+                negated(both(presence, entry.there, equal(Text(key), entry.key)))
+                for entry in entries
             )
             if entries:
-                self.assumed.append(z3.Implies(there, entries[-1].there))
-            with self.only_where(there):
+                self.assumed.append(z3.Implies(presence, entries[-1].there))
+            with self.only_where(presence):
                 value = self.value(element, place, objects, (*below, "{*}"))
-            entries.append(Entry(there, Text(key), value))
+            entries.append(Entry(presence, Text(key), value))
         return Map(tuple(entries), frozenset({self._cut(path)}))
 
     def _cut(self, path: str) -> Cut:
@@ -458,26 +459,29 @@ class Inputs:
     def json(self, made: Outcome, model: z3.ModelRef) -> Json:
         """Return what an unknown value is in a model; fields that nobody asked for are left out,
         but for what the schema requires."""
-        (case,) = (one for one in made.cases if _holds(one.guard, model))
+        (case,) = (item for item in made.cases if _holds(item.guard, model))
         return self._json(case.value, model)
 
     def _json(self, value: Value, model: z3.ModelRef) -> Json:
         match value:
             case List():
                 return [
-                    self.json(one.value, model) for one in value.items if _holds(one.there, model)
+                    self.json(item.value, model)
+                    for item in value.items
+                    if _holds(item.there, model)
                 ]
             case Map():
-                entries = [one for one in value.entries if _holds(one.there, model)]
+                entries = [entry for entry in value.entries if _holds(entry.there, model)]
                 return {
-                    str(self._json(one.key, model)): self.json(one.value, model) for one in entries
+                    str(self._json(entry.key, model)): self.json(entry.value, model)
+                    for entry in entries
                 }
             case Fields():
-                found = dict(value.least)
-                for name, (there, inside) in value.made.items():
-                    if _holds(there, model):
-                        found[name] = self.json(inside, model)
-                return found
+                least = dict(value.least)
+                for name, (member, inside) in value.made.items():
+                    if _holds(member, model):
+                        least[name] = self.json(inside, model)
+                return least
             case Unshaped():
                 return value.sample
             case Null():
@@ -533,7 +537,7 @@ class _Objects:
 
     def fields(self, schema: Schema, path: str, below: Path) -> Fields:
         """An object whose fields are those of a schema."""
-        made = self.made[below] = Fields(
+        fields = self.made[below] = Fields(
             path,
             lambda name: self._field(schema, path, below, name),
             (dict(self.given) if not below else {})
@@ -546,8 +550,8 @@ class _Objects:
         )
         if schema.name in _NAMED_UNIONS:
             members = (name for name in schema.properties if name != "name")
-            self.inputs.assumed.append(either(made.made_field(name)[0] for name in members))
-        return made
+            self.inputs.assumed.append(either(fields.made_field(name)[0] for name in members))
+        return fields
 
     def _field(
         self, schema: Schema, path: str, below: Path, name: str
@@ -566,9 +570,9 @@ class _Objects:
         if schema.name in built_in():
             return self._written(schema, name, place, here)
         is_sure = name in schema.required or _rule_path(here) in self.always
-        there = TRUE if is_sure else self.inputs.presence(place)
-        with self.inputs.only_where(there):
-            return there, self.inputs.value(inside, place, self, here)
+        true = TRUE if is_sure else self.inputs.presence(place)
+        with self.inputs.only_where(true):
+            return true, self.inputs.value(inside, place, self, here)
 
     def _go_without_token(self) -> None:
         """A server adds a volume with a token, and mounts of it, to pods that do not forbid it:
@@ -582,27 +586,27 @@ class _Objects:
         """A field as Go writes it: some are there even if empty, most are left out then."""
         encoding = built_in().encoding(schema.name)
         always, pointers = encoding.get("always", {}), encoding.get("ptr", ())
-        made = self.inputs.value(schema.properties[name], place, self, here)
+        value = self.inputs.value(schema.properties[name], place, self, here)
         if (schema.name, name) in _MAY_BE_EMPTY:
             is_empty = self.inputs.presence(f"{place} empty")
-            made = selected(is_empty, certain(functions.literal("")), made)
-        is_full = _is_full(made)
+            value = selected(is_empty, certain(functions.literal("")), value)
+        is_full = _is_full(value)
         is_demanded = name in DEMANDED.get(schema.name.rpartition(".")[2], ())
         is_sure = is_demanded or _rule_path(here) in self.always
         if name not in always:
-            there = TRUE if is_sure else self.inputs.presence(place)
+            true = TRUE if is_sure else self.inputs.presence(place)
             # What is no pointer is left out by Go where it is empty (`omitempty`).
             if name not in pointers:
-                self.inputs.assumed.append(either((negated(there), is_full)))
-            return there, made
+                self.inputs.assumed.append(either((negated(true), is_full)))
+            return true, value
         if name in schema.required:
             self.inputs.usual.append(is_full)
         if is_demanded:
             self.inputs.assumed.append(is_full)
         elif always[name] is None and not is_sure:
-            is_value = self._value_there(made, place, may_be_empty=name in pointers)
-            made = selected(is_value, made, certain(Null()))
-        return TRUE, made
+            is_value = self._value_there(value, place, may_be_empty=name in pointers)
+            value = selected(is_value, value, certain(Null()))
+        return TRUE, value
 
     def _value_there(self, made: Outcome, place: str, *, may_be_empty: bool) -> Formula:
         """Return where what may be null is not: a full value is none, nor is an empty one behind a
@@ -629,22 +633,24 @@ def _narrowed(value: Value, schema: Schema, release: str) -> Value:
 
             def field_of(name: str) -> tuple[Formula, Outcome] | None:
                 inside = schema.properties.get(name)
-                found = None if inside is None else value.field(name)
-                if inside is None or found is None:
+                none = None if inside is None else value.field(name)
+                if inside is None or none is None:
                     return None
-                made = found[0], narrowed(found[1], inside, release)
+                made = none[0], narrowed(none[1], inside, release)
                 return _as_written(*made, schema.name, name, release)
 
             return Fields(value.path, field_of, value.least)
         case List() if schema.items is not None:
             element = schema.items
-            items = (Item(one.there, narrowed(one.value, element, release)) for one in value.items)
+            items = (
+                Item(item.there, narrowed(item.value, element, release)) for item in value.items
+            )
             return List(tuple(items), value.sources)
         case Map() if schema.additional_properties is not None:
             values = schema.additional_properties
             entries = (
-                Entry(one.there, one.key, narrowed(one.value, values, release))
-                for one in value.entries
+                Entry(entry.there, entry.key, narrowed(entry.value, values, release))
+                for entry in value.entries
             )
             return Map(tuple(entries), value.sources)
     return value

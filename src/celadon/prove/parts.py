@@ -86,8 +86,8 @@ def parts(document: JsonObject) -> Iterator[Part]:
 
 def _validated(document: JsonObject, expression: str) -> JsonObject:
     """The policy with this one validation."""
-    made: JsonObject = _with(document, ("spec", *_VALIDATIONS), [{"expression": expression}])
-    return made
+    result: JsonObject = _with(document, ("spec", *_VALIDATIONS), [{"expression": expression}])
+    return result
 
 
 def _ignoring_failures(document: JsonObject) -> JsonObject:
@@ -102,10 +102,10 @@ def _without_each(document: JsonObject, path: Sequence[str]) -> Iterator[tuple[i
 
 
 def _items(document: JsonObject, path: Sequence[str]) -> list[Json]:
-    found: Any = document["spec"]
+    spec: Any = document["spec"]
     for step in path:
-        found = found.get(step) or {}
-    return list(found)
+        spec = spec.get(step) or {}
+    return list(spec)
 
 
 def _with(value: Any, path: Sequence[str], new: Json) -> Any:  # noqa: ANN401 - JSON at any depth
@@ -128,18 +128,20 @@ class Superfluous:
     def answers(self) -> Iterator[tuple[Part, list[Comparison]]]:
         """Each part, and the answers for all endpoints; of validations that contradict each other
         for those at which they are asked anything."""
-        found = list(parts(self.document))
-        asked = [(part, self._asked(part.more, part.less)) for part in found]
-        asked += [(part, self._asked(part.less, part.more)) for part in found if part.both_ways]
-        answers: dict[tuple[str | int, ...], list[Comparison]] = {part.path: [] for part in found}
+        result = list(parts(self.document))
+        asked = [(part, self._asked(part.more, part.less)) for part in result]
+        asked += [(part, self._asked(part.less, part.more)) for part in result if part.both_ways]
+        answers: dict[tuple[str | int, ...], list[Comparison]] = {part.path: [] for part in result}
         if asked:
             with answering_as(asked[0][1].newest):
                 for endpoint in asked[0][1].endpoints():
-                    for number, one in compared_together([one for _, one in asked], endpoint):
+                    for number, differences in compared_together(
+                        [differences for _, differences in asked], endpoint
+                    ):
                         part, _ = asked[number]
-                        if part.fault is Fault.SUPERFLUOUS or not self._is_idle(one):
-                            answers[part.path].append(one)
-        return ((part, answers[part.path]) for part in found)
+                        if part.fault is Fault.SUPERFLUOUS or not self._is_idle(differences):
+                            answers[part.path].append(differences)
+        return ((part, answers[part.path]) for part in result)
 
     def _is_idle(self, claim: Comparison) -> bool:
         """Return whether a policy is said to refuse everything because it is asked nothing: no
@@ -147,17 +149,17 @@ class Superfluous:
         if claim.finding not in PROVED:
             return False
         everything, nothing = (
-            _ignoring_failures(_validated(self.document, one)) for one in ("false", "true")
+            _ignoring_failures(_validated(self.document, item)) for item in ("false", "true")
         )
-        asked = self._asked(everything, nothing)
-        return asked.compare(claim.endpoint, Direction.LOOSER).finding is not Finding.DIFFERS
+        differences = self._asked(everything, nothing)
+        return differences.compare(claim.endpoint, Direction.LOOSER).finding is not Finding.DIFFERS
 
     def _asked(self, more: JsonObject, less: JsonObject) -> Differences:
-        policies = [decode_policy(one).value for one in (more, less)]
+        policies = [decode_policy(item).value for item in (more, less)]
         catalog = self.kinds.catalog
         old, new = (
-            Side(Engine([one], [decode_binding(everywhere(one, catalog)).value]))
-            for one in policies
+            Side(Engine([policy], [decode_binding(everywhere(policy, catalog)).value]))
+            for policy in policies
         )
         return Differences(old, new, self.items, self.seconds, policies[0].name, self.kinds)
 
@@ -173,7 +175,7 @@ class Shadow:
     @property
     def is_fault(self) -> bool:
         """Return whether the other bindings do all that this one does."""
-        return all(one.finding in PROVED for one in self.answers)
+        return all(answer.finding in PROVED for answer in self.answers)
 
 
 def shadow(
@@ -190,7 +192,7 @@ def shadow(
         old: Sequence[ValidatingAdmissionPolicyBinding],
         new: Sequence[ValidatingAdmissionPolicyBinding],
     ) -> Iterator[Comparison]:
-        before, after = (Side(Engine([policy], list(one))) for one in (old, new))
+        before, after = (Side(Engine([policy], list(bindings))) for bindings in (old, new))
         differences = Differences(before, after, items, seconds, kinds=kinds)
         return differences.comparisons((Direction.STRICTER,))
 
@@ -198,5 +200,5 @@ def shadow(
     found = Shadow(tuple(compared(others, bindings)))
     if not found.is_fault:
         return found
-    alone = (one.example for one in compared([], [bindings[number]]))
-    return Shadow(found.answers, next((one for one in alone if one is not None), None))
+    alone = (comparison.example for comparison in compared([], [bindings[number]]))
+    return Shadow(found.answers, next((example for example in alone if example is not None), None))

@@ -74,7 +74,9 @@ def _shortest(node: Node) -> str:
         case Chars():
             plain = (ord(char) for char in _PLAIN)
             ends = [low for low, _ in node.chars]
-            found = (one for one in plain if any(low <= one <= high for low, high in node.chars))
+            found = (
+                number for number in plain if any(low <= number <= high for low, high in node.chars)
+            )
             return chr(next(found, min(ends, default=0)))
         case Capture():
             return _shortest(node.sub)
@@ -132,10 +134,10 @@ def _ways(node: Node) -> list[_Way]:
 def _sequence(parts: list[list[_Way]]) -> list[_Way]:
     # Each choice of a way for each part is a way for all: the numbers multiply, which is why only
     # parts with anchors have several.
-    found = [_Way(_EMPTY, nullable=True)]
+    result = [_Way(_EMPTY, nullable=True)]
     for part in parts:
-        found = [both for before in found for way in part for both in _joined(before, way)]
-    return found
+        result = [both for before in result for way in part for both in _joined(before, way)]
+    return result
 
 
 def _joined(before: _Way, after: _Way) -> list[_Way]:
@@ -146,8 +148,8 @@ def _joined(before: _Way, after: _Way) -> list[_Way]:
         *([] if after.begins else [before.language]),
         *([] if before.ends else [after.language]),
     ]
-    kept = [language for language in languages if not language.eq(_EMPTY)]
-    language = _EMPTY if not kept else kept[0] if len(kept) == 1 else z3.Concat(*kept)
+    result = [language for language in languages if not language.eq(_EMPTY)]
+    language = _EMPTY if not result else result[0] if len(result) == 1 else z3.Concat(*result)
     return [
         _Way(
             language,

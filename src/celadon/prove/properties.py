@@ -59,7 +59,7 @@ class Property:
             error = scope.declare(name, text, stored=True).detail
             if error:
                 yield ("variables", number, "expression"), error
-        conditions = [((ASSUME, number), one) for number, one in enumerate(self.assume)]
+        conditions = [((ASSUME, number), text) for number, text in enumerate(self.assume)]
         for path, text in (*conditions, ((THAT,), self.that)):
             error = scope.compile(text, BOOL_RESULT, stored=True, authorizer=True).detail
             if error:
@@ -68,7 +68,7 @@ class Property:
     def policy(self) -> JsonObject:
         """The policy that refuses what the property says is never admitted; or the one that admits
         what it says is never refused."""
-        assumed = " && ".join(f"({one})" for one in self.assume) or "true"
+        assumed = " && ".join(f"({text})" for text in self.assume) or "true"
         if self.subject is Subject.ADMITTED:
             rule = f"!({assumed}) || ({self.that})" if self.assume else self.that
             return _policy(self, rule, "Fail")
@@ -96,8 +96,8 @@ def policy_document(
             "failurePolicy": failures,
             "matchConstraints": {"resourceRules": list(rules)},
             "matchConditions": list(conditions),
-            "variables": [{"name": one, "expression": text} for one, text in variables],
-            "validations": [{"expression": one} for one in validations],
+            "variables": [{"name": variable, "expression": text} for variable, text in variables],
+            "validations": [{"expression": validation} for validation in validations],
         },
     }
 
@@ -134,16 +134,16 @@ class Properties:
     def refuses_all(self, policies: Sequence[JsonObject]) -> Iterator[tuple[int, Comparison]]:
         """Compare each of these policies with the set: does the set refuse all that it refuses?
         Yield which of them it is, and the answer. They match the same."""
-        sides = [side_of(one, self.side.engine.version) for one in policies]
-        asked = [self._asked(one, self.side, one) for one in sides]
+        sides = [side_of(policy, self.side.engine.version) for policy in policies]
+        differenceses = [self._asked(side, self.side, side) for side in sides]
         with answering_as(self.side.engine.version):
-            for endpoint in asked[0].endpoints():
-                yield from compared_together(asked, endpoint)
+            for endpoint in differenceses[0].endpoints():
+                yield from compared_together(differenceses, endpoint)
 
     def refuses_only(self, policy: JsonObject) -> Iterator[Comparison]:
         """Compare the set with this policy: does it refuse all that the set refuses?"""
-        one = side_of(policy, self.side.engine.version)
-        yield from self._asked(self.side, one, one).comparisons([Direction.LOOSER])
+        side = side_of(policy, self.side.engine.version)
+        yield from self._asked(self.side, side, side).comparisons([Direction.LOOSER])
 
     def _asked(self, old: Side, new: Side, about: Side) -> Differences:
         name = about.engine.policies[0].name
@@ -166,8 +166,8 @@ _LOOKED_AT: Final = " || ".join(
     (
         "request.operation != 'UPDATE'",
         *(
-            f"{_images(one).format('object')} != {_images(one).format('oldObject')}"
-            for one in ("containers", "initContainers")
+            f"{_images(item).format('object')} != {_images(item).format('oldObject')}"
+            for item in ("containers", "initContainers")
         ),
         "object.spec.?ephemeralContainers.orValue([]).exists(c,"
         " !oldObject.spec.?ephemeralContainers.orValue([]).exists(old, old.name == c.name"
@@ -201,11 +201,11 @@ class Standard:
     def named(cls, text: str, latest: int) -> Standard | None:
         """`pod-security/baseline:1.32`; without a version the `latest`. None if there is no such
         standard."""
-        found = _NAME.fullmatch(text)
-        if found is None:
+        fullmatch = _NAME.fullmatch(text)
+        if fullmatch is None:
             return None
-        minor = int(found[3]) if found[3] else latest
-        return cls(found[1], minor) if minor >= OLDEST else None
+        minor = int(fullmatch[3]) if fullmatch[3] else latest
+        return cls(fullmatch[1], minor) if minor >= OLDEST else None
 
     def __str__(self) -> str:
         return f"pod-security/{self.level}:1.{self.minor}"
@@ -213,7 +213,7 @@ class Standard:
     @property
     def checks(self) -> dict[str, str]:
         """The expressions that hold of every pod that is admitted, by the names of the checks."""
-        return {name: one.expression for name, one in checks_of(self.level, self.minor).items()}
+        return {name: check.expression for name, check in checks_of(self.level, self.minor).items()}
 
     @property
     def document(self) -> JsonObject:

@@ -151,13 +151,15 @@ class Prover:
         constraints = self._policy.spec.match_constraints
         for rule in () if constraints is None else constraints.resource_rules:
             operations = [
-                one
-                for one in (Operation.CREATE, Operation.UPDATE, Operation.DELETE)
-                if one.value in rule.operations or "*" in rule.operations
+                item
+                for item in (Operation.CREATE, Operation.UPDATE, Operation.DELETE)
+                if item.value in rule.operations or "*" in rule.operations
             ]
             for resource, subresource in matched_resources(rule, self._catalog):
                 if not subresource:
-                    yield from (Endpoint(resource, resource.gvk, one) for one in operations)
+                    yield from (
+                        Endpoint(resource, resource.gvk, operation) for operation in operations
+                    )
 
     @property
     def left_out(self) -> bool:
@@ -188,7 +190,10 @@ class Prover:
 
 
 def _reaches_further(rule: Rule, catalog: Catalog) -> bool:
-    if any("/" in one for one in rule.resources) or Operation.CONNECT.value in rule.operations:
+    if (
+        any("/" in resource for resource in rule.resources)
+        or Operation.CONNECT.value in rule.operations
+    ):
         return True
     known = {resource.gvr.group for resource in catalog}
     return not known.issuperset(rule.api_groups)  # nor is `*` one of them
@@ -242,22 +247,22 @@ class _Look:
     def reply(self, index: int, checked: CheckedAst, question: Question) -> Reply:
         """The answer about one validation."""
         try:
-            wanted = self._wanted(index, checked, question)
+            expected = self._wanted(index, checked, question)
         except NotModelled as error:
             return self._undecided(index, question, str(error))
-        return self._searched(index, question, wanted)
+        return self._searched(index, question, expected)
 
     def _wanted(self, index: int, checked: CheckedAst, question: Question) -> Formula:
         outcome = self._evaluated(checked, self._scope())
         matched = self._matched()
         # Expressions of type dyn may come to what is no bool: the engine calls that an error, too.
-        wanted = {
+        expected = {
             Question.FAILS: either((outcome.error, _neither(outcome))),
             Question.REFUSES: is_false(outcome),
             Question.ADMITS: is_true(outcome),
             Question.MESSAGE: both(is_false(outcome), self._has_no_message(index, question)),
         }[question]
-        return both(matched, wanted)
+        return both(matched, expected)
 
     def _has_no_message(self, index: int, question: Question) -> Formula:
         """Return where a validation has no message, as `_message` of
@@ -267,10 +272,10 @@ class _Look:
             return FALSE
         if message.program is None:
             return TRUE
-        made = self._evaluated(message.program.checked, self._scope())
+        outcome = self._evaluated(message.program.checked, self._scope())
         texts = [
             both(case.guard, negated(is_blank(case.value.term)))
-            for case in made.cases
+            for case in outcome.cases
             if isinstance(case.value, Text)
         ]
         # Names are never blank, whatever a kind lets them be.
@@ -329,17 +334,17 @@ class _Look:
 
     # Looking for an example.
 
-    def _searched(self, index: int, question: Question, wanted: Formula) -> Reply:
+    def _searched(self, index: int, question: Question, expected: Formula) -> Reply:
         def confirmed(model: z3.ModelRef) -> tuple[Request, tuple[JsonObject, ...]] | None:
             request, around = self.request.example(model)
             return (request, around) if self._holds(index, question, request, around) else None
 
-        found = Search(self.inputs, self.unmodelled, self.seconds).find(wanted, confirmed)
-        if found.is_proved:
+        find = Search(self.inputs, self.unmodelled, self.seconds).find(expected, confirmed)
+        if find.is_proved:
             return self._proved(index, question)
-        if found.example is None:
-            return self._undecided(index, question, found.reason)
-        return Reply(index, question, Answer.YES, self.endpoint, *found.example)
+        if find.example is None:
+            return self._undecided(index, question, find.reason)
+        return Reply(index, question, Answer.YES, self.endpoint, *find.example)
 
     def _proved(self, index: int, question: Question) -> Reply:
         answer, bounded, items = proved_with(self.inputs)
@@ -355,27 +360,29 @@ class _Look:
             return False
         verdict = self.engine.review(request, world)
         # An error is one if it is ignored, too.
-        found = [
+        decisions = [
             decision
             for decision in verdict.decisions
             if decision.index == index
             and (decision.action is Action.DENY or decision.cause is Cause.ERROR)
         ]
-        causes = [decision.cause for decision in found]
+        causes = [decision.cause for decision in decisions]
         if question is Question.ADMITS:
             return not causes
         if question is Question.MESSAGE:
-            said = self.engine.policies[0].validations[index].default_message
-            return [(one.cause, one.message) for one in found] == [(Cause.VALIDATION, said)]
-        wanted = Cause.ERROR if question is Question.FAILS else Cause.VALIDATION
-        return causes == [wanted]
+            default_message = self.engine.policies[0].validations[index].default_message
+            return [(decision.cause, decision.message) for decision in decisions] == [
+                (Cause.VALIDATION, default_message)
+            ]
+        cause = Cause.ERROR if question is Question.FAILS else Cause.VALIDATION
+        return causes == [cause]
 
 
 def _message(engine: Engine, index: int) -> Expression | None:
     return engine.policies[0].validations[index].message_expression
 
 
-_BLANKS: Final = z3.Star(z3.Union(*(z3.Re(one) for one in " \t\n\v\f\r")))
+_BLANKS: Final = z3.Star(z3.Union(*(z3.Re(text) for text in " \t\n\v\f\r")))
 
 
 def is_blank(text: Term) -> Formula:

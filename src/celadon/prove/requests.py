@@ -97,9 +97,9 @@ class SymbolicRequest:
             self.namespace = self._object("namespaceObject", NAMESPACE)
             self._assume_metadata(self.namespace, "name", self._namespace_name)
             self._assume_metadata(self.namespace, "namespace", None)
-        for made in (self.object, self.old_object):
-            self._assume_metadata(made, "name", self._name)
-            self._assume_metadata(made, "namespace", self._namespace_name)
+        for outcome in (self.object, self.old_object):
+            self._assume_metadata(outcome, "name", self._name)
+            self._assume_metadata(outcome, "namespace", self._namespace_name)
         self.user = certain(self._user())
         self.params = certain(Null())
         self._place = {"name": PARAM}
@@ -136,12 +136,12 @@ class SymbolicRequest:
     ) -> Outcome:
         """An object that a policy is given. Of what is not known the name is, if it is empty;
         the namespace is None for what is in none."""
-        made = self._object(path, kind)
+        outcome = self._object(path, kind)
         called = text(name) if name else self._unknown_name(path, is_label=True)
-        self._assume_metadata(made, "name", called)
+        self._assume_metadata(outcome, "name", called)
         where = text(namespace) if isinstance(namespace, str) else namespace and namespace.term
-        self._assume_metadata(made, "namespace", where)
-        return made
+        self._assume_metadata(outcome, "namespace", where)
+        return outcome
 
     def _object(
         self, path: str, kind: GroupVersionKind | None = None, *, is_there: bool = True
@@ -160,8 +160,8 @@ class SymbolicRequest:
         else:
             self._inputs.assumed += [
                 z3.Length(name) > 0,
-                *(negated(z3.Contains(name, text(one))) for one in "/%"),
-                *(name != text(one) for one in (".", "..")),
+                *(negated(z3.Contains(name, text(word))) for word in "/%"),
+                *(name != text(item) for item in (".", "..")),
             ]
         self._inputs.presences.append(negated(z3.InRe(name, _PLAIN_NAME)))
         return name
@@ -178,9 +178,9 @@ class SymbolicRequest:
                 place = f"params.metadata.{name}"
                 inner.value.made[name] = TRUE, certain(Unshaped(place))
 
-    def _assume_metadata(self, made: Outcome, field: str, name: Term | None) -> None:
+    def _assume_metadata(self, outcome: Outcome, field: str, name: Term | None) -> None:
         """The objects of a request have its name and namespace."""
-        (case,) = made.cases
+        (case,) = outcome.cases
         if not isinstance(case.value, Fields):
             return
         _, metadata = case.value.made_field("metadata")
@@ -277,19 +277,19 @@ class SymbolicRequest:
             self.completed(self.namespace, model),
             self.completed(self.params, model, self._place),
         ]
-        return request, tuple(one for one in around if one is not None)
+        return request, tuple(item for item in around if item is not None)
 
-    def written(self, made: Outcome, model: z3.ModelRef) -> JsonObject | None:
+    def written(self, outcome: Outcome, model: z3.ModelRef) -> JsonObject | None:
         """An object of a model with no more than the model says of it; None if there is none."""
-        value = self._inputs.json(made, model)
+        value = self._inputs.json(outcome, model)
         return value if isinstance(value, dict) and value else None
 
     def completed(
-        self, made: Outcome, model: z3.ModelRef, place: Mapping[str, str] | None = None
+        self, outcome: Outcome, model: z3.ModelRef, place: Mapping[str, str] | None = None
     ) -> JsonObject | None:
         """The same as the server completes it; `place` is its name and namespace, where the model
         does not say them."""
-        value = self._inputs.json(made, model)
+        value = self._inputs.json(outcome, model)
         if not isinstance(value, dict) or not value:
             return None
         if place is not None:
@@ -307,9 +307,9 @@ def _kind_of(value: JsonObject) -> GroupVersionKind:
 _TEXTS: Final = Schema(type="array", items=Schema(type="string"))
 
 
-def _first_is_there(made: Outcome) -> Formula:
+def _first_is_there(outcome: Outcome) -> Formula:
     """Return where a list is not empty."""
-    (case,) = made.cases
+    (case,) = outcome.cases
     assert isinstance(case.value, List)
     return case.value.items[0].there
 

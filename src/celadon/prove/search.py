@@ -54,13 +54,13 @@ def free_loops(node: syntax.Expr, claim: Claim) -> frozenset[int]:
 def _free(node: syntax.Expr, claim: Claim) -> Iterator[int]:
     match node:
         case syntax.Call(function=syntax.LOGICAL_AND | syntax.LOGICAL_OR):
-            for one in node.args:
-                yield from _free(one, claim)
+            for item in node.args:
+                yield from _free(item, claim)
         case syntax.Call(function=syntax.LOGICAL_NOT):
             yield from _free(node.args[0], claim.of_negation)
         case syntax.Call(function=syntax.CONDITIONAL):
-            for one in node.args[1:]:
-                yield from _free(one, claim)
+            for item in node.args[1:]:
+                yield from _free(item, claim)
         case syntax.Comprehension():
             yield from _of_loop(node, claim)
 
@@ -87,8 +87,8 @@ def _of_range(node: syntax.Expr) -> Iterator[int]:
     """Loops that make the list of another one: what they keep is up to that one."""
     match node:
         case syntax.Call(function=syntax.ADD):
-            for one in node.args:
-                yield from _of_range(one)
+            for item in node.args:
+                yield from _of_range(item)
         case syntax.Comprehension(accu_init=syntax.ListLiteral()):
             yield node.id
             yield from _of_range(node.iter_range)
@@ -186,37 +186,37 @@ class Search:
         solver.set("rlimit", self.steps)
         before = _steps(solver)
         with _interrupted_at(self.deadline, self.context) as is_too_much:
-            found = solver.check(*assumptions)
+            check = solver.check(*assumptions)
         taken = _steps(solver) - before
         # The solver takes an interrupt of the keyboard for itself, and says no more of it than that
         # it was not one of the limits.
-        is_canceled = found == z3.unknown and solver.reason_unknown() == _CANCELED
+        is_canceled = check == z3.unknown and solver.reason_unknown() == _CANCELED
         if is_canceled and not is_too_much.is_set() and taken < self.steps:
             raise KeyboardInterrupt
         self.steps -= taken
-        return found
+        return check
 
     def find(
         self,
-        wanted: Formula,
+        expected: Formula,
         confirm: Confirm[T],
         preferred: Sequence[Formula] = (),
         tries: int = TRIES,
     ) -> Found[T]:
         """An example of what is wanted, with as few fields as it can do without. Of several, those
         are preferred where these hold."""
-        if z3.is_false(wanted):
+        if z3.is_false(expected):
             return Found(is_proved=True)
-        concerned, others = self._parts(wanted)
-        absent = [negated(one) for one in self.inputs.presences]
+        concerned, others = self._parts(expected)
+        absent = [negated(presence) for presence in self.inputs.presences]
         # Guessing texts that a function reads (`1Gi`, a URL) seldom succeeds, so those come first
         # of which the engine has said what they are.
         likely = self.unmodelled.likely()
         wishes = [*self._values(), *absent, *preferred, *likely, *self.inputs.usual]
-        asked = _Asked([*concerned.assumed, wanted], wishes, self, concerned.patterns)
+        asked = _Asked([*concerned.assumed, expected], wishes, self, concerned.patterns)
         # Fields that nobody asked for have wishes, too: a quantity is to be one.
-        apart = [one for one in absent if not _names(one) & asked.names]
-        possible = (z3.Or(one, negated(one)) for one in apart)
+        apart = [element for element in absent if not _names(element) & asked.names]
+        possible = (z3.Or(element, negated(element)) for element in apart)
         least = [*apart, *likely, *self.inputs.usual]
         beside = _Asked([*others.assumed, *possible], least, self, others.patterns)
         # First what is wanted, with all it depends on. Only then the rest of the object, which can
@@ -230,15 +230,15 @@ class Search:
             whole = self._model(beside)
             if isinstance(whole, Found):
                 return Found(reason=whole.reason or "no such request exists")
-            for one in asked.decided(model):
-                whole.update_value(one(), model[one])
+            for item in asked.decided(model):
+                whole.update_value(item(), model[item])
             self.latest = whole
-            self.decided = {one.name() for one in asked.decided(model)}
+            self.decided = {element.name() for element in asked.decided(model)}
             example = _confirmed(confirm, whole)
             if example is not None:
                 return Found(example)
             # The engine decides otherwise than the model says: look for another one.
-            asked.tell(either(one() != model[one] for one in asked.decided(model)))
+            asked.tell(either(element() != model[element] for element in asked.decided(model)))
         return Found(reason="no example held")
 
     def adapted(self, conditions: Sequence[Formula], confirm: Confirm[T]) -> T | None:
@@ -257,17 +257,21 @@ class Search:
         return None if model is None else _confirmed(confirm, model)
 
     def _adapted(self, model: z3.ModelRef, formulas: Sequence[Formula]) -> z3.ModelRef | None:
-        absent = [negated(one) for one in self.inputs.presences]
+        absent = [negated(presence) for presence in self.inputs.presences]
         asked = _Asked(formulas, [*absent, *self.unmodelled.likely(), *self.inputs.usual], self)
         asked.tell(
-            *(one() == model[one] for one in _constants(model) if one.name() in self.decided)
+            *(
+                constant() == model[constant]
+                for constant in _constants(model)
+                if constant.name() in self.decided
+            )
         )
         found = self._model(asked)
         if isinstance(found, Found):
             return None
-        for one in asked.decided(found):
-            model.update_value(one(), found[one])
-            self.decided.add(one.name())
+        for item in asked.decided(found):
+            model.update_value(item(), found[item])
+            self.decided.add(item.name())
         return model
 
     def _values(self) -> list[Formula]:
@@ -275,16 +279,16 @@ class Search:
         if self.latest is None:
             return []
         return [
-            one() == self.latest[one]
-            for one in _constants(self.latest)
-            if one.range() != z3.BoolSort()
+            constant() == self.latest[constant]
+            for constant in _constants(self.latest)
+            if constant.range() != z3.BoolSort()
         ]
 
-    def _parts(self, wanted: Formula) -> tuple[_Assumptions, _Assumptions]:
+    def _parts(self, expected: Formula) -> tuple[_Assumptions, _Assumptions]:
         """The assumptions about unknowns that what is wanted depends on, and all others."""
-        names = _names(wanted)
-        assumed = [(one, _names(one)) for one in self.inputs.assumed]
-        patterns = [(one, _names_of_pattern(one)) for one in self.inputs.patterns]
+        names = _names(expected)
+        assumed = [(item, _names(item)) for item in self.inputs.assumed]
+        patterns = [(pattern, _names_of_pattern(pattern)) for pattern in self.inputs.patterns]
         every = [about for _, about in (*assumed, *patterns)]
         # Assumptions hang together by the unknowns they share; collect them until nothing new is
         # reached.
@@ -292,8 +296,8 @@ class Search:
             names |= set().union(*joined)
         concerned, others = (
             _Assumptions(
-                [one for one, about in assumed if bool(about & names) is is_concerned],
-                [one for one, about in patterns if bool(about & names) is is_concerned],
+                [item for item, about in assumed if bool(about & names) is is_concerned],
+                [pattern for pattern, about in patterns if bool(about & names) is is_concerned],
             )
             for is_concerned in (True, False)
         )
@@ -302,15 +306,17 @@ class Search:
     def _model(self, asked: _Asked) -> z3.ModelRef | Found[Any]:
         """A model that the engine has nothing against, as far as it was asked for functions."""
         for _ in range(MOST_LESSONS):
-            found = asked.check()
-            if found == z3.unsat:
+            check = asked.check()
+            if check == z3.unsat:
                 return Found(is_proved=True)
-            if found == z3.unknown:
+            if check == z3.unknown:
                 needed = "memory" if _is_full() else "time"
                 return Found(reason=f"the solver needs more {needed}")
             model = asked.model()
-            lessons = [one.formula for one in asked.patterns if not one.holds(model)]
-            lessons += [one for one in self.unmodelled.lessons(model) if _names(one) & asked.names]
+            lessons = [pattern.formula for pattern in asked.patterns if not pattern.holds(model)]
+            lessons += [
+                lesson for lesson in self.unmodelled.lessons(model) if _names(lesson) & asked.names
+            ]
             if not lessons:
                 return model
             asked.tell(*lessons)
@@ -354,7 +360,7 @@ class _Assumptions(NamedTuple):
     @property
     def formulas(self) -> list[Formula]:
         """All of it for the solver."""
-        return [*self.assumed, *(one.formula for one in self.patterns)]
+        return [*self.assumed, *(pattern.formula for pattern in self.patterns)]
 
 
 def _confirmed(confirm: Confirm[T], model: z3.ModelRef) -> T | None:
@@ -385,14 +391,14 @@ class _Asked:
         self._wishes = self._proxies(wishes)
 
     def _proxies(self, wishes: Sequence[Formula]) -> list[Formula]:
-        found = []
+        result = []
         for wish in wishes:
             if _names(wish) & self.names:
                 self._count += 1
                 proxy = z3.Bool(f"{_WISH}{self._count}", self._search.context)
                 self._solver.add(z3.Implies(proxy, self._search.there(wish)))
-                found.append(proxy)
-        return found
+                result.append(proxy)
+        return result
 
     def tell(self, *formulas: Formula) -> None:
         """Add formulas that must hold, too."""
@@ -407,18 +413,18 @@ class _Asked:
         """Return the unknowns whose values in a model are right: those that were asked for. It has
         others, too, of which the solver was told less than is assumed, or nothing: those in wishes
         and lessons, and any that somebody has looked at."""
-        return [one for one in _constants(model) if one.name() in self._about]
+        return [constant for constant in _constants(model) if constant.name() in self._about]
 
     def check(self) -> z3.CheckSatResult:
         """Ask whether there is a model. Wishes that stand in the way of one are given up."""
         while True:
-            found = self._search.check(self._solver, *self._wishes)
-            if found != z3.unsat:
-                return found
-            core = {one.decl().name() for one in self._solver.unsat_core()}
-            against = [one for one in self._wishes if one.decl().name() in core]
+            check = self._search.check(self._solver, *self._wishes)
+            if check != z3.unsat:
+                return check
+            core = {item.decl().name() for item in self._solver.unsat_core()}
+            against = [wishe for wishe in self._wishes if wishe.decl().name() in core]
             if not against:
-                return found
+                return check
             self._wishes.remove(against[0])
 
 
@@ -443,5 +449,5 @@ def _names_of_pattern(pattern: Pattern) -> set[str]:
 def _constants(model: z3.ModelRef) -> list[z3.FuncDeclRef]:
     """The unknowns that a model is about; in the order of their names, since that of the model is
     not always the same."""
-    found = (one for one in model.decls() if one.arity() == 0)
-    return sorted(found, key=z3.FuncDeclRef.name)
+    decls = (decl for decl in model.decls() if decl.arity() == 0)
+    return sorted(decls, key=z3.FuncDeclRef.name)

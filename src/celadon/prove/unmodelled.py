@@ -256,7 +256,7 @@ _MOST_TEXTS: Final = 20
 
 def _searches(function: str, arguments: Sequence[Value]) -> bool:
     """Return whether something right is searched for in a text, which never fails."""
-    if function not in SEARCHES or [type(one) for one in arguments] != [Text, Text]:
+    if function not in SEARCHES or [type(argument) for argument in arguments] != [Text, Text]:
         return False
     pattern = native(arguments[1])
     if not isinstance(pattern, str):
@@ -272,7 +272,7 @@ def _never_fails(function: str, arguments: Sequence[Value]) -> bool:
     """Return whether a member never fails for arguments of these kinds."""
     if len(arguments) == 1 and isinstance(arguments[0], Asked):
         return function in _TOTAL.get(arguments[0].function, ())
-    texts = sum(isinstance(one, Text) for one in arguments)
+    texts = sum(isinstance(argument, Text) for argument in arguments)
     is_right = texts == len(arguments) == _TOTAL_OF_TEXTS.get(function)
     return is_right or _searches(function, arguments)
 
@@ -345,7 +345,7 @@ class Unmodelled:
 
     def _run(self, function: str, arguments: Sequence[object], *, member: bool) -> object:
         program = self._program(function, len(arguments), member=member)
-        return program.evaluate({f"a{n}": one for n, one in enumerate(arguments)})
+        return program.evaluate({f"a{n}": argument for n, argument in enumerate(arguments)})
 
     def _program(self, function: str, count: int, *, member: bool) -> Program:
         key = (function, member, count)
@@ -373,12 +373,12 @@ class Unmodelled:
         self, function: str, arguments: Sequence[Value], result: types.Type, *, member: bool
     ) -> Outcome:
         """A call whose result is unknown but for its type."""
-        made = self._call(function, arguments, result, member=member)
-        succeeds = negated(made.fails)
-        value: Value = made.asked if made.result is None else made.result
+        call = self._call(function, arguments, result, member=member)
+        succeeds = negated(call.fails)
+        value: Value = call.asked if call.result is None else call.result
         if types.is_optional(result):
-            value = self._optional(made.asked, result)
-        return Outcome(made.fails, (Case(succeeds, value),))
+            value = self._optional(call.asked, result)
+        return Outcome(call.fails, (Case(succeeds, value),))
 
     def _call(
         self, function: str, arguments: Sequence[Value], result: types.Type, *, member: bool
@@ -428,7 +428,7 @@ class Unmodelled:
             case Known():
                 return f"constant {self._constant(value.value)}"
             case Asked():
-                inside = ", ".join(self._name(one, leaves) for one in value.arguments)
+                inside = ", ".join(self._name(argument, leaves) for argument in value.arguments)
                 return f"{'.' * value.member}{value.function}({inside})"
             case List():
                 count(value)
@@ -437,27 +437,28 @@ class Unmodelled:
             case Map():
                 count(value)
                 parts = [
-                    f"{self._name(one.key, leaves)}: {self._guarded(one.there, one.value, leaves)}"
-                    for one in value.entries
+                    f"{self._name(entry.key, leaves)}: "
+                    f"{self._guarded(entry.there, entry.value, leaves)}"
+                    for entry in value.entries
                 ]
                 return f"{{{', '.join(parts)}}}"
             case Maybe():
                 return f"optional({self._guarded(value.there, value.value, leaves)})"
         raise NotModelled("a function of a whole object")
 
-    def _guarded(self, there: Formula, made: Outcome, leaves: list[Term]) -> str:
+    def _guarded(self, there: Formula, outcome: Outcome, leaves: list[Term]) -> str:
         if z3.is_false(there):
             return "none"
         leaves.append(there)
         parts = []
-        for case in made.cases:
+        for case in outcome.cases:
             leaves.append(case.guard)
             parts.append(self._name(case.value, leaves))
         return " or ".join(parts)
 
     def _constant(self, value: object) -> int:
-        for number, known in enumerate(self.constants):
-            if known is value:
+        for number, constant in enumerate(self.constants):
+            if constant is value:
                 return number
         self.constants.append(value)
         return len(self.constants) - 1
@@ -476,26 +477,26 @@ class Unmodelled:
             value = error
         if isinstance(value, EvaluationError | _Failed):
             nothing = [] if call.result is None else [call.result.term]
-            return [(call.failing, TRUE), *((one, _ZEROS[one.sort_kind()]) for one in nothing)]
+            return [(call.failing, TRUE), *((item, _ZEROS[item.sort_kind()]) for item in nothing)]
         return [(call.failing, FALSE), *self._results(call, value)]
 
     def lessons(self, model: Model) -> list[Formula]:
         """Return what the engine says of the calls of a model where the model has it otherwise."""
-        found: list[Formula] = []
+        result: list[Formula] = []
         for call in list(self.calls):
             lesson = self._lesson(call, model)
             if lesson is None:
                 continue
-            found.append(lesson)
+            result.append(lesson)
             if call.name not in self.taught:
                 self.taught.add(call.name)
-                found += self._facts(call)
-        return found
+                result += self._facts(call)
+        return result
 
     def likely(self) -> list[Formula]:
         """Return for each call that reads a text that it is one of which the engine has said what
         it is."""
-        found = list(self.plain)
+        plain = list(self.plain)
         for call in self.calls:
             arguments = call.asked.arguments
             if not arguments or not isinstance(arguments[0], Text):
@@ -507,9 +508,9 @@ class Unmodelled:
             if samples and (numeral is None or not numeral.where.eq(TRUE)):
                 term = arguments[0].term
                 known = [] if numeral is None else [numeral.where]
-                texts = (same(term, logic.text(one)) for one in samples)
-                found.append(either((*known, *texts)))
-        return found
+                texts = (same(term, logic.text(sample)) for sample in samples)
+                plain.append(either((*known, *texts)))
+        return plain
 
     def _samples(self, function: str) -> list[str]:
         """Texts to try with a function; those that expressions name are the bounds of what they
@@ -523,8 +524,8 @@ class Unmodelled:
         function, arguments, member = call.asked.function, call.asked.arguments, call.asked.member
         if len(arguments) != 1 or not isinstance(arguments[0], Text):
             return
-        for one in self._samples(function):
-            known = self._call(function, [Text(logic.text(one))], call.type, member=member)
+        for sample in self._samples(function):
+            known = self._call(function, [Text(logic.text(sample))], call.type, member=member)
             self.calls.pop()
             yield self._right(known, self._engine_says(known.asked, None))
 
@@ -544,8 +545,8 @@ class Unmodelled:
     def _engine_says(self, asked: Asked, model: Model | None) -> object:
         """The engine's value of a call; an EvaluationError where it fails. Raises _Failed where a
         call inside does."""
-        arguments = [self._in_model(one, model) for one in asked.arguments]
-        if any(one is NOT_LITERAL for one in arguments):
+        arguments = [self._in_model(argument, model) for argument in asked.arguments]
+        if any(argument is NOT_LITERAL for argument in arguments):
             raise _Failed
         try:
             return self._run(asked.function, arguments, member=asked.member)
@@ -556,26 +557,26 @@ class Unmodelled:
         if isinstance(value, EvaluationError):
             return call.fails
         results = self._results(call, value)
-        return both(negated(call.fails), *(same(term, known) for term, known in results))
+        return both(negated(call.fails), *(same(term, result) for term, result in results))
 
     def _results(self, call: Call, value: object) -> list[tuple[Term, Term]]:
         """The result and the measure of a call, and what they are if the engine gives this."""
-        found = []
+        result = []
         if call.result is not None:
             made = literal(value)
             if not isinstance(made, type(call.result)):
                 raise NotModelled(f"{call.asked.function}, which gives another type")
-            found.append((call.result.term, made.term))
+            result.append((call.result.term, made.term))
         if call.asked.kind is not None:
-            found.append((call.asked.measure, call.asked.kind.measured(value)))
-        return found
+            result.append((call.asked.measure, call.asked.kind.measured(value)))
+        return result
 
     def _in_model(self, value: Value, model: Model | None) -> object:
         """The engine's value in a model; NOT_LITERAL where it fails in it."""
         match value:
             case Asked():
-                made = self._engine_says(value, model)
-                return NOT_LITERAL if isinstance(made, EvaluationError) else made
+                engine_says = self._engine_says(value, model)
+                return NOT_LITERAL if isinstance(engine_says, EvaluationError) else engine_says
             case Truth() | Int() | Uint() | Double() | Text():
                 if model is None:
                     return native(value)
@@ -588,9 +589,9 @@ class Unmodelled:
                 ]
             case Map():
                 return {
-                    self._in_model(one.key, model): self._outcome(one.value, model)
-                    for one in value.entries
-                    if _holds(one.there, model)
+                    self._in_model(entry.key, model): self._outcome(entry.value, model)
+                    for entry in value.entries
+                    if _holds(entry.there, model)
                 }
             case Maybe():
                 if not _holds(value.there, model):
@@ -598,13 +599,13 @@ class Unmodelled:
                 return cel.Optional(self._outcome(value.value, model))
         return native(value)
 
-    def _outcome(self, made: Outcome, model: Model | None) -> object:
-        for case in made.cases:
+    def _outcome(self, outcome: Outcome, model: Model | None) -> object:
+        for case in outcome.cases:
             if _holds(case.guard, model):
-                found = self._in_model(case.value, model)
-                if found is NOT_LITERAL:
+                in_model = self._in_model(case.value, model)
+                if in_model is NOT_LITERAL:
                     raise _Failed
-                return found
+                return in_model
         raise _Failed
 
 

@@ -191,12 +191,12 @@ class Fields:
         """Return the same with all its fields made; None if they are unknown."""
         if self.every is None:
             return None
-        found = ((name, self.field(name)) for name in self.every)
+        every = ((name, self.field(name)) for name in self.every)
         return Map(
             tuple(
-                Entry(made[0], Text(text(name)), made[1])
-                for name, made in found
-                if made is not None
+                Entry(item[0], Text(text(name)), item[1])
+                for name, item in every
+                if item is not None
             )
         )
 
@@ -309,25 +309,25 @@ def _with_numeral(merged: Text, *cases: Case) -> Text:
     if not known:
         return merged
     value = known[0].value
-    for one in known[1:]:
-        value = chosen(one.where, one.value, value)
-    return Text(merged.term, Numeral(either(one.where for one in known), value))
+    for item in known[1:]:
+        value = chosen(item.where, item.value, value)
+    return Text(merged.term, Numeral(either(element.where for element in known), value))
 
 
 def _joined(cases: Iterable[Case]) -> list[Case]:
     """Cases of the very same value are one; so are lists that begin alike: what follows is there
     under the guard of its case."""
     # Alternatives multiply: `a + (b ? c : [])` in a row would double them each time.
-    found: list[Case] = []
+    result: list[Case] = []
     for case in cases:
-        for number, other in enumerate(found):
+        for number, other in enumerate(result):
             joined = _as_one(other, case)
             if joined is not None:
-                found[number] = joined
+                result[number] = joined
                 break
         else:
-            found.append(case)
-    return found
+            result.append(case)
+    return result
 
 
 def _as_one(a: Case, b: Case) -> Case | None:
@@ -340,8 +340,8 @@ def _as_one(a: Case, b: Case) -> Case | None:
         return None
     # Both are the same list with something added, as branches of a conditional often are.
     shared = 0
-    for one, other in zip(a.value.items, b.value.items, strict=False):
-        if one is not other:
+    for element, other in zip(a.value.items, b.value.items, strict=False):
+        if element is not other:
             break
         shared += 1
     if shared < min(len(a.value.items), len(b.value.items)):

@@ -136,7 +136,7 @@ class Transaction:
     operations: tuple[Operation, ...]
 
     def __post_init__(self) -> None:
-        keys = [one.key for one in self.operations]
+        keys = [operation.key for operation in self.operations]
         if len(self.conditions) > MAX_OPERATIONS or len(keys) > MAX_OPERATIONS:
             raise ValueError(f"more than {MAX_OPERATIONS} conditions or operations")
         if len(set(keys)) != len(keys):

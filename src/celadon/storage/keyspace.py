@@ -77,7 +77,7 @@ class Keyspace:
         self._must_have(revision)
         if entry is not None and entry.mod_revision <= revision:
             return entry
-        return next((one.previous for one in self._since(revision) if one.key == key), None)
+        return next((event.previous for event in self._since(revision) if event.key == key), None)
 
     def range(
         self, prefix: str, start: str, limit: int | None, revision: int | None
@@ -97,10 +97,10 @@ class Keyspace:
         stop = end if limit is None else min(end, begin + limit)
         entries, chosen = self._entries, keys[begin:stop]
         if changed:
-            found = tuple([changed.get(key) or entries[key] for key in chosen])
+            result = tuple([changed.get(key) or entries[key] for key in chosen])
         else:
-            found = tuple([entries[key] for key in chosen])
-        return contract.Page(found, revision, end - stop)
+            result = tuple([entries[key] for key in chosen])
+        return contract.Page(result, revision, end - stop)
 
     def _span(self, prefix: str, start: str) -> tuple[int, int]:
         """Return where in the keys those of a prefix are."""
@@ -428,7 +428,7 @@ class Watchers:
         behind = [
             one for same in self._by_prefix.values() for one in same if one.is_behind(revision)
         ]
-        return {one: None for one in behind if one.drop("events that are forgotten")}
+        return {watcher: None for watcher in behind if watcher.drop("events that are forgotten")}
 
     def end(self, watcher: Watcher, error: contract.StoreError) -> bool:
         """End a watch, under the lock; return whether to tell its reader."""
@@ -441,7 +441,7 @@ class Watchers:
 
     def end_all(self, error: contract.StoreError) -> dict[Watcher, None]:
         """End all watches, under the lock; return which to tell when it is released."""
-        watchers = [one for same in self._by_prefix.values() for one in same]
+        watchers = [watcher for same in self._by_prefix.values() for watcher in same]
         return {watcher: None for watcher in watchers if self.end(watcher, error)}
 
     def tell(self, watchers: Iterable[Watcher]) -> None:

@@ -74,7 +74,9 @@ class Draft:
         for condition in transaction.conditions:
             entry = self._current(condition.key)
             if (entry.mod_revision if entry else 0) != condition.mod_revision:
-                current = tuple([self._current(one.key) for one in transaction.conditions])
+                current = tuple(
+                    [self._current(condition.key) for condition in transaction.conditions]
+                )
                 return contract.Conflict(self.revision, current)
         revision = self.revision + 1
         events = tuple([self._event(operation, revision) for operation in transaction.operations])
@@ -271,8 +273,8 @@ class LocalStore:
         with self._lock:
             due = self._expiries.due(self._keyspace, self._now())
         with suppress(contract.StoreClosed):
-            for one in due:
-                self.submit(contract.delete(one.key, one.mod_revision))
+            for entry in due:
+                self.submit(contract.delete(entry.key, entry.mod_revision))
             if self._journal.trouble():
                 self.submit(TRIAL)
 
@@ -281,10 +283,10 @@ class LocalStore:
         with self._writing:
             with self._lock:
                 first, self._closed = not self._closed, True
-                told = self._watchers.end_all(contract.StoreClosed("the store is closed"))
+                end_all = self._watchers.end_all(contract.StoreClosed("the store is closed"))
             if first:
                 self._journal.close()
-        self._deliver(lambda: self._watchers.tell(told))
+        self._deliver(lambda: self._watchers.tell(end_all))
 
     def _deliver(self, function: Callable[[], object]) -> None:
         try:
@@ -299,7 +301,7 @@ class LocalStore:
     def _write_accepted(self, jobs: Sequence[Job]) -> None:
         try:
             with self._writing:
-                results, told = self._commit(jobs)
+                results, watchers = self._commit(jobs)
         except contract.DiskFull as full:
             self._write_what_fits(jobs, full)
             return
@@ -310,7 +312,7 @@ class LocalStore:
             return
 
         def announce() -> None:
-            self._watchers.tell(told)
+            self._watchers.tell(watchers)
             settle(jobs, results)
 
         self._deliver(announce)
@@ -349,14 +351,14 @@ class LocalStore:
             if isinstance(job.request, contract.Transaction):
                 results.append(draft.decide(job.request))
                 continue
-            wanted = job.request.revision
-            if wanted > space.revision:
-                results.append(contract.FutureRevision(wanted, space.revision))
-            elif wanted <= oldest:
-                results.append(contract.Compacted(wanted, oldest))
+            revision = job.request.revision
+            if revision > space.revision:
+                results.append(contract.FutureRevision(revision, space.revision))
+            elif revision <= oldest:
+                results.append(contract.Compacted(revision, oldest))
             else:
-                oldest = wanted
-                results.append(wanted)
+                oldest = revision
+                results.append(revision)
         if not draft.events and oldest == space.compacted and not self._journal.trouble():
             return results, ()
         self._journal.append(draft.events, oldest, space.obsolete_at(oldest))

@@ -293,8 +293,8 @@ class SqliteJournal:
                 self._execute_all(gone, compacted, rows)
         self._compacted = compacted
         self._places.update(places)
-        for one in obsolete:
-            self._places.pop(one, None)
+        for item in obsolete:
+            self._places.pop(item, None)
 
     @staticmethod
     def _position(revision: int, key: str, places: dict[tuple[int, str], int]) -> int:
@@ -372,8 +372,8 @@ class FreeRoom:
         return self._pragma("auto_vacuum") == INCREMENTAL
 
     def _pragma(self, name: str) -> int:
-        (found,) = self._connection.execute(f"PRAGMA {name}").fetchone()
-        return int(found)
+        (result,) = self._connection.execute(f"PRAGMA {name}").fetchone()
+        return int(result)
 
 
 class PageBound:

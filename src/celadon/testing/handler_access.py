@@ -260,11 +260,11 @@ class HandlerAccess:
             sent = json.dumps(body).encode()
             headers.append(("content-type", content_type or CONTENT_TYPES.get(method, "")))
         answer = await self.handle(HttpRequest(method, path, headers, sent))
-        found = _content(answer)
+        content = _content(answer)
         if answer.code >= FAILED:
-            status = found if isinstance(found, dict) else {"message": found}
+            status = content if isinstance(content, dict) else {"message": content}
             raise RequestRefused(answer.code, status)
-        return found
+        return content
 
     async def create(
         self, manifests: Manifest | Iterable[Manifest], token: str = ""
@@ -283,10 +283,10 @@ class HandlerAccess:
             raise ManifestError(f"{place}: no kind {obj.get('kind')} in {obj.get('apiVersion')}")
         path = collection_path(resource, metadata.namespace(obj) or "default")
         try:
-            made: JsonDict = await self.request("POST", path, obj, token=token)
+            request: JsonDict = await self.request("POST", path, obj, token=token)
         except RequestRefused as refused:
             raise RequestRefused(refused.code, refused.status, place) from None
-        return made
+        return request
 
     async def settle(self) -> None:
         """Wait until the controllers have nothing to do."""

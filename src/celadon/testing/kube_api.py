@@ -125,10 +125,10 @@ class LoopThread:
 
 
 async def _cancel_others() -> None:
-    others = [one for one in asyncio.all_tasks() if one is not asyncio.current_task()]
-    for one in others:
-        one.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
+    tasks = [all_task for all_task in asyncio.all_tasks() if all_task is not asyncio.current_task()]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 # --- Loopback server ---------------------------------------------------------
@@ -239,8 +239,10 @@ class KubeApi:
         a PATCH is a merge patch unless `content_type` says otherwise; `user` is the administrator
         unless given. Raises RequestRefused."""
         token = "" if user is None else user.token
-        asked = self._handler.request(method, path, body, token=token, content_type=content_type)
-        return self._call(asked)
+        coroutine = self._handler.request(
+            method, path, body, token=token, content_type=content_type
+        )
+        return self._call(coroutine)
 
     def handle(self, request: HttpRequest) -> HttpAnswer:
         """Any request without the network, with the headers it has; not for watches."""

@@ -47,13 +47,13 @@ def as_manifests(given: Manifest | Iterable[Manifest]) -> tuple[Manifest, ...]:
 
 def given_objects(manifests: Iterable[Manifest]) -> Iterator[tuple[str, JsonObject]]:
     """The objects, in order, each with its place. Raises ManifestError."""
-    for given in manifests:
-        if isinstance(given, str | os.PathLike):
-            yield from _read(os.fspath(given))
-        elif isinstance(given, Mapping):
-            yield _place(given), given
+    for manifest in manifests:
+        if isinstance(manifest, str | os.PathLike):
+            yield from _read(os.fspath(manifest))
+        elif isinstance(manifest, Mapping):
+            yield _place(manifest), manifest
         else:
-            raise ManifestError(f"a manifest is an object or a path, not {_kind_of(given)}")
+            raise ManifestError(f"a manifest is an object or a path, not {_kind_of(manifest)}")
 
 
 def _kind_of(given: object) -> str:
@@ -70,11 +70,11 @@ def _place(given: JsonObject) -> str:
 
 
 def _read(path: str) -> Iterator[tuple[str, JsonDict]]:
-    for found in read_documents([path]):
-        if isinstance(found, Problem):
-            help = f" ({found.help})" if found.help else ""
-            raise ManifestError(f"{found.position()}: {found.message}{help}")
-        yield found.position(), found.value
+    for read_document in read_documents([path]):
+        if isinstance(read_document, Problem):
+            help = f" ({read_document.help})" if read_document.help else ""
+            raise ManifestError(f"{read_document.position()}: {read_document.message}{help}")
+        yield read_document.position(), read_document.value
 
 
 # --- Cases -------------------------------------------------------------------
@@ -90,8 +90,8 @@ class CaseFailed(AssertionError):
 
     def __init__(self, results: tuple[CaseResult, ...]) -> None:
         self.results = results
-        bad = [one for one in results if one.is_bad]
-        super().__init__("\n".join(line for one in bad for line in explained_plainly(one)))
+        bad = [result for result in results if result.is_bad]
+        super().__init__("\n".join(line for result in bad for line in explained_plainly(result)))
 
 
 class PolicyCases:
@@ -105,7 +105,9 @@ class PolicyCases:
     ) -> None:
         """`policies` are objects or files, `fields` those of a test: `resources`, `params`,
         `bindings`, `namespaces`, `objects`, `defaults`, ..."""
-        given = [os.fspath(one) if isinstance(one, os.PathLike) else one for one in policies]
+        given = [
+            os.fspath(policy) if isinstance(policy, os.PathLike) else policy for policy in policies
+        ]
         head = {"apiVersion": "celadon.dev/v1", "kind": "PolicyTest", "policies": given}
         self._test = {**head, **_written(fields)}
         self._file = os.path.join(os.fspath(folder), _NAME)
@@ -120,7 +122,7 @@ class PolicyCases:
         case = {"name": "case", **_written(fields), "expect": expect}
         test = read_test(plain_document({**self._test, "cases": [case]}, self._file))
         if test.problems:
-            raise ManifestError("\n".join(one.message for one in test.problems))
+            raise ManifestError("\n".join(problem.message for problem in test.problems))
         return tuple(run_test(test, test.cases, RunOptions()))
 
     def expect(
@@ -130,13 +132,13 @@ class PolicyCases:
     ) -> None:
         """Raises CaseFailed unless all is as expected, and means something."""
         results = self.run(expect, **fields)
-        if any(one.is_bad for one in results):
+        if any(result.is_bad for result in results):
             raise CaseFailed(results)
 
 
 def _written(fields: JsonObject) -> JsonDict:
     """Fields with the names that they have in files."""
-    return {_camel(name): one for name, one in fields.items()}
+    return {_camel(name): field for name, field in fields.items()}
 
 
 def _camel(name: str) -> str:

@@ -53,22 +53,22 @@ def named_application(text: str) -> Application:
     if folder not in sys.path:
         sys.path.insert(0, folder)
     try:
-        found = reduce(getattr, name.split("."), importlib.import_module(module))
+        module_type = reduce(getattr, name.split("."), importlib.import_module(module))
     except Exception as error:  # the module is not ours: whatever it raises keeps us from starting
         raise StartError(f"`{text}` cannot be imported: {_told(error)}") from error
-    if not callable(found):
+    if not callable(module_type):
         raise StartError(f"`{text}` is not an application")
-    return found
+    return module_type
 
 
 def _told(error: Exception) -> str:
     """In one line, with the place where it happened."""
     (text,) = traceback.format_exception_only(error)[-1:]
     place = traceback.extract_tb(error.__traceback__)[-1]
-    said = " ".join(text.split())
+    join = " ".join(text.split())
     if place.filename == __file__ or place.filename.startswith("<frozen"):
-        return said
-    return f"{said} ({place.filename}:{place.lineno})"
+        return join
+    return f"{join} ({place.filename}:{place.lineno})"
 
 
 # --- Asgi lifespan -----------------------------------------------------------
@@ -111,18 +111,18 @@ class _Life:
         with suppress(Exception):  # what does not take part may say so by any of them
             await application(scope, self._told.get, self._said.put)
 
-    async def tell(self, what: str) -> str:
+    async def tell(self, subject: str) -> str:
         """Until it says that it has done so, or ends; what has failed, if anything has."""
         if self._task.done():
             return ""
-        self._told.put_nowait({"type": f"{LIFESPAN}.{what}"})
+        self._told.put_nowait({"type": f"{LIFESPAN}.{subject}"})
         saying = asyncio.ensure_future(self._said.get())
         await asyncio.wait((self._task, saying), return_when=asyncio.FIRST_COMPLETED)
         if not saying.done():
             saying.cancel()
             return ""
         answer = saying.result()
-        if answer["type"] != f"{LIFESPAN}.{what}.failed":
+        if answer["type"] != f"{LIFESPAN}.{subject}.failed":
             return ""
         return " ".join(answer.get("message", "").split()) or "it does not say why"
 
@@ -210,9 +210,9 @@ class AsgiCall:
             for name, value in self._start.get("headers", ())
         ]
         kinds = [value for name, value in headers if name.lower() == "content-type"]
-        kept = tuple(header for header in headers if header[0].lower() not in _OURS)
+        result = tuple(header for header in headers if header[0].lower() not in _OURS)
         body = b"".join(self._parts)
-        return HttpAnswer(self._start["status"], kinds[0] if kinds else "", body, kept)
+        return HttpAnswer(self._start["status"], kinds[0] if kinds else "", body, result)
 
 
 # --- Review facts ------------------------------------------------------------
@@ -221,7 +221,7 @@ class AsgiCall:
 
 
 UNKNOWN: Final = "unknown"
-_OPERATIONS: Final = frozenset(one.value for one in Operation)
+_OPERATIONS: Final = frozenset(operation.value for operation in Operation)
 
 
 class _Request(msgspec.Struct):
@@ -247,10 +247,10 @@ _ANSWERED: Final = msgspec.json.Decoder(_Answered)
 def operation_of(body: bytes) -> str:
     """Return the operation of a review's request; `unknown` if it names none that there is."""
     try:
-        found = _ASKED.decode(body).request.operation
+        operation = _ASKED.decode(body).request.operation
     except (msgspec.DecodeError, UnicodeDecodeError):
         return UNKNOWN
-    return found if found in _OPERATIONS else UNKNOWN
+    return operation if operation in _OPERATIONS else UNKNOWN
 
 
 def is_allowed(body: bytes) -> bool | None:

@@ -170,24 +170,26 @@ class Wish:
 
 
 def renewed(
-    kept: KeptCertificates | None, wish: Wish, now: datetime.datetime
+    certificates: KeptCertificates | None, wish: Wish, now: datetime.datetime
 ) -> KeptCertificates | None:
-    """The next step; None if there is nothing to do. `kept` None is: nothing that could be used."""
-    if kept is None:
+    """The next step; None if there is nothing to do. `certificates` is None where none can be used."""
+    if certificates is None:
         return _begun(wish, now)
     authorities = tuple(
-        one for at, one in enumerate(kept.authorities) if at == 0 or not _ends_by(one, now)
+        authority
+        for index, authority in enumerate(certificates.authorities)
+        if index == 0 or not _ends_by(authority, now)
     )
-    changed = replace(kept, authorities=authorities)
-    is_under_way = not _signed(kept.pair, kept.newest)
-    is_due = _ends_by(kept.newest, now + AUTHORITY_LEAD) or wish.renew == "authority"
+    changed = replace(certificates, authorities=authorities)
+    is_under_way = not _signed(certificates.pair, certificates.newest)
+    is_due = _ends_by(certificates.newest, now + AUTHORITY_LEAD) or wish.renew == "authority"
     if is_due and not is_under_way:
         key = new_elliptic_key()
         added = authority_certificate(key, AUTHORITY_NAME, now, AUTHORITY_LIFE)
         return replace(changed, authorities=(added, *authorities), authority_key=key)
     if _wants_pair(changed, wish, now) and _may_renew(changed, wish, now):
         return replace(changed, pair=_pair(changed.newest, changed.authority_key, wish, now))
-    return changed if changed != kept else None
+    return changed if changed != certificates else None
 
 
 def _begun(wish: Wish, now: datetime.datetime) -> KeptCertificates:
@@ -203,23 +205,23 @@ def _pair(authority: bytes, key: bytes, wish: Wish, now: datetime.datetime) -> P
     return Pair(certificate, own)
 
 
-def _wants_pair(kept: KeptCertificates, wish: Wish, now: datetime.datetime) -> bool:
+def _wants_pair(certificates: KeptCertificates, wish: Wish, now: datetime.datetime) -> bool:
     return (
         wish.renew == "certificate"
-        or not _names_all(kept.pair, wish.names)
-        or not _signed(kept.pair, kept.newest)
-        or _ends_by(kept.pair.certificate, now + CERTIFICATE_LEAD)
+        or not _names_all(certificates.pair, wish.names)
+        or not _signed(certificates.pair, certificates.newest)
+        or _ends_by(certificates.pair.certificate, now + CERTIFICATE_LEAD)
     )
 
 
-def _may_renew(kept: KeptCertificates, wish: Wish, now: datetime.datetime) -> bool:
+def _may_renew(certificates: KeptCertificates, wish: Wish, now: datetime.datetime) -> bool:
     """Return whether clients that connect now would trust what the newest authority signs; or have
     no reason to trust what there is."""
     return (
         wish.trusted
-        or len(kept.authorities) == 1
-        or not _names_all(kept.pair, wish.names)
-        or _ends_by(kept.pair.certificate, now + URGENT)
+        or len(certificates.authorities) == 1
+        or not _names_all(certificates.pair, wish.names)
+        or _ends_by(certificates.pair.certificate, now + URGENT)
     )
 
 
@@ -260,8 +262,8 @@ def kept_in(data: Mapping[str, str]) -> KeptCertificates:
     """Return what the data of a Secret that we wrote keep. Raises BrokenSecret."""
     authorities = tuple(_BLOCK.findall(_decoded(data, "ca.crt")))
     try:
-        for one in authorities:
-            x509.load_pem_x509_certificate(one)
+        for authority in authorities:
+            x509.load_pem_x509_certificate(authority)
     except (ValueError, x509.InvalidVersion):
         authorities = ()
     if not authorities:
@@ -269,25 +271,25 @@ def kept_in(data: Mapping[str, str]) -> KeptCertificates:
     return KeptCertificates(authorities, _decoded(data, "ca.key"), pair_in(data))
 
 
-def secret_data(kept: KeptCertificates) -> dict[str, str]:
+def secret_data(certificates: KeptCertificates) -> dict[str, str]:
     """`data` of the Secret."""
     contents = {
-        "ca.crt": kept.bundle,
-        "ca.key": kept.authority_key,
-        "tls.crt": kept.pair.certificate,
-        "tls.key": kept.pair.key,
+        "ca.crt": certificates.bundle,
+        "ca.key": certificates.authority_key,
+        "tls.crt": certificates.pair.certificate,
+        "tls.key": certificates.pair.key,
     }
     return {name: base64.b64encode(content).decode() for name, content in contents.items()}
 
 
 def _decoded(data: Mapping[str, str], name: str) -> bytes:
     try:
-        found = base64.b64decode(data.get(name) or "", validate=True)
+        b64decode = base64.b64decode(data.get(name) or "", validate=True)
     except ValueError:  # binascii.Error, or what is not ASCII
-        found = b""
-    if not found:
+        b64decode = b""
+    if not b64decode:
         raise BrokenSecret(f"`{name}` is missing")
-    return found
+    return b64decode
 
 
 # --- Secret certificate ------------------------------------------------------
@@ -439,29 +441,35 @@ class TrustedBundles:
     async def run(self) -> None:
         """Follow the configurations, until it is cancelled."""
         async with asyncio.TaskGroup() as group:
-            for one in self._collections:
-                group.create_task(one.run())
+            for collection in self._collections:
+                group.create_task(collection.run())
 
     def are(self, bundle: bytes) -> bool:
         """Return whether all hooks are known to have it. Configurations that are not there yet need
         nothing."""
-        return all(one.is_synced for one in self._collections) and not any(
+        return all(collection.is_synced for collection in self._collections) and not any(
             True for _ in self._wrong(bundle)
         )
 
     def trusting(self, bundle: bytes) -> Mapping[str, bool]:
         """Return for each name whether there is a configuration, and all of its hooks have the
         bundle."""
-        wanted = base64.b64encode(bundle).decode()
-        return {name: _all_trust(both, wanted) for name, both in self._named.items()}
+        decode = base64.b64encode(bundle).decode()
+        return {name: _all_trust(both, decode) for name, both in self._named.items()}
 
     def remarks(self) -> Iterator[str]:
         """Yield why some bundle is not kept, where somebody has to do something about it."""
         for name, both in self._named.items():
-            failures = [one.failure for one in both if not one.is_synced and one.failure]
+            failures = [
+                collection.failure
+                for collection in both
+                if not collection.is_synced and collection.failure
+            ]
             if failures:
                 yield f"the webhook configuration `{name}` cannot be read: {failures[0]}"
-            elif all(one.is_synced for one in both) and not any(True for one in both for _ in one):
+            elif all(collection.is_synced for collection in both) and not any(
+                True for collection in both for _ in collection
+            ):
                 yield f"there is no webhook configuration `{name}`"
         for path, failure in self._refused.items():
             yield f"the caBundle of `{path}` cannot be written: {failure}"
@@ -480,26 +488,26 @@ class TrustedBundles:
                 self._refused.pop(path, None)
 
     def _wrong(self, bundle: bytes) -> Iterator[tuple[str, list[JsonDict]]]:
-        wanted = base64.b64encode(bundle).decode()
+        decode = base64.b64encode(bundle).decode()
         for collection in self._collections:
             for configuration in collection:
-                patch = bundle_patch(configuration, wanted)
+                patch = bundle_patch(configuration, decode)
                 if patch:
                     path = f"{collection.watched.paths[0]}/{metadata.name(configuration)}"
                     yield path, patch
 
 
-def _all_trust(collections: Iterable[WatchedCollection], wanted: str) -> bool:
-    found = [one for collection in collections for one in collection]
-    return bool(found) and not any(bundle_patch(one, wanted) for one in found)
+def _all_trust(collections: Iterable[WatchedCollection], expected: str) -> bool:
+    result = [item for collection in collections for item in collection]
+    return bool(result) and not any(bundle_patch(item, expected) for item in result)
 
 
-def bundle_patch(configuration: JsonObject, wanted: str) -> list[JsonDict]:
-    """Return what puts all hooks right; empty if they are. `wanted` is base64."""
+def bundle_patch(configuration: JsonObject, expected: str) -> list[JsonDict]:
+    """Return what puts all hooks right; empty if they are. `expected` is base64."""
     changes = [
-        {"op": "add", "path": f"/webhooks/{at}/clientConfig/caBundle", "value": wanted}
-        for at, hook in enumerate(configuration.get("webhooks") or ())
-        if (hook.get("clientConfig") or {}).get("caBundle") != wanted
+        {"op": "add", "path": f"/webhooks/{index}/clientConfig/caBundle", "value": expected}
+        for index, hook in enumerate(configuration.get("webhooks") or ())
+        if (hook.get("clientConfig") or {}).get("caBundle") != expected
     ]
     if not changes:
         return []
@@ -551,13 +559,13 @@ class OwnAuthority:
     def __init__(
         self,
         client: ClusterClient,
-        shown: SecretCertificate,
+        certificate: SecretCertificate,
         settings: AuthoritySettings,
         election: LeaderElection,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._client = client
-        self._shown = shown
+        self._shown = certificate
         self._settings = settings
         self._election = election
         self._clock = clock
@@ -604,12 +612,16 @@ class OwnAuthority:
     def _say_remarks(self) -> None:
         """Log the remarks that have come, and those that have gone, since the last call."""
         remarks = tuple(self.remarks())
-        for one in remarks:
-            if one not in self._remarked:
-                warn("the certificates and caBundles cannot be kept", {"err": one})
-        for one in self._remarked:
-            if one not in remarks:
-                say(LIFE, "what was in the way of certificates and caBundles is gone", {"was": one})
+        for remark in remarks:
+            if remark not in self._remarked:
+                warn("the certificates and caBundles cannot be kept", {"err": remark})
+        for remark in self._remarked:
+            if remark not in remarks:
+                say(
+                    LIFE,
+                    "what was in the way of certificates and caBundles is gone",
+                    {"was": remark},
+                )
         self._remarked = remarks
 
     async def _lead(self) -> None:
@@ -658,28 +670,32 @@ class OwnAuthority:
     async def _renew(self) -> bool:
         """Return whether the Secret was written. Raises ClusterError."""
         secret = self._shown.secret()
-        kept, broken = (None, "") if secret is None else _kept(secret)
+        certificates, broken = (None, "") if secret is None else _kept(secret)
         is_settled = self._trusted_since + self._settings.settle <= self._clock()
         renew = "" if secret is None else metadata.annotations(secret).get(RENEW, "")
         wish = Wish(self._settings.names, is_settled, renew)
-        made = renewed(kept, wish, DateTime.fromtimestamp(self._clock(), UTC))
+        made = renewed(certificates, wish, DateTime.fromtimestamp(self._clock(), UTC))
         if made is None:
             return False
         await self._write(secret, made)
         if broken:
             warn("the secret was made anew", {"secret": self._shown.name, "err": broken})
-        what = "authority" if kept is None or made.newest != kept.newest else "certificate"
-        say(LIFE, "the certificates were renewed", {"what": what})
+        subject = (
+            "authority"
+            if certificates is None or made.newest != certificates.newest
+            else "certificate"
+        )
+        say(LIFE, "the certificates were renewed", {"what": subject})
         return True
 
-    async def _write(self, secret: JsonObject | None, made: KeptCertificates) -> None:
+    async def _write(self, secret: JsonObject | None, certificates: KeptCertificates) -> None:
         """On what was seen of it; somebody else's write is a conflict, and looked at next."""
         document: JsonDict = {
             "apiVersion": "v1",
             "kind": "Secret",
             "metadata": {"name": self._shown.name, "namespace": self._shown.namespace},
             "type": TLS_SECRET,
-            "data": secret_data(made),
+            "data": secret_data(certificates),
         }
         if secret is None:
             await self._client.create(self._shown.collection, document)

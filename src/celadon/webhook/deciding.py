@@ -58,7 +58,7 @@ def original_request(
     if kind == request.kind and resource == request.resource:
         return request
     obj, old = request.object, request.old_object
-    asked = dataclasses.replace(
+    replace = dataclasses.replace(
         request,
         kind=kind,
         resource=resource,
@@ -67,14 +67,14 @@ def original_request(
     )
     try:
         return dataclasses.replace(
-            asked,
+            replace,
             object=None if obj is None else world.convert(obj, kind),
             old_object=None if old is None else world.convert(old, kind),
         )
     except ConversionError as error:
-        if concerns(asked, world):
+        if concerns(replace, world):
             raise Unanswerable(str(error)) from None
-        return asked
+        return replace
 
 
 # --- Rulebook ----------------------------------------------------------------
@@ -309,11 +309,11 @@ class Decider:
             self._last = now
 
     def _find(self, policy: str, decisions: Sequence[Decision], *, failed: bool) -> None:
-        errors = any(one.cause is not Cause.VALIDATION for one in decisions)
+        errors = any(decision.cause is not Cause.VALIDATION for decision in decisions)
         told = [
-            one
-            for one in decisions
-            if one.action is Action.DENY or one.cause is not Cause.VALIDATION
+            decision
+            for decision in decisions
+            if decision.action is Action.DENY or decision.cause is not Cause.VALIDATION
         ]
         if told or failed:
             self.findings.append(Finding(policy, told, failed or errors))
@@ -360,18 +360,18 @@ class Mutator(Admitters):
 
     def _verdict(self) -> Verdict:
         world = self._world
-        asked = original_request(self._request, world, self._rules.engine.concerns)
-        chain = Chain(asked, None, self)
+        request = original_request(self._request, world, self._rules.engine.concerns)
+        chain = Chain(request, None, self)
         try:
             for _ in chain.mutation():
                 pass  # nothing here waits for anybody
         except StatusError as refused:
             return Verdict(allowed=False, code=refused.code, status=refused.status.to_json())
-        made = chain.request.object
-        if made is not None and made is not asked.object:
-            if asked is not self._request:
-                made = world.convert(made, self._request.kind)
-            self.patch = patch_between(self._request.object, made)
+        result = chain.request.object
+        if result is not None and result is not request.object:
+            if request is not self._request:
+                result = world.convert(result, self._request.kind)
+            self.patch = patch_between(self._request.object, result)
         return ALLOWED
 
     def mutating_policies(self, request: Request, draft: Draft | None) -> PolicyRounds | None:

@@ -67,12 +67,12 @@ class Denied(Exception):
 
     def status(self) -> JsonDict:
         """The Status of a response."""
-        found: JsonDict = {"status": "Failure", "message": self.message, "code": self.code}
+        result: JsonDict = {"status": "Failure", "message": self.message, "code": self.code}
         if self.reason:
-            found["reason"] = self.reason
+            result["reason"] = self.reason
         if self.details:
-            found["details"] = dict(self.details)
-        return found
+            result["details"] = dict(self.details)
+        return result
 
 
 # --- Handler requests --------------------------------------------------------
@@ -151,8 +151,8 @@ class Request:
         API server would drop."""
         wrong = name_rules.qualified_name(key)
         if wrong or "/" in key:
-            why = wrong[0] if wrong else "must not contain a slash"
-            raise ValueError(f"`{key}` is no key of an audit annotation: {why}")
+            reason = wrong[0] if wrong else "must not contain a slash"
+            raise ValueError(f"`{key}` is no key of an audit annotation: {reason}")
         self.audit_annotations[key] = value
 
     def _metadata(self) -> JsonObject:
@@ -160,24 +160,24 @@ class Request:
         return (shown or {}).get("metadata") or {}
 
 
-def handler_request(asked: admission.Request) -> Request:
+def handler_request(request: admission.Request) -> Request:
     """The request of a review; the objects stay those of its document."""
     return Request(
-        uid=asked.uid,
-        operation=asked.operation,
-        kind=asked.kind,
-        resource=asked.resource,
-        sub_resource=asked.subresource,
-        name=asked.name,
-        namespace=asked.namespace,
-        old_object=None if asked.old_object is None else dict(asked.old_object),
-        user=asked.user,
-        dry_run=asked.dry_run,
-        options=dict(asked.options or {}),
-        request_kind=asked.original_kind,
-        request_resource=asked.original_resource,
-        request_sub_resource=asked.original_subresource,
-        given=None if asked.object is None else dict(asked.object),
+        uid=request.uid,
+        operation=request.operation,
+        kind=request.kind,
+        resource=request.resource,
+        sub_resource=request.subresource,
+        name=request.name,
+        namespace=request.namespace,
+        old_object=None if request.old_object is None else dict(request.old_object),
+        user=request.user,
+        dry_run=request.dry_run,
+        options=dict(request.options or {}),
+        request_kind=request.original_kind,
+        request_resource=request.original_resource,
+        request_sub_resource=request.original_subresource,
+        given=None if request.object is None else dict(request.object),
     )
 
 
@@ -222,14 +222,14 @@ def rules_of(
     group and the version are not known."""
     if not resources:
         raise ValueError("say which resources, e.g. 'deployments.apps'")
-    wanted = [one.upper() for one in operations]
+    expected = [operation.upper() for operation in operations]
     together: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for text in resources:
         where, name = _place(text, tuple(groups), tuple(versions))
         together.setdefault(where, []).append(name)
     return tuple(
         {
-            "operations": wanted,
+            "operations": expected,
             "apiGroups": list(group),
             "apiVersions": list(version),
             "resources": names,
@@ -275,15 +275,15 @@ def _preferred() -> Mapping[str, str]:
 @functools.lru_cache(maxsize=1024)
 def _known_version(name: str, group: str) -> tuple[str, ...]:
     """The version of a built-in resource that clients use; empty if it is not known."""
-    found = [
+    result = [
         resource.gvr.version
         for resource in known_resources()
         if resource.gvr.group == group and resource.gvr.resource == name
     ]
     preferred = _preferred().get(group, "v1")
-    if preferred in found:
+    if preferred in result:
         return (preferred,)
-    return tuple(found[:1])
+    return tuple(result[:1])
 
 
 Verdict = bool | Denied | None

@@ -68,17 +68,17 @@ def access_manifests(settings: InstallationSettings) -> Iterator[JsonDict]:
 
 
 def _meta(settings: InstallationSettings, namespace: str) -> JsonDict:
-    found: JsonDict = {"name": settings.name, "labels": settings.labels}
-    return {**found, "namespace": namespace} if namespace else found
+    result: JsonDict = {"name": settings.name, "labels": settings.labels}
+    return {**result, "namespace": namespace} if namespace else result
 
 
 def _rule(group: str, resources: Sequence[str], verbs: Sequence[str], *names: str) -> JsonDict:
-    found: JsonDict = {
+    result: JsonDict = {
         "apiGroups": [group],
         "resources": list(resources),
         "verbs": list(verbs),
     }
-    return {**found, "resourceNames": list(names)} if names else found
+    return {**result, "resourceNames": list(names)} if names else result
 
 
 def _cluster_rules(settings: InstallationSettings) -> Iterator[JsonDict]:
@@ -183,8 +183,8 @@ def chart_values(
 
 def _webhooks(configuration: JsonObject) -> list[JsonDict]:
     return [
-        {key: value for key, value in one.items() if key not in _OF_THE_CHART}
-        for one in configuration["webhooks"]
+        {key: value for key, value in webhook.items() if key not in _OF_THE_CHART}
+        for webhook in configuration["webhooks"]
     ]
 
 
@@ -331,19 +331,19 @@ def _container(settings: InstallationSettings) -> JsonDict:
 
 def arguments(settings: InstallationSettings) -> list[str]:
     """Return what the container's command is told."""
-    found = ["webhook"]
-    found += ["--from-cluster"] if settings.from_cluster else ["--filename", POLICIES]
+    result = ["webhook"]
+    result += ["--from-cluster"] if settings.from_cluster else ["--filename", POLICIES]
     if settings.certificates is Certificates.OWN:
-        found += ["--self-signed-secret", f"{settings.namespace}/{settings.secret}"]
-        found += ["--tls-names", f"{settings.name}.{settings.namespace}.svc"]
-        found += ["--webhook-configuration", settings.name]
+        result += ["--self-signed-secret", f"{settings.namespace}/{settings.secret}"]
+        result += ["--tls-names", f"{settings.name}.{settings.namespace}.svc"]
+        result += ["--webhook-configuration", settings.name]
     else:
-        found += ["--tls-cert-file", f"{TLS}/tls.crt", "--tls-private-key-file", f"{TLS}/tls.key"]
+        result += ["--tls-cert-file", f"{TLS}/tls.crt", "--tls-private-key-file", f"{TLS}/tls.key"]
     if settings.events:
-        found.append("--events")
+        result.append("--events")
     if settings.audit_only:
-        found.append("--audit-only")
-    return found
+        result.append("--audit-only")
+    return result
 
 
 def _probe(path: str) -> JsonDict:
@@ -351,21 +351,23 @@ def _probe(path: str) -> JsonDict:
 
 
 def _mounts(settings: InstallationSettings) -> list[JsonDict]:
-    found = [{"name": "tmp", "mountPath": "/tmp"}]
+    result = [{"name": "tmp", "mountPath": "/tmp"}]
     if settings.certificates is not Certificates.OWN:
-        found.append({"name": "tls", "mountPath": TLS})
+        result.append({"name": "tls", "mountPath": TLS})
     if not settings.from_cluster:
-        found.append({"name": "policies", "mountPath": POLICIES})
-    return [{**one, "readOnly": one["name"] != "tmp"} for one in found]
+        result.append({"name": "policies", "mountPath": POLICIES})
+    return [{**item, "readOnly": item["name"] != "tmp"} for item in result]
 
 
 def _volumes(settings: InstallationSettings) -> list[JsonDict]:
-    found: list[JsonDict] = [{"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}}]
+    result: list[JsonDict] = [
+        {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}}
+    ]
     if settings.certificates is not Certificates.OWN:
-        found.append({"name": "tls", "secret": {"secretName": settings.secret}})
+        result.append({"name": "tls", "secret": {"secretName": settings.secret}})
     if not settings.from_cluster:
-        found.append({"name": "policies", "configMap": {"name": f"{settings.name}-policies"}})
-    return found
+        result.append({"name": "policies", "configMap": {"name": f"{settings.name}-policies"}})
+    return result
 
 
 def _service(settings: InstallationSettings) -> JsonDict:

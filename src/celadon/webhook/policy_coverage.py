@@ -125,7 +125,7 @@ class InstallationSettings:
 
 
 ANY: Final = "*"
-OPERATIONS: Final = tuple(one.value for one in Operation)
+OPERATIONS: Final = tuple(operation.value for operation in Operation)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +184,12 @@ def _is_covered(
 
 
 def _together(left: dict[_Place, frozenset[str]]) -> Iterator[Rule]:
-    found: dict[tuple[object, ...], list[_Place]] = {}
+    result: dict[tuple[object, ...], list[_Place]] = {}
     for place, operations in left.items():
         alone = place.resource if ANY in place.resource else ""
         key = (place.group, place.version, place.scope, ordered(operations), alone)
-        found.setdefault(key, []).append(place)
-    for places in found.values():
+        result.setdefault(key, []).append(place)
+    for places in result.values():
         first = places[0]
         yield Rule(
             ordered(left[first]),
@@ -203,7 +203,11 @@ def _together(left: dict[_Place, frozenset[str]]) -> Iterator[Rule]:
 def ordered(operations: Iterable[str]) -> tuple[str, ...]:
     """Return operations in the order of the API; a star stands for all of them."""
     taken = frozenset(operations)
-    return (ANY,) if ANY in taken else tuple(one for one in OPERATIONS if one in taken)
+    return (
+        (ANY,)
+        if ANY in taken
+        else tuple(operation for operation in OPERATIONS if operation in taken)
+    )
 
 
 # --- Selector unions ---------------------------------------------------------
@@ -261,10 +265,10 @@ class _Values:
             if not self.absent:
                 return [{"key": key, "operator": "In", "values": values}]
             return [] if values else [{"key": key, "operator": "DoesNotExist"}]
-        found: list[JsonDict] = [] if self.absent else [{"key": key, "operator": "Exists"}]
+        result: list[JsonDict] = [] if self.absent else [{"key": key, "operator": "Exists"}]
         if values:
-            found.append({"key": key, "operator": "NotIn", "values": values})
-        return found
+            result.append({"key": key, "operator": "NotIn", "values": values})
+        return result
 
 
 _EVERYTHING: Final = _Values()
@@ -282,12 +286,12 @@ def conjunction(selectors: Iterable[Selector]) -> Selector:
         for expression in selector.get("matchExpressions") or ():
             if expression not in expressions:
                 expressions.append(expression)
-    found: JsonDict = {}
+    result: JsonDict = {}
     if labels:
-        found["matchLabels"] = labels
+        result["matchLabels"] = labels
     if expressions:
-        found["matchExpressions"] = expressions
-    return found
+        result["matchExpressions"] = expressions
+    return result
 
 
 def union(selectors: Sequence[Selector]) -> Selector:
@@ -309,15 +313,15 @@ def union(selectors: Sequence[Selector]) -> Selector:
 
 
 def _keys(selector: Selector) -> _Keys:
-    found: dict[str, _Values] = {}
+    result: dict[str, _Values] = {}
     for key, value in (selector.get("matchLabels") or {}).items():
-        found[key] = found.get(key, _EVERYTHING) & _Values(
+        result[key] = result.get(key, _EVERYTHING) & _Values(
             frozenset([value]), others=False, absent=False
         )
     for expression in selector.get("matchExpressions") or ():
         key = expression["key"]
-        found[key] = found.get(key, _EVERYTHING) & _expression(expression)
-    return found
+        result[key] = result.get(key, _EVERYTHING) & _expression(expression)
+    return result
 
 
 def _expression(expression: JsonObject) -> _Values:
@@ -355,8 +359,8 @@ class Coverage:
     @property
     def takes_reviews(self) -> bool:
         """Return whether the rules cover groups of which no policy sees anything."""
-        taken = {group for rule in self.rules for group in rule.api_groups}
-        return bool(taken & {ANY, *REVIEW_GROUPS})
+        rules = {group for rule in self.rules for group in rule.api_groups}
+        return bool(rules & {ANY, *REVIEW_GROUPS})
 
 
 def coverages(
@@ -409,39 +413,39 @@ def _wants_again(policy: ValidatingAdmissionPolicy | MutatingAdmissionPolicy) ->
 
 
 def _part(match: MatchResources, bindings: Sequence[MatchResources], *, again: bool) -> _Part:
-    wanted = _operations(bindings)
-    rules = (_narrowed(rule, wanted) for rule in match.resource_rules)
+    operations = _operations(bindings)
+    rules = (_narrowed(rule, operations) for rule in match.resource_rules)
     objects = match.object_selector or {}
     return _Part(
         tuple(rule for rule in rules if rule.operations),
         tuple(
-            conjunction([match.namespace_selector or {}, one.namespace_selector or {}])
-            for one in bindings
+            conjunction([match.namespace_selector or {}, binding.namespace_selector or {}])
+            for binding in bindings
         ),
-        (objects,) if objects else tuple(one.object_selector or {} for one in bindings),
+        (objects,) if objects else tuple(binding.object_selector or {} for binding in bindings),
         again,
     )
 
 
 def _operations(bindings: Sequence[MatchResources]) -> frozenset[str]:
     """Return the operations that any binding takes."""
-    if not all(one.resource_rules for one in bindings):
+    if not all(binding.resource_rules for binding in bindings):
         return frozenset([ANY])
     return frozenset(
         operation
-        for one in bindings
-        for rule in one.resource_rules
+        for binding in bindings
+        for rule in binding.resource_rules
         for operation in rule.operations
     )
 
 
-def _narrowed(rule: Rule, wanted: frozenset[str]) -> Rule:
-    if ANY in wanted:
+def _narrowed(rule: Rule, expected: frozenset[str]) -> Rule:
+    if ANY in expected:
         operations = rule.operations
     elif ANY in rule.operations:
-        operations = tuple(one for one in OPERATIONS if one in wanted)
+        operations = tuple(operation for operation in OPERATIONS if operation in expected)
     else:
-        operations = tuple(one for one in rule.operations if one in wanted)
+        operations = tuple(operation for operation in rule.operations if operation in expected)
     return replace(rule, operations=operations, resource_names=())
 
 
@@ -481,13 +485,13 @@ def policy_configuration(
         "apiVersion": f"{ADMISSION_REGISTRATION}/v1",
         "kind": f"{'Mutating' if mutating else 'Validating'}WebhookConfiguration",
         "metadata": meta,
-        "webhooks": [_webhook(one, settings, mutating=mutating) for one in coverages],
+        "webhooks": [_webhook(coverage, settings, mutating=mutating) for coverage in coverages],
     }
 
 
 def _webhook(coverage: Coverage, settings: InstallationSettings, *, mutating: bool) -> JsonDict:
     exact = "-exact" if coverage.match_policy == "Exact" else ""
-    found: JsonDict = {
+    result: JsonDict = {
         "name": f"{coverage.failure_policy.lower()}{exact}.{CONFIGURATION_DOMAIN}",
         "clientConfig": _client(settings, PATHS[mutating]),
         "rules": [rule_document(rule) for rule in coverage.rules],
@@ -500,20 +504,20 @@ def _webhook(coverage: Coverage, settings: InstallationSettings, *, mutating: bo
         "admissionReviewVersions": ["v1", "v1beta1"],
     }
     if mutating:
-        found["reinvocationPolicy"] = coverage.reinvocation_policy
+        result["reinvocationPolicy"] = coverage.reinvocation_policy
     if coverage.takes_reviews:
         groups = ", ".join(f'"{group}"' for group in REVIEW_GROUPS)
         expression = f"!(request.resource.group in [{groups}])"
-        found["matchConditions"] = [{"name": "no-reviews", "expression": expression}]
-    return found
+        result["matchConditions"] = [{"name": "no-reviews", "expression": expression}]
+    return result
 
 
 def _client(settings: InstallationSettings, path: str) -> JsonDict:
     service = {"namespace": settings.namespace, "name": settings.name, "path": path, "port": 443}
-    found: JsonDict = {"service": service}
+    result: JsonDict = {"service": service}
     if settings.ca_bundle:
-        found["caBundle"] = base64.b64encode(settings.ca_bundle.encode()).decode()
-    return found
+        result["caBundle"] = base64.b64encode(settings.ca_bundle.encode()).decode()
+    return result
 
 
 def _without(selector: Selector, namespaces: Sequence[str]) -> JsonObject:

@@ -28,7 +28,7 @@ from celadon.records import dataclass
 
 
 T = TypeVar("T")
-_OPERATIONS: Final = {one.value: one for one in Operation}
+_OPERATIONS: Final = {operation.value: operation for operation in Operation}
 _NAMES: Final = {dict: "an object", str: "a string", bool: "a boolean", list: "a list"}
 
 
@@ -51,10 +51,10 @@ def decode_review(document: object, size: int | None = None) -> Review:
     api_version = review.get("apiVersion")
     if api_version not in REVIEW_VERSIONS or review.get("kind") != REVIEW_KIND:
         raise ReviewError(f"its kind is not {REVIEW_KIND} of {' or '.join(REVIEW_VERSIONS)}")
-    asked = review.get("request")
-    if asked is None:
+    request = review.get("request")
+    if request is None:
         raise ReviewError("`request` is missing")
-    return Review(_request(_typed(asked, dict, "`request`"), size), str(api_version))
+    return Review(_request(_typed(request, dict, "`request`"), size), str(api_version))
 
 
 def _request(asked: JsonObject, size: int | None) -> Request:
@@ -88,9 +88,9 @@ def _request(asked: JsonObject, size: int | None) -> Request:
     )
 
 
-def _typed(value: object, wanted: type[T], what: str) -> T:
-    if not isinstance(value, wanted):
-        raise ReviewError(f"{what} must be {_NAMES[wanted]}, not {_found(value)}")
+def _typed(value: object, expected: type[T], subject: str) -> T:
+    if not isinstance(value, expected):
+        raise ReviewError(f"{subject} must be {_NAMES[expected]}, not {_found(value)}")
     return value
 
 
@@ -119,10 +119,10 @@ def _dry_run(asked: JsonObject) -> bool:
 
 def _operation(asked: JsonObject) -> Operation:
     text = _text(asked, "operation")
-    found = _OPERATIONS.get(text)
-    if found is None:
+    operation = _OPERATIONS.get(text)
+    if operation is None:
         raise ReviewError(f"`request.operation` is unknown: `{text}`")
-    return found
+    return operation
 
 
 def _kind(value: object, key: str) -> GroupVersionKind:
@@ -147,14 +147,16 @@ def _user(value: object) -> User:
         uid=_text(info, "uid"),
         extra={}
         if extra is None
-        else {key: _texts(one, "`extra`") for key, one in _typed(extra, dict, "`extra`").items()},
+        else {
+            key: _texts(member, "`extra`") for key, member in _typed(extra, dict, "`extra`").items()
+        },
     )
 
 
-def _texts(value: object, what: str) -> tuple[str, ...]:
+def _texts(value: object, subject: str) -> tuple[str, ...]:
     if value is None:
         return ()
-    return tuple(_typed(item, str, what) for item in _typed(value, list, what))
+    return tuple(_typed(item, str, subject) for item in _typed(value, list, subject))
 
 
 # --- Review answers ----------------------------------------------------------

@@ -104,13 +104,13 @@ def configuration(
 def decoded(document: JsonObject, *, mutating: bool) -> WebhookConfiguration:
     """The same as an API server reads it. Raises ValueError."""
     try:
-        found = decode_webhooks(document, mutating=mutating).value
+        value = decode_webhooks(document, mutating=mutating).value
     except RegistrationError as error:
         raise ValueError(str(error)) from None
-    errors = [*validate_object_meta(found.metadata), *validate_create(found)]
+    errors = [*validate_object_meta(value.metadata), *validate_create(value)]
     if errors:
         raise ValueError("; ".join(f"{error.field}: {error.body}" for error in errors))
-    return found
+    return value
 
 
 def client_config(service: str = "", url: str = "", ca_bundle: bytes | str = b"") -> JsonDict:
@@ -118,11 +118,11 @@ def client_config(service: str = "", url: str = "", ca_bundle: bytes | str = b""
     address, `ca_bundle` PEM. ValueError if neither is given, or both."""
     if bool(service) == bool(url):
         raise ValueError("say where the webhook is: either `service` or `url`")
-    found: JsonDict = {"url": url.rstrip("/")} if url else {"service": _service(service)}
+    result: JsonDict = {"url": url.rstrip("/")} if url else {"service": _service(service)}
     if ca_bundle:
         pem = ca_bundle.encode() if isinstance(ca_bundle, str) else ca_bundle
-        found["caBundle"] = base64.b64encode(pem).decode()
-    return found
+        result["caBundle"] = base64.b64encode(pem).decode()
+    return result
 
 
 def _service(text: str) -> JsonDict:
@@ -131,15 +131,15 @@ def _service(text: str) -> JsonDict:
     name, colon, port = full.partition(":")
     if not (namespace and slash and name) or (colon and (not port.isdecimal() or len(port) > 5)):
         raise ValueError(f"`{text}` is not NAMESPACE/NAME[:PORT]")
-    found: JsonDict = {"namespace": namespace, "name": name, "path": slash_path + path}
+    result: JsonDict = {"namespace": namespace, "name": name, "path": slash_path + path}
     if port:
-        found["port"] = int(port)
-    return found
+        result["port"] = int(port)
+    return result
 
 
 def _webhook(name: str, handler: Handler, client: JsonObject) -> JsonDict:
     targets = handler.targets
-    found: JsonDict = {
+    result: JsonDict = {
         "name": f"{handler.name}.{name}",
         "clientConfig": _below(client, handler.path),
         "rules": [dict(rule) for rule in targets.rules],
@@ -152,10 +152,10 @@ def _webhook(name: str, handler: Handler, client: JsonObject) -> JsonDict:
         "admissionReviewVersions": ["v1", "v1beta1"],
     }
     if targets.match_conditions:
-        found["matchConditions"] = _conditions(targets.match_conditions.items())
+        result["matchConditions"] = _conditions(targets.match_conditions.items())
     if handler.mutating:
-        found["reinvocationPolicy"] = handler.reinvocation_policy
-    return found
+        result["reinvocationPolicy"] = handler.reinvocation_policy
+    return result
 
 
 def _conditions(conditions: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
@@ -163,14 +163,14 @@ def _conditions(conditions: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
 
 
 def _below(client: JsonObject, path: str) -> JsonDict:
-    found = dict(client)
-    if "url" in found:
-        found["url"] += path
+    result = dict(client)
+    if "url" in result:
+        result["url"] += path
     else:
-        service = dict(found["service"])
+        service = dict(result["service"])
         service["path"] = service.get("path", "").rstrip("/") + path
-        found["service"] = service
-    return found
+        result["service"] = service
+    return result
 
 
 # --- Asgi messages -----------------------------------------------------------
@@ -209,8 +209,8 @@ def path_of(scope: Scope) -> str:
 
 def header(scope: Scope, name: bytes) -> str:
     """The first of a name, in lower case; empty if there is none."""
-    found = (value for key, value in scope.get("headers", ()) if key.lower() == name)
-    return next(found, b"").decode("latin-1")
+    headers = (value for key, value in scope.get("headers", ()) if key.lower() == name)
+    return next(headers, b"").decode("latin-1")
 
 
 async def read_body(receive: Receive) -> bytes:
@@ -341,8 +341,8 @@ def _copied(obj: JsonObject | None) -> JsonDict | None:
     ValueError for what is none."""
     if obj is None:
         return None
-    found: JsonDict = json.loads(json.dumps(obj, allow_nan=False))
-    return found
+    loads: JsonDict = json.loads(json.dumps(obj, allow_nan=False))
+    return loads
 
 
 _LOG: Final = logging.getLogger("celadon.webhook")
@@ -416,13 +416,13 @@ class Webhook:
             await answer(send, 200, "ok")
             return
         try:
-            found = await self._answered(scope, path, receive)
+            answered = await self._answered(scope, path, receive)
         except Unacceptable as error:
             await answer(send, error.code, refusal(error.code, str(error)), error.headers)
         except Disconnected:
             return
         else:
-            await answer(send, 200, found)
+            await answer(send, 200, answered)
 
     async def _answered(self, scope: Scope, path: str, receive: Receive) -> JsonDict:
         handler = self._handlers.get(path)
@@ -460,8 +460,8 @@ def _review(body: bytes) -> Review:
 def _seconds(query: bytes) -> float | None:
     """Return how long the API server waits, `?timeout=5s`; None if it does not say."""
     texts = parse_qs(query.decode("latin-1")).get("timeout", [])
-    found = parse_duration(texts[0]) if texts else None
-    return found.nanoseconds / 1e9 if found is not None and found.nanoseconds > 0 else None
+    duration = parse_duration(texts[0]) if texts else None
+    return duration.nanoseconds / 1e9 if duration is not None and duration.nanoseconds > 0 else None
 
 
 # --- Trying handlers without a network ---------------------------------------
@@ -604,10 +604,10 @@ def _request(
 
 
 def _user(about: Asking, default: User) -> User:
-    given = about.get("user", default)
-    if isinstance(given, User):
-        return given
-    return User(given, (*about.get("groups", ()), "system:authenticated"))
+    user = about.get("user", default)
+    if isinstance(user, User):
+        return user
+    return User(user, (*about.get("groups", ()), "system:authenticated"))
 
 
 def _placed(obj: JsonObject, namespace: str) -> JsonObject:
@@ -671,14 +671,14 @@ class _Course(Admitters, NoteTaker):
         annotations: dict[str, str] = {}
         patches: dict[str, list[JsonDict]] = {}
         for notes in self._notes:
-            own = {hook.name for hook in (record.hook for record in notes.calls)}
+            calls = {hook.name for hook in (record.hook for record in notes.calls)}
             for key, value in notes.annotations.items():
-                if key.partition("/")[0] in own:
+                if key.partition("/")[0] in calls:
                     annotations[key] = value
             for text in notes.request_annotations.values():
-                made = json.loads(text)
-                handler = self._handlers[True][made["webhook"]]
-                patches.setdefault(handler.name, []).extend(made["patch"])
+                loads = json.loads(text)
+                handler = self._handlers[True][loads["webhook"]]
+                patches.setdefault(handler.name, []).extend(loads["patch"])
         return Answer(
             allowed=refusal is None,
             code=200 if refusal is None else refusal.code,

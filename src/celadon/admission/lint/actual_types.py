@@ -125,8 +125,8 @@ class SharedChecks:
             return None
         read = []
         for chain in self._chains:
-            found = _type_at(env, chain)
-            shared = None if found is None else self._types.shared(found)
+            type_at = _type_at(env, chain)
+            shared = None if type_at is None else self._types.shared(type_at)
             if shared is None:
                 return None
             read.append(id(shared))
@@ -136,13 +136,13 @@ class SharedChecks:
 def _verdict(tree: syntax.Ast, env: Environment) -> Verdict:
     checked, issues = env.check(tree)
     nodes = {node.id: node for node in syntax.walk(tree.root)} if issues else {}
-    found = tuple((issue, nodes.get(issue.node or 0)) for issue in issues)
-    return Verdict(types.DYN if checked is None else variable_type(checked.type), found)
+    result = tuple((issue, nodes.get(issue.node or 0)) for issue in issues)
+    return Verdict(types.DYN if checked is None else variable_type(checked.type), result)
 
 
 def _chains(root: syntax.Expr) -> tuple[_Chain, ...] | None:
     """The longest chains, each once; None for a tree that names types with fields."""
-    found: dict[_Chain, None] = {}
+    result: dict[_Chain, None] = {}
     inside: set[int] = set()
     for node in reversed(syntax.walk(root)):
         if node.__class__ is syntax.Struct:
@@ -150,8 +150,8 @@ def _chains(root: syntax.Expr) -> tuple[_Chain, ...] | None:
         if node.__class__ is syntax.Select:
             inside.add(node.operand.id)
         if node.id not in inside and (chain := _chain(node)):
-            found[chain] = None
-    return tuple(found)
+            result[chain] = None
+    return tuple(result)
 
 
 def _chain(node: syntax.Expr) -> _Chain:
@@ -171,18 +171,18 @@ def _type_at(env: Environment, chain: _Chain) -> types.Type | None:
     if scope.may_qualify(name):
         return None
     identifier = scope.find_identifier(name)
-    found = types.ERROR if identifier is None else identifier.type
+    error = types.ERROR if identifier is None else identifier.type
     for field in fields:
-        if found.kind is types.Kind.OBJECT:
-            member = scope.find_field(found.name, field)
+        if error.kind is types.Kind.OBJECT:
+            member = scope.find_field(error.name, field)
             if member is None:
                 return None
-            found = member
-        elif found.kind is types.Kind.MAP:
-            found = found.params[1]
-        elif not types.is_dyn(found):
+            error = member
+        elif error.kind is types.Kind.MAP:
+            error = error.params[1]
+        elif not types.is_dyn(error):
             return None
-    return found
+    return error
 
 
 def _has_objects(given: types.Type) -> bool:
@@ -215,23 +215,23 @@ class ActualTypes:
         """Return the mistakes that show when the policy runs. A field that only some kinds have is
         none where the policy looks which kind it has before it."""
         checks = _checks(case)
-        found = self._found(case, checks)
-        known = len(self.kinds(case)) if found else 0
+        mistakes = self._found(case, checks)
+        known = len(self.kinds(case)) if mistakes else 0
         return [
-            one
-            for one in found
-            if not _works_on_data(one, checks[one.expression.path].tree)
-            and (len(one.kinds) == known or not _tells_kinds_apart(case, one))
+            mistake
+            for mistake in mistakes
+            if not _works_on_data(mistake, checks[mistake.expression.path].tree)
+            and (len(mistake.kinds) == known or not _tells_kinds_apart(case, mistake))
         ]
 
     def _found(self, case: PolicyCase, checks: Mapping[FieldPath, SharedChecks]) -> list[Mistake]:
-        found: dict[tuple[FieldPath, int | None, str], Mistake] = {}
+        result: dict[tuple[FieldPath, int | None, str], Mistake] = {}
         for kind in self.kinds(case):
-            for one, issue, node in self._check(case, kind, checks):
-                key = (one.path, issue.offset, _without_names(issue.message, kind))
-                before = found.setdefault(key, Mistake(one, issue, node, ()))
-                found[key] = replace(before, kinds=(*before.kinds, kind))
-        return list(found.values())
+            for expression, issue, node in self._check(case, kind, checks):
+                key = (expression.path, issue.offset, _without_names(issue.message, kind))
+                before = result.setdefault(key, Mistake(expression, issue, node, ()))
+                result[key] = replace(before, kinds=(*before.kinds, kind))
+        return list(result.values())
 
     def _check(
         self, case: PolicyCase, kind: GroupVersionKind, checks: Mapping[FieldPath, SharedChecks]
@@ -240,7 +240,7 @@ class ActualTypes:
         environments: dict[Role, Environment] = {}
         verdicts: dict[tuple[Role, int], Verdict] = {}
         for expression in case.expressions:
-            found = UNCHECKED
+            unchecked = UNCHECKED
             if (shared := checks.get(expression.path)) is not None:
                 asked = (expression.role, id(shared))
                 if (verdict := verdicts.get(asked)) is None:
@@ -249,14 +249,14 @@ class ActualTypes:
                         env = self._environment(case, kind, expression.role, known)
                         environments[expression.role] = env
                     verdict = verdicts[asked] = shared.check(env)
-                found = verdict
+                unchecked = verdict
             if expression.role is Role.VARIABLE:
-                known[expression.name] = found.variable_type
-            for issue, node in found.issues:
+                known[expression.name] = unchecked.variable_type
+            for issue, node in unchecked.issues:
                 yield expression, issue, node
 
     def _environment(
-        self, case: PolicyCase, kind: GroupVersionKind, role: Role, known: Mapping[str, types.Type]
+        self, case: PolicyCase, kind: GroupVersionKind, role: Role, obj: Mapping[str, types.Type]
     ) -> Environment:
         """Return what an expression in this role may name, typed for this kind; `variables` has
         what is known by the time of the check."""
@@ -269,7 +269,7 @@ class ActualTypes:
         )
         if not case.spec.variables or role is Role.CONDITION:
             return env
-        return env.extend({"variables": VARIABLES}, [variables_object(known)])
+        return env.extend({"variables": VARIABLES}, [variables_object(obj)])
 
     def _base(
         self,
@@ -309,14 +309,14 @@ def _checks(case: PolicyCase) -> Mapping[FieldPath, SharedChecks]:
     have their own: which others they may name depends on where they stand."""
     shared = SharedTypes()
     by_text: dict[str | FieldPath, SharedChecks] = {}
-    found = {}
+    result = {}
     for expression in case.expressions:
         if expression.checked is not None and expression.tree is not None:
             key = expression.path if expression.role is Role.VARIABLE else expression.text
             if (checks := by_text.get(key)) is None:
                 checks = by_text[key] = SharedChecks(expression.tree, shared)
-            found[expression.path] = checks
-    return found
+            result[expression.path] = checks
+    return result
 
 
 def _without_names(message: str, kind: GroupVersionKind) -> str:
@@ -361,14 +361,14 @@ def _shape(given: types.Type, root: str) -> types.Type:
 
 def _literal_parts(tree: syntax.Ast) -> set[int]:
     """The nodes that are elements, keys or values of literals."""
-    found: set[int] = set()
+    result: set[int] = set()
     for node in syntax.walk(tree.root):
         if node.__class__ is syntax.ListLiteral:
-            found.update(element.id for element in node.elements)
+            result.update(element.id for element in node.elements)
         elif node.__class__ is syntax.MapLiteral:
-            found.update(part.id for entry in node.entries for part in (entry.key, entry.value))
-            found.update(entry.id for entry in node.entries)
-    return found
+            result.update(part.id for entry in node.entries for part in (entry.key, entry.value))
+            result.update(entry.id for entry in node.entries)
+    return result
 
 
 def _is_object(given: types.Type, root: str) -> bool:
@@ -428,11 +428,11 @@ def trials(bundle: Bundle) -> Iterator[Trial]:
     """One for each mutation that compiles, for the first kind where something was found."""
     for case in bundle.mutating:
         if case.policy.spec.param_kind is None:
-            found: dict[int, Trial] = {}
+            result: dict[int, Trial] = {}
             for request in _requests(bundle, case):
                 for trial in _tried(case, request):
-                    found.setdefault(trial.expression.index, trial)
-            yield from (one for _, one in sorted(found.items()))
+                    result.setdefault(trial.expression.index, trial)
+            yield from (trial for _, trial in sorted(result.items()))
 
 
 def _requests(bundle: Bundle, case: MutatingCase) -> Iterator[Request]:
@@ -520,14 +520,14 @@ def written_fields(expression: PolicyExpression) -> Iterator[Written]:
         if isinstance(node, syntax.Struct) and node.type_name == ROOT:
             yield from _fields(expression, node, ())
         elif isinstance(node, syntax.Struct) and node.type_name == PATCH:
-            found = _operation(expression, node, absent.get(id(node), frozenset()))
-            if found is not None:
-                yield found
+            operation = _operation(expression, node, absent.get(id(node), frozenset()))
+            if operation is not None:
+                yield operation
 
 
 def _absent_at(root: syntax.Expr) -> dict[int, frozenset[MutationPath]]:
     """The objects in an expression that are made only where something is absent: what is."""
-    found: dict[int, frozenset[MutationPath]] = {}
+    result: dict[int, frozenset[MutationPath]] = {}
     stack: list[tuple[syntax.Expr, frozenset[MutationPath]]] = [(root, frozenset())]
     while stack:
         node, absent = stack.pop()
@@ -537,9 +537,9 @@ def _absent_at(root: syntax.Expr) -> dict[int, frozenset[MutationPath]]:
             stack.append((otherwise, absent.union(_absent_if(condition, is_true=False))))
             continue
         if isinstance(node, syntax.Struct):
-            found[id(node)] = absent
-        stack += [(one, absent) for one in syntax.children(node)]
-    return found
+            result[id(node)] = absent
+        stack += [(child, absent) for child in syntax.children(node)]
+    return result
 
 
 def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[MutationPath]:
@@ -557,8 +557,8 @@ def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[MutationPat
             yield from _absent_if(inner, is_true=not is_true)
         case syntax.Call(function="_&&_" | "_||_" as function, args=args):
             if is_true == (function == "_&&_"):
-                for one in args:
-                    yield from _absent_if(one, is_true=is_true)
+                for item in args:
+                    yield from _absent_if(item, is_true=is_true)
 
 
 def _path_in_object(node: syntax.Expr) -> Iterator[MutationPath]:
@@ -617,12 +617,12 @@ def _structs(value: syntax.Expr) -> Iterator[syntax.Struct]:
 def _operation(
     expression: PolicyExpression, node: syntax.Struct, absent: frozenset[MutationPath]
 ) -> Written | None:
-    given = {field.name: field.value for field in node.fields}
-    op, path = given.get("op"), given.get("path")
+    data = {field.name: field.value for field in node.fields}
+    op, path = data.get("op"), data.get("path")
     if not isinstance(op, syntax.Literal) or not isinstance(path, syntax.Literal):
         return None
     steps = tuple(
         part.replace("~1", "/").replace("~0", "~") for part in str(path.value).split("/")[1:]
     )
-    value = given.get("value")
+    value = data.get("value")
     return Written(expression, steps, path, value, str(op.value), is_absent=steps in absent)

@@ -54,9 +54,9 @@ class PolicyExpression:
     shift: int = 0
 
 
-def names_of(one: PolicyExpression) -> set[str]:
+def names_of(expression: PolicyExpression) -> set[str]:
     """The names in it; none if it does not compile."""
-    nodes = [] if one.checked is None else walk(one.checked.root)
+    nodes = [] if expression.checked is None else walk(expression.checked.root)
     return {node.name for node in nodes if node.__class__ is Ident}
 
 
@@ -150,28 +150,28 @@ class Corrected(NamedTuple):
 def corrected(document: JsonObject, kind: GroupVersionKind) -> Corrected:
     """Return what a document of a registered kind was probably meant to be."""
     structure = struct_of(kind.kind, kind.version)
-    found: dict[Steps, StrayField] = {}
+    result: dict[Steps, StrayField] = {}
     renamed: list[Renamed] = []
     for _ in range(_ROUNDS):
         count = len(renamed)
         for error in strict_field_errors(Document(document), structure):
-            at = as_written(error.steps, renamed)
-            found.setdefault(at, error._replace(steps=at))
-            meant = error.likely
-            if meant and meant not in _parent(document, error.steps):
-                document = _with_name(document, error.steps, meant)
-                renamed.append(Renamed((*error.steps[:-1], meant), str(error.steps[-1])))
+            place = as_written(error.steps, renamed)
+            result.setdefault(place, error._replace(steps=place))
+            likely = error.likely
+            if likely and likely not in _parent(document, error.steps):
+                document = _with_name(document, error.steps, likely)
+                renamed.append(Renamed((*error.steps[:-1], likely), str(error.steps[-1])))
         if len(renamed) == count:
             break
-    return Corrected(document, tuple(found.values()), tuple(renamed))
+    return Corrected(document, tuple(result.values()), tuple(renamed))
 
 
 def as_written(steps: Steps, renamed: Sequence[Renamed]) -> Steps:
     """A path in the corrected document as one in the document that was written."""
-    for one in reversed(renamed):
-        length = len(one.steps)
-        if steps[:length] == one.steps:
-            steps = (*steps[: length - 1], one.written, *steps[length:])
+    for item in reversed(renamed):
+        length = len(item.steps)
+        if steps[:length] == item.steps:
+            steps = (*steps[: length - 1], item.written, *steps[length:])
     return steps
 
 
@@ -192,8 +192,8 @@ def _written_spot(spot: Spot, renamed: Sequence[Renamed]) -> Spot:
 def _parent(document: Any, steps: Steps) -> JsonObject:  # noqa: ANN401 - any JSON
     for step in steps[:-1]:
         document = document[step]
-    found: JsonObject = document
-    return found
+    result: JsonObject = document
+    return result
 
 
 def _with_name(value: Any, steps: Steps, name: str) -> Any:  # noqa: ANN401 - any JSON
@@ -201,9 +201,9 @@ def _with_name(value: Any, steps: Steps, name: str) -> Any:  # noqa: ANN401 - an
     step, *below = steps
     if not below:
         return {name if key == step else key: item for key, item in value.items()}
-    made: Any = dict(value) if isinstance(value, Mapping) else list(value)
-    made[step] = _with_name(value[step], tuple(below), name)
-    return made
+    result: Any = dict(value) if isinstance(value, Mapping) else list(value)
+    result[step] = _with_name(value[step], tuple(below), name)
+    return result
 
 
 # --- Type mistakes -----------------------------------------------------------

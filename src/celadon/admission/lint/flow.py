@@ -99,15 +99,15 @@ def is_present(schema: Schema, kind: GroupVersionKind, path: Path) -> bool:
         return False
     if component_name(kind) is None:
         return _is_demanded(parent, path[-1])
-    if any(path[-len(one) :] == one for one in _VALIDATED):
+    if any(path[-len(item) :] == item for item in _VALIDATED):
         return True
     return _built_in(kind, path)
 
 
 def node_of_rule(schema: Schema, path: Path) -> Schema | None:
     """The schema that a rule at `schema` reads by this path, in which names are escaped."""
-    found = _nodes_of_rule(schema, path)
-    return found[0] if found else None
+    schemas = _nodes_of_rule(schema, path)
+    return schemas[0] if schemas else None
 
 
 def is_demanded_of_rule(schema: Schema, path: Path, *, is_root: bool) -> bool:
@@ -144,10 +144,10 @@ def _inner(schema: Schema, step: str) -> Schema | None:
 
 
 def _with_branches(nodes: list[Schema]) -> list[Schema]:
-    found = list(nodes)
-    for one in found:
-        found += (*one.all_of, *one.any_of, *one.one_of)
-    return found
+    schemas = list(nodes)
+    for schema in schemas:
+        schemas += (*schema.all_of, *schema.any_of, *schema.one_of)
+    return schemas
 
 
 def _raw_name(schema: Schema, name: str) -> str:
@@ -171,15 +171,18 @@ def _built_in(kind: GroupVersionKind, path: Path) -> bool:
     obj = _least(schema, path[:-1], 0)
     obj["metadata"] = {"name": "x", "namespace": "default"}
     try:
-        made: Any = create.admit_form(obj, kind)
+        admit_form: Any = create.admit_form(obj, kind)
     except DecodeError:
         return True  # the least object is not good enough to tell
     for step in path[:-1]:
         if step == ITEM:
-            made = next(iter(made.values() if isinstance(made, dict) else made or ()), None)
+            admit_form = next(
+                iter(admit_form.values() if isinstance(admit_form, dict) else admit_form or ()),
+                None,
+            )
         else:
-            made = made.get(step) if isinstance(made, dict) else None
-    return not isinstance(made, dict) or path[-1] in made
+            admit_form = admit_form.get(step) if isinstance(admit_form, dict) else None
+    return not isinstance(admit_form, dict) or path[-1] in admit_form
 
 
 def _least(schema: Schema, path: Path, depth: int) -> Any:  # noqa: ANN401 - any JSON
@@ -191,12 +194,12 @@ def _least(schema: Schema, path: Path, depth: int) -> Any:  # noqa: ANN401 - any
     if here.additional_properties is not None:
         return {step: _least(here.additional_properties, rest, depth + 1)} if step else {}
     if here.type == "object":
-        made = {}
+        result = {}
         members = here.properties
         for name in {*here.required, step} & members.keys():
             if depth < _MAX_DEPTH:
-                made[name] = _least(members[name], rest if name == step else (), depth + 1)
-        return made
+                result[name] = _least(members[name], rest if name == step else (), depth + 1)
+        return result
     if here.type == "string":
         return here.enum[0] if here.enum else _FORMATS.get(here.format, "x")
     return _SCALARS.get(here.type, 1 if here.int_or_string else {})
@@ -264,13 +267,13 @@ class Names:
         steps: list[str] = []
         while True:
             if node.__class__ is syntax.Select:
-                meant = self.variable(node)
-                if meant is not None and meant.checked is not None:
-                    if meant.name in self._open:
+                expression = self.variable(node)
+                if expression is not None and expression.checked is not None:
+                    if expression.name in self._open:
                         return None
-                    self._open.add(meant.name)
-                    base = self.path(meant.checked.root)
-                    self._open.discard(meant.name)
+                    self._open.add(expression.name)
+                    base = self.path(expression.checked.root)
+                    self._open.discard(expression.name)
                     return None if base is None else base + tuple(reversed(steps))
                 steps.append(node.field)
                 node = node.operand
@@ -292,24 +295,24 @@ class Names:
 
     def outcomes(self, node: syntax.Expr) -> Outcomes:
         """INVARIANT (one scope per node): a node is always asked about with the same locals."""
-        known = self._outcomes.get(id(node))
-        if known is None:
+        outcome = self._outcomes.get(id(node))
+        if outcome is None:
             try:
-                known = self._derive(node)
+                outcome = self._derive(node)
             except RecursionError:
-                known = UNKNOWN
-            self._outcomes[id(node)] = known
-        return known
+                outcome = UNKNOWN
+            self._outcomes[id(node)] = outcome
+        return outcome
 
     def _derive(self, node: syntax.Expr) -> Outcomes:
         if node.__class__ is syntax.Select:
             if node.test_only:
                 base = self.path(node.operand)
                 return Outcomes(NOTHING if base is None else there((*base, node.field)))
-            meant = self.variable(node)
-            if meant is None or meant.checked is None:
+            expression = self.variable(node)
+            if expression is None or expression.checked is None:
                 return UNKNOWN
-            return self.outcomes(meant.checked.root)
+            return self.outcomes(expression.checked.root)
         if node.__class__ is syntax.Call:
             return self._call(node)
         return UNKNOWN
@@ -358,8 +361,8 @@ class Names:
         if right.value is None:
             return _null(self.path(left))
         if right.value.__class__ is bool:
-            found = self.outcomes(left)
-            return found if right.value else found.negated()
+            outcomes = self.outcomes(left)
+            return outcomes if right.value else outcomes.negated()
         path = self.path(left)
         if path == OPERATION:
             return _operations({_text(right)})
@@ -370,7 +373,7 @@ class Names:
         if container.__class__ is syntax.ListLiteral:
             if self.path(element) != OPERATION:
                 return UNKNOWN
-            texts = {_text(one) for one in container.elements}
+            texts = {_text(element) for element in container.elements}
             return UNKNOWN if None in texts else _operations(texts)
         base = self.path(container)
         if base is None:
@@ -391,8 +394,8 @@ def _null(path: Path | None) -> Outcomes:
 
 
 def _operations(named: Set[str | None]) -> Outcomes:
-    wanted = OPERATIONS & named
-    return Outcomes(Facts(operations=wanted), Facts(operations=OPERATIONS - wanted))
+    expected = OPERATIONS & named
+    return Outcomes(Facts(operations=expected), Facts(operations=OPERATIONS - expected))
 
 
 def _is_empty_default(node: syntax.Call) -> bool:
@@ -433,10 +436,12 @@ def accesses(
     }
     names = Names(variables)
     start = Facts(operations=operations)
-    conditions = [one for one in expressions if one.role is Role.CONDITION]
+    conditions = [expression for expression in expressions if expression.role is Role.CONDITION]
     tested = [_when_true(condition, names) for condition in conditions]
     matched = reduce(Facts.and_, tested, start)
-    beside = dict(zip((one.path for one in conditions), _others(start, tested), strict=True))
+    beside = dict(
+        zip((condition.path for condition in conditions), _others(start, tested), strict=True)
+    )
     yield from _walked(expressions, names, matched, beside)
 
 
@@ -450,14 +455,14 @@ def rule_accesses(
     rules = [expression for expression in expressions if expression.role is Role.RULE]
     tested = [_when_true(rule, names) for rule in rules]
     always = [
-        NOTHING if one.index in transitions else _held_before(facts)
-        for one, facts in zip(rules, tested, strict=True)
+        NOTHING if rule.index in transitions else _held_before(facts)
+        for rule, facts in zip(rules, tested, strict=True)
     ]
     stored = reduce(Facts.and_, always, Facts())
     in_updates, on_creation = _others(stored, tested), _others(Facts(), always)
     beside = {
-        one.path: update if one.index in transitions else creation
-        for one, update, creation in zip(rules, in_updates, on_creation, strict=True)
+        rule.path: update if rule.index in transitions else creation
+        for rule, update, creation in zip(rules, in_updates, on_creation, strict=True)
     }
     yield from _walked(expressions, names, Facts(), beside)
 
@@ -476,7 +481,11 @@ def _walked(
 ) -> Iterator[Access]:
     """Yield what expressions read that are evaluated with what is known by `matched`, some of them
     with what others make sure of instead."""
-    verdicts = {one.index: one for one in expressions if one.role in (Role.VALIDATION, Role.RULE)}
+    verdicts = {
+        expression.index: expression
+        for expression in expressions
+        if expression.role in (Role.VALIDATION, Role.RULE)
+    }
     for expression in expressions:
         facts = beside.get(expression.path, matched)
         if expression.role is Role.VARIABLE or expression.checked is None:
@@ -504,7 +513,7 @@ def _others(start: Facts, tested: Sequence[Facts]) -> list[Facts]:
     before = list(accumulate(tested, Facts.and_, initial=start))
     after = list(accumulate(reversed(tested), Facts.and_, initial=NOTHING))
     after.reverse()
-    return [one.and_(other) for one, other in zip(before, after[1:], strict=False)]
+    return [facts.and_(other) for facts, other in zip(before, after[1:], strict=False)]
 
 
 class _Walker:
@@ -533,9 +542,9 @@ class _Walker:
                 self.visit(child, facts)
 
     def _select(self, node: syntax.Select, facts: Facts) -> None:
-        meant = self._names.variable(node)
-        if meant is not None:
-            self._enter(meant, facts)
+        expression = self._names.variable(node)
+        if expression is not None:
+            self._enter(expression, facts)
             return
         self.visit(node.operand, facts)
         base = self._names.path(node.operand)

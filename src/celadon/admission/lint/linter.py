@@ -83,19 +83,19 @@ from celadon.records import dataclass, replace
 def rule_cases(number: int, definition: JsonObject, version: str) -> Iterator[RuleCase]:
     """Yield those of the definition with this number, as stored rules of this version."""
     base = environment(version)
-    for i, one in enumerate(definition["spec"]["versions"]):
-        given = one.get("schema")
-        schema = given.get("openAPIV3Schema") if isinstance(given, dict) else None
+    for i, item in enumerate(definition["spec"]["versions"]):
+        value = item.get("schema")
+        schema = value.get("openAPIV3Schema") if isinstance(value, dict) else None
         if isinstance(schema, dict):
-            at = FieldPath("spec", "versions", i, "schema", "openAPIV3Schema")
-            for path, node in _nodes_with_rules(at, decode_schema(schema)):
-                case = _case(number, path, node, base, is_root=path == at)
+            field_path = FieldPath("spec", "versions", i, "schema", "openAPIV3Schema")
+            for path, node in _nodes_with_rules(field_path, decode_schema(schema)):
+                case = _case(number, path, node, base, is_root=path == field_path)
                 if case is not None:
                     yield case
 
 
-def _nodes_with_rules(at: FieldPath, schema: Schema) -> Iterator[tuple[FieldPath, Schema]]:
-    waiting = [(at, schema)]
+def _nodes_with_rules(field_path: FieldPath, schema: Schema) -> Iterator[tuple[FieldPath, Schema]]:
+    waiting = [(field_path, schema)]
     while waiting:
         path, node = waiting.pop()
         if node.rules:
@@ -119,10 +119,10 @@ def _case(
     expressions = []
     for i, rule in enumerate(node.rules):
         env = scopes.environment(base, optional=rule.optional_old_self)
-        at = path.child("x-kubernetes-validations").index(i)
-        expressions.append(_compiled(Role.RULE, i, at.child("rule"), rule.rule, env))
+        field_path = path.child("x-kubernetes-validations").index(i)
+        expressions.append(_compiled(Role.RULE, i, field_path.child("rule"), rule.rule, env))
         if rule.message_expression:
-            text, where = rule.message_expression, at.child("messageExpression")
+            text, where = rule.message_expression, field_path.child("messageExpression")
             expressions.append(_compiled(Role.MESSAGE, i, where, text, env))
     transitions = {
         expression.index
@@ -136,11 +136,11 @@ def _case(
 
 
 def _compiled(
-    role: Role, index: int, at: FieldPath, text: str, env: Environment
+    role: Role, index: int, path: FieldPath, text: str, env: Environment
 ) -> PolicyExpression:
     tree, issues = env.parse(text)
     checked = None if tree is None or issues else env.check(tree).ast
-    return PolicyExpression(role, index, at, text, env, tree, checked)
+    return PolicyExpression(role, index, path, text, env, tree, checked)
 
 
 # --- Preparation -------------------------------------------------------------
@@ -154,7 +154,7 @@ def prepare(
     """The documents of a run; their numbers are those of the findings. What `memory` knows is not
     made again."""
     memory = memory or LintMemory()
-    kinds = [metadata.gvk(one) for one in documents]
+    kinds = [metadata.gvk(document) for document in documents]
     definitions = tuple(
         (number, document)
         for number, (document, kind) in enumerate(zip(documents, kinds, strict=True))
@@ -168,26 +168,26 @@ def prepare(
         for _, definition in definitions:
             custom.update(custom_schemas(definition))
     preparer = _Preparer(Bundle(settings, catalog, custom=custom))
-    found: list[Prepared] = []
+    prepareds: list[Prepared] = []
     others = []
     for number, (document, kind) in enumerate(zip(documents, kinds, strict=True)):
         if kind.group == ADMISSION_REGISTRATION and kind.kind in BY_KIND:
             make = partial(preparer.prepared, number, document, kind)
-            found.append(memory.prepared(document, number, make))
+            prepareds.append(memory.prepared(document, number, make))
         else:
             others.append(document)
     memory.end()
     return Bundle(
         settings,
         catalog,
-        tuple(one.registered for one in found),
-        tuple(one.policy for one in found if one.policy is not None),
-        tuple(one.binding for one in found if one.binding is not None),
-        tuple(one.mutating for one in found if one.mutating is not None),
+        tuple(prepared.registered for prepared in prepareds),
+        tuple(prepared.policy for prepared in prepareds if prepared.policy is not None),
+        tuple(prepared.binding for prepared in prepareds if prepared.binding is not None),
+        tuple(prepared.mutating for prepared in prepareds if prepared.mutating is not None),
         others,
         custom,
-        tuple((one.policy, mistake) for one in found if one.policy for mistake in one.mistakes),
-        tuple((one.policy, problem) for one in found if one.policy for problem in one.problems),
+        tuple((one.policy, mistake) for one in prepareds if one.policy for mistake in one.mistakes),
+        tuple((one.policy, problem) for one in prepareds if one.policy for problem in one.problems),
         definitions,
         memory.rules(partial(_rules, definitions, settings)),
     )
@@ -251,15 +251,15 @@ def _registered(
     )
 
 
-def _policy(given: Registered, catalog: Catalog, settings: Settings) -> PolicyCase | None:
-    policy = given.value
+def _policy(registered: Registered, catalog: Catalog, settings: Settings) -> PolicyCase | None:
+    policy = registered.value
     if not isinstance(policy, ValidatingAdmissionPolicy):
         return None
     match = policy.spec.match_constraints
     operations = operations_of(() if match is None else match.resource_rules)
     expressions = tuple(_Compiler(policy.spec, settings.version).all(policy.spec))
     return PolicyCase(
-        given.document,
+        registered.document,
         policy,
         expressions,
         tuple(accesses(expressions, operations)),
@@ -268,8 +268,8 @@ def _policy(given: Registered, catalog: Catalog, settings: Settings) -> PolicyCa
     )
 
 
-def _mutating(given: Registered, catalog: Catalog, settings: Settings) -> MutatingCase | None:
-    policy = given.value
+def _mutating(registered: Registered, catalog: Catalog, settings: Settings) -> MutatingCase | None:
+    policy = registered.value
     if not isinstance(policy, MutatingAdmissionPolicy):
         return None
     match = policy.spec.match_constraints
@@ -277,7 +277,7 @@ def _mutating(given: Registered, catalog: Catalog, settings: Settings) -> Mutati
     compiler.conditions_and_variables()
     expressions = tuple(compiler.mutations(policy.spec))
     return MutatingCase(
-        given.document,
+        registered.document,
         policy,
         expressions,
         matched_kinds(match, catalog),
@@ -286,11 +286,11 @@ def _mutating(given: Registered, catalog: Catalog, settings: Settings) -> Mutati
     )
 
 
-def _binding(given: Registered) -> BindingCase | None:
-    binding = given.value
+def _binding(registered: Registered) -> BindingCase | None:
+    binding = registered.value
     if not isinstance(binding, ValidatingAdmissionPolicyBinding):
         return None
-    return BindingCase(given.document, binding)
+    return BindingCase(registered.document, binding)
 
 
 class _Compiler:
@@ -305,26 +305,26 @@ class _Compiler:
     def conditions_and_variables(self) -> list[PolicyExpression]:
         """Return what both types of policies have; must come first."""
         spec = self._spec
-        found = []
+        result = []
         for i, condition in enumerate(spec.match_conditions):
-            at = decision_source.condition(i).path
+            path = decision_source.condition(i).path
             env = self._base(authorizer=True)
-            found.append(
-                self._compile(Role.CONDITION, i, at, condition.expression, env, condition.name)
+            result.append(
+                self._compile(Role.CONDITION, i, path, condition.expression, env, condition.name)
             )
         for i, variable in enumerate(spec.variables):
-            at = decision_source.variable(i).path
-            made = self._compile(
-                Role.VARIABLE, i, at, variable.expression, self._env(), variable.name
+            path = decision_source.variable(i).path
+            expression = self._compile(
+                Role.VARIABLE, i, path, variable.expression, self._env(), variable.name
             )
-            known = (
+            dyn = (
                 types.DYN
-                if made.checked is None
-                else compiled_expressions.variable_type(made.checked.type)
+                if expression.checked is None
+                else compiled_expressions.variable_type(expression.checked.type)
             )
-            self._fields[variable.name] = known
-            found.append(made)
-        return found
+            self._fields[variable.name] = dyn
+            result.append(expression)
+        return result
 
     def mutations(self, spec: MutatingPolicySpec) -> Iterator[PolicyExpression]:
         """Yield those of a mutating policy."""
@@ -332,24 +332,26 @@ class _Compiler:
         for i, mutation in enumerate(spec.mutations):
             is_patch = mutation.patch_type == JSON_PATCH
             text = (mutation.json_patch if is_patch else mutation.apply_configuration) or ""
-            at = decision_source.mutation(i, is_patch=is_patch).path
-            yield self._compile(Role.MUTATION, i, at, text, env)
+            path = decision_source.mutation(i, is_patch=is_patch).path
+            yield self._compile(Role.MUTATION, i, path, text, env)
 
     def all(self, spec: PolicySpec) -> list[PolicyExpression]:
         """Return the expressions of a validating policy."""
-        found = self.conditions_and_variables()
+        expressions = self.conditions_and_variables()
         env, quiet = self._env(), self._env(authorizer=False)
         for i, validation in enumerate(spec.validations):
-            at = decision_source.validation(i).path
-            found.append(self._compile(Role.VALIDATION, i, at, validation.expression, env))
+            path = decision_source.validation(i).path
+            expressions.append(self._compile(Role.VALIDATION, i, path, validation.expression, env))
             if validation.message_expression:
                 text = validation.message_expression
-                at = decision_source.message(i).path
-                found.append(self._compile(Role.MESSAGE, i, at, text, quiet))
+                path = decision_source.message(i).path
+                expressions.append(self._compile(Role.MESSAGE, i, path, text, quiet))
         for i, annotation in enumerate(spec.audit_annotations):
-            at = decision_source.annotation(i).path
-            found.append(self._compile(Role.ANNOTATION, i, at, annotation.value_expression, env))
-        return found
+            path = decision_source.annotation(i).path
+            expressions.append(
+                self._compile(Role.ANNOTATION, i, path, annotation.value_expression, env)
+            )
+        return expressions
 
     def _base(self, *, authorizer: bool, has_patch_types: bool = False) -> Environment:
         has_params = self._spec.param_kind is not None
@@ -370,7 +372,7 @@ class _Compiler:
         return env
 
     def _compile(
-        self, role: Role, index: int, at: FieldPath, text: str, env: Environment, name: str = ""
+        self, role: Role, index: int, path: FieldPath, text: str, env: Environment, name: str = ""
     ) -> PolicyExpression:
         shift = 0
         if role in (Role.CONDITION, Role.ANNOTATION):
@@ -379,7 +381,7 @@ class _Compiler:
             text = trimmed
         tree, issues = env.parse(text)
         checked = None if tree is None or issues else env.check(tree).ast
-        return PolicyExpression(role, index, at, text, env, tree, checked, name, shift)
+        return PolicyExpression(role, index, path, text, env, tree, checked, name, shift)
 
 
 # --- Rule table --------------------------------------------------------------
@@ -414,10 +416,16 @@ def lint(
     settings does."""
     with answering_as(settings.version):
         bundle = prepare(documents, settings, memory)
-        found = [finding for rule in rules for finding in rule.findings(bundle)]
-    renamed = {one.document: one.renamed for one in bundle.registered if one.renamed}
-    found = [written_finding(one, renamed.get(one.spot.document, ())) for one in found]
-    return sorted(dict.fromkeys(found), key=_place)
+        findings = [finding for rule in rules for finding in rule.findings(bundle)]
+    renamed = {
+        registered.document: registered.renamed
+        for registered in bundle.registered
+        if registered.renamed
+    }
+    findings = [
+        written_finding(finding, renamed.get(finding.spot.document, ())) for finding in findings
+    ]
+    return sorted(dict.fromkeys(findings), key=_place)
 
 
 def policy_costs(documents: Sequence[JsonObject], settings: Settings) -> list[float]:
@@ -483,10 +491,10 @@ class TypedScopes:
         with answering_as(settings.version):
             self._catalog: Catalog = known_resources()
         self._custom: dict[GroupVersionKind, Schema] = {}
-        for one in given:
+        for item in given:
             try:
-                self._catalog = self._catalog.with_crds([one])
-                self._custom.update(custom_schemas(one))
+                self._catalog = self._catalog.with_crds([item])
+                self._custom.update(custom_schemas(item))
             except (AttributeError, KeyError, TypeError, ValueError):
                 continue  # half written
         self._types = KindTypes(self._custom)
@@ -542,17 +550,17 @@ class TypedScopes:
     def _of_rule(self, document: JsonObject, path: Steps) -> TypedScope:
         """`self` and `oldSelf` of a rule of a definition."""
         schema = self._schema(document, path)
-        found = None if schema is None else schema_type(schema, "self")
-        declared = types.DYN if found is None else found.type
+        none = None if schema is None else schema_type(schema, "self")
+        declared = types.DYN if none is None else none.type
         env = environment(self._version).extend(
-            {"self": declared, "oldSelf": declared}, () if found is None else found.objects
+            {"self": declared, "oldSelf": declared}, () if none is None else none.objects
         )
         return TypedScope(env)
 
     def _schema(self, document: JsonObject, path: Steps) -> Schema | None:
         """The node of the definition's schema that a rule stands at."""
         version = _part(document, path[:3]).get("name") if path[1:2] == ("versions",) else None
-        roots = {kind.version: one for kind, one in self._of_definition(document).items()}
+        roots = {kind.version: schema for kind, schema in self._of_definition(document).items()}
         node: Schema | None = (
             roots.get(str(version)) if version else next(iter(roots.values()), None)
         )

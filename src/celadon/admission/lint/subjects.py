@@ -69,29 +69,29 @@ def operations_of(rules: Iterable[ResourceRule]) -> frozenset[str]:
 
 
 def covers(names: Iterable[str], name: str) -> bool:
-    return any(one in (ALL, name) for one in names)
+    return any(text in (ALL, name) for text in names)
 
 
 def matched_resources(rule: ResourceRule, catalog: Catalog) -> list[tuple[Resource, str]]:
     """The endpoints of a rule: resources and, where it asks for them, subresources."""
-    found = []
+    result = []
     for resource in catalog:
         if not resource.served or not covers(rule.api_groups, resource.gvr.group):
             continue
         if not covers(rule.api_versions, resource.gvr.version):
             continue
         names = ["", *(subresource.name for subresource in resource.subresources)]
-        found += [
+        result += [
             (resource, name)
             for name in names
             if any(_matches(entry, resource.gvr.resource, name) for entry in rule.resources)
         ]
-    return found
+    return result
 
 
 def _matches(entry: str, resource: str, subresource: str) -> bool:
-    wanted, slash, below = entry.partition("/")
-    if wanted not in (ALL, resource):
+    expected, slash, below = entry.partition("/")
+    if expected not in (ALL, resource):
         return False
     return below in (ALL, subresource) if slash else not subresource
 
@@ -101,15 +101,15 @@ def matched_kinds(
 ) -> tuple[GroupVersionKind, ...]:
     """The kinds of all rules, or of those for an operation, each once, in the order of the
     catalog."""
-    found: dict[GroupVersionKind, None] = {}
+    result: dict[GroupVersionKind, None] = {}
     for rule in () if match is None else match.resource_rules:
         if operation and operation not in operations_of([rule]):
             continue
         for resource, subresource in matched_resources(rule, catalog):
             kind = resource.kind_of(subresource)
             if kind is not None:
-                found[kind] = None
-    return tuple(found)
+                result[kind] = None
+    return tuple(result)
 
 
 # --- Access facts ------------------------------------------------------------
@@ -180,8 +180,8 @@ class Access:
     def offset(self) -> int | None:
         """Return where it is in the text of the field."""
         checked = self.expression.checked
-        found = None if checked is None else checked.ast.positions.get(self.node.id)
-        return None if found is None else found + self.expression.shift
+        none = None if checked is None else checked.ast.positions.get(self.node.id)
+        return None if none is None else none + self.expression.shift
 
 
 # --- Mutating subjects -------------------------------------------------------
@@ -351,10 +351,10 @@ class Bundle:
     @cached_property
     def bound(self) -> Mapping[str, list[BindingCase]]:
         """The bindings of each policy, by its name."""
-        found: dict[str, list[BindingCase]] = {}
+        result: dict[str, list[BindingCase]] = {}
         for case in self.bindings:
-            found.setdefault(case.spec.policy_name, []).append(case)
-        return found
+            result.setdefault(case.spec.policy_name, []).append(case)
+        return result
 
     @cached_property
     def policy_names(self) -> Mapping[str, PolicyCase]:
@@ -459,10 +459,10 @@ class LintMemory:
     def prepared(self, document: object, number: int, make: Callable[[], Prepared]) -> Prepared:
         """Return what is known of a document, made if it is not."""
         text = repr(document)
-        found = self._known.get(text)
-        found = make() if found is None else found.as_number(number)
-        self._used[text] = found
-        return found
+        prepared = self._known.get(text)
+        prepared = make() if prepared is None else prepared.as_number(number)
+        self._used[text] = prepared
+        return prepared
 
     def rules(self, make: Callable[[], tuple[RuleCase, ...]]) -> tuple[RuleCase, ...]:
         """The rules in the definitions, made if they are not known."""
@@ -535,6 +535,6 @@ class Rule:
 
     def findings(self, bundle: Bundle) -> Iterable[Finding]:
         """Yield what the rule says about everything that was given, with its code."""
-        for one in self.check(bundle):
-            severity = one.severity or self.severity
-            yield Finding(self.code, one.spot, one.message, one.help, severity, one.fix)
+        for report in self.check(bundle):
+            severity = report.severity or self.severity
+            yield Finding(self.code, report.spot, report.message, report.help, severity, report.fix)

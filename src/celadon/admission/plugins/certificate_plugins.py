@@ -66,10 +66,10 @@ def _of_subject(request: str, attribute: bytes) -> Iterator[str]:
     """CertificationRequest, its info, of that the second of (version, subject, key, ...)."""
     try:
         pem = base64.b64decode(request, validate=True).decode("ascii", "replace")
-        found = _PEM.search(pem)
-        if found is None:
+        search = _PEM.search(pem)
+        if search is None:
             raise UnreadableRequest("PEM block type must be CERTIFICATE REQUEST")
-        der = base64.b64decode(found["body"])
+        der = base64.b64decode(search["body"])
     except binascii.Error as error:
         raise UnreadableRequest("PEM block type must be CERTIFICATE REQUEST") from error
     whole = _only(_elements(der), _SEQUENCE)
@@ -93,18 +93,18 @@ def _only(elements: Iterator[tuple[int, bytes]], tag: int) -> bytes:
 
 
 def _elements(data: bytes) -> Iterator[tuple[int, bytes]]:
-    at = 0
-    while at + 2 <= len(data):
-        tag, length = data[at], data[at + 1]
-        at += 2
+    index = 0
+    while index + 2 <= len(data):
+        tag, length = data[index], data[index + 1]
+        index += 2
         if length >= _LONG:
             size = length - _LONG
-            length = int.from_bytes(data[at : at + size])
-            at += size
-        if at + length > len(data):
+            length = int.from_bytes(data[index : index + size])
+            index += size
+        if index + length > len(data):
             raise UnreadableRequest("asn1: syntax error: data truncated")
-        yield tag, data[at : at + length]
-        at += length
+        yield tag, data[index : index + length]
+        index += length
 
 
 def _text(tag: int, content: bytes) -> str:
@@ -148,8 +148,8 @@ def _approve(request: Request, world: World) -> StatusError | None:
     signer = _signer(request.old_object)
     if _may(request, world, "approve", signer):
         return None
-    why = f"user not permitted to approve requests with signerName {quote(signer)}"
-    return forbidden(request, why)
+    reason = f"user not permitted to approve requests with signerName {quote(signer)}"
+    return forbidden(request, reason)
 
 
 def _sign(request: Request, world: World) -> StatusError | None:
@@ -191,13 +191,13 @@ def _restrict(request: Request, _: World) -> StatusError | None:
     if _signer(request.object) != CLIENT_SIGNER:
         return None
     try:
-        found = organizations(((request.object or {}).get("spec") or {}).get("request", ""))
+        result = organizations(((request.object or {}).get("spec") or {}).get("request", ""))
     except UnreadableRequest as error:
         return forbidden(request, f"failed to parse CSR: {error}")
-    if MASTERS not in found:
+    if MASTERS not in result:
         return None
-    why = f"use of {CLIENT_SIGNER} signer with {MASTERS} group is not allowed"
-    return forbidden(request, why)
+    reason = f"use of {CLIENT_SIGNER} signer with {MASTERS} group is not allowed"
+    return forbidden(request, reason)
 
 
 _UPDATE: Final = frozenset({Operation.UPDATE})

@@ -54,8 +54,8 @@ def require_kind(document: object, kind: str, api_versions: Sequence[str]) -> Js
         raise BadConfiguration(f"no object of kind {kind}")
     given = document.get("kind"), document.get("apiVersion")
     if given[0] != kind or given[1] not in api_versions:
-        wanted = f"{kind} of {' or '.join(api_versions)}"
-        raise BadConfiguration(f"{wanted} is expected, not {given[0]} of {given[1]}")
+        expected = f"{kind} of {' or '.join(api_versions)}"
+        raise BadConfiguration(f"{expected} is expected, not {given[0]} of {given[1]}")
     return document
 
 
@@ -68,7 +68,7 @@ def refuse(errors: Sequence[FieldError]) -> None:
 def objects_in(document: JsonObject, field: str) -> Sequence[JsonObject]:
     """A list of objects that may be missing. Raises BadConfiguration for anything else."""
     found = document.get(field) or ()
-    if not isinstance(found, list | tuple) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(found, list | tuple) or not all(isinstance(item, dict) for item in found):
         raise BadConfiguration(f"{field}: a list of objects is expected")
     return found
 
@@ -76,24 +76,24 @@ def objects_in(document: JsonObject, field: str) -> Sequence[JsonObject]:
 def texts_in(document: JsonObject, field: str) -> tuple[str, ...]:
     """A list of texts that may be missing. Raises BadConfiguration for anything else."""
     found = document.get(field) or ()
-    if not isinstance(found, list | tuple) or not all(isinstance(one, str) for one in found):
+    if not isinstance(found, list | tuple) or not all(isinstance(item, str) for item in found):
         raise BadConfiguration(f"{field}: a list of texts is expected")
     return tuple(found)
 
 
 def text_in(document: JsonObject, field: str) -> str:
     """A text that may be missing. Raises BadConfiguration for anything else."""
-    found = document.get(field)
-    if found is not None and not isinstance(found, str):
+    result = document.get(field)
+    if result is not None and not isinstance(result, str):
         raise BadConfiguration(f"{field}: a text is expected")
-    return found or ""
+    return result or ""
 
 
 def refuse_unknown(document: JsonObject, known: Sequence[str]) -> None:
     """Raise BadConfiguration for fields that are not known, as strict decoding does. Raises
     BadConfiguration for fields that are not known."""
     fields = {"apiVersion", "kind", *known}
-    errors = [f'unknown field "{one}"' for one in document if one not in fields]
+    errors = [f'unknown field "{text}"' for text in document if text not in fields]
     if errors:
         raise BadConfiguration(f"strict decoding error: {', '.join(errors)}")
 
@@ -115,21 +115,21 @@ CACHE_SIZE: Final = 4096
 
 def event_limits(document: object) -> tuple[EventLimit, ...]:
     """Read the limits, of which there has to be one. Raises BadConfiguration."""
-    given = require_kind(document, "Configuration", EVENT_VERSIONS)
-    limits, path = objects_in(given, "limits"), FieldPath("limits")
+    value = require_kind(document, "Configuration", EVENT_VERSIONS)
+    limits, path = objects_in(value, "limits"), FieldPath("limits")
     errors: list[FieldError] = []
     if not limits:
         errors.append(fieldpath.invalid(path, [], "must not be empty"))
-    found = [_limit(one, path.index(place), errors) for place, one in enumerate(limits)]
+    result = [_limit(limit, path.index(place), errors) for place, limit in enumerate(limits)]
     refuse(errors)
-    return tuple(found)
+    return tuple(result)
 
 
-def _limit(given: JsonObject, path: FieldPath, errors: list[FieldError]) -> EventLimit:
-    type_ = str(given.get("type") or "")
+def _limit(value: JsonObject, path: FieldPath, errors: list[FieldError]) -> EventLimit:
+    type_ = str(value.get("type") or "")
     if type_ not in TYPES:
         errors.append(fieldpath.not_supported(path.child("type"), type_, TYPES))
-    numbers = {name: _number(given, name) for name in ("burst", "qps", "cacheSize")}
+    numbers = {name: _number(value, name) for name in ("burst", "qps", "cacheSize")}
     for name in ("burst", "qps"):
         if numbers[name] <= 0:
             errors.append(fieldpath.invalid(path.child(name), numbers[name], "must be positive"))
@@ -141,8 +141,8 @@ def _limit(given: JsonObject, path: FieldPath, errors: list[FieldError]) -> Even
     return EventLimit(type_, numbers["qps"], numbers["burst"], cache_size or CACHE_SIZE)
 
 
-def _number(given: JsonObject, name: str) -> int:
-    value = given.get(name)
+def _number(data: JsonObject, name: str) -> int:
+    value = data.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
@@ -177,24 +177,24 @@ def mutating_folder(document: object) -> str:
 def check_folder(folder: str, *, gated: bool, problem: FolderProblem) -> None:
     """Check that static manifests may be in a folder; `gated` is whether the feature gate is on.
     Raises BadConfiguration."""
-    at = fieldpath.ROOT.child(STATIC_FOLDER)
+    path = fieldpath.ROOT.child(STATIC_FOLDER)
     if not gated:
-        why = f"{STATIC_FOLDER} requires the {GATE} feature gate to be enabled"
-        refuse([fieldpath.forbidden(at, why)])
+        reason = f"{STATIC_FOLDER} requires the {GATE} feature gate to be enabled"
+        refuse([fieldpath.forbidden(path, reason)])
     if not folder.startswith("/"):
-        refuse([fieldpath.invalid(at, folder, "must be an absolute file path")])
-    why = problem(folder)
-    if why:
-        refuse([fieldpath.invalid(at, folder, why)])
+        refuse([fieldpath.invalid(path, folder, "must be an absolute file path")])
+    reason = problem(folder)
+    if reason:
+        refuse([fieldpath.invalid(path, folder, reason)])
 
 
 def _folder(document: object, kind: str) -> str:
-    found = document.get("kind") if isinstance(document, dict) else None
-    if found in KINDS and found != kind:
-        raise BadConfiguration(f"unexpected type: *policyconfig.{found}")
-    given = require_kind(document, kind, (VERSION,))
-    refuse_unknown(given, (STATIC_FOLDER,))
-    return text_in(given, STATIC_FOLDER)
+    result = document.get("kind") if isinstance(document, dict) else None
+    if result in KINDS and result != kind:
+        raise BadConfiguration(f"unexpected type: *policyconfig.{result}")
+    value = require_kind(document, kind, (VERSION,))
+    refuse_unknown(value, (STATIC_FOLDER,))
+    return text_in(value, STATIC_FOLDER)
 
 
 # --- Image configuration -----------------------------------------------------
@@ -214,25 +214,25 @@ _MINUTES: Final = 60 * SECOND
 
 def image_policy(document: object) -> ImagePolicySettings:
     """Read the settings of ImagePolicyWebhook. Raises BadConfiguration."""
-    given = document.get(FIELD) if isinstance(document, dict) else None
-    if not isinstance(given, dict):
+    value = document.get(FIELD) if isinstance(document, dict) else None
+    if not isinstance(value, dict):
         raise BadConfiguration(f"no object `{FIELD}`")
-    path = text_in(given, "kubeConfigFile")
+    path = text_in(value, "kubeConfigFile")
     if not path:
         raise BadConfiguration("kubeConfigFile: it is needed")
-    allowed = given.get("defaultAllow") or False
+    allowed = value.get("defaultAllow") or False
     if not isinstance(allowed, bool):
         raise BadConfiguration("defaultAllow: true or false is expected")
-    backoff = _seconds(given, "retryBackoff", SECOND // 1000, 1, 5 * _MINUTES, SECOND // 2)
-    allow = _seconds(given, "allowTTL", SECOND, SECOND, 30 * _MINUTES, 5 * _MINUTES)
-    deny = _seconds(given, "denyTTL", SECOND, SECOND, 30 * _MINUTES, 30 * SECOND)
+    backoff = _seconds(value, "retryBackoff", SECOND // 1000, 1, 5 * _MINUTES, SECOND // 2)
+    allow = _seconds(value, "allowTTL", SECOND, SECOND, 30 * _MINUTES, 5 * _MINUTES)
+    deny = _seconds(value, "denyTTL", SECOND, SECOND, 30 * _MINUTES, 30 * SECOND)
     return ImagePolicySettings(path, allow, deny, backoff, allowed)
 
 
-def _seconds(given: JsonObject, name: str, unit: int, least: int, most: int, usual: int) -> float:
+def _seconds(data: JsonObject, name: str, unit: int, least: int, most: int, usual: int) -> float:
     """Read a duration whose number is in units; all but the result are nanoseconds. Raises
     BadConfiguration."""
-    value = given.get(name) or 0
+    value = data.get(name) or 0
     if not isinstance(value, int) or isinstance(value, bool):
         raise BadConfiguration(f"{name}: a whole number is expected")
     if value == _OFF:
@@ -240,7 +240,7 @@ def _seconds(given: JsonObject, name: str, unit: int, least: int, most: int, usu
     if value == 0:
         return usual / SECOND
     if not least < value * unit <= most:
-        low, high, got = (go_duration(Duration(one)) for one in (least, most, value * unit))
+        low, high, got = (go_duration(Duration(number)) for number in (least, most, value * unit))
         raise BadConfiguration(f"valid value is between {low} and {high}, got {got}")
     return value * unit / SECOND
 
@@ -263,22 +263,22 @@ QUOTA_KINDS: Final = ("ResourceQuotaConfiguration", "Configuration")
 def limited_resources(document: object) -> tuple[LimitedResource, ...]:
     """Read the resources that ResourceQuota limits. Raises BadConfiguration."""
     is_old = isinstance(document, dict) and document.get("apiVersion") in QUOTA_VERSIONS[1:]
-    given = require_kind(document, QUOTA_KINDS[is_old], QUOTA_VERSIONS)
-    found, errors = [], []
-    for place, one in enumerate(objects_in(given, "limitedResources")):
-        resource = str(one.get("resource") or "")
+    value = require_kind(document, QUOTA_KINDS[is_old], QUOTA_VERSIONS)
+    result, errors = [], []
+    for place, item in enumerate(objects_in(value, "limitedResources")):
+        resource = str(item.get("resource") or "")
         if not resource:
             path = FieldPath("limitedResources").index(place).child("resource")
             errors.append(fieldpath.required(path, ""))
-        found.append(
+        result.append(
             LimitedResource(
-                GroupResource(str(one.get("apiGroup") or ""), resource),
-                texts_in(one, "matchContains"),
-                tuple(objects_in(one, "matchScopes")),
+                GroupResource(str(item.get("apiGroup") or ""), resource),
+                texts_in(item, "matchContains"),
+                tuple(objects_in(item, "matchScopes")),
             )
         )
     refuse(errors)
-    return tuple(found)
+    return tuple(result)
 
 
 # --- Security configuration --------------------------------------------------
@@ -295,15 +295,15 @@ _NameRule = Callable[[str], list[str]]
 
 def security_settings(document: object) -> SecuritySettings:
     """Read the settings of PodSecurity. Raises BadConfiguration."""
-    given = require_kind(document, "PodSecurityConfiguration", SECURITY_VERSIONS)
-    defaults, exemptions = _part(given, "defaults"), _part(given, "exemptions")
+    value = require_kind(document, "PodSecurityConfiguration", SECURITY_VERSIONS)
+    defaults, exemptions = _part(value, "defaults"), _part(value, "exemptions")
     errors: list[FieldError] = []
-    found = {mode: _level(defaults, mode, errors) for mode in ("enforce", "warn", "audit")}
+    result = {mode: _level(defaults, mode, errors) for mode in ("enforce", "warn", "audit")}
     namespaces = _names(exemptions, "namespaces", name_rules.dns1123_label, errors)
     classes = _names(exemptions, "runtimeClasses", name_rules.dns1123_subdomain, errors)
     users = _names(exemptions, "usernames", None, errors)
     refuse(errors)
-    policy = SecurityPolicy(found["enforce"], found["audit"], found["warn"])
+    policy = SecurityPolicy(result["enforce"], result["audit"], result["warn"])
     return SecuritySettings(policy, users, classes, namespaces)
 
 
@@ -318,12 +318,12 @@ def _level(defaults: JsonObject, mode: str, errors: list[FieldError]) -> LevelVe
     level = str(defaults.get(mode) or PRIVILEGED)
     version = str(defaults.get(f"{mode}-version") or "latest")
     path = FieldPath("defaults")
-    for name, value, why in (
+    for name, value, reason in (
         (mode, level, level_error(level)),
         (f"{mode}-version", version, version_error(version)),
     ):
-        if why:
-            errors.append(fieldpath.invalid(path.child(name), value, why))
+        if reason:
+            errors.append(fieldpath.invalid(path.child(name), value, reason))
     return LevelVersion(level, minor_of(version))
 
 
@@ -364,13 +364,13 @@ def webhook_settings(document: object) -> WebhookSettings:
     BadConfiguration."""
     version = document.get("apiVersion") if isinstance(document, dict) else None
     kind = WEBHOOK_KINDS.get(str(version), "WebhookAdmissionConfiguration")
-    given = require_kind(document, kind, tuple(WEBHOOK_KINDS))
-    refuse_unknown(given, (KUBECONFIG, STATIC_FOLDER))
-    path = text_in(given, KUBECONFIG)
+    value = require_kind(document, kind, tuple(WEBHOOK_KINDS))
+    refuse_unknown(value, (KUBECONFIG, STATIC_FOLDER))
+    path = text_in(value, KUBECONFIG)
     if path and not path.startswith("/"):
-        at = fieldpath.ROOT.child(KUBECONFIG)
-        refuse([fieldpath.invalid(at, path, "must be an absolute file path")])
-    return WebhookSettings(path, text_in(given, STATIC_FOLDER))
+        field_path = fieldpath.ROOT.child(KUBECONFIG)
+        refuse([fieldpath.invalid(field_path, path, "must be an absolute file path")])
+    return WebhookSettings(path, text_in(value, STATIC_FOLDER))
 
 
 # --- Admission configuration -------------------------------------------------
@@ -406,16 +406,16 @@ def plugin_settings(
 ) -> PluginSettings:
     """`read` gives the document in a file that is named in this one; `gated` is whether there may
     be folders of static manifests. Raises BadConfiguration, and what `read` raises."""
-    given = require_kind(document, "AdmissionConfiguration", VERSIONS)
-    found: JsonDict = {}
-    for entry in objects_in(given, "plugins"):
+    value = require_kind(document, "AdmissionConfiguration", VERSIONS)
+    result: JsonDict = {}
+    for entry in objects_in(value, "plugins"):
         name = str(entry.get("name"))
-        if name not in _READERS or _READERS[name][0] in found:
+        if name not in _READERS or _READERS[name][0] in result:
             continue
         field, reader = _READERS[name]
         with _configuration_of(name, entry.get("path")):
-            found[field] = reader(_admission_configuration_part(entry, read))
-    settings = PluginSettings(**found)
+            result[field] = reader(_admission_configuration_part(entry, read))
+    settings = PluginSettings(**result)
     for name, folder in settings.static_folders.items():
         with _configuration_of(name):
             check_folder(folder, gated=gated, problem=folder_problem)

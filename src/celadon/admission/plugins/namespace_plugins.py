@@ -68,8 +68,8 @@ def is_terminating(namespace: JsonObject) -> bool:
 
 def _terminating(request: Request) -> StatusError:
     namespace = request.namespace
-    why = f"unable to create new content in namespace {namespace} because it is being terminated"
-    refused = forbidden(request, why).status
+    reason = f"unable to create new content in namespace {namespace} because it is being terminated"
+    refused = forbidden(request, reason).status
     cause = StatusCause(
         f"namespace {namespace} is being terminated", "NamespaceTerminating", "metadata.namespace"
     )
@@ -84,8 +84,8 @@ def _lifecycle(_: JsonObject, request: Request, world: World) -> StatusError | N
 def _exists(request: Request, world: World) -> StatusError | None:
     if not request.namespace or request.kind.group_kind == NAMESPACE:
         return None
-    found = world.namespace(request.namespace)
-    return status.not_found(NAMESPACES, request.namespace) if found is None else None
+    namespace = world.namespace(request.namespace)
+    return status.not_found(NAMESPACES, request.namespace) if namespace is None else None
 
 
 LIFECYCLE: Final = Behaviour(mutate=_lifecycle, subresources=None, operations=CHANGES)
@@ -130,12 +130,12 @@ def _validate_resize(request: Request, world: World) -> StatusError | None:
     new, old = request.object, request.old_object
     if new is None or old is None:
         return None
-    wanted, present = _storage(new), _storage(old)
-    if wanted is None or parse_amounts(wanted).compare(parse_amounts(present or "0")) <= 0:
+    storage, present = _storage(new), _storage(old)
+    if storage is None or parse_amounts(storage).compare(parse_amounts(present or "0")) <= 0:
         return None
     name = class_of_claim(new)
-    found = world.get(STORAGE_CLASSES, "", name) if name and name == class_of_claim(old) else None
-    if (found or {}).get("allowVolumeExpansion") is True:
+    result = world.get(STORAGE_CLASSES, "", name) if name and name == class_of_claim(old) else None
+    if (result or {}).get("allowVolumeExpansion") is True:
         return None
     return forbidden(
         request,
@@ -151,8 +151,8 @@ def _storage(claim: JsonObject) -> str | None:
 
 
 def _validate_service(request: Request, _: World) -> StatusError | None:
-    given, present = _external(request.object), _external(request.old_object)
-    if given <= present:
+    external, present = _external(request.object), _external(request.old_object)
+    if external <= present:
         return None
     return forbidden(request, "Use of external IPs is denied by admission control")
 
@@ -210,7 +210,7 @@ def _newly_blocking(new: Owners, old: Owners) -> Iterator[dict[str, Json]]:
 
 def _may_not_delete(request: Request, world: World) -> StatusError | None:
     resource = request.resource
-    asked = Attributes(
+    attributes = Attributes(
         request.user,
         "delete",
         resource_request=True,
@@ -221,11 +221,11 @@ def _may_not_delete(request: Request, world: World) -> StatusError | None:
         namespace=request.namespace,
         name=request.name,
     )
-    ruling, reason, error = world.authorize(asked)
+    ruling, reason, error = world.authorize(attributes)
     if ruling is Ruling.ALLOW:
         return None
-    why = f"cannot set an ownerRef on a resource you can't delete: {reason}, {error or '<nil>'}"
-    return forbidden(request, why)
+    detail = f"cannot set an ownerRef on a resource you can't delete: {reason}, {error or '<nil>'}"
+    return forbidden(request, detail)
 
 
 def _may_not_block(owner: JsonObject, request: Request, world: World) -> StatusError | None:
@@ -234,26 +234,26 @@ def _may_not_block(owner: JsonObject, request: Request, world: World) -> StatusE
     except ApiVersionError:
         return None  # validation has refused it
     kind = owner.get("kind", "")
-    found = world.catalog.by_gvk(GroupVersionKind(group, version, kind))
-    if found is None:
+    resource = world.catalog.by_gvk(GroupVersionKind(group, version, kind))
+    if resource is None:
         return forbidden(
             request,
             "cannot set blockOwnerDeletion in this case because cannot find RESTMapping for "
             f"APIVersion {owner.get('apiVersion', '')} Kind {kind}: "
             f'no matches for kind "{kind}" in version "{owner.get("apiVersion", "")}"',
         )
-    asked = Attributes(
+    attributes = Attributes(
         request.user,
         "update",
         resource_request=True,
         group=group,
         version=version,
-        resource=found.gvr.resource,
+        resource=resource.gvr.resource,
         subresource="finalizers",
-        namespace=request.namespace if found.namespaced else "",
+        namespace=request.namespace if resource.namespaced else "",
         name=owner.get("name", ""),
     )
-    ruling, reason, error = world.authorize(asked)
+    ruling, reason, error = world.authorize(attributes)
     if ruling is Ruling.ALLOW:
         return None
     return forbidden(
@@ -281,8 +281,8 @@ def within_limits(request: Request, lookups: Lookups) -> StatusError | None:
     obj = request.object
     if obj is None or _is_leaving(request):
         return None
-    why = exceeded_limits(obj, lookups.list(LIMIT_RANGES, request.namespace))
-    return forbidden(request, why) if why else None
+    reason = exceeded_limits(obj, lookups.list(LIMIT_RANGES, request.namespace))
+    return forbidden(request, reason) if reason else None
 
 
 def _is_leaving(request: Request) -> bool:

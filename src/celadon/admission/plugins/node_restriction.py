@@ -64,44 +64,44 @@ class _Unreadable(ValueError):
 
 def _select(pod: JsonDict, request: Request, world: World) -> StatusError | None:
     try:
-        wanted = _selector_of(request.namespace, world)
+        selector_of = _selector_of(request.namespace, world)
     except _Unreadable as error:
         return status.plain_error(str(error))
     present = pod["spec"].get("nodeSelector") or {}
-    if _conflict(wanted, present):
+    if _conflict(selector_of, present):
         return _conflicting(request)
-    if wanted:
-        pod["spec"]["nodeSelector"] = {**wanted, **present}
+    if selector_of:
+        pod["spec"]["nodeSelector"] = {**selector_of, **present}
     return None
 
 
 def _validate_selector(request: Request, world: World) -> StatusError | None:
     try:
-        wanted = _selector_of(request.namespace, world)
+        selector_of = _selector_of(request.namespace, world)
     except _Unreadable as error:
         return status.plain_error(str(error))
     present = ((request.object or {}).get("spec") or {}).get("nodeSelector") or {}
-    return _conflicting(request) if _conflict(wanted, present) else None
+    return _conflicting(request) if _conflict(selector_of, present) else None
 
 
-def _conflict(wanted: dict[str, str], present: dict[str, str]) -> bool:
-    return any(present.get(key, value) != value for key, value in wanted.items())
+def _conflict(expected: dict[str, str], present: dict[str, str]) -> bool:
+    return any(present.get(key, value) != value for key, value in expected.items())
 
 
 def _conflicting(request: Request) -> StatusError:
-    why = "pod node label selector conflicts with its namespace node label selector"
-    return forbidden(request, why)
+    reason = "pod node label selector conflicts with its namespace node label selector"
+    return forbidden(request, reason)
 
 
 def _selector_of(namespace: str, world: World) -> dict[str, str]:
     text = metadata.annotations(world.namespace(namespace)).get(NODE_SELECTOR, "")
-    found = {}
+    result = {}
     for term in text.split(",") if text else ():
         parts = term.split("=")
         if len(parts) != 2:
             raise _Unreadable(f"invalid selector: [{' '.join(parts)}]")
-        found[parts[0].strip()] = parts[1].strip()
-    return found
+        result[parts[0].strip()] = parts[1].strip()
+    return result
 
 
 def _validate_affinity(request: Request, _: World) -> StatusError | None:
@@ -171,8 +171,8 @@ def _restrict(pod: JsonDict, request: Request, world: World) -> StatusError | No
     tolerations = spec.get("tolerations") or []
     try:
         if request.operation is Operation.CREATE:
-            given = _listed(request, world, DEFAULTS)
-            tolerations = merged((*given, *tolerations)) if given else tolerations
+            listed = _listed(request, world, DEFAULTS)
+            tolerations = merged((*listed, *tolerations)) if listed else tolerations
         if qos_class(spec) != "BestEffort":
             tolerations = merged((*tolerations, MEMORY_PRESSURE))
         if tolerations:
@@ -194,7 +194,9 @@ def _not_allowed(
     tolerations: list[JsonObject], request: Request, world: World
 ) -> StatusError | None:
     allowed = _listed(request, world, ALLOWED) if tolerations else []
-    if not allowed or all(any(covers(one, given) for one in allowed) for given in tolerations):
+    if not allowed or all(
+        any(covers(item, toleration) for item in allowed) for toleration in tolerations
+    ):
         return None
     return status.plain_error(
         "pod tolerations (possibly merged with namespace default tolerations) conflict with its "
@@ -212,15 +214,15 @@ def _listed(request: Request, world: World, annotation: str) -> list[JsonObject]
 def _tolerate_resources(pod: JsonDict, _: Request, __: World) -> StatusError | None:
     spec = pod["spec"]
     for name in sorted(set(_extended_resources(spec))):
-        wanted = {"key": name, "operator": "Exists", "effect": "NoSchedule"}
+        expected = {"key": name, "operator": "Exists", "effect": "NoSchedule"}
         present = spec.get("tolerations") or []
-        if not any(_is_same(one, wanted) for one in present):
-            spec["tolerations"] = [*present, wanted]
+        if not any(_is_same(item, expected) for item in present):
+            spec["tolerations"] = [*present, expected]
     return None
 
 
-def _is_same(one: JsonObject, other: JsonObject) -> bool:
-    return all(one.get(field, "") == other.get(field, "") for field in _SAME)
+def _is_same(value: JsonObject, other: JsonObject) -> bool:
+    return all(value.get(field, "") == other.get(field, "") for field in _SAME)
 
 
 def _extended_resources(spec: JsonObject) -> Iterator[str]:
@@ -310,15 +312,15 @@ def node_restriction(gates: Mapping[str, bool]) -> Behaviour:
         if node is None:
             return None
         if not node:
-            why = f"could not determine node from user {quote(request.user.name)}"
-            return forbidden(request, why)
+            reason = f"could not determine node from user {quote(request.user.name)}"
+            return forbidden(request, reason)
         if judge is None:
             return None
         try:
-            why = judge(node, request, world)
+            reason = judge(node, request, world)
         except StatusError as error:
             return error
-        return forbidden(request, why) if why else None
+        return forbidden(request, reason) if reason else None
 
     return Behaviour(mutate=restrict, subresources=None, operations=CHANGES)
 
@@ -376,11 +378,11 @@ def _wrong_owner(node: str, pod: JsonObject, world: World) -> str:
         return f"{who} can only create pods with a controller owner reference set to itself"
     if owner.get("blockOwnerDeletion"):
         return f"{who} must not set blockOwnerDeletion on an owner reference"
-    found = _existing(world, NODES, "", node)
+    existing = _existing(world, NODES, "", node)
     uid = owner.get("uid", "")
-    if uid == metadata.uid(found):
+    if uid == metadata.uid(existing):
         return ""
-    return f"node {node} UID mismatch: expected {uid} got {metadata.uid(found)}"
+    return f"node {node} UID mismatch: expected {uid} got {metadata.uid(existing)}"
 
 
 _UNKNOWN: Final = "unknown source"
@@ -421,9 +423,13 @@ def _api_objects(spec: JsonObject) -> Iterator[str]:
     if next(config_map_names(spec), None) is not None:
         yield "configmaps"
     if not has_all:
-        if any(one.get("clusterTrustBundle") is not None for one in projections(spec)):
+        if any(
+            projection.get("clusterTrustBundle") is not None for projection in projections(spec)
+        ):
             yield "clustertrustbundles"
-        if any(one.get("persistentVolumeClaim") is not None for one in spec.get("volumes") or ()):
+        if any(
+            volume.get("persistentVolumeClaim") is not None for volume in spec.get("volumes") or ()
+        ):
             yield "persistentvolumeclaims"
     if spec.get("resourceClaims") and is_since("1.32"):
         yield "resourceclaims"
@@ -469,11 +475,11 @@ def _existing(
     world: World, resource: GroupVersionResource, namespace: str, name: str
 ) -> JsonObject:
     """An object as the cache of a server has it, whose errors name resources in the singular."""
-    found = world.get(resource, namespace, name)
-    if found is None:
+    result = world.get(resource, namespace, name)
+    if result is None:
         group = resource.group_resource.group
         raise status.not_found(GroupResource(group, resource.resource.removesuffix("s")), name)
-    return found
+    return result
 
 
 # --- nodes ---
@@ -606,12 +612,12 @@ def _audience(request: Request, pod: JsonObject, world: World) -> str:
         except StatusError as error:
             faults.append(str(error))
     if faults:
-        said = faults[0] if len(faults) == 1 else f"[{', '.join(dict.fromkeys(faults))}]"
-        return f"error validating audience {quote(audience)}: {said}"
-    why = f"audience {quote(audience)} not found in pod spec volume"
+        text = faults[0] if len(faults) == 1 else f"[{', '.join(dict.fromkeys(faults))}]"
+        return f"error validating audience {quote(audience)}: {text}"
+    reason = f"audience {quote(audience)} not found in pod spec volume"
     if not is_since("1.33"):
-        return why
-    asked = Attributes(
+        return reason
+    attributes = Attributes(
         request.user,
         "request-serviceaccounts-token-audience",
         resource_request=True,
@@ -620,9 +626,9 @@ def _audience(request: Request, pod: JsonObject, world: World) -> str:
         namespace=request.namespace,
         name=request.name,
     )
-    if world.authorize(asked)[0] is Ruling.ALLOW:
+    if world.authorize(attributes)[0] is Ruling.ALLOW:
         return ""
-    return f"{why}, {request.user.name} is not authorized to request tokens for this audience"
+    return f"{reason}, {request.user.name} is not authorized to request tokens for this audience"
 
 
 def _serves(volume: JsonObject, pod: JsonObject, audience: str, world: World) -> bool:
@@ -636,7 +642,9 @@ def _serves(volume: JsonObject, pod: JsonObject, audience: str, world: World) ->
     if not driver:
         return False
     token_requests = _spec(_existing(world, _DRIVERS, "", driver)).get("tokenRequests") or ()
-    return any((one.get("audience") or "") == audience for one in token_requests)
+    return any(
+        (token_request.get("audience") or "") == audience for token_request in token_requests
+    )
 
 
 def _driver(volume: JsonObject, pod: JsonObject, world: World) -> str:
@@ -647,8 +655,8 @@ def _driver(volume: JsonObject, pod: JsonObject, world: World) -> str:
         claim = volume["persistentVolumeClaim"].get("claimName", "")
     if not claim:
         return _driver_of(volume)
-    found = _existing(world, VOLUME_CLAIMS, metadata.namespace(pod), claim)
-    bound = _existing(world, VOLUMES, "", _spec(found).get("volumeName") or "")
+    existing = _existing(world, VOLUME_CLAIMS, metadata.namespace(pod), claim)
+    bound = _existing(world, VOLUMES, "", _spec(existing).get("volumeName") or "")
     return _driver_of(_spec(bound))
 
 
@@ -703,8 +711,8 @@ def _certificate_requests(node: str, request: Request) -> str:
         name = common_name(spec.get("request") or "")
     except UnreadableRequest as error:
         return f"unable to parse csr: {error}"
-    wanted = f"{NODE_PREFIX}{node}"
-    return "" if name == wanted else f"can only create a node CSR with CN={wanted}"
+    expected = f"{NODE_PREFIX}{node}"
+    return "" if name == expected else f"can only create a node CSR with CN={expected}"
 
 
 def _pod_certificates(node: str, request: Request, world: World) -> str:
@@ -717,36 +725,36 @@ def _pod_certificates(node: str, request: Request, world: World) -> str:
     spec = _spec(request.object)
     asked = spec.get("nodeName") or ""
     if asked != node:
-        shown = f"PodCertificateRequest.Spec.NodeName={quote(asked)}"
-        return f"{shown}, which is not the requesting node {quote(node)}"
-    here = _named(world, NODES, "", asked, f"node {quote(asked)}")
+        text = f"PodCertificateRequest.Spec.NodeName={quote(asked)}"
+        return f"{text}, which is not the requesting node {quote(node)}"
+    named = _named(world, NODES, "", asked, f"node {quote(asked)}")
     pod_name = quote(f"{request.namespace}/{spec.get('podName') or ''}")
-    said = f"PodCertificateRequest for pod {pod_name}"
+    message = f"PodCertificateRequest for pod {pod_name}"
     _same_uid(
         spec.get("nodeUID") or "",
-        here,
-        f"{said} names node UID {{}}, inconsistent with the running node ({{}})",
+        named,
+        f"{message} names node UID {{}}, inconsistent with the running node ({{}})",
     )
     pod = _named(world, PODS, request.namespace, spec.get("podName") or "", f"pod {pod_name}")
     _same_uid(
         spec.get("podUID") or "",
         pod,
-        f"{said} contains pod UID ({{}}) which differs from running pod {{}}",
+        f"{message} contains pod UID ({{}}) which differs from running pod {{}}",
     )
     if _spec(pod).get("nodeName") != asked:
         return f"pod {pod_name} is not running on node {quote(asked)} {_NAMED_THERE}"
     if MIRROR_POD in metadata.annotations(pod):
         return f"pod {pod_name} is a mirror pod"
-    account, runs_as = (one.get("serviceAccountName") or "" for one in (spec, _spec(pod)))
+    account, runs_as = (item.get("serviceAccountName") or "" for item in (spec, _spec(pod)))
     if account != runs_as:
-        shown = f"{said} contains serviceAccountName ({quote(account)})"
-        return f"{shown} that differs from running pod ({quote(runs_as)})"
-    shown = quote(f"{request.namespace}/{account}")
-    found = _named(world, SERVICE_ACCOUNTS, request.namespace, account, f"service account {shown}")
+        text = f"{message} contains serviceAccountName ({quote(account)})"
+        return f"{text} that differs from running pod ({quote(runs_as)})"
+    text = quote(f"{request.namespace}/{account}")
+    result = _named(world, SERVICE_ACCOUNTS, request.namespace, account, f"service account {text}")
     _same_uid(
         spec.get("serviceAccountUID") or "",
-        found,
-        f"{said} names service account UID {{}}, which differs from the running service account "
+        result,
+        f"{message} names service account UID {{}}, which differs from the running service account "
         "({})",
     )
     return ""
@@ -756,20 +764,20 @@ _NAMED_THERE: Final = "named in the PodCertificateRequest"
 
 
 def _named(
-    world: World, resource: GroupVersionResource, namespace: str, name: str, what: str
+    world: World, resource: GroupVersionResource, namespace: str, name: str, subject: str
 ) -> JsonObject:
     """An object that a request names. Raises StatusError 500 when it is not there, or not yet."""
     try:
         return _existing(world, resource, namespace, name)
     except StatusError as error:
-        why = f"while retrieving {what} {_NAMED_THERE}: {error}"
-        raise status.plain_error(why) from None
+        reason = f"while retrieving {subject} {_NAMED_THERE}: {error}"
+        raise status.plain_error(reason) from None
 
 
-def _same_uid(uid: str, obj: JsonObject, why: str) -> None:
+def _same_uid(uid: str, obj: JsonObject, reason: str) -> None:
     """Require that the object has this uid. Raises StatusError 500 for another one."""
     if uid != metadata.uid(obj):
-        raise status.plain_error(why.format(quote(uid), quote(metadata.uid(obj))))
+        raise status.plain_error(reason.format(quote(uid), quote(metadata.uid(obj))))
 
 
 _JUDGES: Final[Mapping[GroupResource, Judge]] = {

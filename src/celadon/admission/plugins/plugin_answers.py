@@ -66,10 +66,10 @@ class Behaviour:
         return self.resources is None or request.resource.group_resource in self.resources
 
 
-def forbidden(request: Request, why: str) -> StatusError:
+def forbidden(request: Request, reason: str) -> StatusError:
     """Return a refusal (403) of the request, as k8s.io/apiserver `pkg/admission/errors.go`
     (`NewForbidden`)."""
-    return status.forbidden(request.resource.group_resource, error_name(request), why)
+    return status.forbidden(request.resource.group_resource, error_name(request), reason)
 
 
 def core(*resources: str) -> frozenset[GroupResource]:

@@ -98,19 +98,19 @@ class PluginSettings:
     @property
     def static_folders(self) -> Mapping[str, str]:
         """Return them by the names of plugins, for those that have one."""
-        given = {
+        value = {
             "MutatingAdmissionPolicy": self.mutating_policies,
             "MutatingAdmissionWebhook": self.mutating_webhooks.static_folder,
             "ValidatingAdmissionPolicy": self.validating_policies,
             "ValidatingAdmissionWebhook": self.validating_webhooks.static_folder,
         }
-        return {name: folder for name, folder in given.items() if folder}
+        return {name: folder for name, folder in value.items() if folder}
 
     @property
     def configured(self) -> frozenset[str]:
         """Return the names of the plugins that cannot run without a configuration, and have it."""
-        given = {EVENT_RATE_LIMIT: self.event_limits, IMAGE_POLICY: self.image_policy}
-        return frozenset(name for name, told in given.items() if told)
+        value = {EVENT_RATE_LIMIT: self.event_limits, IMAGE_POLICY: self.image_policy}
+        return frozenset(name for name, entry in value.items() if entry)
 
 
 # --- Plugin table ------------------------------------------------------------
@@ -159,14 +159,14 @@ def behaviours(
     """Return them by the names of plugins, as they are in a release: `1.36`. `gates` are feature
     gates that somebody switched on, or off."""
     minor = int(release.rpartition(".")[2])
-    found = {
+    result = {
         **_OF_EVERY_RELEASE,
         "NodeRestriction": (node_restriction.node_restriction(gates),),
         "PodSecurity": pod_security(minor, settings.security),
     }
     if gates.get(WORKLOAD_PREEMPTION):
-        found["Priority"] = (*found["Priority"], pod_plugins.GROUP_PRIORITY)
-    return found
+        result["Priority"] = (*result["Priority"], pod_plugins.GROUP_PRIORITY)
+    return result
 
 
 Endpoint = tuple[Operation, GroupVersionResource, str, GroupVersionKind]
@@ -243,12 +243,18 @@ class PluginChain:
     def concerned(self, request: Request) -> tuple[str, ...]:
         """The plugins that may have something against a request for such an endpoint."""
         endpoint = _endpoint(request)
-        found = self._concerned.get(endpoint)
-        if found is None:
-            first = [one.plugin for one in self._mutating_steps(request) if one.mutate is not None]
-            then = [name for name, _ in self._validating_steps(request)]
-            found = self._concerned[endpoint] = tuple(dict.fromkeys((*first, *then)))
-        return found
+        concerned = self._concerned.get(endpoint)
+        if concerned is None:
+            first = [
+                mutating_step.plugin
+                for mutating_step in self._mutating_steps(request)
+                if mutating_step.mutate is not None
+            ]
+            validating_steps = [name for name, _ in self._validating_steps(request)]
+            concerned = self._concerned[endpoint] = tuple(
+                dict.fromkeys((*first, *validating_steps))
+            )
+        return concerned
 
     def validate(self, request: Request, world: World, stands: Stands | None = None) -> Opinion:
         """The second half of all plugins, up to the first refusal. `stands` as above."""
@@ -257,34 +263,34 @@ class PluginChain:
 
     def _mutating_steps(self, request: Request) -> tuple[_Step, ...]:
         endpoint = _endpoint(request)
-        found = self._mutating.get(endpoint)
-        if found is None:
-            found = tuple(self._steps(request))
-            self._mutating[endpoint] = found
-        return found
+        steps = self._mutating.get(endpoint)
+        if steps is None:
+            steps = tuple(self._steps(request))
+            self._mutating[endpoint] = steps
+        return steps
 
     def _steps(self, request: Request) -> Iterable[_Step]:
         for name in self._ordered:
-            found = self._behaviours.get(name, _ONLY_RULES)
-            for one in found:
-                if one.mutate is not None and one.concerns(request):
-                    yield _Step(name, one.mutate)
-            ruled = request.operation in found[0].rules_on and not request.subresource
+            behaviour = self._behaviours.get(name, _ONLY_RULES)
+            for item in behaviour:
+                if item.mutate is not None and item.concerns(request):
+                    yield _Step(name, item.mutate)
+            ruled = request.operation in behaviour[0].rules_on and not request.subresource
             if ruled and create.plugin_rules(request.kind, name):
                 yield _Step(name, None)
 
     def _validating_steps(self, request: Request) -> tuple[tuple[str, Behaviour], ...]:
         endpoint = _endpoint(request)
-        found = self._validating.get(endpoint)
-        if found is None:
-            found = tuple(
+        validating = self._validating.get(endpoint)
+        if validating is None:
+            validating = tuple(
                 (name, one)
                 for name in self._ordered
                 for one in self._behaviours.get(name, ())
                 if _validates(one) and one.concerns(request)
             )
-            self._validating[endpoint] = found
-        return found
+            self._validating[endpoint] = validating
+        return validating
 
 
 def _endpoint(request: Request) -> Endpoint:

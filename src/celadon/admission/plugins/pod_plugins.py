@@ -112,9 +112,9 @@ def _named_in_containers(spec: JsonObject, all_keys: str, one_key: str) -> Itera
             if source.get(all_keys) is not None:
                 yield source[all_keys].get("name", "")
         for variable in container.get("env") or ():
-            found = (variable.get("valueFrom") or {}).get(one_key)
-            if found is not None:
-                yield found.get("name", "")
+            value_from = (variable.get("valueFrom") or {}).get(one_key)
+            if value_from is not None:
+                yield value_from.get("name", "")
 
 
 def _projected(volume: JsonObject, kind: str) -> Iterator[str]:
@@ -159,8 +159,8 @@ def _validate(request: Request, world: World) -> StatusError | None:
     if not parse_bool(metadata.annotations(account).get(MOUNTABLE_SECRETS, "")):
         return None
     complaints = _strange_ephemeral(account, pod) if ephemeral else _strange(account, pod)
-    why = next(complaints, None)
-    return None if why is None else forbidden(request, why)
+    reason = next(complaints, None)
+    return None if reason is None else forbidden(request, reason)
 
 
 def _account(request: Request, name: str, world: World) -> JsonObject | None:
@@ -168,8 +168,10 @@ def _account(request: Request, name: str, world: World) -> JsonObject | None:
 
 
 def _missing(request: Request, name: str) -> StatusError:
-    why = _unaskable(name) or f'serviceaccount "{name}" not found'
-    return forbidden(request, f"error looking up service account {request.namespace}/{name}: {why}")
+    reason = _unaskable(name) or f'serviceaccount "{name}" not found'
+    return forbidden(
+        request, f"error looking up service account {request.namespace}/{name}: {reason}"
+    )
 
 
 def _unaskable(name: str) -> str:
@@ -187,23 +189,23 @@ def _mirror(pod: JsonObject, request: Request) -> StatusError | None:
     if next(secret_names(spec), None) is not None:
         return forbidden(request, "a mirror pod may not reference secrets")
     if any(source.get("serviceAccountToken") is not None for source in projections(spec)):
-        why = "a mirror pod may not use ServiceAccountToken volume projections"
-        return forbidden(request, why)
+        reason = "a mirror pod may not use ServiceAccountToken volume projections"
+        return forbidden(request, reason)
     return None
 
 
 def _strange(account: JsonObject, pod: JsonObject) -> Iterator[str]:
     """Secrets that the account does not name, in the order in which they are found."""
     spec = pod["spec"]
-    known = _names(account.get("secrets"))
+    names = _names(account.get("secrets"))
     refused = f"is not allowed because service account {metadata.name(account)} does not reference"
     for volume in spec.get("volumes") or ():
         secret = (volume.get("secret") or {}).get("secretName", "")
-        if volume.get("secret") is not None and secret not in known:
+        if volume.get("secret") is not None and secret not in names:
             yield f'volume with secret.secretName="{secret}" {refused} that secret'
     for field, word in (("initContainers", "init container"), ("containers", "container")):
         for container in spec.get(field) or ():
-            yield from _strange_in(container, word, known, refused)
+            yield from _strange_in(container, word, names, refused)
     pullable = _names(account.get("imagePullSecrets"))
     for i, reference in enumerate(spec.get("imagePullSecrets") or ()):
         name = reference.get("name", "")
@@ -333,8 +335,8 @@ def _pod_resizing_validate(request: Request, world: World) -> StatusError | None
     missing = _pod_resizing_missing(pod["spec"], node)
     if missing:
         text = "; ".join(missing)
-        why = f"Node didn't have enough allocatable resources: {text}"
-        return forbidden(request, why)
+        reason = f"Node didn't have enough allocatable resources: {text}"
+        return forbidden(request, reason)
     system = metadata.labels(node).get(OS_LABEL, "")
     if system != "linux":
         return forbidden(
@@ -347,13 +349,13 @@ def _pod_resizing_validate(request: Request, world: World) -> StatusError | None
 def _pod_resizing_missing(spec: JsonObject, node: JsonObject) -> list[str]:
     has = (node.get("status") or {}).get("allocatable") or {}
     needs = pod_needs(spec, "requests")
-    found = []
+    result = []
     for name, digits in _DIGITS.items():
-        wanted = needs[name].int64_value(digits) if name in needs else 0
+        int64_value = needs[name].int64_value(digits) if name in needs else 0
         there = parse_amounts(has[name]).int64_value(digits) if name in has else 0
-        if wanted > there:
-            found.append(f"{name}, requested: {wanted}, allocatable: {there}")
-    return found
+        if int64_value > there:
+            result.append(f"{name}, requested: {int64_value}, allocatable: {there}")
+    return result
 
 
 POD_RESIZING: Final = Behaviour(
@@ -384,22 +386,23 @@ def _priority_checks_mutate(pod: JsonDict, request: Request, world: World) -> St
     name = spec.get("priorityClassName")
     number, policy = SYSTEM_PRIORITIES.get(name, 0), PREEMPT
     if name not in SYSTEM_PRIORITIES:
-        found = world.get(PRIORITY_CLASSES, "", name) if name else default_priority_class(world)
-        if found is None and name:
+        result = world.get(PRIORITY_CLASSES, "", name) if name else default_priority_class(world)
+        if result is None and name:
             return forbidden(request, f"no PriorityClass with name {name} was found")
-        if found is not None:
-            number, policy = found.get("value", 0), found.get("preemptionPolicy") or PREEMPT
-    given, wanted = spec.get("priority"), spec.get("preemptionPolicy")
-    if given is not None and given != number:
+        if result is not None:
+            number, policy = result.get("value", 0), result.get("preemptionPolicy") or PREEMPT
+    priority, preemption_policy = spec.get("priority"), spec.get("preemptionPolicy")
+    if priority is not None and priority != number:
         return forbidden(
             request,
-            f"the integer value of priority ({given}) must not be provided in pod spec; priority "
-            f"admission controller computed {number} from the given PriorityClass name",
+            f"the integer value of priority ({priority}) must not be provided in pod spec; "
+            f"priority admission controller computed {number} from the given PriorityClass name",
         )
-    if wanted is not None and wanted != policy:
+    if preemption_policy is not None and preemption_policy != policy:
         return forbidden(
             request,
-            f"the string value of PreemptionPolicy ({wanted}) must not be provided in pod spec; "
+            f"the string value of PreemptionPolicy ({preemption_policy}) must not be provided in "
+            "pod spec; "
             f"priority admission controller computed {policy} from the given PriorityClass name",
         )
     return None
@@ -413,16 +416,16 @@ def _keep(spec: JsonDict, old: JsonDict) -> None:
 
 
 def _priority_checks_validate(request: Request, world: World) -> StatusError | None:
-    made = request.object
-    if made is None or not made.get("globalDefault"):
+    result = request.object
+    if result is None or not result.get("globalDefault"):
         return None
     present = metadata.name(default_priority_class(world))
     if not present:
         return None
-    if request.operation is Operation.UPDATE and present == metadata.name(made):
+    if request.operation is Operation.UPDATE and present == metadata.name(result):
         return None
-    why = f"PriorityClass {present} is already marked as default. Only one default can exist"
-    return forbidden(request, why)
+    reason = f"PriorityClass {present} is already marked as default. Only one default can exist"
+    return forbidden(request, reason)
 
 
 PRIORITY: Final = Behaviour(mutate=_priority_checks_mutate, resources=PODS)
@@ -451,13 +454,13 @@ def _runtime_checks_mutate(pod: JsonObject, request: Request, world: World) -> S
     name = spec.get("runtimeClassName")
     if not name:
         return None
-    found = world.get(RUNTIME_CLASSES, "", name)
-    if found is None:
+    result = world.get(RUNTIME_CLASSES, "", name)
+    if result is None:
         return _runtime_checks_missing(request, name)
-    fixed = _fixed(found)
+    fixed = _fixed(result)
     if fixed is not None and spec.get("overhead") and not _same(fixed, spec["overhead"]):
         return forbidden(request, OTHER_OVERHEAD)
-    node_selector = (found.get("scheduling") or {}).get("nodeSelector") or {}
+    node_selector = (result.get("scheduling") or {}).get("nodeSelector") or {}
     selector = spec.get("nodeSelector") or {}
     for key, value in sorted(node_selector.items()):
         if selector.get(key, value) != value:
@@ -472,10 +475,10 @@ def _runtime_checks_mutate(pod: JsonObject, request: Request, world: World) -> S
 def _runtime_checks_validate(request: Request, world: World) -> StatusError | None:
     spec = (request.object or {}).get("spec") or {}
     name, overhead = spec.get("runtimeClassName"), spec.get("overhead")
-    found = world.get(RUNTIME_CLASSES, "", name) if name else None
-    if name and found is None:
+    result = world.get(RUNTIME_CLASSES, "", name) if name else None
+    if name and result is None:
         return _runtime_checks_missing(request, name)
-    fixed = None if found is None else _fixed(found)
+    fixed = None if result is None else _fixed(result)
     if fixed is None:
         return forbidden(request, STRANGE_OVERHEAD) if overhead else None
     return None if _same(fixed, overhead or {}) else forbidden(request, OTHER_OVERHEAD)
@@ -522,18 +525,18 @@ _JOBS: Final = frozenset({GroupResource("batch", "jobs")})
 
 def _check_priority(group: JsonDict, request: Request, world: World) -> StatusError | None:
     spec = group.get("spec") or {}
-    name, given = spec.get("priorityClassName") or "", spec.get("priority")
+    name, priority = spec.get("priorityClassName") or "", spec.get("priority")
     number = SYSTEM_PRIORITIES.get(name, 0)
     if name not in SYSTEM_PRIORITIES:
-        found = world.get(PRIORITY_CLASSES, "", name) if name else default_priority_class(world)
-        if found is None and name:
+        result = world.get(PRIORITY_CLASSES, "", name) if name else default_priority_class(world)
+        if result is None and name:
             return forbidden(request, f"no PriorityClass with name {name} was found")
-        number = 0 if found is None else found.get("value", 0)
-    if given is None or given == number:
+        number = 0 if result is None else result.get("value", 0)
+    if priority is None or priority == number:
         return None
     return forbidden(
         request,
-        f"priority set in the pod group ({given}) must match the priority computed ({number}) "
+        f"priority set in the pod group ({priority}) must match the priority computed ({number}) "
         "based on the priority class set in the spec",
     )
 
@@ -550,7 +553,7 @@ def _find_workload(request: Request, world: World) -> StatusError | None:
     if (workload.get("metadata") or {}).get("deletionTimestamp"):
         return forbidden(request, f"PodGroup rejected: Workload {quote(name)} is being deleted")
     templates = (workload.get("spec") or {}).get("podGroupTemplates") or ()
-    if any(one.get("name") == template for one in templates):
+    if any(item.get("name") == template for item in templates):
         return None
     return forbidden(
         request,
@@ -561,14 +564,14 @@ def _find_workload(request: Request, world: World) -> StatusError | None:
 
 def _keep_parallelism(request: Request, world: World) -> StatusError | None:
     """A Job whose pods are scheduled all or none has the number of pods that it was made with."""
-    new, old = ((one or {}).get("spec") or {} for one in (request.object, request.old_object))
+    new, old = ((item or {}).get("spec") or {} for item in (request.object, request.old_object))
     if new.get("parallelism") == old.get("parallelism"):
         return None
     gang = next((group for group in _groups_of(request, old, world) if _is_gang(group)), None)
     if gang is None:
         return None
-    why = "cannot change parallelism for a Job referencing gang-scheduled PodGroup"
-    return forbidden(request, f"{why} {quote(metadata.name(gang))}")
+    reason = "cannot change parallelism for a Job referencing gang-scheduled PodGroup"
+    return forbidden(request, f"{reason} {quote(metadata.name(gang))}")
 
 
 def _groups_of(request: Request, spec: JsonObject, world: World) -> list[JsonObject]:
@@ -578,7 +581,11 @@ def _groups_of(request: Request, spec: JsonObject, world: World) -> list[JsonObj
         group = world.get(POD_GROUPS, request.namespace, name)
         return [] if group is None else [group]
     uid = ((request.old_object or {}).get("metadata") or {}).get("uid")
-    return [one for one in world.list(POD_GROUPS, request.namespace) if _controller(one) == uid]
+    return [
+        pod_group
+        for pod_group in world.list(POD_GROUPS, request.namespace)
+        if _controller(pod_group) == uid
+    ]
 
 
 def _controller(group: JsonObject) -> str | None:
@@ -637,9 +644,9 @@ def image_review(request: Request) -> JsonObject | None:
         return None
     pod = request.object
     spec = pod.get("spec") or {}
-    every = (one for name in lists for one in spec.get(name) or ())
+    every = (item for name in lists for item in spec.get(name) or ())
     asked: dict[str, Json] = {}
-    containers = [{"image": one["image"]} if one.get("image") else {} for one in every]
+    containers = [{"image": item["image"]} if item.get("image") else {} for item in every]
     if containers:
         asked["containers"] = containers
     told = {key: text for key, text in metadata.annotations(pod).items() if _TOLD in key}
@@ -656,14 +663,14 @@ def image_opinion(request: Request, verdict: ImageVerdict) -> Opinion:
     told = {PREFIX + key: text for key, text in verdict.audit_annotations.items()}
     if verdict.allowed:
         return Opinion(audit_annotations=told)
-    why = "one or more images rejected by webhook backend"
+    reason = "one or more images rejected by webhook backend"
     if verdict.reason:
-        why = f"image policy webhook backend denied one or more images: {verdict.reason}"
-    return Opinion(forbidden(request, why), audit_annotations=told)
+        reason = f"image policy webhook backend denied one or more images: {verdict.reason}"
+    return Opinion(forbidden(request, reason), audit_annotations=told)
 
 
-def unanswered_opinion(request: Request, why: str, *, allowed: bool) -> Opinion:
+def unanswered_opinion(request: Request, reason: str, *, allowed: bool) -> Opinion:
     """Return what follows from a failure; `allowed` is what the configuration says of it."""
     if allowed:
         return Opinion(audit_annotations={f"{PREFIX}failed-open": "true"})
-    return Opinion(forbidden(request, why))
+    return Opinion(forbidden(request, reason))

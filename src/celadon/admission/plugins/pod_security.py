@@ -51,9 +51,9 @@ class SecuritySettings:
         nothing."""
         modes = {"enforce": policy.enforce, "audit": policy.audit, "warn": policy.warn}
         asked = [
-            f"{mode}={one}"
-            for mode, one in modes.items()
-            if one.level != pod_security_standards.PRIVILEGED
+            f"{mode}={version}"
+            for mode, version in modes.items()
+            if version.level != pod_security_standards.PRIVILEGED
         ]
         if not asked or policy == self.defaults:
             return ""
@@ -144,8 +144,8 @@ def _labels(request: Request, world: World) -> dict[str, str]:
 
 def _allows_everything(policy: pod_security_standards.SecurityPolicy) -> bool:
     return all(
-        one.level == pod_security_standards.PRIVILEGED
-        for one in (policy.enforce, policy.audit, policy.warn)
+        version.level == pod_security_standards.PRIVILEGED
+        for version in (policy.enforce, policy.audit, policy.warn)
     )
 
 
@@ -167,20 +167,22 @@ def _judged(
         notes["error"] = f"Failed to parse policy: {fieldpath.aggregate(errors)}"
     if enforced:
         notes["enforce-policy"] = str(policy.enforce)
-        found = pod_security_standards.violations(policy.enforce, meta, spec, newest)
-        if found:
-            refusal = forbidden(request, f"violates PodSecurity {_text(policy.enforce, found)}")
-    found = pod_security_standards.violations(policy.audit, meta, spec, newest)
-    if found:
-        notes["audit-violations"] = f"would violate PodSecurity {_text(policy.audit, found)}"
+        violations = pod_security_standards.violations(policy.enforce, meta, spec, newest)
+        if violations:
+            refusal = forbidden(
+                request, f"violates PodSecurity {_text(policy.enforce, violations)}"
+            )
+    violations = pod_security_standards.violations(policy.audit, meta, spec, newest)
+    if violations:
+        notes["audit-violations"] = f"would violate PodSecurity {_text(policy.audit, violations)}"
     warnings: tuple[str, ...] = ()
-    found = (
+    violations = (
         []
         if refusal is not None
         else pod_security_standards.violations(policy.warn, meta, spec, newest)
     )
-    if found:
-        warnings = (f"would violate PodSecurity {_text(policy.warn, found)}",)
+    if violations:
+        warnings = (f"would violate PodSecurity {_text(policy.warn, violations)}",)
     return Opinion(
         refusal,
         warnings,
@@ -189,9 +191,10 @@ def _judged(
 
 
 def _text(
-    chosen: pod_security_standards.LevelVersion, found: Iterable[pod_security_standards.Violation]
+    chosen: pod_security_standards.LevelVersion,
+    violations: Iterable[pod_security_standards.Violation],
 ) -> str:
-    return f"{quote(str(chosen))}: {', '.join(map(str, found))}"
+    return f"{quote(str(chosen))}: {', '.join(map(str, violations))}"
 
 
 def _matters(pod: JsonObject, old: JsonObject) -> bool:
@@ -203,7 +206,10 @@ def _matters(pod: JsonObject, old: JsonObject) -> bool:
         if len(new_ones) != len(old_ones):
             return True
         pairs += list(zip(new_ones, old_ones, strict=True))
-    known = {one.get("name"): one for one in old_spec.get("ephemeralContainers") or ()}
+    known = {
+        ephemeral_container.get("name"): ephemeral_container
+        for ephemeral_container in old_spec.get("ephemeralContainers") or ()
+    }
     for container in spec.get("ephemeralContainers") or ():
         if container.get("name") not in known:
             return True
@@ -252,11 +258,11 @@ def _pod_warnings(
     pods = _ordered(world.list(POD_RESOURCE, namespace))
     names: dict[str, list[str]] = {}
     for pod in pods[:MAX_PODS]:
-        found = pod_security_standards.violations(
+        violations = pod_security_standards.violations(
             enforced, metadata.metadata(pod), pod.get("spec") or {}, newest
         )
-        if found:
-            reasons = ", ".join(one.reason for one in found)
+        if violations:
+            reasons = ", ".join(violation.reason for violation in violations)
             names.setdefault(reasons, []).append(metadata.name(pod))
     warnings = []
     if len(pods) > MAX_PODS:
@@ -269,7 +275,7 @@ def _pod_warnings(
             f"existing pods in namespace {quote(namespace)} violate the new PodSecurity enforce "
             f"level {quote(str(enforced))}"
         )
-    told = (f"{_with_others(found)}: {reasons}" for reasons, found in names.items())
+    told = (f"{_with_others(name)}: {reasons}" for reasons, name in names.items())
     return [*warnings, *sorted(told)]
 
 

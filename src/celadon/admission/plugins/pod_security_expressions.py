@@ -28,8 +28,8 @@ CONTAINERS: Final = "variables.containers"
 def all_containers(root: str = "object") -> str:
     """Return the expression of the variable `containers`."""
     return " + ".join(
-        f"{root}.spec.?{one}.orValue([])"
-        for one in ("initContainers", "containers", "ephemeralContainers")
+        f"{root}.spec.?{item}.orValue([])"
+        for item in ("initContainers", "containers", "ephemeralContainers")
     )
 
 
@@ -60,8 +60,8 @@ class Part:
     @property
     def text(self) -> str:
         """Return what is demanded of the pod or of a container, as an operand of `&&`."""
-        own = " || ".join(self.alternatives)
-        texts = [f"{self.items}.all({self.item}, {own})"] if self.items else [own]
+        join = " || ".join(self.alternatives)
+        texts = [f"{self.items}.all({self.item}, {join})"] if self.items else [join]
         return " || ".join((*texts, *self.otherwise))
 
     def with_others(self, others: tuple[str, ...]) -> Part:
@@ -94,7 +94,7 @@ class Check:
                 lists.setdefault(part.containers, []).append(part)
         for unless, lists in loops.items():
             every = " && ".join(
-                f"{name}.all(c, {' && '.join(_inside(one, parts) for one in parts)})"
+                f"{name}.all(c, {' && '.join(_inside(part, parts) for part in parts)})"
                 for name, parts in lists.items()
             )
             whole = " || ".join((*unless, every))
@@ -112,7 +112,7 @@ def _inside(part: Part, beside: Sequence[Part]) -> str:
 
 
 def _texts(values: Iterable[str]) -> str:
-    return f"[{', '.join(repr(one) for one in sorted(values))}]"
+    return f"[{', '.join(repr(value) for value in sorted(values))}]"
 
 
 _HANDLERS: Final = (*PROBES, "lifecycle.?postStart", "lifecycle.?preStop")
@@ -142,8 +142,8 @@ class _Checks:
     def everywhere(self, path: str, *alternatives: str) -> tuple[Part, Part]:
         """Parts about the pod and about each container, which `{0}` stands for."""
         return (
-            self.pod(path, *(one.format(self.spec) for one in alternatives)),
-            Part(path, tuple(one.format("c") for one in alternatives)),
+            self.pod(path, *(alternative.format(self.spec) for alternative in alternatives)),
+            Part(path, tuple(alternative.format("c") for alternative in alternatives)),
         )
 
     def profile(self, name: str) -> tuple[Part, Part]:
@@ -215,8 +215,8 @@ class _Checks:
             ("capabilities_baseline", 0): Check((_added(standards.BASELINE_CAPABILITIES),)),
             ("hostNamespaces", 0): Check(
                 tuple(
-                    self.pod(one, f"!{self.spec}.?{one}.orValue(false)")
-                    for one in ("hostNetwork", "hostPID", "hostIPC")
+                    self.pod(item, f"!{self.spec}.?{item}.orValue(false)")
+                    for item in ("hostNetwork", "hostPID", "hostIPC")
                 )
             ),
             ("hostPathVolumes", 0): self.volumes("volumes[*].hostPath", "!has(volume.hostPath)"),
@@ -308,6 +308,6 @@ def checks_of(level: str, minor: int, root: str = "object") -> dict[str, Check]:
     release, by the names of the checks."""
     table = _checks_at(root)
     return {
-        one.name: table[one.name, one.since]
-        for one in standards.checks_of(level, min(minor, standards.NEWEST))
+        check.name: table[check.name, check.since]
+        for check in standards.checks_of(level, min(minor, standards.NEWEST))
     }

@@ -78,13 +78,13 @@ def policy_of(
     if not any(label.startswith(PREFIX) for label in labels):
         return defaults, []
     errors: list[FieldError] = []
-    found = {}
+    result = {}
     untold = {"enforce": defaults.enforce, "audit": defaults.audit, "warn": defaults.warn}
     for mode in MODES:
         wrong = RESTRICTED if mode == "enforce" else PRIVILEGED
         level = _level(labels, mode, (untold[mode].level, wrong), errors)
-        found[mode] = LevelVersion(level, _minor(labels, mode, untold[mode].minor, errors))
-    return SecurityPolicy(found["enforce"], found["audit"], found["warn"]), errors
+        result[mode] = LevelVersion(level, _minor(labels, mode, untold[mode].minor, errors))
+    return SecurityPolicy(result["enforce"], result["audit"], result["warn"]), errors
 
 
 def _level(
@@ -92,12 +92,12 @@ def _level(
 ) -> str:
     """`otherwise` are the levels that stand for none and for a wrong one."""
     label, (untold, wrong) = PREFIX + mode, otherwise
-    given = labels.get(label, untold)
-    why = level_error(given)
-    if why:
-        errors.append(fieldpath.invalid(_LABELS.key(label), given, why))
+    text = labels.get(label, untold)
+    reason = level_error(text)
+    if reason:
+        errors.append(fieldpath.invalid(_LABELS.key(label), text, reason))
         return wrong
-    return given
+    return text
 
 
 def _minor(
@@ -106,11 +106,11 @@ def _minor(
     label = f"{PREFIX}{mode}-version"
     if label not in labels:
         return untold
-    given = labels[label]
-    why = version_error(given)
-    if why:
-        errors.append(fieldpath.invalid(_LABELS.key(label), given, why))
-    return minor_of(given)
+    text = labels[label]
+    reason = version_error(text)
+    if reason:
+        errors.append(fieldpath.invalid(_LABELS.key(label), text, reason))
+    return minor_of(text)
 
 
 def level_error(text: str) -> str:
@@ -127,8 +127,8 @@ def version_error(text: str) -> str:
 def minor_of(text: str) -> int | None:
     """Return the minor number of a version; None for the latest, which a wrong one stands for,
     too."""
-    found = _VERSION.fullmatch(text)
-    return int(found[1]) if found else None
+    fullmatch = _VERSION.fullmatch(text)
+    return int(fullmatch[1]) if fullmatch else None
 
 
 def is_stricter(a: str, b: str) -> bool:
@@ -297,47 +297,47 @@ def added_capabilities(_: JsonObject, spec: JsonObject) -> Violation | None:
 
 def host_namespaces(_: JsonObject, spec: JsonObject) -> Violation | None:
     """The pod does not live among the processes and addresses of its node."""
-    found = [f"{field}=true" for field in _HOST if spec.get(field)]
-    return Violation("host namespaces", ", ".join(found)) if found else None
+    host = [f"{field}=true" for field in _HOST if spec.get(field)]
+    return Violation("host namespaces", ", ".join(host)) if host else None
 
 
 def host_paths(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Check that no directory of the node is a volume."""
     volumes = spec.get("volumes") or ()
-    found = [volume.get("name", "") for volume in volumes if volume.get("hostPath") is not None]
-    return Violation("hostPath volumes", named(found, "volume")) if found else None
+    result = [volume.get("name", "") for volume in volumes if volume.get("hostPath") is not None]
+    return Violation("hostPath volumes", named(result, "volume")) if result else None
 
 
 def host_ports(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Check that no port of the node is taken."""
     names, ports = [], set()
     for container in containers(spec):
-        found = {
+        result = {
             str(port["hostPort"]) for port in container.get("ports") or () if port.get("hostPort")
         }
-        if found:
+        if result:
             names.append(container.get("name", ""))
-            ports |= found
+            ports |= result
     if not names:
         return None
     uses = "uses" if len(names) == 1 else "use"
-    what = f"{one_or_more('hostPort', len(ports))} {', '.join(sorted(ports))}"
-    return Violation("hostPort", f"{named(names)} {uses} {what}")
+    subject = f"{one_or_more('hostPort', len(ports))} {', '.join(sorted(ports))}"
+    return Violation("hostPort", f"{named(names)} {uses} {subject}")
 
 
 def host_probes(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Probes and hooks speak to the pod, to no other host."""
     names, hosts = set(), set()
     for container in containers(spec):
-        found = set(_probed_hosts(container))
-        if found:
+        probed_hosts = set(_probed_hosts(container))
+        if probed_hosts:
             names.add(container.get("name", ""))
-            hosts |= found
+            hosts |= probed_hosts
     if not names:
         return None
     uses = "uses" if len(names) == 1 else "use"
-    what = f"{one_or_more('probe or lifecycle host', len(hosts))} {quoted(sorted(hosts))}"
-    return Violation("probe or lifecycle host", f"{named(sorted(names))} {uses} {what}")
+    subject = f"{one_or_more('probe or lifecycle host', len(hosts))} {quoted(sorted(hosts))}"
+    return Violation("probe or lifecycle host", f"{named(sorted(names))} {uses} {subject}")
 
 
 def _probed_hosts(container: JsonObject) -> Iterator[str]:
@@ -365,10 +365,10 @@ def proc_mount(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Return what `/proc` hides stays hidden."""
     names, types = [], set()
     for container in containers(spec):
-        found = context_of(container).get("procMount")
-        if found is not None and found != "Default":
+        result = context_of(container).get("procMount")
+        if result is not None and result != "Default":
             names.append(container.get("name", ""))
-            types.add(found)
+            types.add(result)
     detail = f"{named(names)} must not set securityContext.procMount to {quoted(sorted(types))}"
     return Violation("procMount", detail) if names else None
 
@@ -447,8 +447,10 @@ def sysctls_within(safe: frozenset[str]) -> Check:
 
     def check(_: JsonObject, spec: JsonObject) -> Violation | None:
         sysctls = context_of(spec).get("sysctls") or ()
-        found = [one.get("name", "") for one in sysctls if one.get("name", "") not in safe]
-        return Violation("forbidden sysctls", ", ".join(found)) if found else None
+        result = [
+            sysctl.get("name", "") for sysctl in sysctls if sysctl.get("name", "") not in safe
+        ]
+        return Violation("forbidden sysctls", ", ".join(result)) if result else None
 
     return check
 
@@ -564,27 +566,27 @@ def restricted_volumes(_: JsonObject, spec: JsonObject) -> Violation | None:
         if any(volume.get(kind) is not None for kind in VOLUMES):
             continue
         names.append(volume.get("name", ""))
-        found = (kind for kind in OTHER_VOLUMES if volume.get(kind) is not None)
-        kinds.add(next(found, "unknown"))
+        other_volumes = (kind for kind in OTHER_VOLUMES if volume.get(kind) is not None)
+        kinds.add(next(other_volumes, "unknown"))
     if not names:
         return None
     uses = "uses" if len(names) == 1 else "use"
-    what = f"{one_or_more('restricted volume type', len(kinds))} {quoted(sorted(kinds))}"
-    return Violation("restricted volume types", f"{named(names, 'volume')} {uses} {what}")
+    subject = f"{one_or_more('restricted volume type', len(kinds))} {quoted(sorted(kinds))}"
+    return Violation("restricted volume types", f"{named(names, 'volume')} {uses} {subject}")
 
 
 def non_root(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Check that every container says, or the pod for all of them, that it does not run as root."""
-    own = context_of(spec).get("runAsNonRoot")
+    run_as_non_root = context_of(spec).get("runAsNonRoot")
     said = [
         (container.get("name", ""), context_of(container).get("runAsNonRoot"))
         for container in containers(spec)
     ]
-    who = setters([name for name, value in said if value is False], pod=own is False)
+    who = setters([name for name, value in said if value is False], pod=run_as_non_root is False)
     reason = "runAsNonRoot != true"
     if who:
         return Violation(reason, f"{who} must not set securityContext.runAsNonRoot=false")
-    names = [] if own else [name for name, value in said if value is None]
+    names = [] if run_as_non_root else [name for name, value in said if value is None]
     detail = f"pod or {named(names)} must set securityContext.runAsNonRoot=true"
     return Violation(reason, detail) if names else None
 
@@ -688,7 +690,7 @@ CHECKS: Final = (
 )
 """In the order of messages: by level, then by name. Of one name the later release comes last."""
 
-NEWEST: Final = max(one.since for one in CHECKS)
+NEWEST: Final = max(check.since for check in CHECKS)
 """What `latest` means, and every release after it, unless the server is an older one."""
 
 
@@ -701,7 +703,7 @@ def violations(
         return []
     minor = newest if chosen.minor is None else min(chosen.minor, newest)
     checks = checks_of(chosen.level, minor)
-    return [found for check in checks if (found := check.check(meta, spec)) is not None]
+    return [violation for check in checks if (violation := check.check(meta, spec)) is not None]
 
 
 @functools.lru_cache(maxsize=128)
@@ -709,6 +711,6 @@ def checks_of(level: str, minor: int) -> tuple[StandardCheck, ...]:
     """Return what a level checks, in the version of a minor release."""
     current = {check.name: check for check in CHECKS if check.since <= minor}
     if level == BASELINE:
-        return tuple(one for one in current.values() if one.level == BASELINE)
-    replaced = {one.instead for one in current.values()}
-    return tuple(one for one in current.values() if one.name not in replaced)
+        return tuple(check for check in current.values() if check.level == BASELINE)
+    replaced = {check.instead for check in current.values()}
+    return tuple(check for check in current.values() if check.name not in replaced)

@@ -73,12 +73,12 @@ def multiplied(amounts: Amounts, times: int) -> dict[str, Quantity]:
 
 def growth(new: Amounts, old: Amounts) -> dict[str, Quantity]:
     """Return by how much `new` is more than `old`; what has become less is left out."""
-    found = {}
+    result = {}
     for name, amount in new.items():
         more = amount.sub(old[name]) if name in old else amount
         if more.sign > 0:
-            found[name] = more
-    return found
+            result[name] = more
+    return result
 
 
 def masked(amounts: Amounts, names: Collection[str]) -> dict[str, Quantity]:
@@ -135,11 +135,11 @@ def counts_for_pods(name: str) -> bool:
 
 def usage_of_pod(pod: JsonObject, now: str) -> dict[str, Quantity]:
     """A pod that has ended is one object, and nothing else."""
-    found = {COUNT_PODS: ONE}
+    result = {COUNT_PODS: ONE}
     spec = pod.get("spec") or {}
     if not has_ended(pod, now):
-        found.update(_computed(pod_needs(spec, "requests"), pod_needs(spec, "limits")))
-    return found
+        result.update(_computed(pod_needs(spec, "requests"), pod_needs(spec, "limits")))
+    return result
 
 
 def has_ended(pod: JsonObject, now: str) -> bool:
@@ -156,18 +156,18 @@ def has_ended(pod: JsonObject, now: str) -> bool:
 
 
 def _computed(requests: Amounts, limits: Amounts) -> dict[str, Quantity]:
-    found: dict[str, Quantity] = {"pods": ONE}
+    result: dict[str, Quantity] = {"pods": ONE}
     for name in COMPUTED:
         if name in requests:
-            found[name] = found[REQUESTS + name] = requests[name]
+            result[name] = result[REQUESTS + name] = requests[name]
         if name in limits:
-            found[LIMITS + name] = limits[name]
+            result[LIMITS + name] = limits[name]
     for name, amount in requests.items():
         if name.startswith(HUGE_PAGES):
-            found[name] = found[REQUESTS + name] = amount
+            result[name] = result[REQUESTS + name] = amount
         elif is_extended_resource(name):
-            found[REQUESTS + name] = amount
-    return found
+            result[REQUESTS + name] = amount
+    return result
 
 
 def unsaid(pod: JsonObject, names: Collection[str]) -> str:
@@ -181,8 +181,8 @@ def unsaid(pod: JsonObject, names: Collection[str]) -> str:
     for list_name in ("containers", "initContainers"):
         for container in spec.get(list_name) or ():
             needs = container.get("resources") or {}
-            said = _computed(amounts_of(needs.get("requests")), amounts_of(needs.get("limits")))
-            for name in required - said.keys():
+            computed = _computed(amounts_of(needs.get("requests")), amounts_of(needs.get("limits")))
+            for name in required - computed.keys():
                 missing.setdefault(name, set()).add(container.get("name", ""))
     return "; ".join(f"{name} for: {','.join(sorted(missing[name]))}" for name in sorted(missing))
 
@@ -231,12 +231,12 @@ def usage_of(resource: GroupResource, obj: JsonObject, now: str) -> dict[str, Qu
     if resource == POD:
         return usage_of_pod(obj, now)
     special = _SPECIAL.get(resource)
-    found = {count_name(resource): ONE}
+    result = {count_name(resource): ONE}
     if special is not None:
-        found.update(special(obj))
+        result.update(special(obj))
     elif not resource.group and resource.resource in ALIASED:
-        found[resource.resource] = ONE
-    return found
+        result[resource.resource] = ONE
+    return result
 
 
 def matching(resource: GroupResource, names: Iterable[str]) -> list[str]:
@@ -275,23 +275,23 @@ def _service(service: JsonObject) -> Amounts:
 
 
 def _volume_claim(claim: JsonObject) -> Amounts:
-    found = {CLAIMS: ONE}
+    result = {CLAIMS: ONE}
     requests = ((claim.get("spec") or {}).get("resources") or {}).get("requests") or {}
     if "storage" in requests:
-        found[STORAGE] = _storage(requests["storage"], claim)
+        result[STORAGE] = _storage(requests["storage"], claim)
     name = class_of_claim(dict(claim))
     if name:
-        found.update({f"{name}{STORAGE_CLASS}{key}": found[key] for key in tuple(found)})
-    return found
+        result.update({f"{name}{STORAGE_CLASS}{key}": result[key] for key in tuple(result)})
+    return result
 
 
 def _storage(requested: str, claim: JsonObject) -> Quantity:
     """Return the storage of a claim in whole bytes; what was given already counts when it is
     more."""
-    wanted = parse_amounts(requested).round_up(0)
+    quantity = parse_amounts(requested).round_up(0)
     storage = ((claim.get("status") or {}).get("allocatedResources") or {}).get("storage")
     allocated = None if storage is None else parse_amounts(storage).round_up(0)
-    return wanted if allocated is None or allocated.compare(wanted) <= 0 else allocated
+    return quantity if allocated is None or allocated.compare(quantity) <= 0 else allocated
 
 
 def _device_claim(claim: JsonObject) -> Amounts:
@@ -398,12 +398,12 @@ def _selects(selector: JsonObject, names: set[str]) -> bool:
 def _attribute_classes(claim: JsonObject) -> set[str]:
     """Return what a claim is, is to be, and becomes."""
     spec, state = claim.get("spec") or {}, claim.get("status") or {}
-    found = {
+    result = {
         spec.get("volumeAttributesClassName"),
         state.get("currentVolumeAttributesClassName"),
         (state.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName"),
     }
-    return {name for name in found if name}
+    return {name for name in result if name}
 
 
 def _affinity_terms(spec: JsonObject) -> Iterator[JsonObject]:
@@ -446,10 +446,10 @@ def uncovered(
 ) -> str:
     """Return what an object lacks, as the sentence says it; empty if nothing. `quotas` are those
     that the object falls under, each with the names of what it counts of it."""
-    concerned = [one for one in limited if one.resource == resource]
+    concerned = [item for item in limited if item.resource == resource]
     if not concerned:
         return ""
-    parts = [part for one in concerned for part in one.contains]
+    parts = [part for resource in concerned for part in resource.contains]
     needed = {
         name
         for name, amount in usage.items()
@@ -459,14 +459,14 @@ def uncovered(
     if lacking:
         return f"insufficient quota to consume: {','.join(sorted(lacking))}"
     asked = [
-        selector for one in concerned for selector in matched_selectors(one.scopes, resource, obj)
+        selector for item in concerned for selector in matched_selectors(item.scopes, resource, obj)
     ]
     covered = {
         selector.get("scopeName")
         for quota, _ in quotas
         for selector in matched_selectors(selectors_of(quota), resource, obj)
     }
-    scopes = [_shown(one) for one in asked if one.get("scopeName") not in covered]
+    scopes = [_shown(item) for item in asked if item.get("scopeName") not in covered]
     return f"insufficient quota to match these scopes: [{' '.join(scopes)}]" if scopes else ""
 
 
@@ -543,9 +543,9 @@ def fit(
     if not concerned and not limited:
         return FITS
     usage = usage_of(resource, new, now)
-    why = uncovered(limited, resource, new, usage, concerned)
-    if why:
-        return Fit(forbidden(request, why))
+    reason = uncovered(limited, resource, new, usage, concerned)
+    if reason:
+        return Fit(forbidden(request, reason))
     if times > 1:
         usage = multiplied(usage, times)
     return _charged([quota for quota, _ in concerned], request, usage, now)
@@ -560,13 +560,13 @@ def _incomplete(
 ) -> StatusError | None:
     missing = unsaid(request.object or {}, names) if resource == POD else ""
     if missing:
-        why = f"failed quota: {metadata.name(quota)}: must specify {missing}"
-        return forbidden(request, why)
+        reason = f"failed quota: {metadata.name(quota)}: must specify {missing}"
+        return forbidden(request, reason)
     used = _status(quota, "used")
     if any(name not in used for name in names):
         text = ",".join(names)
-        why = f"status unknown for quota: {metadata.name(quota)}, resources: {text}"
-        return forbidden(request, why)
+        reason = f"status unknown for quota: {metadata.name(quota)}, resources: {text}"
+        return forbidden(request, reason)
     return None
 
 
@@ -574,10 +574,10 @@ def _charged(quotas: Sequence[JsonObject], request: Request, usage: Amounts, now
     resource, old = request.resource.group_resource, request.old_object
     negative = sorted(name for name, amount in usage.items() if amount.sign < 0)
     if negative:
-        why = f"quota usage is negative for resource(s): {','.join(negative)}"
-        return Fit(forbidden(request, why))
+        reason = f"quota usage is negative for resource(s): {','.join(negative)}"
+        return Fit(forbidden(request, reason))
     more = growth(usage, {} if old is None else usage_of(resource, old, now))
-    found = {}
+    result = {}
     for quota in quotas:
         was_counted = old is not None and is_in_scope(quota, resource, old)
         delta = more if was_counted or old is None else growth(usage, {})
@@ -590,14 +590,14 @@ def _charged(quotas: Sequence[JsonObject], request: Request, usage: Amounts, now
         exceeded = [name for name in requested if after[name].compare(hard[name]) > 0]
         if exceeded:
             return Fit(_exceeded(quota, request, exceeded, (requested, used, hard)))
-        found[metadata.name(quota)] = Charge(texts_of(requested), texts_of(after))
-    return Fit(charges=found)
+        result[metadata.name(quota)] = Charge(texts_of(requested), texts_of(after))
+    return Fit(charges=result)
 
 
-def given_back(used: Mapping[str, str], taken: Mapping[str, str]) -> dict[str, str]:
+def given_back(used: Mapping[str, str], obj: Mapping[str, str]) -> dict[str, str]:
     """Return what a quota counts without a charge that came to nothing; never less than nothing."""
     present = amounts_of(used)
-    rest = growth(present, amounts_of(taken))
+    rest = growth(present, amounts_of(obj))
     return texts_of({name: rest.get(name, ZERO) for name in present})
 
 
@@ -607,7 +607,7 @@ def _exceeded(
     names: Sequence[str],
     amounts: tuple[Amounts, Amounts, Amounts],
 ) -> StatusError:
-    requested, used, hard = (shown(masked(one, names)) for one in amounts)
+    requested, used, hard = (shown(masked(amount, names)) for amount in amounts)
     return forbidden(
         request,
         f"exceeded quota: {metadata.name(quota)}, requested: {requested}, used: {used}, "
@@ -659,7 +659,7 @@ def _used(
 
 def _resources(hard: Iterable[str]) -> list[GroupResource]:
     counted = (counted_resource(name) for name in hard)
-    return list(dict.fromkeys((*MEASURED, *(one for one in counted if one is not None))))
+    return list(dict.fromkeys((*MEASURED, *(item for item in counted if item is not None))))
 
 
 def counts_differ(resource: GroupResource, new: JsonObject, old: JsonObject, now: str) -> bool:

@@ -82,19 +82,19 @@ class MutationFailure:
 def refusal(request: Request, failures: Sequence[MutationFailure]) -> StatusError | None:
     """Return a refusal (403) with a cause for every failure that is not ignored; the first is the
     message. Returns None if there is none."""
-    found = [failure for failure in failures if not failure.ignored]
-    if not found:
+    result = [failure for failure in failures if not failure.ignored]
+    if not result:
         return None
     resource = request.resource.group_resource
     return StatusError(
         Status(
-            message=found[0].message,
-            reason=found[0].reason,
+            message=result[0].message,
+            reason=result[0].reason,
             details=StatusDetails(
                 name=error_name(request),
                 group=resource.group,
                 kind=resource.resource,
-                causes=tuple(StatusCause(message=one.message) for one in found),
+                causes=tuple(StatusCause(message=failure.message) for failure in result),
             ),
             code=403,
         )
@@ -215,7 +215,9 @@ def itemwise_configuration(expression: Expression) -> KnownConfiguration | None:
     if value is None:
         return None
     most = _most(program, copied)
-    return KnownConfiguration(value, {path: EveryItem(one, most) for path, one in copied.items()})
+    return KnownConfiguration(
+        value, {path: EveryItem(value, most) for path, value in copied.items()}
+    )
 
 
 def _value(program: Program, activation: JsonObject) -> PatchObject | None:
@@ -229,17 +231,17 @@ def _value(program: Program, activation: JsonObject) -> PatchObject | None:
 def _copied(node: Expr, path: _Path) -> dict[_Path, frozenset[str]] | None:
     """Return by the paths of lists with every item the fields that are copied from it. None for
     anything that is not known."""
-    if not any(isinstance(one, Ident) for one in walk(node)):
+    if not any(isinstance(item, Ident) for item in walk(node)):
         return {}
     match node:
         case Struct():
-            made: dict[_Path, frozenset[str]] = {}
+            result: dict[_Path, frozenset[str]] = {}
             for field in node.fields:
-                found = _copied(field.value, (*path, field.name))
-                if found is None or field.optional:
+                copied = _copied(field.value, (*path, field.name))
+                if copied is None or field.optional:
                     return None
-                made |= found
-            return made
+                result |= copied
+            return result
         case Comprehension():
             fields = _copied_fields(node, path)
             return None if fields is None else {path: fields}
@@ -256,7 +258,7 @@ def _copied_fields(node: Comprehension, path: _Path) -> frozenset[str] | None:
     for member in item.fields:
         if _selected(member.value) == (node.iter_var, member.name):
             copied.add(member.name)
-        elif any(isinstance(one, Ident) for one in walk(member.value)):
+        elif any(isinstance(item, Ident) for item in walk(member.value)):
             return None
         if member.optional:
             return None
@@ -274,13 +276,13 @@ def _selected(node: Expr) -> _Path:
 
 def _with_items(copied: Mapping[_Path, frozenset[str]], times: int) -> dict[str, object]:
     """An object with so many items in each of the lists."""
-    made: JsonDict = {}
+    result: JsonDict = {}
     for path, fields in copied.items():
-        at = made
+        at = result
         for name in path[:-1]:
             at = at.setdefault(name, {})
         at[path[-1]] = [dict.fromkeys(fields, _ANY_KEY)] * times
-    return {_OBJECT: made}
+    return {_OBJECT: result}
 
 
 def _most(program: Program, copied: Mapping[_Path, frozenset[str]]) -> int:
@@ -333,16 +335,16 @@ def compile_mutating_policy(
     scope, variables, conditions = compiled_policy.compile_frame(
         policy.name, spec, version or current_release(), memory
     )
-    mutations = tuple(_mutation(i, one, scope) for i, one in enumerate(spec.mutations))
+    mutations = tuple(_mutation(i, mutation, scope) for i, mutation in enumerate(spec.mutations))
     phases = (
         compiled_policy.condition_phase(conditions),
         *(compiled_policy.Phase((mutation.expression,)) for mutation in mutations),
     )
     sizes = compiled_policy.PlainSizes(variables, phases)
     if sizes.are_all:
-        mutations = tuple(_known(one, constant_configuration) for one in mutations)
+        mutations = tuple(_known(mutation, constant_configuration) for mutation in mutations)
     elif not variables:
-        mutations = tuple(_known(one, itemwise_configuration) for one in mutations)
+        mutations = tuple(_known(mutation, itemwise_configuration) for mutation in mutations)
     return CompiledMutatingPolicy(
         name=policy.name,
         param_kind=spec.param_kind,
@@ -360,12 +362,12 @@ def compile_mutating_policy(
 def _all_known(
     mutations: tuple[CompiledMutation, ...],
 ) -> tuple[tuple[KnownConfiguration, Source], ...]:
-    found = [
+    result = [
         (mutation.known, mutation.expression.source)
         for mutation in mutations
         if mutation.known is not None
     ]
-    return tuple(found) if len(found) == len(mutations) else ()
+    return tuple(result) if len(result) == len(mutations) else ()
 
 
 def _mutation(index: int, mutation: Mutation, scope: PolicyScope) -> CompiledMutation:
@@ -418,8 +420,8 @@ def planned(
     """Plan the mutations of a policy with a param as it was found."""
     policy, name = candidate.compiled, params.param_name(param)
     note = Note(Outcome.EVALUATED, policy.name, binding, name)
-    given = params.untyped(param, candidate.source)
-    return Planned(policy, binding, hit, given, name, note, (policy.name, binding, name))
+    untyped = params.untyped(param, candidate.source)
+    return Planned(policy, binding, hit, untyped, name, note, (policy.name, binding, name))
 
 
 class Standing(NamedTuple):
@@ -436,10 +438,10 @@ def standing(candidate: Candidate[CompiledMutatingPolicy]) -> Standing:
     bound = candidate.bindings
     if hit is None or candidate.error or not candidate.matches_own:
         return Standing(candidate, None)
-    if any(one.plan.direct is None or one.params.looks_up for one in bound):
+    if any(candidate.plan.direct is None or candidate.params.looks_up for candidate in bound):
         return Standing(candidate, None)
     return Standing(
-        candidate, tuple(planned(candidate, one.binding.name, hit, None) for one in bound)
+        candidate, tuple(planned(candidate, item.binding.name, hit, None) for item in bound)
     )
 
 
@@ -451,15 +453,17 @@ def planned_changes(
     policy = one.policy
     changes = []
     try:
-        for index, (known, source) in enumerate(policy.known):
-            plan = known.plan(planner)
+        for index, (configuration, source) in enumerate(policy.known):
+            plan = configuration.plan(planner)
             if plan is None:
                 return None
-            made = plan(live)
+            result = plan(live)
             changes.append(
-                Change(policy.name, one.binding, one.param_name, index, source, number, live, made)
+                Change(
+                    policy.name, one.binding, one.param_name, index, source, number, live, result
+                )
             )
-            live = made
+            live = result
     except Unplanned:
         return None
     return changes

@@ -207,7 +207,10 @@ def _condition(index: int, condition: MatchCondition, scope: PolicyScope) -> Con
 
 def uses_authorizer(variables: Mapping[str, Expression], phases: Iterable[Phase]) -> bool:
     """Return whether any expression may ask for access."""
-    expressions = (*variables.values(), *(one for phase in phases for one in phase.expressions))
+    expressions = (
+        *variables.values(),
+        *(expression for phase in phases for expression in phase.expressions),
+    )
     return any("authorizer" in expression.text for expression in expressions)
 
 
@@ -263,7 +266,7 @@ class CompiledPolicy(PolicyFrame):
         messages = (validation.message_expression for validation in self.validations)
         return (
             *self.frame_expressions,
-            *(one.expression for one in self.validations),
+            *(validation.expression for validation in self.validations),
             *(message for message in messages if message is not None),
             *(annotation.expression for annotation in self.annotations),
         )
@@ -526,10 +529,10 @@ class _Case:
             return
         activation = self._phases.activation(authorizer=False)
         run = self._phases.begin(activation, self._meter)
-        wanted = {i for i, _ in false} if self._plain else range(len(policy.validations))
+        expected = {i for i, _ in false} if self._plain else range(len(policy.validations))
         messages: dict[int, str] = {}
         try:
-            for i in wanted:
+            for i in expected:
                 messages[i] = _message(policy.validations[i], run, activation)
         except compiled_expressions.OutOfBudget as error:
             text = f"failed messageExpression: {error}"
@@ -537,8 +540,10 @@ class _Case:
             findings[:] = [f for f in findings if f.index not in failed]
             for i in [*failed, *(i for i, _ in false)]:
                 validation = policy.validations[i]
-                asked = validation.message_expression or validation.expression
-                findings.append(self._error(i, compiled_expressions.Failure(text, asked.source)))
+                expression = validation.message_expression or validation.expression
+                findings.append(
+                    self._error(i, compiled_expressions.Failure(text, expression.source))
+                )
             return
         for i, cost in false:
             validation = policy.validations[i]

@@ -81,8 +81,8 @@ _POLICIES: Final = frozenset(
 def is_exempt(resource: GroupVersionResource, *, static: bool = False) -> bool:
     """Return whether no policy ever sees it; `static` policies are from files, all others are
     objects."""
-    found = resource.group_resource
-    return found in _REVIEWS or (not static and found in _POLICIES)
+    group_resource = resource.group_resource
+    return group_resource in _REVIEWS or (not static and group_resource in _POLICIES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +170,12 @@ def _hits(
 ) -> tuple[Hit, ...]:
     """Return what matches in the order in which upstream tries it; nothing after the first that
     takes all names."""
-    found: list[Hit] = []
+    hits: list[Hit] = []
     for hit in _all_hits(rules, match, target, catalog):
-        found.append(hit)
+        hits.append(hit)
         if hit.names is None:
             break
-    return tuple(found)
+    return tuple(hits)
 
 
 def _all_hits(
@@ -227,8 +227,8 @@ def _contains(values: Sequence[str], value: str) -> bool:
 
 
 def _names_resource(entry: str, resource: str, subresource: str) -> bool:
-    wanted, _, wanted_sub = entry.partition("/")
-    return wanted in {ALL, resource} and wanted_sub in {ALL, subresource}
+    expected, _, wanted_sub = entry.partition("/")
+    return expected in {ALL, resource} and wanted_sub in {ALL, subresource}
 
 
 class Miss(enum.Enum):
@@ -283,12 +283,12 @@ def _first(hits: Sequence[Hit], name: str) -> Hit | None:
 
 def _namespace_selected(selector: Selector, labels: Labels) -> bool | StatusError:
     try:
-        found = labels.namespace_labels()
+        namespace_labels = labels.namespace_labels()
     except MatchError as error:
         return selector.error or error.failure
-    if found is None:
+    if namespace_labels is None:
         return True
-    return _selected(selector, [found])
+    return _selected(selector, [namespace_labels])
 
 
 def _object_selected(selector: Selector, labels: Labels) -> bool | StatusError:
@@ -421,13 +421,13 @@ class Hooks(Generic[P, C]):
     def with_objects(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
         """Return hooks with others in place of those that are objects. Policies that are as before
         are not compiled again."""
-        found, orphans = self._paired(policies, bindings, self.objects, static=False)
-        return replace(self, objects=found, object_orphans=orphans)
+        hooks, orphans = self._paired(policies, bindings, self.objects, static=False)
+        return replace(self, objects=hooks, object_orphans=orphans)
 
     def with_static(self, policies: Iterable[P], bindings: Iterable[Binding]) -> Hooks[P, C]:
         """Return hooks with others in place of those from files, likewise."""
-        found, orphans = self._paired(policies, bindings, self.static, static=True)
-        return replace(self, static=found, static_orphans=orphans)
+        hooks, orphans = self._paired(policies, bindings, self.static, static=True)
+        return replace(self, static=hooks, static_orphans=orphans)
 
     def seeing(self, resource: GroupVersionResource) -> tuple[Hook[C], ...]:
         """Return the hooks that requests for a resource are shown to, whatever their rules."""
@@ -444,7 +444,7 @@ class Hooks(Generic[P, C]):
     ) -> tuple[tuple[Hook[C], ...], tuple[Binding, ...]]:
         before = {hook.policy.name: hook for hook in known}
         by_policy: dict[str, list[Binding]] = {}
-        for binding in sorted(bindings, key=lambda one: one.name):
+        for binding in sorted(bindings, key=lambda binding: binding.name):
             by_policy.setdefault(binding.spec.policy_name, []).append(binding)
         hooks = []
         for policy in sorted(policies, key=lambda one: one.name):
@@ -506,8 +506,8 @@ def candidate_for(hook: Hook[C], target: Target, catalog: Catalog) -> Candidate[
             bound.append(BoundCandidate(binding, binding_plan, finder))
     if not bound and not error:
         return None
-    own = _is_own(policy_plan.direct, target)
-    return Candidate(hook.compiled, policy_plan, tuple(bound), source, error, own)
+    is_own = _is_own(policy_plan.direct, target)
+    return Candidate(hook.compiled, policy_plan, tuple(bound), source, error, is_own)
 
 
 def _is_own(hit: Hit | None, target: Target) -> bool:
@@ -521,7 +521,7 @@ def candidates_for(
     """Return the candidates of all hooks; none for a resource that no policy ever sees."""
     seeing = (hook for hook in hooks.seeing(target.resource) if hook.bindings)
     found = (candidate_for(hook, target, catalog) for hook in seeing)
-    return tuple(one for one in found if one is not None)
+    return tuple(candidate for candidate in found if candidate is not None)
 
 
 # --- Invocations -------------------------------------------------------------
@@ -582,7 +582,7 @@ def invocations(
             if matches(bound.plan, context) is None:
                 yield Passed(binding.name, Outcome.BINDING_UNMATCHED)
                 continue
-            found = bound.params.collect(request.namespace, world)
+            collect = bound.params.collect(request.namespace, world)
         except MatchError as error:
             yield misconfigured_binding(bound, str(error), MATCH_RESOURCES.below(error.path))
         except ParamError as error:
@@ -590,22 +590,22 @@ def invocations(
         except ConversionError as error:
             yield unconverted(bound, error, PARAM_REF)
         else:
-            if found:
-                yield Invocation(bound, found)
+            if collect:
+                yield Invocation(bound, collect)
             else:
                 yield Passed(binding.name, Outcome.PARAM_NOT_FOUND)
 
 
-def misconfigured_binding(bound: BoundCandidate, why: str, source: Source) -> Misconfigured:
+def misconfigured_binding(bound: BoundCandidate, reason: str, source: Source) -> Misconfigured:
     """A binding that cannot be used, in a client's words."""
-    text = f"failed to configure binding: {why}"
+    text = f"failed to configure binding: {reason}"
     return Misconfigured(text, source, bound.binding.name)
 
 
 def unconverted(bound: BoundCandidate, error: ConversionError, source: Source) -> Misconfigured:
     """A binding whose policy needs an object in a version in which it cannot be had."""
-    found = misconfigured_binding(bound, str(error), source)
-    return replace(found, is_open=isinstance(error, WebhookNotCalled))
+    misconfigured = misconfigured_binding(bound, str(error), source)
+    return replace(misconfigured, is_open=isinstance(error, WebhookNotCalled))
 
 
 # --- What follows from an endpoint -------------------------------------------

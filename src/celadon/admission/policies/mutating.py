@@ -97,8 +97,8 @@ class Versions:
 
     def current(self, kind: GroupVersionKind) -> JsonObject | None:
         """Return the object as it is by now; None for a request without an object."""
-        found = self._current.get(kind)
-        return self._context.objects(kind)[0] if found is None else found
+        current = self._current.get(kind)
+        return self._context.objects(kind)[0] if current is None else current
 
     def put(self, kind: GroupVersionKind, patched: Patched) -> None:
         """Take what a mutation has made of the object."""
@@ -120,8 +120,8 @@ class Versions:
         spoiled = self._spoiled[last]
         if spoiled is not None:
             raise spoiled
-        made, kind = self._current[last], context.request.kind
-        return made if last == kind else context.world.convert(made, kind)
+        current, kind = self._current[last], context.request.kind
+        return current if last == kind else context.world.convert(current, kind)
 
 
 class MutationCase:
@@ -193,11 +193,11 @@ class MutationCase:
 
     def _patched(self, mutation: CompiledMutation, live: JsonObject) -> Patched:
         """MutationRefused, _Failed, StatusError."""
-        kinds, kind, wanted = self._kinds, self._hit.kind, self._context.request.kind
+        kinds, kind, expected = self._kinds, self._hit.kind, self._context.request.kind
         if mutation.known is not None and not self._context.traces:
             config = mutation.known.fitting(kinds, kind)
             if config is not None:
-                return Patched(kinds.merged(live, config, kind, wanted, fits=True))
+                return Patched(kinds.merged(live, config, kind, expected, fits=True))
         expression = mutation.expression
         if expression.program is None:
             raise _Failed(Failure(expression.detail, expression.source))
@@ -212,9 +212,9 @@ class MutationCase:
             raise _Failed(failure)
         apply = apply_patch if mutation.is_patch else apply_configuration
         data = DataValues(activation[name] for name in _DATA)
-        made = apply(value, live, data, kinds, kind, wanted)
+        made = apply(value, live, data, kinds, kind, expected)
         if self._context.request.subresource == "scale" and self._is_of_custom_resource():
-            raise MutationRefused(invalid_version("to", wanted.api_version))
+            raise MutationRefused(invalid_version("to", expected.api_version))
         return made
 
     def _is_of_custom_resource(self) -> bool:
@@ -351,8 +351,8 @@ class MutatingEngine:
 
     def param_sources(self, request: Request, world: World) -> Iterator[ParamSource]:
         """Yield where those policies have their params from."""
-        found = (standing[0].source for standing in self._candidates(request, world))
-        return (source for source in found if source is not None)
+        candidates = (standing[0].source for standing in self._candidates(request, world))
+        return (source for source in candidates if source is not None)
 
     def rounds(
         self,
@@ -407,17 +407,19 @@ class PolicyRounds:
         context = self._contexts(request, self._world)
         failures: list[MutationFailure] = []
         planned = list(self._planned(context, failures))
-        made = request.object
+        result = request.object
         if planned:
             context.namespace_object()
-            made = self._invoked(planned, context, failures, number)
-        state.last = made
+            result = self._invoked(planned, context, failures, number)
+        state.last = result
         self.notes.failures += failures
         # Whoever asked for a generated name is refused under what the object is called by now.
-        refused = refusal(replace(request, object=made, size=None), failures) if failures else None
+        refused = (
+            refusal(replace(request, object=result, size=None), failures) if failures else None
+        )
         if refused is not None:
             raise refused
-        return made
+        return result
 
     def _planned(
         self, context: RequestContext, failures: list[MutationFailure]
@@ -441,21 +443,21 @@ class PolicyRounds:
         context: RequestContext,
         failures: list[MutationFailure],
     ) -> Iterator[Planned]:
-        for found in invocations(candidate, context):
-            if isinstance(found, Misconfigured):
-                failures.append(_misconfigured(candidate, found))
-            elif isinstance(found, Passed):
-                self._note(candidate, found.outcome, found.binding)
+        for invocation in invocations(candidate, context):
+            if isinstance(invocation, Misconfigured):
+                failures.append(_misconfigured(candidate, invocation))
+            elif isinstance(invocation, Passed):
+                self._note(candidate, invocation.outcome, invocation.binding)
             else:
                 try:
                     context.objects(hit.kind)
                 except ConversionError as error:
                     text = f"failed to configure policy: {error}"
-                    why = Misconfigured(text, MATCH_CONSTRAINTS)
-                    failures.append(_misconfigured(candidate, why))
+                    misconfigured = Misconfigured(text, MATCH_CONSTRAINTS)
+                    failures.append(_misconfigured(candidate, misconfigured))
                     continue
-                for param in found.params:
-                    yield planned(candidate, found.bound.binding.name, hit, param)
+                for param in invocation.params:
+                    yield planned(candidate, invocation.bound.binding.name, hit, param)
 
     def _note(self, candidate: _Candidate, outcome: Outcome, binding: str = "") -> None:
         self.notes.notes.append(Note(outcome, candidate.compiled.name, binding))
@@ -470,15 +472,15 @@ class PolicyRounds:
         state, kind = self._reinvocation, context.request.kind
         versions = Versions(context)
         planner = None
-        if not context.traces and any(one.policy.known for one in asked):
+        if not context.traces and any(element.policy.known for element in asked):
             planner = self._kinds.planner(kind)
-        for one in asked:
-            due = not number or one.key in state.again
-            if not (due and planner is not None and self._merged(one, planner, versions, number)):
-                case = MutationCase(one, context, versions, self._kinds)
-                due = self._evaluated(one, case, failures, number, due=due)
-            if due and one.policy.reinvokes:
-                state.asked |= {one.key}
+        for item in asked:
+            due = not number or item.key in state.again
+            if not (due and planner is not None and self._merged(item, planner, versions, number)):
+                case = MutationCase(item, context, versions, self._kinds)
+                due = self._evaluated(item, case, failures, number, due=due)
+            if due and item.policy.reinvokes:
+                state.asked |= {item.key}
         if versions.is_dirty:
             state.changed()
             self.wants_another = True
@@ -518,8 +520,8 @@ class PolicyRounds:
             failures.append(case.failure(result.failure))
             return False
         if result.false_condition:
-            outcome, which = Outcome.CONDITION_FALSE, result.false_condition
-            note = Note(outcome, one.policy.name, one.binding, one.param_name, which)
+            outcome, false_condition = Outcome.CONDITION_FALSE, result.false_condition
+            note = Note(outcome, one.policy.name, one.binding, one.param_name, false_condition)
             self.notes.notes.append(note)
             return False
         self.notes.notes.append(one.note)
@@ -528,8 +530,14 @@ class PolicyRounds:
         return due
 
 
-def _misconfigured(candidate: _Candidate, why: Misconfigured) -> MutationFailure:
+def _misconfigured(candidate: _Candidate, misconfigured: Misconfigured) -> MutationFailure:
     policy = candidate.compiled
     return MutationFailure(
-        policy.name, why.binding, "", why.text, FORBIDDEN, why.source, policy.ignores_failures
+        policy.name,
+        misconfigured.binding,
+        "",
+        misconfigured.text,
+        FORBIDDEN,
+        misconfigured.source,
+        policy.ignores_failures,
     )

@@ -49,10 +49,10 @@ def resolve(kind: ParamKind, catalog: Catalog) -> ParamSource | None:
     except ApiVersionError:
         return None
     gvk = GroupVersionKind(group, version, kind.kind)
-    found = catalog.by_gvk(gvk)
-    if found is None or not found.served:
+    resource = catalog.by_gvk(gvk)
+    if resource is None or not resource.served:
         raise ParamError(f"failed to find resource referenced by paramKind: '{gvk}'")
-    return ParamSource(kind, found.gvr, found.namespaced, found.custom)
+    return ParamSource(kind, resource.gvr, resource.namespaced, resource.custom)
 
 
 class ParamFinder:
@@ -80,12 +80,12 @@ class ParamFinder:
         if source is None or ref is None:
             return (None,)
         where = looked_in(source, ref, namespace)
-        found = self._lookup(source, ref, where, world)
-        if not found and ref.parameter_not_found_action == DENY:
+        lookup = self._lookup(source, ref, where, world)
+        if not lookup and ref.parameter_not_found_action == DENY:
             raise ParamError(
                 "no params found for policy binding with `Deny` parameterNotFoundAction"
             )
-        return found
+        return lookup
 
     def _lookup(
         self, source: ParamSource, ref: ParamRef, where: str, world: World
@@ -104,14 +104,14 @@ class ParamFinder:
     def _select(
         self, selector: LabelSelector, where: str, listed: Sequence[JsonObject]
     ) -> Sequence[JsonObject]:
-        known = self._selected.get(where)
-        if known is not None and known[0] is listed:
-            return known[1]
-        found = tuple(obj for obj in listed if selector.matches(metadata.labels(obj)))
+        selected = self._selected.get(where)
+        if selected is not None and selected[0] is listed:
+            return selected[1]
+        result = tuple(obj for obj in listed if selector.matches(metadata.labels(obj)))
         if len(self._selected) >= policy_limits.PARAM_SELECTION_ENTRIES:
             self._selected.clear()
-        self._selected[where] = (listed, found)
-        return found
+        self._selected[where] = (listed, result)
+        return result
 
 
 def looked_in(source: ParamSource, ref: ParamRef, namespace: str) -> str:

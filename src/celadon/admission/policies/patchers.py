@@ -76,7 +76,7 @@ def foreign(value: object) -> ForeignValue:
         case list():
             return ForeignValue("[]ref.Val", _plain(value), f"[]ref.Val{{{_items(value)}}}")
     entries = value if isinstance(value, Mapping) else {}
-    members = ", ".join(f"{_go(key)}:{_go(one)}" for key, one in entries.items())
+    members = ", ".join(f"{_go(key)}:{_go(entry)}" for key, entry in entries.items())
     return ForeignValue("map[ref.Val]ref.Val", _plain(value), f"map[ref.Val]ref.Val{{{members}}}")
 
 
@@ -94,7 +94,7 @@ def _plain(value: object) -> str:
     if isinstance(value, list):
         return f"[{' '.join(map(_plain, value))}]"
     if isinstance(value, Mapping):
-        pairs = (f"{_plain(key)}:{_plain(one)}" for key, one in value.items())
+        pairs = (f"{_plain(key)}:{_plain(member)}" for key, member in value.items())
         return f"map[{' '.join(sorted(pairs))}]"
     return value_functions.display(value)
 
@@ -180,20 +180,20 @@ def _wrong_names(value: object, path: str) -> Iterator[str]:
                 f"unexpected type name {quote(name)}, expected {quote(path)}, "
                 "which matches field name path from root Object type"
             )
-        for field, one in value.fields.items():
-            if one.__class__ not in _SCALARS:
-                yield from _wrong_names(one, f"{path}.{field}")
+        for field, member in value.fields.items():
+            if member.__class__ not in _SCALARS:
+                yield from _wrong_names(member, f"{path}.{field}")
     elif isinstance(value, list):
         for item in value:
             yield from _wrong_names(item, path)
     elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _wrong_names(one, path)
+        for member in value.values():
+            yield from _wrong_names(member, path)
 
 
 def configuration(value: PatchObject, data: DataValues) -> JsonObject:
     """The fields of an object; values that JSON does not have are foreign. MutationRefused."""
-    return {field: _field(one, data) for field, one in value.fields.items()}
+    return {field: _field(member, data) for field, member in value.fields.items()}
 
 
 def _field(value: object, data: DataValues) -> object:
@@ -205,7 +205,7 @@ def _field(value: object, data: DataValues) -> object:
     if isinstance(value, list):
         if _is_plain(value) or (_may_be_data(value) and value in data):
             return value
-        return [_inner(one, data) for one in value]
+        return [_inner(item, data) for item in value]
     if isinstance(value, Mapping):
         is_plain = _is_plain(value)
         if is_plain and shape is dict and _is_plain(value.values()):
@@ -214,7 +214,7 @@ def _field(value: object, data: DataValues) -> object:
             return value
         if not is_plain:
             raise MutationRefused("invalid return type: *dynamic.ObjectVal")
-        return {key: _inner(one, data) for key, one in value.items()}
+        return {key: _inner(member, data) for key, member in value.items()}
     return _inner(value, data)
 
 
@@ -280,7 +280,7 @@ def _converted(value: object, data: DataValues) -> Json:
         case list():
             return [_converted(item, data) for item in value]
         case Mapping():
-            return {_key(key): _converted(one, data) for key, one in value.items()}
+            return {_key(key): _converted(member, data) for key, member in value.items()}
         case Timestamp():
             return value_functions.format_timestamp(value)
         case Duration():
@@ -302,10 +302,10 @@ def _converted(value: object, data: DataValues) -> Json:
 def _number(value: float) -> int | float:
     """Return the number as it is read again: without a fraction it is an integer."""
     if math.isnan(value) or math.isinf(value):
-        shown = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
+        text = "NaN" if math.isnan(value) else "+Inf" if value > 0 else "-Inf"
         raise MutationRefused(
             f"json: error calling MarshalJSON for type {_TARGET}: proto:\u00a0"
-            f"google.protobuf.Value.number_value: invalid {shown} value"
+            f"google.protobuf.Value.number_value: invalid {text} value"
         )
     return int(value) if value.is_integer() and abs(value) < _EXPONENT_FROM else value
 
@@ -324,7 +324,7 @@ def _in_doubles(value: object) -> Json:
     """The fields of an object: there numbers lose what a double does not hold."""
     match value:
         case dict():
-            return {key: _in_doubles(one) for key, one in value.items()}
+            return {key: _in_doubles(member) for key, member in value.items()}
         case list():
             return [_in_doubles(item) for item in value]
         case None | bool() | str():
@@ -346,15 +346,15 @@ def apply_configuration(
     data: DataValues,
     kinds: MutatedKinds,
     kind: GroupVersionKind,
-    wanted: GroupVersionKind,
+    expected: GroupVersionKind,
 ) -> Patched:
     """The object with a constructed configuration in it. MutationRefused."""
     config = kinds.fitting(value, kind)
     if config is not None:
-        return Patched(kinds.merged(live, config, kind, wanted, fits=True))
+        return Patched(kinds.merged(live, config, kind, expected, fits=True))
     require_type_names(value)
     config = {**configuration(value, data), "apiVersion": kind.api_version, "kind": kind.kind}
-    return Patched(kinds.merged(live, config, kind, wanted))
+    return Patched(kinds.merged(live, config, kind, expected))
 
 
 def apply_patch(
@@ -363,30 +363,30 @@ def apply_patch(
     data: DataValues,
     kinds: MutatedKinds,
     kind: GroupVersionKind,
-    wanted: GroupVersionKind,
+    expected: GroupVersionKind,
 ) -> Patched:
     """The object with the operations applied; the same where a `test` does not hold.
     MutationRefused; StatusError (500) for a document that cannot be read."""
-    operations = [_operation(one, data) for one in map(unwrapped, value)]
+    operations = [_operation(item, data) for item in map(unwrapped, value)]
     try:
         document = apply_json_patch(live, operations, raw_nulls=True)
     except JsonPatchError as error:
         if error.is_test:
             return Patched(live)
         raise MutationRefused(f"JSON Patch: {error}") from None
-    return kinds.patched(document, kind, wanted)
+    return kinds.patched(document, kind, expected)
 
 
 def _operation(value: object, data: DataValues) -> JsonObject:
     assert isinstance(value, PatchOperation), "the checker knows the type of the items"
-    made: dict[str, Json] = {}
+    result: dict[str, Json] = {}
     for name in ("op", "path", "from"):
         text = value[name]
         if (text or name != "from") and _is_json(text):
-            made[name] = text
+            result[name] = text
     if value.has_value:
-        made["value"] = json_value(value["value"], data)
-    return made
+        result["value"] = json_value(value["value"], data)
+    return result
 
 
 def _is_json(text: str) -> bool:

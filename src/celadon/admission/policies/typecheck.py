@@ -102,10 +102,10 @@ class TypeChecker:
 
     def status(self, policy: ValidatingAdmissionPolicy, number: int) -> JsonDict:
         """Return what the controller writes as the status of a policy."""
-        found = [warning.to_json() for warning in self.warnings(policy, number)]
+        warnings = [warning.to_json() for warning in self.warnings(policy, number)]
         return {
             "observedGeneration": metadata.generation({"metadata": policy.metadata}),
-            "typeChecking": {"expressionWarnings": found} if found else {},
+            "typeChecking": {"expressionWarnings": warnings} if warnings else {},
         }
 
     def warnings(
@@ -116,9 +116,7 @@ class TypeChecker:
         for problem in self.problems(policy, number):
             text = f"{problem.kind}: {problem.issues.display()}\n"
             parts.setdefault(problem.path, []).append(text)
-        return tuple(
-            ExpressionWarning(path.text, "\n".join(found)) for path, found in parts.items()
-        )
+        return tuple(ExpressionWarning(path.text, "\n".join(part)) for path, part in parts.items())
 
     def problems(self, policy: ValidatingAdmissionPolicy, number: int) -> Iterator[TypeProblem]:
         """Yield what the warnings are made of, by field and kind."""
@@ -212,23 +210,23 @@ class _ResourceNames:
             self._kinds.setdefault((kind.version, name.lower()), {})[kind] = None
 
     def kinds(self, group: str, version: str, resource: str) -> list[GroupVersionKind]:
-        found = self._kinds.get((version, resource.lower()), {})
-        return [kind for kind in found if not group or kind.group == group]
+        result = self._kinds.get((version, resource.lower()), {})
+        return [kind for kind in result if not group or kind.group == group]
 
 
 def types_to_check(spec: PolicySpec, names: _ResourceNames) -> list[GroupVersionKind]:
     """The kinds that the controller looks at, sorted."""
-    found: set[GroupVersionKind] = set()
+    result: set[GroupVersionKind] = set()
     constraints = spec.match_constraints
     for rule in () if constraints is None else constraints.resource_rules:
         count = 0
         for group, version, resource in _named_resources(rule):
             for kind in names.kinds(group, version, resource):
-                found.add(kind)
+                result.add(kind)
                 count += 1
                 if count == MAX_TYPES:
-                    return sorted(found)
-    return sorted(found)
+                    return sorted(result)
+    return sorted(result)
 
 
 def _named_resources(rule: Rule) -> Iterable[tuple[str, str, str]]:

@@ -104,10 +104,12 @@ class _Endpoint:
             if candidate.matches_own and candidate.compiled.quick
         ]
         self.has_quick = bool(quick)
-        self.objects_only = all(one.reads_objects_only for one in quick)
+        self.objects_only = all(policy.reads_objects_only for policy in quick)
         self._cold = Program.MAX_COLD + 1
-        self.planned = tuple(_planned(one, hot=False) for one in candidates)
-        notes = [one.notes for one in self.planned if one.quick and one.notes is not None]
+        self.planned = tuple(_planned(candidate, hot=False) for candidate in candidates)
+        notes = [
+            planned.notes for planned in self.planned if planned.quick and planned.notes is not None
+        ]
         is_same = len(notes) == len(candidates)
         self.content = Verdict(notes=tuple(itertools.chain(*notes))) if is_same else None
 
@@ -125,7 +127,7 @@ def _planned(candidate: _Candidate, *, hot: bool) -> _Planned:
     compiled = candidate.compiled
     if not candidate.matches_own or not compiled.quick:
         return _Planned(candidate, (), is_plain=False, notes=None)
-    quick = tuple(one.hot() if hot else one.evaluate for one in compiled.quick)
+    quick = tuple(program.hot() if hot else program.evaluate for program in compiled.quick)
     return _Planned(candidate, quick, hot and compiled.plain_sizes.are_all, _same_notes(candidate))
 
 
@@ -134,7 +136,9 @@ def _same_notes(candidate: _Candidate) -> tuple[Note, ...] | None:
     if any(bound.plan.direct is None for bound in candidate.bindings):
         return None
     name = candidate.compiled.name
-    return tuple(Note(Outcome.EVALUATED, name, one.binding.name) for one in candidate.bindings)
+    return tuple(
+        Note(Outcome.EVALUATED, name, binding.binding.name) for binding in candidate.bindings
+    )
 
 
 class Engine:
@@ -214,8 +218,8 @@ class Engine:
         have to tell that the world does not call is noted as undecided, and decides nothing."""
         notes: list[Note] = []
         endpoint = self._endpoints.of(request, world.catalog)
-        found = _judged(endpoint, RequestContext(request, world), notes)
-        return found or endpoint.content or Verdict(notes=tuple(notes))
+        verdict = _judged(endpoint, RequestContext(request, world), notes)
+        return verdict or endpoint.content or Verdict(notes=tuple(notes))
 
     def candidates(
         self, request: Request, world: World
@@ -225,8 +229,8 @@ class Engine:
 
     def param_sources(self, request: Request, world: World) -> Iterator[ParamSource]:
         """Yield where these have their params from."""
-        found = (candidate.source for candidate in self.candidates(request, world))
-        return (source for source in found if source is not None)
+        candidates = (candidate.source for candidate in self.candidates(request, world))
+        return (source for source in candidates if source is not None)
 
     def may_concern(self, request: Request, world: World) -> bool:
         """Return whether some policy may have something to say about requests to this endpoint."""
@@ -330,8 +334,10 @@ def _undecided(
     """The candidates that are not quickly found to have nothing against the request. Whatever goes
     wrong here happens again, and is judged, when they are."""
     try:
-        own = context.object_activation if endpoint.objects_only else context.own_activation
-        activation = own()
+        object_activation = (
+            context.object_activation if endpoint.objects_only else context.own_activation
+        )
+        activation = object_activation()
     except StatusError:
         return endpoint.candidates
     told = observer if observer is not None and observer.hears_all else None
@@ -369,15 +375,15 @@ def _noted(planned: _Planned, context: RequestContext, notes: list[Note]) -> boo
         return True
     candidate = planned.candidate
     name = candidate.compiled.name
-    found = []
+    result = []
     try:
         for bound in candidate.bindings:
             matched = matching.matches(bound.plan, context) is not None
             outcome = Outcome.EVALUATED if matched else Outcome.BINDING_UNMATCHED
-            found.append(Note(outcome, name, bound.binding.name))
+            result.append(Note(outcome, name, bound.binding.name))
     except MatchError:
         return False
-    notes += found
+    notes += result
     return True
 
 
@@ -436,19 +442,19 @@ class _Dispatch:
             self._misconfigured(policy, hit)
             return True
         annotations: dict[str, list[str]] = {}
-        for found in matching.invocations(candidate, self.context):
-            if isinstance(found, matching.Misconfigured):
-                self._misconfigured(policy, found)
-            elif isinstance(found, matching.Passed):
-                if found.outcome is Outcome.PARAM_NOT_FOUND:
+        for invocation in matching.invocations(candidate, self.context):
+            if isinstance(invocation, matching.Misconfigured):
+                self._misconfigured(policy, invocation)
+            elif isinstance(invocation, matching.Passed):
+                if invocation.outcome is Outcome.PARAM_NOT_FOUND:
                     self.context.namespace_object()
-                self.folder.note(Note(found.outcome, policy.name, found.binding))
+                self.folder.note(Note(invocation.outcome, policy.name, invocation.binding))
             else:
                 try:
-                    self._invoke(candidate, found, hit, annotations)
+                    self._invoke(candidate, invocation, hit, annotations)
                 except ConversionError as error:
                     self._misconfigured(
-                        policy, matching.unconverted(found.bound, error, MATCH_CONSTRAINTS)
+                        policy, matching.unconverted(invocation.bound, error, MATCH_CONSTRAINTS)
                     )
         self.folder.annotate(policy.name, annotations)
         return True
@@ -463,10 +469,10 @@ class _Dispatch:
         policy, source = candidate.compiled, candidate.source
         binding = invocation.bound.binding
         results = []
-        for one in invocation.params:
-            name = params.param_name(one)
+        for item in invocation.params:
+            name = params.param_name(item)
             self.context.begin(policy.name, binding.name, name, hit)
-            evaluation = self.evaluator.evaluate(policy, hit, params.typed(one, source))
+            evaluation = self.evaluator.evaluate(policy, hit, params.typed(item, source))
             results.append((name, evaluation))
         for param, evaluation in results:
             self._enforce(policy.name, binding, param, evaluation)
@@ -491,18 +497,32 @@ class _Dispatch:
             detail, source = evaluation.ignored_failure.text, evaluation.ignored_failure.source
         self.folder.note(Note(outcome, policy, binding.name, param, detail, source))
 
-    def _misconfigured(self, policy: CompiledPolicy, why: matching.Misconfigured) -> None:
+    def _misconfigured(self, policy: CompiledPolicy, misconfigured: matching.Misconfigured) -> None:
         self.failed = True
-        is_open = why.is_open and self.leaves_open
+        is_open = misconfigured.is_open and self.leaves_open
         if is_open or policy.ignores_failures:
             outcome = Outcome.UNDECIDED if is_open else Outcome.CONFIGURATION_ERROR_IGNORED
             self.folder.note(
-                Note(outcome, policy.name, why.binding, detail=why.text, source=why.source)
+                Note(
+                    outcome,
+                    policy.name,
+                    misconfigured.binding,
+                    detail=misconfigured.text,
+                    source=misconfigured.source,
+                )
             )
             return
         cause = Cause.CONFIGURATION
         self.folder.add(
-            Decision(policy.name, why.binding, 0, why.source, Action.DENY, why.text, cause=cause)
+            Decision(
+                policy.name,
+                misconfigured.binding,
+                0,
+                misconfigured.source,
+                Action.DENY,
+                misconfigured.text,
+                cause=cause,
+            )
         )
 
 

@@ -407,8 +407,8 @@ def struct_of(kind: str, version: str) -> GroupVersionKind:
     """The kind whose Go struct reads it: for a version that the release does not serve, its best
     one; all have the same fields."""
     every = (
-        GroupVersionKind(ADMISSION_REGISTRATION, one, kind)
-        for one in (version, *registration.VERSIONS)
+        GroupVersionKind(ADMISSION_REGISTRATION, text, kind)
+        for text in (version, *registration.VERSIONS)
     )
     return next(
         (gvk for gvk in every if codec_for(gvk) is not None),
@@ -471,16 +471,16 @@ class RememberedDecoding(Generic[AnyKind]):
 
     def values(self, objects: Iterable[JsonObject]) -> list[AnyKind]:
         """Return the decoded values of objects with different names, in their order."""
-        made: dict[str, tuple[object, AnyKind | None, str]] = {}
+        result: dict[str, tuple[object, AnyKind | None, str]] = {}
         for obj in objects:
             name, spec = metadata.name(obj), obj.get("spec")
             found = self._known.get(name)
             if found is None or (found[0] is not spec and found[0] != spec):
-                made[name] = (spec, *self._decoded(obj))
+                result[name] = (spec, *self._decoded(obj))
             else:
-                made[name] = (spec, *found[1:])
-        self._known = made
-        return [value for _, value, _ in made.values() if value is not None]
+                result[name] = (spec, *found[1:])
+        self._known = result
+        return [value for _, value, _ in result.values() if value is not None]
 
     @property
     def problems(self) -> dict[str, str]:
@@ -506,7 +506,7 @@ def missing_kind(gvk: GroupVersionKind, version: str, *, also_gone: bool = False
         f"{releases.OLDEST_RELEASE[0]}.{minor}"
         for minor in range(releases.OLDEST_RELEASE[1], _MINORS_END)
     )
-    if not any(gvk in _known_kinds(one) for one in (known if also_gone else (releases.DEFAULT,))):
+    if not any(gvk in _known_kinds(text) for text in (known if also_gone else (releases.DEFAULT,))):
         return ""
     return f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"'
 

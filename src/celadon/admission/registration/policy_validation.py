@@ -72,9 +72,11 @@ def validate_match_resources(match: MatchResources, path: FieldPath) -> list[Fie
 def validate_mutating_operations(match: MatchResources, path: FieldPath) -> list[FieldError]:
     """Refuse operations without anything to mutate: deletions. The path has no indices, and
     exclusions are not looked at: both as upstream."""
-    at = path.child("resourceRules", "operations")
+    operations_path = path.child("resourceRules", "operations")
     return [
-        fieldpath.not_supported(at, fieldpath.NamedText(operation), MUTATING_OPERATIONS)
+        fieldpath.not_supported(
+            operations_path, fieldpath.NamedText(operation), MUTATING_OPERATIONS
+        )
         for rule in match.resource_rules
         for operation in rule.operations
         if operation not in MUTATING_OPERATIONS
@@ -92,12 +94,13 @@ def validate_named_rule(rule: Rule, path: FieldPath) -> list[FieldError]:
     errors: list[FieldError] = []
     seen: set[str] = set()
     for i, name in enumerate(rule.resource_names):
-        at = path.child("resourceNames").index(i)
+        field_path = path.child("resourceNames").index(i)
         errors += [
-            fieldpath.invalid(at, name, message) for message in name_rules.path_segment_name(name)
+            fieldpath.invalid(field_path, name, message)
+            for message in name_rules.path_segment_name(name)
         ]
         if name in seen:
-            errors.append(fieldpath.duplicate(at, name))
+            errors.append(fieldpath.duplicate(field_path, name))
         seen.add(name)
     return errors + validate_rule(rule, path)
 
@@ -138,8 +141,8 @@ def _exclusive(
     if not values:
         return [fieldpath.required(path)]
     if len(values) > 1 and ALL in values:
-        shown = GoValue(list(values), type_)
-        return [fieldpath.invalid(path, shown, f"if '*' is present, {demand}")]
+        go_value = GoValue(list(values), type_)
+        return [fieldpath.invalid(path, go_value, f"if '*' is present, {demand}")]
     return []
 
 
@@ -201,8 +204,8 @@ def validate_label_selector(
     checked only when `strict`."""
     errors = _match_labels(selector.get("matchLabels", {}), path.child("matchLabels"))
     for i, requirement in enumerate(selector.get("matchExpressions", ())):
-        at = path.child("matchExpressions").index(i)
-        errors += _requirement(requirement, at, strict=strict)
+        field_path = path.child("matchExpressions").index(i)
+        errors += _requirement(requirement, field_path, strict=strict)
     return errors
 
 
@@ -221,16 +224,18 @@ def _match_labels(labels: Mapping[str, str], path: FieldPath) -> list[FieldError
 def _requirement(requirement: JsonObject, path: FieldPath, *, strict: bool) -> list[FieldError]:
     errors: list[FieldError] = []
     operator, values = requirement["operator"], requirement.get("values", ())
-    at = path.child("values")
+    values_path = path.child("values")
     if operator in {"In", "NotIn"}:
         if not values:
             errors.append(
-                fieldpath.required(at, "must be specified when `operator` is 'In' or 'NotIn'")
+                fieldpath.required(
+                    values_path, "must be specified when `operator` is 'In' or 'NotIn'"
+                )
             )
     elif operator in {"Exists", "DoesNotExist"}:
         if values:
             detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            errors.append(fieldpath.forbidden(at, detail))
+            errors.append(fieldpath.forbidden(values_path, detail))
     else:
         value = fieldpath.NamedText(operator)
         errors.append(
@@ -243,7 +248,7 @@ def _requirement(requirement: JsonObject, path: FieldPath, *, strict: bool) -> l
     ]
     for i, value in enumerate(values if strict else ()):
         errors += [
-            fieldpath.invalid(at.index(i), value, message)
+            fieldpath.invalid(values_path.index(i), value, message)
             for message in name_rules.label_value(value)
         ]
     return errors
@@ -380,11 +385,13 @@ def validate_policy_parts(
             errors.append(fieldpath.required(path.child("resourceRules")))
         errors += check_constraints(spec.match_constraints, path)
     if old is None or not _same_conditions(spec, old):
-        known = frozenset(c.expression for c in old.match_conditions) if old else frozenset()
+        match_conditions = (
+            frozenset(c.expression for c in old.match_conditions) if old else frozenset()
+        )
         errors += validate_match_conditions(
             spec.match_conditions,
             SPEC.child("matchConditions"),
-            lambda text: scope.condition(text, stored=text in known),
+            lambda text: scope.condition(text, stored=text in match_conditions),
         )
     for i, variable in enumerate(spec.variables):
         stored = variable.expression in stored_variables
@@ -476,7 +483,7 @@ def validate_policy(
     """A defaulted policy; `old` is the stored object on update. Old validations are the only texts
     that make a variable an old expression."""
     spec = policy.spec
-    known = _Known.of(_EMPTY if old is None else old.spec)
+    of = _Known.of(_EMPTY if old is None else old.spec)
     scope = PolicyScope(
         version or current_release(),
         has_params=spec.param_kind is not None,
@@ -484,10 +491,8 @@ def validate_policy(
         runs=False,
     )
     errors = validate_object_meta(policy.metadata)
-    errors += validate_policy_parts(
-        spec, None if old is None else old.spec, scope, known.validations
-    )
-    return errors + _outcomes(policy, scope, known)
+    errors += validate_policy_parts(spec, None if old is None else old.spec, scope, of.validations)
+    return errors + _outcomes(policy, scope, of)
 
 
 def _outcomes(
@@ -507,8 +512,8 @@ def _outcomes(
             {"Key": a.key, "ValueExpression": a.value_expression} for a in spec.audit_annotations
         ]
         detail = f"must not have more than {policy_limits.AUDIT_ANNOTATIONS} auditAnnotations"
-        shown = GoValue(value, "[]admissionregistration.AuditAnnotation")
-        errors.append(fieldpath.invalid(annotations, shown, detail))
+        go_value = GoValue(value, "[]admissionregistration.AuditAnnotation")
+        errors.append(fieldpath.invalid(annotations, go_value, detail))
     seen: set[str] = set()
     for i, annotation in enumerate(spec.audit_annotations):
         path = annotations.index(i)
@@ -653,17 +658,17 @@ def _mutation(
     if chosen not in PATCH_TYPES:
         value = fieldpath.NamedText(chosen)
         return [fieldpath.not_supported(path.child("patchType"), value, PATCH_TYPES)]
-    given = {
+    data = {
         registration_types.APPLY_CONFIGURATION: mutation.apply_configuration,
         registration_types.JSON_PATCH: mutation.json_patch,
     }
-    expression = given.pop(chosen)
+    expression = data.pop(chosen)
     member = path.child(_MEMBERS[chosen])
     if expression is None:
         errors = [fieldpath.required(member, f"must be specified when patchType is {chosen}")]
     else:
         errors = _patch(expression, member.child("expression"), chosen, scope, known)
-    for other, text in given.items():
+    for other, text in data.items():
         if text is not None:
             name = _MEMBERS[other]
             detail = f"must not be specified when patchType is {chosen}"
@@ -745,8 +750,12 @@ def _param_ref(ref: registration_types.ParamRef, path: FieldPath) -> list[FieldE
     if not action:
         errors.append(fieldpath.required(path.child("parameterNotFoundAction")))
     elif action not in NOT_FOUND_ACTIONS:
-        at = path.child("parameterNotFoundAction")
-        errors.append(fieldpath.not_supported(at, fieldpath.NamedText(action), NOT_FOUND_ACTIONS))
+        parameter_not_found_action_path = path.child("parameterNotFoundAction")
+        errors.append(
+            fieldpath.not_supported(
+                parameter_not_found_action_path, fieldpath.NamedText(action), NOT_FOUND_ACTIONS
+            )
+        )
     return errors
 
 
@@ -770,8 +779,8 @@ def _validation_actions(spec: registration_types.BindingSpec) -> list[FieldError
             "must not contain both Deny and Warn (repeating the same validation failure "
             "information in the API response and headers serves no purpose)"
         )
-        shown = GoValue(list(actions), "[]admissionregistration.ValidationAction")
-        errors.append(fieldpath.invalid(path, shown, detail))
+        go_value = GoValue(list(actions), "[]admissionregistration.ValidationAction")
+        errors.append(fieldpath.invalid(path, go_value, detail))
     if not actions:
         errors.append(fieldpath.required(path, "at least one validation action is required"))
     return errors

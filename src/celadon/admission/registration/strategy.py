@@ -158,12 +158,14 @@ def _webhook(
     errors += _choice(hook.side_effects, allowed, path.child("sideEffects"))
     if hook.timeout_seconds is not None and hook.timeout_seconds not in TIMEOUT_SECONDS:
         detail = "the timeout value must be between 1 and 30 seconds"
-        at = path.child("timeoutSeconds")
-        errors.append(fieldpath.invalid(at, hook.timeout_seconds, detail))
+        timeout_seconds_path = path.child("timeoutSeconds")
+        errors.append(fieldpath.invalid(timeout_seconds_path, hook.timeout_seconds, detail))
     errors += _selector_errors(hook, path, strict=demands.label_values)
     if mutating:
-        at = path.child("reinvocationPolicy")
-        errors += _choice(hook.reinvocation_policy, policy_validation.REINVOCATION_POLICIES, at)
+        timeout_seconds_path = path.child("reinvocationPolicy")
+        errors += _choice(
+            hook.reinvocation_policy, policy_validation.REINVOCATION_POLICIES, timeout_seconds_path
+        )
     errors += validate_client_config(hook.client_config, path.child("clientConfig"))
     if demands.match_conditions:
         errors += _match_conditions(hook, path.child("matchConditions"), demands, version)
@@ -193,13 +195,15 @@ def _selector_errors(
 ) -> list[FieldError]:
     errors: list[FieldError] = []
     if hook.namespace_selector is not None:
-        at = path.child("namespaceSelector")
+        namespace_selector_path = path.child("namespaceSelector")
         errors += policy_validation.validate_label_selector(
-            hook.namespace_selector, at, strict=strict
+            hook.namespace_selector, namespace_selector_path, strict=strict
         )
     if hook.object_selector is not None:
-        at = path.child("objectSelector")
-        errors += policy_validation.validate_label_selector(hook.object_selector, at, strict=strict)
+        namespace_selector_path = path.child("objectSelector")
+        errors += policy_validation.validate_label_selector(
+            hook.object_selector, namespace_selector_path, strict=strict
+        )
     return errors
 
 
@@ -325,10 +329,10 @@ def _resolve(kind: registration_types.ParamKind, catalog: Catalog) -> _Resolved:
         group, version = parse_api_version(kind.api_version)
     except ApiVersionError:
         return _Resolved()
-    found = catalog.by_gvk(GroupVersionKind(group, version, kind.kind))
-    if found is None or not found.served:
+    resource = catalog.by_gvk(GroupVersionKind(group, version, kind.kind))
+    if resource is None or not resource.served:
         return _Resolved(group, version, parsed=True)
-    return _Resolved(group, version, found.gvr.resource, parsed=True, found=True)
+    return _Resolved(group, version, resource.gvr.resource, parsed=True, found=True)
 
 
 def check_policy(

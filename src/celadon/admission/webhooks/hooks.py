@@ -149,8 +149,8 @@ class HookSet:
         before = {} if known is None else known._compiled
         self._compiled: dict[int, tuple[WebhookConfiguration, list[OnDemandConditions]]] = {}
         hooks: list[Hook] = []
-        for is_static, given in ((True, self._static), (False, self._objects)):
-            for configuration in sorted(given, key=lambda one: one.name):
+        for is_static, item in ((True, self._static), (False, self._objects)):
+            for configuration in sorted(item, key=lambda configuration: configuration.name):
                 entry = before.get(id(configuration))
                 if entry is None:
                     webhooks = configuration.webhooks
@@ -199,7 +199,7 @@ class HookSet:
         is_exempt = kind.group == ADMISSION_REGISTRATION and kind.kind in EXEMPT
         seeing = (hook for hook in self.hooks if hook.static or not is_exempt)
         planned = ((hook, _plan(hook.webhook, target, catalog)) for hook in seeing)
-        return tuple(_Candidate(hook, found) for hook, found in planned if found is not None)
+        return tuple(_Candidate(hook, item) for hook, item in planned if item is not None)
 
 
 def _hooks(
@@ -333,8 +333,8 @@ def denied(hook: Hook, said: JsonObject | None) -> StatusError:
 
 def _sentence(hook: Hook, message: str, reason: str) -> str:
     denies = f"admission webhook {quote(hook.name)} denied the request"
-    why = message or reason
-    return f"{denies}: {why}" if why else f"{denies} without explanation"
+    detail = message or reason
+    return f"{denies}: {detail}" if detail else f"{denies} without explanation"
 
 
 def _details(said: JsonObject | None) -> StatusDetails | None:
@@ -352,8 +352,8 @@ def _details(said: JsonObject | None) -> StatusDetails | None:
 
 def _causes(said: Sequence[JsonObject]) -> tuple[StatusCause, ...]:
     return tuple(
-        StatusCause(one.get("message", ""), one.get("reason", ""), one.get("field", ""))
-        for one in said
+        StatusCause(item.get("message", ""), item.get("reason", ""), item.get("field", ""))
+        for item in said
     )
 
 
@@ -428,10 +428,10 @@ class CallError(Exception):
         return f"failed calling webhook {quote(hook)}: {self}"
 
 
-def failed_call(why: str, code: int | None = None) -> CallError:
+def failed_call(reason: str, code: int | None = None) -> CallError:
     """A call that was made and went wrong, by what answered or (without `code`) on the way."""
     code = code_of_failure(UNAVAILABLE) if code is None else code
-    return CallError(f"failed to call webhook: {why}", code)
+    return CallError(f"failed to call webhook: {reason}", code)
 
 
 def code_of_failure(code: int) -> int:
@@ -450,13 +450,13 @@ def require_success(reply: Reply, media_type: str, as_json: AsJson) -> None:
 def http_failure(reply: Reply, media_type: str, as_json: AsJson) -> tuple[str, int] | None:
     """Return why the body is no answer, and the code of that; None if it is one."""
     if reply.code != 101 and not 200 <= reply.code <= 206:
-        said = _said_status(reply.body, as_json)
-        if said is not None:
-            return str(said.get("message") or ""), int(said.get("code") or 0)
+        said_status = _said_status(reply.body, as_json)
+        if said_status is not None:
+            return str(said_status.get("message") or ""), int(said_status.get("code") or 0)
         return _code_text(reply, media_type), reply.code
     if not reply.body:
-        shown = "application/json" if reply.content_type is None else reply.content_type
-        text = f"0-length response with status code: {reply.code} and content type: {shown}"
+        message = "application/json" if reply.content_type is None else reply.content_type
+        text = f"0-length response with status code: {reply.code} and content type: {message}"
         return text, code_of_failure(UNAVAILABLE)
     return None
 
@@ -469,9 +469,9 @@ def _said_status(body: bytes, as_json: AsJson) -> JsonObject | None:
         found, document = request_bodies.interpret(as_json(body), STATUS_KIND)
     except (StatusError, UnreadableBody):
         return None
-    said = document.value
-    failed = found == STATUS_KIND and said.get("status") == status.FAILURE
-    return said if failed else None
+    value = document.value
+    failed = found == STATUS_KIND and value.get("status") == status.FAILURE
+    return value if failed else None
 
 
 def _code_text(reply: Reply, media_type: str) -> str:
@@ -483,9 +483,9 @@ def _code_text(reply: Reply, media_type: str) -> str:
         return _NOT_ACCEPTABLE
     if code in _SERVER_TEXT_CODES:
         return text
-    known = _CODE_TEXTS.get(code)
-    if known is not None:
-        return known
+    code_text = _CODE_TEXTS.get(code)
+    if code_text is not None:
+        return code_text
     if code >= 500:
         return f"an error on the server ({quote(text)}) has prevented the request from succeeding"
     return f"the server responded with the status code {code} but did not return more information"

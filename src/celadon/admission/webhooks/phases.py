@@ -210,9 +210,9 @@ class MutatingPhase:
             if isinstance(selected, Excluded):
                 self.notes.excluded.append(selected)
             elif selected is not None:
-                made, mutated = yield from self._asked(selected, context, number)
-                if made is not None:
-                    request = replace(request, object=made, size=None)
+                result, mutated = yield from self._asked(selected, context, number)
+                if result is not None:
+                    request = replace(request, object=result, size=None)
                 if mutated:
                     state.changed()
                     self.wants_another = True
@@ -224,9 +224,9 @@ class MutatingPhase:
     def _asked(self, selected: Selected, context: RequestContext, number: int) -> Asking:
         """One hook, whose failure may be ignored."""
         hook = selected.hook
-        made, mutated = None, False
+        none, mutated = None, False
         try:
-            made, mutated = yield from self._called(selected, context, number)
+            none, mutated = yield from self._called(selected, context, number)
         except CallError as error:
             self._failed(hook, error, number)
         except ConversionError as error:
@@ -237,7 +237,7 @@ class MutatingPhase:
         finally:
             if hook not in self.notes.unasked:
                 self.notes.mutation(hook, number, mutated=mutated)
-        return made, mutated
+        return none, mutated
 
     def _called(self, selected: Selected, context: RequestContext, number: int) -> Asking:
         hook = selected.hook
@@ -257,12 +257,12 @@ class MutatingPhase:
             self.notes.calls.append(CallRecord.denial(hook, denial))
             raise denial
         try:
-            made, mutated = self._patched(selected, context, answer, number)
+            result, mutated = self._patched(selected, context, answer, number)
         except StatusError as error:
             self.notes.calls.append(CallRecord.own_error(hook, error))
             raise
         self.notes.calls.append(CallRecord(hook, rejected=False))
-        return made, mutated
+        return result, mutated
 
     def _patched(
         self, selected: Selected, context: RequestContext, answer: HookAnswer, number: int
@@ -281,15 +281,15 @@ class MutatingPhase:
             document = apply_json_patch(before, operations)
         except JsonPatchError as error:
             raise status.internal_error(str(error)) from None
-        decoded, made = self._readmit(document, hit.kind)
+        decoded, result = self._readmit(document, hit.kind)
         self.notes.patch(hook, number, operations)
         mutated = self._coarse_times or decoded != before
         self._coarse_times = False
-        return self._converted_back(made, hit, context), mutated
+        return self._converted_back(result, hit, context), mutated
 
-    def _converted_back(self, made: JsonObject, hit: Hit, context: RequestContext) -> JsonObject:
+    def _converted_back(self, obj: JsonObject, hit: Hit, context: RequestContext) -> JsonObject:
         kind = context.request.kind
-        return made if hit.kind == kind else self._world.convert(made, kind)
+        return obj if hit.kind == kind else self._world.convert(obj, kind)
 
     def _failed(self, hook: Hook, error: CallError, number: int) -> None:
         if not error.canceled:
@@ -306,27 +306,27 @@ def _operations(patch: bytes) -> list[Any]:
     if not patch:
         return []
     try:
-        found = read_patch(patch.decode("utf-8", "replace")).value
+        value = read_patch(patch.decode("utf-8", "replace")).value
     except JsonSyntaxError as error:
         raise _undecodable(str(error)) from None
-    if found is None:
+    if value is None:
         return []
-    if not isinstance(found, list):
-        raise _undecodable(_mismatch(found, "jsonpatch.Patch"))
-    for operation in found:
+    if not isinstance(value, list):
+        raise _undecodable(_mismatch(value, "jsonpatch.Patch"))
+    for operation in value:
         if operation is not None and not isinstance(operation, dict):
             raise _undecodable(_mismatch(operation, "jsonpatch.Operation"))
-    return [operation or {} for operation in found]
+    return [operation or {} for operation in value]
 
 
-def _mismatch(found: object, wanted: str) -> str:
-    return f"json: cannot unmarshal {json_kind(found)} into Go value of type {wanted}"
+def _mismatch(obj: object, expected: str) -> str:
+    return f"json: cannot unmarshal {json_kind(obj)} into Go value of type {expected}"
 
 
-def _undecodable(why: str) -> Exception:
+def _undecodable(reason: str) -> Exception:
     if not is_since("1.34"):
-        return status.internal_error(why)
-    return CallError(f"received undecodable patch in webhook response: {why}")
+        return status.internal_error(reason)
+    return CallError(f"received undecodable patch in webhook response: {reason}")
 
 
 # --- The validating phase ----------------------------------------------------
@@ -359,15 +359,15 @@ class ValidatingPhase:
         self._as_json = as_json
         self._places: dict[str, int] = {}
         selected: list[Selected] = []
-        for one in hooks.selected(request, world):
-            if isinstance(one, Excluded):
-                self.notes.excluded.append(one)
+        for item in hooks.selected(request, world):
+            if isinstance(item, Excluded):
+                self.notes.excluded.append(item)
             else:
-                self._places[one.hook.uid] = len(selected)
-                selected.append(one)
+                self._places[item.hook.uid] = len(selected)
+                selected.append(item)
         context = RequestContext(request, world)
-        for one in selected:
-            self._begin(one, context, new_uid)
+        for item in selected:
+            self._begin(item, context, new_uid)
 
     def answer(self, call: Call, reply: Reply | NoReply) -> None:
         """Take in what came of a call, in the order in which the answers arrive."""

@@ -89,12 +89,12 @@ def begin_call(selected: hooks.Selected, context: RequestContext, uid: str) -> C
     if request.dry_run and hook.webhook.side_effects not in hooks.WITHOUT_SIDE_EFFECTS:
         raise hooks.dry_run_unsupported(hook)
     accepted = hook.webhook.admission_review_versions
-    version = next((one for one in accepted if one in KNOWN_VERSIONS), None)
+    version = next((text for text in accepted if text in KNOWN_VERSIONS), None)
     if version is None:
-        known = ", ".join(KNOWN_VERSIONS)
+        join = ", ".join(KNOWN_VERSIONS)
         raise hooks.CallError(
             "could not create admission objects: webhook does not accept known AdmissionReview "
-            f"versions ({known})",
+            f"versions ({join})",
             400,
         )
     obj, old = context.objects(hit.kind)
@@ -178,11 +178,11 @@ def media_type(reply: hooks.Reply) -> str:
     """Return the media type of an answer. Raises CallError for a header that cannot be read."""
     if reply.content_type is None:
         return "application/json"
-    found = parse_media_type(reply.content_type)
-    if found is None:
-        why = media_type_complaint(reply.content_type)
-        raise hooks.failed_call(f"Internal error occurred: {why}", 500)
-    return found
+    result = parse_media_type(reply.content_type)
+    if result is None:
+        reason = media_type_complaint(reply.content_type)
+        raise hooks.failed_call(f"Internal error occurred: {reason}", 500)
+    return result
 
 
 def _cause(error: StatusError) -> str:
@@ -275,5 +275,5 @@ def _verify_patch(patch: str, patch_type: str | None, *, mutating: bool) -> None
         raise _invalid('webhook returned invalid response.patchType of ""')
 
 
-def _invalid(why: str) -> hooks.CallError:
-    return hooks.CallError(f"received invalid webhook response: {why}")
+def _invalid(reason: str) -> hooks.CallError:
+    return hooks.CallError(f"received invalid webhook response: {reason}")

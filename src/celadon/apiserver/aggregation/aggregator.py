@@ -119,20 +119,20 @@ class RemoteDiscovery:
         """The versions of other servers: the same value until something changes."""
         services = self._view.current()
         if self._offered[0] is not services:
-            made = tuple(self._version(service) for service in services.by_version.values())
-            self._offered = services, made
+            versions = tuple(self._version(service) for service in services.by_version.values())
+            self._offered = services, versions
         return self._offered[1]
 
-    def _version(self, one: RemoteApiService) -> RemoteVersion:
-        known = self._known.get(one.name)
+    def _version(self, service: RemoteApiService) -> RemoteVersion:
+        known = self._known.get(service.name)
         document = None
         if known is not None:
             freshness = "Current" if known.is_fresh else "Stale"
             document = {**known.document, "freshness": freshness}
         return RemoteVersion(
-            one.group_version,
-            one.group_priority,
-            one.version_priority,
+            service.group_version,
+            service.group_priority,
+            service.version_priority,
             document,
             "" if known is None else known.openapi,
             None if known is None else known.swagger,
@@ -218,7 +218,7 @@ class RemoteDiscovery:
         from celadon.apiserver.go_network import UnusableRoots
 
         servers = self._servers()
-        held = HeldBytes(servers.room)
+        held_bytes = HeldBytes(servers.room)
         try:
             headers: tuple[Header, ...] = (
                 *(("Host", servers.host(service)), ("Accept", accept)),
@@ -226,15 +226,15 @@ class RemoteDiscovery:
             )
             async with asyncio.timeout(SECONDS):
                 response = await servers.ask(service, "GET", path, headers)
-                return await read_answer(response, MOST_BYTES, held)
+                return await read_answer(response, MOST_BYTES, held_bytes)
         except (NetworkFailure, UnusableRoots, TimeoutError) as error:
             raise DiscoveryFailed(str(error)) from None
         finally:
-            held.give_back()
+            held_bytes.give_back()
 
 
 def _is_aggregated(media_type: str) -> bool:
-    parameters = {one.strip() for one in media_type.split(";")}
+    parameters = {text.strip() for text in media_type.split(";")}
     return {f"g={DISCOVERY}", "as=APIGroupDiscoveryList"} <= parameters
 
 
@@ -288,9 +288,9 @@ class Aggregator:
 
     def lookouts(self, look: Callable[[str], Awaitable[bool]], seconds: float) -> Lookouts:
         """Return more lookouts, which end with this aggregator."""
-        made = Lookouts(look, seconds)
-        self._lookouts.append(made)
-        return made
+        lookouts = Lookouts(look, seconds)
+        self._lookouts.append(lookouts)
+        return lookouts
 
     def is_given(self, namespace: str, name: str, port: int) -> bool:
         """Tell whether the command line says where a Service's port is."""
@@ -301,8 +301,8 @@ class Aggregator:
         services = self.services.current()
         if not services.by_version or not path.startswith(_DESCRIPTIONS):
             return services.serving(path)
-        found = services.serving(path.removeprefix(OPENAPI))
-        return found if found is not None and self.discovery.describes(found.name) else None
+        service = services.serving(path.removeprefix(OPENAPI))
+        return service if service is not None and self.discovery.describes(service.name) else None
 
     def offered(self) -> tuple[RemoteVersion, ...]:
         """Return the versions that extension servers offer."""

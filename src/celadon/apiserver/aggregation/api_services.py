@@ -54,9 +54,11 @@ class ProxySettings:
             "requestheader-uid-headers": self.uid_headers,
         }
         for flag, values in lists.items():
-            if not all(one.strip() for one in values):
+            if not all(value.strip() for value in values):
                 return f'empty value in "{flag}"'
-        if self.uid_headers and "x-remote-uid" not in (one.lower() for one in self.uid_headers):
+        if self.uid_headers and "x-remote-uid" not in (
+            uid_header.lower() for uid_header in self.uid_headers
+        ):
             return (
                 "--requestheader-uid-headers is set without specifying the standard X-Remote-Uid "
                 "header - API aggregation will not work"
@@ -73,7 +75,7 @@ class ProxySettings:
         `extension-apiserver-authentication`. Raises OSError."""
         if self.authorities is None:
             return {}
-        found = {
+        result = {
             "requestheader-allowed-names": _list(self.allowed_names),
             "requestheader-client-ca-file": self.authorities.read_text("utf-8", "replace"),
             "requestheader-extra-headers-prefix": _list(self.extra_prefixes),
@@ -82,8 +84,8 @@ class ProxySettings:
             "requestheader-username-headers": _list(self.user_headers),
         }
         if not self.uid_headers:
-            del found["requestheader-uid-headers"]
-        return found
+            del result["requestheader-uid-headers"]
+        return result
 
 
 def _list(values: tuple[str, ...]) -> str:
@@ -164,30 +166,33 @@ class ApiServiceView:
         """Return the APIServices as they are stored now: the same object until something
         changes."""
         if self._mirror.refresh():
-            made = self._made()
-            if made != self._current:
-                self._current = made
+            services = self._made()
+            if services != self._current:
+                self._current = services
         return self._current
 
     @on_loop
     def unavailable(self) -> Mapping[tuple[str, ...], float]:
         """Return 1 for each APIService that is known not to be available, 0 for every other one."""
         services = self.current()
-        names = (metadata.name(one.object) for one in self._mirror)
+        names = (metadata.name(item.object) for item in self._mirror)
         found = ((name, services.named(name)) for name in names)
-        return {(name,): float(one is not None and not one.is_available) for name, one in found}
+        return {
+            (name,): float(service is not None and not service.is_available)
+            for name, service in found
+        }
 
     def _made(self) -> RemoteApiServices:
-        objects = (one.object for one in self._mirror)
+        objects = (item.object for item in self._mirror)
         self._read = {metadata.name(obj): (obj, self._said_by(obj)) for obj in objects}
-        found = (said for _, said in self._read.values() if said is not None)
-        return RemoteApiServices({one.group_version: one for one in found})
+        read = (service for _, service in self._read.values() if service is not None)
+        return RemoteApiServices({service.group_version: service for service in read})
 
     def _said_by(self, obj: JsonObject) -> RemoteApiService | None:
         """Read an APIService, unless it has not changed since it was read: there may be
         thousands."""
-        known = self._read.get(metadata.name(obj))
-        return known[1] if known is not None and known[0] is obj else remote_api_service(obj)
+        read = self._read.get(metadata.name(obj))
+        return read[1] if read is not None and read[0] is obj else remote_api_service(obj)
 
 
 def remote_api_service(obj: JsonObject) -> RemoteApiService | None:
@@ -239,18 +244,18 @@ class Lookouts:
 
     def wake(self, name: str) -> None:
         """Look at a server now; there is something to see."""
-        known = self._tasks.get(name)
-        if known is not None:
-            known[1].set()
+        task = self._tasks.get(name)
+        if task is not None:
+            task[1].set()
             return
         woken = asyncio.Event()
         self._tasks[name] = asyncio.ensure_future(self._watch(name, woken)), woken
 
     def forget(self, name: str) -> None:
         """Look no more at a server that is gone."""
-        known = self._tasks.pop(name, None)
-        if known is not None:
-            known[0].cancel()
+        pop = self._tasks.pop(name, None)
+        if pop is not None:
+            pop[0].cancel()
 
     async def aclose(self) -> None:
         """Look at no server any more."""

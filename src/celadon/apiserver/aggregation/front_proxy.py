@@ -116,7 +116,8 @@ def asking_headers(user: User) -> Iterator[Header]:
 def _header_key(key: str) -> str:
     """Encode a key with `%` before the number of each byte that no header's name may have."""
     return "".join(
-        chr(one) if chr(one) in _IN_HEADER_NAMES else f"%{one:02X}" for one in key.encode()
+        chr(number) if chr(number) in _IN_HEADER_NAMES else f"%{number:02X}"
+        for number in key.encode()
     )
 
 
@@ -130,8 +131,8 @@ def forwarded_headers(
     """Yield the headers of a request that go on, and those that are added. `host` is the other
     server's, `path` is percent-encoded."""
     # What `Connection` names is for this hop only, so it ends here.
-    own = request.header("connection").split(",")
-    dropped = {one.strip().lower() for one in own}
+    header = request.header("connection").split(",")
+    dropped = {text.strip().lower() for text in header}
     for name, value in request.headers:
         if (
             name not in _NOT_SENT
@@ -155,12 +156,12 @@ def upgrade_headers(request: HttpRequest, audit_id: str) -> Iterator[Header]:
         if name in ("connection", "upgrade"):
             yield _canonical(name), value
         elif name == "sec-websocket-protocol":
-            offered = [one.strip() for one in value.split(",")]
+            offered = [text.strip() for text in value.split(",")]
             # The token is in the list of protocols, since browsers cannot set a header for a
             # WebSocket (k8s.io/apiserver `pkg/authentication/request/websocket`).
-            kept = [one for one in offered if not one.startswith(_TOKEN_PROTOCOL)]
-            if kept:
-                yield name, ", ".join(kept)
+            result = [text for text in offered if not text.startswith(_TOKEN_PROTOCOL)]
+            if result:
+                yield name, ", ".join(result)
         elif name not in _NOT_SENT and not name.startswith(_NOT_SENT_PREFIXES):
             yield name, value
     if not request.header_values("user-agent"):
@@ -504,11 +505,14 @@ class FrontProxy:
         """The answer to a client that wants to go on with another protocol."""
         target = encoded_path(urllib.parse.unquote(request.path)) + encoded_query(request)
         headers = (("Host", host), *upgrade_headers(request, audit_id), *asking_headers(user))
-        lines = [f"{request.method} {target} HTTP/1.1", *(f"{one}: {it}" for one, it in headers)]
+        lines = [
+            f"{request.method} {target} HTTP/1.1",
+            *(f"{header}: {text}" for header, text in headers),
+        ]
         sent = "\r\n".join((*lines, "", "")).encode("utf-8", "replace") + request.body
         try:
             async with asyncio.timeout(UPGRADE_SECONDS):
-                found = await self.servers.upgrade(service, sent)
+                connection = await self.servers.upgrade(service, sent)
         except UnusableRoots as error:
             return refusal(500, str(error))
         except NetworkFailure as error:
@@ -516,18 +520,18 @@ class FrontProxy:
         except TimeoutError:
             return refusal(503, "context deadline exceeded")
         try:
-            code, kind, length = _read_head(found.head)
+            code, kind, length = _read_head(connection.head)
             if code == 101:
-                return HttpAnswer(code, stream=found.received(), tunnel=found)
+                return HttpAnswer(code, stream=connection.received(), tunnel=connection)
             # As `tryUpgrade` of k8s.io/apimachinery `pkg/util/proxy/upgradeaware.go`, with its
             # texts.
             if code < 400:
                 answer = refusal(503, f"invalid upgrade response: status code {code}")
             else:
-                answer = HttpAnswer(code, kind, await found.body(length), (NOT_KEPT,))
+                answer = HttpAnswer(code, kind, await connection.body(length), (NOT_KEPT,))
         except NetworkFailure as error:
             answer = refusal(503, str(error))
-        await found.aclose()
+        await connection.aclose()
         return answer
 
     async def _passed_on(
@@ -603,12 +607,12 @@ def _head_of(response: httpcore.Response) -> HttpAnswer:
         if name.lower() == "connection"
         for one in value.split(",")
     }
-    kept = tuple(
+    result = tuple(
         (name, value)
         for name, value in texts
         if name.lower() not in _NOT_RETURNED and name.lower() not in dropped
     )
-    return HttpAnswer(response.status, _media_type(response), headers=(NOT_KEPT, *kept))
+    return HttpAnswer(response.status, _media_type(response), headers=(NOT_KEPT, *result))
 
 
 def _length(response: httpcore.Response) -> int:

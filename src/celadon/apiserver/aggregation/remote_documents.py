@@ -87,7 +87,7 @@ class _Index(msgspec.Struct):
 def read_index(body: bytes) -> Mapping[str, str]:
     """Return where documents in OpenAPI v3 are, by their paths. Raises ValueError."""
     paths = _decoded(body, _Index).paths
-    return {path: one.url for path, one in paths.items()}
+    return {path: url.url for path, url in paths.items()}
 
 
 def read_swagger(body: bytes, prefix: str) -> JsonDict:
@@ -108,35 +108,39 @@ def read_aggregated(body: bytes) -> Mapping[GroupVersion, JsonDict]:
 def read_list(body: bytes, version: str) -> JsonDict:
     """A list of resources as a version of an aggregated document. Raises ValueError."""
     listed = _decoded(body, _List).resources
-    made: dict[str, _Resource] = {}
-    for one in listed:
-        name, slash, below = one.name.partition("/")
-        kind = _Kind(one.group, one.version, one.kind)
-        scope = "Namespaced" if one.namespaced else "Cluster"
+    result: dict[str, _Resource] = {}
+    for item in listed:
+        name, slash, below = item.name.partition("/")
+        kind = _Kind(item.group, item.version, item.kind)
+        scope = "Namespaced" if item.namespaced else "Cluster"
         if not slash:
-            before = made.get(name)
-            made[name] = _Resource(
-                *(name, kind, scope, one.singular_name, one.verbs),
-                *(one.short_names, one.categories, None if before is None else before.subresources),
+            before = result.get(name)
+            result[name] = _Resource(
+                *(name, kind, scope, item.singular_name, item.verbs),
+                *(
+                    item.short_names,
+                    item.categories,
+                    None if before is None else before.subresources,
+                ),
             )
             continue
-        parent = made.setdefault(name, _Resource(name, _Kind(), scope))
+        parent = result.setdefault(name, _Resource(name, _Kind(), scope))
         if parent.subresources is None:
             parent.subresources = []
-        parent.subresources.append(_Below(below, kind, verbs=one.verbs))
-    return _shown(_Version(version, list(made.values())))
+        parent.subresources.append(_Below(below, kind, verbs=item.verbs))
+    return _shown(_Version(version, list(result.values())))
 
 
 def _shown(version: _Version) -> JsonDict:
-    for one in version.resources or ():
-        one.response_kind = one.response_kind or _Kind()
-        one.scope, one.singular_resource = one.scope or "", one.singular_resource or ""
-        for below in one.subresources or ():
+    for item in version.resources or ():
+        item.response_kind = item.response_kind or _Kind()
+        item.scope, item.singular_resource = item.scope or "", item.singular_resource or ""
+        for below in item.subresources or ():
             below.response_kind = below.response_kind or _Kind()
-    made: JsonDict = msgspec.to_builtins(version)
-    for resource in made.get("resources", ()):
+    to_builtins: JsonDict = msgspec.to_builtins(version)
+    for resource in to_builtins.get("resources", ()):
         resource.setdefault("verbs", None)
-    return made
+    return to_builtins
 
 
 def _decoded(body: bytes, kind: type[T]) -> T:

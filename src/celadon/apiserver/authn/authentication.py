@@ -70,69 +70,69 @@ def read_token_file(text: str, path: str) -> TokenFile:
     return TokenFile(users, tuple(warnings))
 
 
-def _found(what: str, path: str, number: int) -> str:
-    return f"{what} token has been found in token file '{path}', record number '{number}'"
+def _found(subject: str, path: str, number: int) -> str:
+    return f"{subject} token has been found in token file '{path}', record number '{number}'"
 
 
 def _records(text: str) -> Iterator[Sequence[str]]:
     lines = text.replace("\r\n", "\n").split("\n")
-    at = 0
-    while at < len(lines):
-        if not lines[at]:
-            at += 1
+    index = 0
+    while index < len(lines):
+        if not lines[index]:
+            index += 1
             continue
-        record, at = _record(lines, at)
+        record, index = _record(lines, index)
         yield record
 
 
 def _record(lines: Sequence[str], start: int) -> tuple[list[str], int]:
     """A record, which may go over several lines, and the index of the line after it."""
     fields: list[str] = []
-    at, column = start, 0
+    index, column = start, 0
     while True:
-        line = lines[at]
+        line = lines[index]
         if line.startswith('"', column):
-            value, at, column = _quoted(lines, start, at, column)
-            line = lines[at]
+            value, index, column = _quoted(lines, start, index, column)
+            line = lines[index]
         else:
             end = line.find(",", column)
             end = len(line) if end < 0 else end
             value = line[column:end]
             if '"' in value:
                 where = column + value.index('"')
-                raise _error(start, at, where, 'bare " in non-quoted field')
+                raise _error(start, index, where, 'bare " in non-quoted field')
             column = end
         fields.append(value)
         if column >= len(line):
-            return fields, at + 1
+            return fields, index + 1
         column += 1
 
 
-def _quoted(lines: Sequence[str], start: int, at: int, column: int) -> tuple[str, int, int]:
+def _quoted(lines: Sequence[str], start: int, index: int, column: int) -> tuple[str, int, int]:
     """The value, and the line and column where it ends: at a comma or at the end of a line."""
     value, column = "", column + 1
     while True:
-        line = lines[at]
+        line = lines[index]
         end = line.find('"', column)
         if end < 0:
             value += line[column:] + "\n"
-            at, column = at + 1, 0
-            if at == len(lines):
-                raise _error(start, at - 1, len(line), 'extraneous or missing " in quoted-field')
+            index, column = index + 1, 0
+            if index == len(lines):
+                raise _error(start, index - 1, len(line), 'extraneous or missing " in quoted-field')
             continue
         value += line[column:end]
         column = end + 1
         if line.startswith('"', column):
             value, column = value + '"', column + 1
         elif column == len(line) or line[column] == ",":
-            return value, at, column
+            return value, index, column
         else:
-            raise _error(start, at, end, 'extraneous or missing " in quoted-field')
+            raise _error(start, index, end, 'extraneous or missing " in quoted-field')
 
 
-def _error(start: int, line: int, column: int, what: str) -> TokenFileError:
+def _error(start: int, line: int, column: int, subject: str) -> TokenFileError:
     record = f"record on line {start + 1}; " if line != start else ""
-    return TokenFileError(f"{record}parse error on line {line + 1}, column {column + 1}: {what}")
+    return TokenFileError(f"{record}parse error on line {line + 1}, column {column + 1}: {subject}")
 
 
 UNKNOWN_AUTHORITY: Final = "x509: certificate signed by unknown authority"
@@ -211,29 +211,29 @@ class Authenticator:
             known = self._known.get(token)
             if known is not None and self.tokens.users.get(token) is known.user:
                 return known.found
-        wanted = self.api_audiences if audiences is None else tuple(audiences)
+        api_audiences = self.api_audiences if audiences is None else tuple(audiences)
         errors: list[str] = []
         if credentials.certificate is not None:
             user, why = self._shown_by(credentials.certificate, credentials, now)
             if user is not None:
-                return Authentication(_completed(user), wanted)
+                return Authentication(_completed(user), api_audiences)
             errors += why
         if token:
             # upstream's own token of the loopback, which is tried first, says so of every other
             errors.insert(0, INVALID_TOKEN)
             try:
-                found = self._bearer(token, wanted, now)
+                authentication = self._bearer(token, api_audiences, now)
             except TokenRefused as error:
                 errors.append(str(error))
             else:
                 if audiences is None:
-                    self._remember(token, found)
-                return found
+                    self._remember(token, authentication)
+                return authentication
         if errors:
             return Authentication(None, error=aggregated(errors), warnings=warnings)
         if not self.anonymous:
             return Authentication(None, warnings=warnings)
-        return Authentication(User(ANONYMOUS, (UNAUTHENTICATED,)), wanted, warnings=warnings)
+        return Authentication(User(ANONYMOUS, (UNAUTHENTICATED,)), api_audiences, warnings=warnings)
 
     def _shown_by(
         self, certificate: bytes, credentials: Credentials, now: datetime.datetime
@@ -255,12 +255,12 @@ class Authenticator:
             own = partial(certificate_user, certificate, now, has_uid=self.certificate_uids)
             ways.append((SignedFor.CLIENTS, own))
         errors = []
-        for signed_for, shown in ways:
+        for signed_for, way in ways:
             if signed_for not in credentials.signed_for:
                 errors.append(UNKNOWN_AUTHORITY)
                 continue
             try:
-                user = shown()
+                user = way()
             except CertificateRefused as error:
                 errors.append(str(error))
                 continue
@@ -268,22 +268,22 @@ class Authenticator:
                 return user, []
         return None, errors
 
-    def _remember(self, token: str, found: Authentication) -> None:
+    def _remember(self, token: str, authentication: Authentication) -> None:
         user = self.tokens.users.get(token)
         if user is not None and len(self._known) < _REMEMBERED:
-            self._known[token] = _Known(user, found)
+            self._known[token] = _Known(user, authentication)
 
     def _bearer(
         self, token: str, audiences: tuple[str, ...], now: datetime.datetime
     ) -> Authentication:
         """Return whose token it is. Raises TokenRefused."""
-        found = self._of_file(token, audiences)
-        if found is None and self.accounts is not None:
-            found = self.accounts.authenticate(token, audiences, now)
-        if found is None:
+        bearer = self._of_file(token, audiences)
+        if bearer is None and self.accounts is not None:
+            bearer = self.accounts.authenticate(token, audiences, now)
+        if bearer is None:
             raise TokenRefused(INVALID_TOKEN)
-        user = _completed(found.user)
-        return Authentication(user, found.audiences, annotations=found.annotations)
+        user = _completed(bearer.user)
+        return Authentication(user, bearer.audiences, annotations=bearer.annotations)
 
     def _of_file(self, token: str, audiences: tuple[str, ...]) -> TokenBearer | None:
         """A token of the file is good for the server's own audiences only."""

@@ -78,12 +78,12 @@ def _uid(subject: Subject) -> str:
     given = [text for kind, text in subject if kind == _UID]
     if None in given:
         raise CertificateRefused("unable to parse UID into a string")
-    found = _texts(subject, _UID)
-    if len(found) > 1:
-        raise CertificateRefused(f"expected 1 UID, but found multiple: [{' '.join(found)}]")
-    if found == ("",):
+    texts = _texts(subject, _UID)
+    if len(texts) > 1:
+        raise CertificateRefused(f"expected 1 UID, but found multiple: [{' '.join(texts)}]")
+    if texts == ("",):
         raise CertificateRefused("UID cannot be an empty string")
-    return found[0] if found else ""
+    return texts[0] if texts else ""
 
 
 def _for_clients(certificate: x509.Certificate) -> bool:
@@ -126,8 +126,8 @@ def vouched_user(
 
 def _values(headers: Sequence[Header], names: Sequence[str]) -> Iterator[str]:
     """Yield the values of headers, in the order of their names."""
-    for wanted in names:
-        yield from (value for name, value in headers if name == wanted.lower())
+    for text in names:
+        yield from (value for name, value in headers if name == text.lower())
 
 
 def _first(headers: Sequence[Header], names: Sequence[str]) -> str:
@@ -137,10 +137,10 @@ def _first(headers: Sequence[Header], names: Sequence[str]) -> str:
 
 
 def _extra(headers: Sequence[Header], prefixes: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for prefix in (one.lower() for one in prefixes):
+    result: dict[str, tuple[str, ...]] = {}
+    for prefix in (prefix.lower() for prefix in prefixes):
         for name, value in headers:
             if name.startswith(prefix):
                 key = extra_key(name[len(prefix) :])
-                found[key] = (*found.get(key, ()), value)
-    return found
+                result[key] = (*result.get(key, ()), value)
+    return result

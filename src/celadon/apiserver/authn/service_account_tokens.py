@@ -69,8 +69,8 @@ class SignerOnDemand:
         # late: see above
         from celadon.apiserver.authn.signing_keys import public_keys, verify
 
-        others = [key for pem in self._more for key in public_keys(pem)]
-        verify(token, (self.signer().public_key, *others))
+        more = [key for pem in self._more for key in public_keys(pem)]
+        verify(token, (self.signer().public_key, *more))
 
 
 LEEWAY: Final = datetime.timedelta(minutes=1)
@@ -121,22 +121,22 @@ def token_claims(
     warn_after: int = 0,
 ) -> JsonDict:
     """`seconds` and `warn_after` count from now; no warning if the latter is 0."""
-    at = int(now.timestamp())
+    index = int(now.timestamp())
     namespace = metadata.namespace(account)
     private: JsonDict = {"namespace": namespace, "serviceaccount": _reference(account)}
     for name, obj in (("pod", bound.pod), ("secret", bound.secret), ("node", bound.node)):
         if obj is not None:
             private[name] = _reference(obj)
     if warn_after:
-        private["warnafter"] = at + warn_after
+        private["warnafter"] = index + warn_after
     return {
         "aud": list(audiences),
-        "exp": at + seconds,
-        "iat": at,
+        "exp": index + seconds,
+        "iat": index,
         "iss": issuer,
         "jti": token_id,
         KUBERNETES: private,
-        "nbf": at,
+        "nbf": index,
         "sub": service_account_user(namespace, metadata.name(account)).name,
     }
 
@@ -181,44 +181,44 @@ def read_claims(payload: bytes) -> JsonObject:
     members = decoded_json(payload)
     if not isinstance(members, Members):
         raise TokenRefused(wrong_type(members, "jwt.Claims"))
-    found: JsonDict = {}
+    result: JsonDict = {}
     for fields in (_PUBLIC, _PRIVATE):
         faults: list[str] = []
         try:
-            found |= _read(members, fields, faults)
+            result |= _read(members, fields, faults)
         except ValueError as error:
             raise TokenRefused(str(error)) from None
         if faults:
             raise TokenRefused(faults[0])
-    return found
+    return result
 
 
 def _read(members: Members, fields: _Fields, faults: list[str]) -> JsonDict:
     """A wrong type is told at the end, as go-jose does; what else is wrong raises ValueError."""
-    found: JsonDict = {}
+    result: JsonDict = {}
     for name, value in members.without_doubles().items():
         kind = fields.get(name)
         if kind == _AUDIENCE:
-            found[name] = _audiences(value)
+            result[name] = _audiences(value)
         elif value is None or kind is None:
             continue
         elif kind == _DATE:
-            found[name] = _date(value)
+            result[name] = _date(value)
         elif isinstance(kind, tuple) and isinstance(value, Members):
-            found[name] = _read(value, kind[1], faults)
+            result[name] = _read(value, kind[1], faults)
         elif kind == _TEXT and isinstance(value, str):
-            found[name] = LONE_SURROGATE.sub("\ufffd", value)
+            result[name] = LONE_SURROGATE.sub("\ufffd", value)
         else:
             faults.append(wrong_type(value, kind if isinstance(kind, str) else kind[0]))
-    return found
+    return result
 
 
 def _audiences(value: object) -> tuple[str, ...]:
     """Read the audiences of a claim. Raises ValueError."""
     texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ValueError(NO_AUDIENCE)
-    return tuple(LONE_SURROGATE.sub("\ufffd", one) for one in texts)
+    return tuple(LONE_SURROGATE.sub("\ufffd", text) for text in texts)
 
 
 def _date(value: object) -> int:
@@ -236,7 +236,7 @@ def _issuer(payload: bytes) -> str:
     if not isinstance(members, Members):
         return ""
     named = [value for name, value in members if name.lower() == "iss" and value is not None]
-    return named[-1] if named and all(isinstance(one, str) for one in named) else ""
+    return named[-1] if named and all(isinstance(item, str) for item in named) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +267,7 @@ class ServiceAccountTokens:
         if claims.get("iss", "") not in self.issuers:
             raise TokenRefused(f"token issuer {quote(claims.get('iss', ''))} is invalid")
         claimed = claims.get("aud", ())
-        good = tuple(one for one in claimed or self.api_audiences if one in audiences)
+        good = tuple(item for item in claimed or self.api_audiences if item in audiences)
         if not good:
             raise TokenRefused(
                 f"token audiences {quoted_list(claimed)} is invalid for the target audiences "
@@ -316,10 +316,10 @@ class ServiceAccountTokens:
 def _check_path(namespace: str, name: str) -> None:
     """Refuse names that client-go can make no request with, or a server none without a namespace,
     in their words. Raises TokenRefused."""
-    for what, text in (("namespace", namespace), ("resource name", name)):
+    for word, text in (("namespace", namespace), ("resource name", name)):
         faults = name_rules.path_segment_name(text)
         if faults:
-            raise TokenRefused(f"invalid {what} {quote(text)}: [{' '.join(faults)}]")
+            raise TokenRefused(f"invalid {word} {quote(text)}: [{' '.join(faults)}]")
     if not name:
         raise TokenRefused("resource name may not be empty")
     if not namespace:

@@ -74,12 +74,12 @@ class Members(tuple[tuple[str, Any], ...]):
     def without_doubles(self) -> JsonDict:
         """Return the members as an object. Raises ValueError, in the words of go-jose, where a name
         stands twice: nobody should have to know which of both counts."""
-        found: JsonDict = {}
+        result: JsonDict = {}
         for name, value in self:
-            if name in found:
+            if name in result:
                 raise ValueError(f"json: duplicate key '{name}' in object")
-            found[name] = value
-        return found
+            result[name] = value
+        return result
 
 
 def decoded_json(text: bytes) -> object:
@@ -96,11 +96,11 @@ def decoded_json(text: bytes) -> object:
         raise NotAToken(text) from None
 
 
-def wrong_type(value: object, wanted: str) -> str:
-    """Return go-jose's message about a JSON value that is not of the type that is `wanted`."""
+def wrong_type(value: object, expected: str) -> str:
+    """Return go-jose's message about a JSON value that is not of the type that is `expected`."""
     kinds = {bool: "bool", str: "string", Members: "object", list: "array"}
-    found = kinds.get(type(value), "number")
-    return f"json: cannot unmarshal {found} into Go value of type {wanted}"
+    number = kinds.get(type(value), "number")
+    return f"json: cannot unmarshal {number} into Go value of type {expected}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ def request_attributes(user: User, info: RequestInfo, request: HttpRequest) -> A
 
 def _selectors(request: HttpRequest) -> JsonDict:
     """Return the selectors that select anything; of one that cannot be read, the error."""
-    found: JsonDict = {}
+    result: JsonDict = {}
     for parameter, name, parse in (
         ("fieldSelector", "field_selector", parse_field_selector),
         ("labelSelector", "label_selector", parse_label_selector),
@@ -100,29 +100,35 @@ def _selectors(request: HttpRequest) -> JsonDict:
         if not text:
             continue
         try:
-            found[name] = parse(text)
+            result[name] = parse(text)
         except SelectorError as error:
-            found[f"{name}_error"] = str(error)
-    return found
+            result[f"{name}_error"] = str(error)
+    return result
 
 
 def forbidden(attributes: Attributes, reason: str = "") -> StatusError:
     """Return the refusal (403) with the words `User "u" cannot get resource "pods" …`, and the
     reason after them."""
-    why = _denial(attributes).translate(NO_HTML)
+    detail = _denial(attributes).translate(NO_HTML)
     resource = GroupResource(attributes.group, attributes.resource)
-    return status.forbidden(resource, attributes.name, f"{why}: {reason}" if reason else why)
+    return status.forbidden(resource, attributes.name, f"{detail}: {reason}" if reason else detail)
 
 
-def _denial(asked: Attributes) -> str:
-    begin = f"User {quote(asked.user.name)} cannot {asked.verb}"
-    if not asked.resource_request:
-        return f"{begin} path {quote(asked.path)}"
-    full = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
-    place = (
-        f"in the namespace {quote(asked.namespace)}" if asked.namespace else "at the cluster scope"
+def _denial(attributes: Attributes) -> str:
+    begin = f"User {quote(attributes.user.name)} cannot {attributes.verb}"
+    if not attributes.resource_request:
+        return f"{begin} path {quote(attributes.path)}"
+    full = (
+        f"{attributes.resource}/{attributes.subresource}"
+        if attributes.subresource
+        else attributes.resource
     )
-    return f"{begin} resource {quote(full)} in API group {quote(asked.group)} {place}"
+    place = (
+        f"in the namespace {quote(attributes.namespace)}"
+        if attributes.namespace
+        else "at the cluster scope"
+    )
+    return f"{begin} resource {quote(full)} in API group {quote(attributes.group)} {place}"
 
 
 def check_access(

@@ -125,10 +125,10 @@ def _references(user: User) -> Iterator[str]:
 def _go_text(user: User) -> str:
     """Go's `%#v` of a user."""
     extra = ", ".join(f"{quote(key)}:{_go_list(user.extra[key])}" for key in sorted(user.extra))
-    shown = f"{{{extra}}}" if user.extra else "(nil)"
+    text = f"{{{extra}}}" if user.extra else "(nil)"
     return (
         f"&user.DefaultInfo{{Name:{quote(user.name)}, UID:{quote(user.uid)}, "
-        f"Groups:{_go_list(user.groups)}, Extra:map[string][]string{shown}}}"
+        f"Groups:{_go_list(user.groups)}, Extra:map[string][]string{text}}}"
     )
 
 
@@ -153,28 +153,28 @@ class _Mode:
         return AUTHENTICATION_GROUP if self.constrained else ""
 
 
-def _only_name(wanted: User) -> bool:
-    return not (wanted.uid or wanted.groups or wanted.extra)
+def _only_name(user: User) -> bool:
+    return not (user.uid or user.groups or user.extra)
 
 
-def _is_own_node(wanted: User, requestor: User) -> bool:
+def _is_own_node(user: User, requestor: User) -> bool:
     """Return whether this is the node on which the asking service account's pod runs."""
-    node = node_of(wanted.name)
-    if not _only_name(wanted) or node is None or service_account_of(requestor.name) is None:
+    node = node_of(user.name)
+    if not _only_name(user) or node is None or service_account_of(requestor.name) is None:
         return False
     return list(requestor.extra.get(NODE_NAME, ())) == [node]
 
 
-def _is_node(wanted: User, _: User) -> bool:
-    return _only_name(wanted) and node_of(wanted.name) is not None
+def _is_node(user: User, _: User) -> bool:
+    return _only_name(user) and node_of(user.name) is not None
 
 
-def _is_service_account(wanted: User, _: User) -> bool:
-    return _only_name(wanted) and service_account_of(wanted.name) is not None
+def _is_service_account(user: User, _: User) -> bool:
+    return _only_name(user) and service_account_of(user.name) is not None
 
 
-def _is_other_user(wanted: User, _: User) -> bool:
-    return node_of(wanted.name) is None and service_account_of(wanted.name) is None
+def _is_other_user(user: User, _: User) -> bool:
+    return node_of(user.name) is None and service_account_of(user.name) is None
 
 
 ASSOCIATED_NODE: Final = _Mode("associated-node", _is_own_node)
@@ -199,18 +199,18 @@ class Impersonation:
         self._authorizer = authorizer
         self._last: OrderedDict[str, _Mode] = OrderedDict()
 
-    def impersonate(self, wanted: User, attributes: Attributes) -> Impersonated:
+    def impersonate(self, expected: User, attributes: Attributes) -> Impersonated:
         """`attributes` are those of the request, with the user who makes it. Raises StatusError
         (403)."""
         requestor = attributes.user
         last = self._last.get(requestor.name)
         first = () if last is None else (last,)
         refusal: StatusError | None = None
-        for mode in (*first, *(one for one in MODES if one is not last)):
-            if not mode.suits(wanted, requestor):
+        for mode in (*first, *(mode for mode in MODES if mode is not last)):
+            if not mode.suits(expected, requestor):
                 continue
             try:
-                user = _Check(mode, attributes, self._authorizer).impersonated(wanted)
+                user = _Check(mode, attributes, self._authorizer).impersonated(expected)
             except StatusError as error:
                 refusal = refusal or error
                 continue
@@ -234,20 +234,20 @@ class _Check:
     attributes: Attributes
     authorizer: AuthorizerBackend
 
-    def impersonated(self, wanted: User) -> User:
+    def impersonated(self, expected: User) -> User:
         """Return the user that the request acts as, if all questions are answered with yes. Raises
         StatusError (403)."""
         mode = self.mode
         if mode.constrained:
             verb = f"impersonate-on:{mode.constrained}:{self.attributes.verb}"
             self._ask(replace(self.attributes, verb=verb))
-        user = self._named(wanted)
-        if wanted.uid:
-            self._ask(self._about("uids", wanted.uid, AUTHENTICATION_GROUP))
-        if wanted.groups:
-            self._check_groups(wanted.groups)
-        if wanted.extra:
-            self._check_extra(wanted.extra)
+        user = self._named(expected)
+        if expected.uid:
+            self._ask(self._about("uids", expected.uid, AUTHENTICATION_GROUP))
+        if expected.groups:
+            self._check_groups(expected.groups)
+        if expected.extra:
+            self._check_extra(expected.extra)
         if user.name == ANONYMOUS:
             return with_group(user, UNAUTHENTICATED)
         return user if UNAUTHENTICATED in user.groups else with_group(user, AUTHENTICATED)
@@ -263,71 +263,73 @@ class _Check:
             name=name,
         )
 
-    def _ask(self, asked: Attributes) -> None:
+    def _ask(self, attributes: Attributes) -> None:
         if self.mode is ASSOCIATED_NODE:
-            asked = _for_any_node(asked)
-        ruling, reason, error = self.authorizer.authorize(asked)
+            attributes = _for_any_node(attributes)
+        ruling, reason, error = self.authorizer.authorize(attributes)
         if ruling is not Ruling.ALLOW:
-            raise forbidden(asked, ": ".join(part for part in (error, reason) if part))
+            raise forbidden(attributes, ": ".join(part for part in (error, reason) if part))
 
-    def _named(self, wanted: User) -> User:
+    def _named(self, expected: User) -> User:
         """Ask whether this name may be impersonated; return the user with the groups that nodes and
         service accounts have. Raises StatusError (403)."""
-        asked = self._about("users", wanted.name, self.mode.identity_group)
-        user = wanted
-        node = node_of(wanted.name) if self.mode.constrained else None
-        account = service_account_of(wanted.name)
+        attributes = self._about("users", expected.name, self.mode.identity_group)
+        user = expected
+        node = node_of(expected.name) if self.mode.constrained else None
+        account = service_account_of(expected.name)
         if node is not None:
-            asked = replace(asked, resource="nodes", name=node)
+            attributes = replace(attributes, resource="nodes", name=node)
             user = replace(user, groups=(NODE_GROUP,))
         if account is not None:
             namespace, name = account
-            asked = replace(asked, resource="serviceaccounts", namespace=namespace, name=name)
-            if not wanted.groups:
+            attributes = replace(
+                attributes, resource="serviceaccounts", namespace=namespace, name=name
+            )
+            if not expected.groups:
                 user = replace(user, groups=service_account_user(namespace, name).groups)
-        self._ask(asked)
+        self._ask(attributes)
         return user
 
     # As `authorizeGroups` of `mode.go`. The old mode lets anybody become `system:masters` who may
     # impersonate that group; the constrained ones never do.
     def _check_groups(self, groups: Sequence[str]) -> None:
-        asked = self._about("groups", "", self.mode.identity_group)
+        attributes = self._about("groups", "", self.mode.identity_group)
         if self.mode.constrained:
             if "" in groups:
-                raise forbidden(asked, "impersonating the empty string group is not allowed")
+                raise forbidden(attributes, "impersonating the empty string group is not allowed")
             if MASTERS in groups:
-                named = replace(asked, name=MASTERS)
+                named = replace(attributes, name=MASTERS)
                 raise forbidden(named, "impersonating the system:masters group is not allowed")
-            if len(groups) >= MANY and self._may(replace(asked, name="*")):
+            if len(groups) >= MANY and self._may(replace(attributes, name="*")):
                 return
         for group in groups:
-            self._ask(replace(asked, name=group))
+            self._ask(replace(attributes, name=group))
 
     def _check_extra(self, extra: Mapping[str, Sequence[str]]) -> None:
-        asked = self._about("userextras", "", AUTHENTICATION_GROUP)
+        attributes = self._about("userextras", "", AUTHENTICATION_GROUP)
         if self.mode.constrained:
             problem = next(filter(None, (_extra_problem(*item) for item in extra.items())), "")
             if problem:
-                raise forbidden(asked, problem)
+                raise forbidden(attributes, problem)
             many = len(extra) >= MANY or sum(map(len, extra.values())) >= MANY
-            if many and self._may(replace(asked, subresource="*", name="*")):
+            if many and self._may(replace(attributes, subresource="*", name="*")):
                 return
         for key, values in extra.items():
             for value in values:
-                self._ask(replace(asked, subresource=key, name=value))
+                self._ask(replace(attributes, subresource=key, name=value))
 
-    def _may(self, asked: Attributes) -> bool:
-        return self.authorizer.authorize(asked)[0] is Ruling.ALLOW
+    def _may(self, attributes: Attributes) -> bool:
+        return self.authorizer.authorize(attributes)[0] is Ruling.ALLOW
 
 
 # As `associatedNodeImpersonationMode` of `mode.go`: the authorizer is asked about no node at all,
 # so that one answer holds for all pods of a DaemonSet, whichever nodes they run on.
-def _for_any_node(asked: Attributes) -> Attributes:
+def _for_any_node(attributes: Attributes) -> Attributes:
     """A service account's right to its own node does not depend on which that is."""
-    keys = tuple(sorted(asked.user.extra))
-    user = replace(asked.user, extra={EXTRA_PREFIX + "associated-node-keys": keys})
-    name = "*" if asked.verb == ASSOCIATED_NODE.verb else asked.name
-    return replace(asked, user=user, name=name)
+    keys = tuple(sorted(attributes.user.extra))
+    user = replace(attributes.user, extra={EXTRA_PREFIX + "associated-node-keys": keys})
+    name = "*" if attributes.verb == ASSOCIATED_NODE.verb else attributes.name
+    return replace(attributes, user=user, name=name)
 
 
 def _extra_problem(key: str, values: Sequence[str]) -> str:
@@ -337,8 +339,8 @@ def _extra_problem(key: str, values: Sequence[str]) -> str:
         return "impersonating the empty string key in extra is not allowed"
     errors = _path_errors(key)
     if errors:
-        said = fieldpath.aggregate(errors)
-        return f"impersonating an invalid key in extra is not allowed: {said}"
+        aggregate = fieldpath.aggregate(errors)
+        return f"impersonating an invalid key in extra is not allowed: {aggregate}"
     if key != key.lower():
         return f"impersonating a non-lowercase key in extra is not allowed: {quote(key)}"
     if not values:
@@ -354,7 +356,7 @@ def _path_errors(key: str) -> list[FieldError]:
     if not domain or not path:
         detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
         return [fieldpath.invalid(_EXTRA_KEY, key, detail)]
-    found = name_rules.dns1123_subdomain(domain)
-    errors = [fieldpath.invalid(_EXTRA_KEY, domain, message) for message in found]
+    dns1123_subdomain = name_rules.dns1123_subdomain(domain)
+    errors = [fieldpath.invalid(_EXTRA_KEY, domain, message) for message in dns1123_subdomain]
     errors += [fieldpath.invalid(_EXTRA_KEY, path, message) for message in http_path(path)]
     return errors

@@ -57,52 +57,58 @@ class RoleWriteChecks:
     authorizer: AuthorizerBackend
     roles: rbac.RbacAuthorizer
 
-    def check(self, asked: Attributes, new: JsonObject, old: JsonObject | None) -> None:
-        """`asked` are the attributes of the write, `old` is None on create. What is not of RBAC
+    def check(self, attributes: Attributes, new: JsonObject, old: JsonObject | None) -> None:
+        """`attributes` are those of the write, `old` is None on create. What is not of RBAC
         passes. Raises StatusError: 403, or what is wrong with the reference of a binding."""
-        if asked.group != RBAC_GROUP or asked.subresource or MASTERS in asked.user.groups:
+        if (
+            attributes.group != RBAC_GROUP
+            or attributes.subresource
+            or MASTERS in attributes.user.groups
+        ):
             return
-        if asked.resource in ROLES:
-            self._check_role(asked, new, old)
-        elif asked.resource in BINDINGS:
-            self._check_binding(asked, new, old)
+        if attributes.resource in ROLES:
+            self._check_role(attributes, new, old)
+        elif attributes.resource in BINDINGS:
+            self._check_binding(attributes, new, old)
 
-    def _check_role(self, asked: Attributes, new: JsonObject, old: JsonObject | None) -> None:
-        escalate = replace(asked, verb="escalate", version="*")
+    def _check_role(self, attributes: Attributes, new: JsonObject, old: JsonObject | None) -> None:
+        escalate = replace(attributes, verb="escalate", version="*")
         if self._may(escalate) or _is_the_same(new, old):
             return
-        lacking = self._lacking(asked.user, asked.namespace, rbac.policy_rules(new))
+        lacking = self._lacking(attributes.user, attributes.namespace, rbac.policy_rules(new))
         if lacking:
-            raise _forbidden(asked, new, lacking)
+            raise _forbidden(attributes, new, lacking)
         before = None if old is None else old.get("aggregationRule")
         aggregation_rule = new.get("aggregationRule")
         if before == aggregation_rule or not (_collects(aggregation_rule) or _collects(before)):
             return
-        if self._lacking(asked.user, asked.namespace, FULL_AUTHORITY):
-            why = "must have cluster-admin privileges to use the aggregationRule"
-            raise _forbidden(asked, new, why)
+        if self._lacking(attributes.user, attributes.namespace, FULL_AUTHORITY):
+            reason = "must have cluster-admin privileges to use the aggregationRule"
+            raise _forbidden(attributes, new, reason)
 
-    def _check_binding(self, asked: Attributes, new: JsonObject, old: JsonObject | None) -> None:
+    def _check_binding(
+        self, attributes: Attributes, new: JsonObject, old: JsonObject | None
+    ) -> None:
         if old is not None and _is_the_same(new, old):
             return
         ref = rbac.role_ref(new)
-        if self._may_bind(asked, ref):
+        if self._may_bind(attributes, ref):
             return
         if ref.kind not in ROLE_RESOURCES:
             raise status.plain_error(ref.error)
-        rules = self.roles.index.rules_of(ref, asked.namespace)
+        rules = self.roles.index.rules_of(ref, attributes.namespace)
         if rules is None:
             raise _no_such_role(ref)
-        lacking = self._lacking(asked.user, asked.namespace, rules)
+        lacking = self._lacking(attributes.user, attributes.namespace, rules)
         if lacking:
-            raise _forbidden(asked, new, lacking)
+            raise _forbidden(attributes, new, lacking)
 
-    def _may_bind(self, asked: Attributes, ref: rbac.RoleRef) -> bool:
+    def _may_bind(self, attributes: Attributes, ref: rbac.RoleRef) -> bool:
         resource = ROLE_RESOURCES.get(ref.kind)
         if resource is None:
             return False
         bind = replace(
-            asked,
+            attributes,
             verb="bind",
             group=ref.group,
             version="*",
@@ -111,8 +117,8 @@ class RoleWriteChecks:
         )
         return self._may(bind)
 
-    def _may(self, asked: Attributes) -> bool:
-        return self.authorizer.authorize(asked)[0] is Ruling.ALLOW
+    def _may(self, attributes: Attributes) -> bool:
+        return self.authorizer.authorize(attributes)[0] is Ruling.ALLOW
 
     def _lacking(self, user: User, namespace: str, rules: Sequence[rbac.PolicyRule]) -> str:
         """Return what the user would grant without holding it; empty if there is nothing."""
@@ -120,11 +126,11 @@ class RoleWriteChecks:
         missing = rbac.uncovered(held, rules)
         if not missing:
             return ""
-        shown = "\n".join(sorted({str(rule) for rule in rbac.compacted(missing)}))
+        text = "\n".join(sorted({str(rule) for rule in rbac.compacted(missing)}))
         errors = rbac.aggregated(str(_no_such_role(ref)) for ref in unknown) if unknown else ""
         return (
             f"user {quote(user.name)} (groups={rbac.quoted_list(user.groups)}) is attempting to "
-            f"grant RBAC permissions not currently held:\n{shown}"
+            f"grant RBAC permissions not currently held:\n{text}"
             + (f"; resolution errors: [{errors}]" if errors else "")
         )
 
@@ -136,9 +142,9 @@ def _no_such_role(ref: rbac.RoleRef) -> StatusError:
     return status.not_found(GroupResource(RBAC_GROUP, resource), ref.name)
 
 
-def _forbidden(asked: Attributes, obj: JsonObject, why: str) -> StatusError:
-    resource = GroupResource(asked.group, asked.resource)
-    return status.forbidden(resource, metadata.name(obj), why)
+def _forbidden(attributes: Attributes, obj: JsonObject, reason: str) -> StatusError:
+    resource = GroupResource(attributes.group, attributes.resource)
+    return status.forbidden(resource, metadata.name(obj), reason)
 
 
 def _collects(rule: Any) -> bool:  # noqa: ANN401 - any JSON
@@ -181,53 +187,57 @@ _DEVICE_KEY: Final = ("driver", "pool", "device", "shareID")
 
 
 def claim_status_errors(
-    asked: Attributes, authorizer: AuthorizerBackend, new: JsonObject, old: JsonObject
+    attributes: Attributes, authorizer: AuthorizerBackend, new: JsonObject, old: JsonObject
 ) -> Iterator[FieldError]:
-    """Yield what the writer of a status may not change of it; `asked` is the request."""
+    """Yield what the writer of a status may not change of it; `attributes` is the request."""
     status, before = new.get("status") or {}, old.get("status") or {}
-    if any((status.get(one) or None) != (before.get(one) or None) for one in _BOUND):
-        wanted = replace(asked, subresource="binding", namespace="", name="")
-        why = _refusal(wanted, authorizer)
-        if why is not None:
-            verb = f'resource="resourceclaims/binding", verb="{asked.verb}"'
+    if any((status.get(item) or None) != (before.get(item) or None) for item in _BOUND):
+        expected = replace(attributes, subresource="binding", namespace="", name="")
+        reason = _refusal(expected, authorizer)
+        if reason is not None:
+            verb = f'resource="resourceclaims/binding", verb="{attributes.verb}"'
             detail = f"changing status.allocation or status.reservedFor requires {verb} permission"
-            yield fieldpath.forbidden(_STATUS.child("allocation"), f"{detail}: {why}")
+            yield fieldpath.forbidden(_STATUS.child("allocation"), f"{detail}: {reason}")
     if status.get("allocation") is not None:
-        yield from _device_errors(asked, authorizer, status, before)
+        yield from _device_errors(attributes, authorizer, status, before)
 
 
 def _device_errors(
-    asked: Attributes, authorizer: AuthorizerBackend, status: JsonObject, before: JsonObject
+    attributes: Attributes, authorizer: AuthorizerBackend, status: JsonObject, before: JsonObject
 ) -> Iterator[FieldError]:
-    verbs = [f"arbitrary-node:{asked.verb}"]
-    if _runs_on(asked.user, _allocated_node(status["allocation"])):
-        verbs.insert(0, f"associated-node:{asked.verb}")
+    verbs = [f"arbitrary-node:{attributes.verb}"]
+    if _runs_on(attributes.user, _allocated_node(status["allocation"])):
+        verbs.insert(0, f"associated-node:{attributes.verb}")
     for driver in sorted(_changed_drivers(status, before)):
-        reasons = _refusals(replace(asked, subresource="driver", name=driver), verbs, authorizer)
+        reasons = _refusals(
+            replace(attributes, subresource="driver", name=driver), verbs, authorizer
+        )
         if reasons:
             verb = f'resource="resourceclaims/driver", verb="[{" ".join(verbs)}]"'
             detail = f"changing status.devices requires {verb} permission: {reasons[0]}"
             yield fieldpath.forbidden(_STATUS.child("devices"), detail)
 
 
-def _refusals(asked: Attributes, verbs: Iterable[str], authorizer: AuthorizerBackend) -> list[str]:
+def _refusals(
+    attributes: Attributes, verbs: Iterable[str], authorizer: AuthorizerBackend
+) -> list[str]:
     """Return why none of the verbs is allowed; empty if one is."""
     reasons = []
     for verb in verbs:
-        why = _refusal(replace(asked, verb=verb), authorizer)
-        if why is None:
+        reason = _refusal(replace(attributes, verb=verb), authorizer)
+        if reason is None:
             return []
-        reasons.append(why)
+        reasons.append(reason)
     return reasons
 
 
-def _refusal(asked: Attributes, authorizer: AuthorizerBackend) -> str | None:
+def _refusal(attributes: Attributes, authorizer: AuthorizerBackend) -> str | None:
     """Return why something is not allowed; None if it is, whatever else went wrong."""
-    ruling, reason, error = authorizer.authorize(asked)
+    ruling, reason, error = authorizer.authorize(attributes)
     if ruling is Ruling.ALLOW:
         return None
-    why = ": ".join(str(one) for one in (error, reason) if one)
-    return str(forbidden(asked, why))
+    detail = ": ".join(str(text) for text in (error, reason) if text)
+    return str(forbidden(attributes, detail))
 
 
 def _changed_drivers(status: JsonObject, before: JsonObject) -> set[str]:

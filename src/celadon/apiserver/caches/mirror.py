@@ -126,12 +126,12 @@ class RoleView:
         return self._lagging.value
 
     def _change(self, news: Sequence[News | None]) -> None:
-        known = [one for one in news if one is not None]
+        known = [item for item in news if item is not None]
         if self._has_missed or len(known) < len(news):
             self._has_missed, objects = False, self._objects()
             self._lagging.change(lambda _: _with_all(objects), is_long=_are_many(objects))
             return
-        put, removed = _put_and_removed([one for some in known for one in some])
+        put, removed = _put_and_removed([item for some in known for item in some])
         self._lagging.change(
             lambda former: RbacAuthorizer(former.index.changed(put, removed)),
             is_long=_are_many((*put, *removed)),
@@ -147,7 +147,7 @@ class RoleView:
         await self._lagging.settled()
 
     def _objects(self) -> list[JsonObject]:
-        return [one.object for mirror in self._mirrors for one in mirror]
+        return [item.object for mirror in self._mirrors for item in mirror]
 
 
 def _with_all(objects: Iterable[JsonObject]) -> RbacAuthorizer:
@@ -166,5 +166,5 @@ def _put_and_removed(news: News) -> tuple[list[JsonObject], list[JsonObject]]:
 
 def _are_many(objects: Iterable[JsonObject]) -> bool:
     """Return whether so much is in roles and bindings that looking at it takes long."""
-    members = ((one.get("rules") or (), one.get("subjects") or ()) for one in objects)
+    members = ((item.get("rules") or (), item.get("subjects") or ()) for item in objects)
     return sum(len(rules) + len(subjects) for rules, subjects in members) > _MANY

@@ -162,20 +162,20 @@ class PolicyView(Generic[E]):
     def _with_objects(self, engine: E, rules: StoredPolicies) -> E:
         began = perf_counter()
         policies, bindings = self._objects(rules.contents)
-        made = engine.replaced(
+        replaced = engine.replaced(
             self._decoded_policies.values(policies), self._decoded_bindings.values(bindings)
         )
         self._compiled(perf_counter() - began)
-        return made
+        return replaced
 
     def _with_static(self, engine: E, static: StaticObjects) -> E:
         began = perf_counter()
-        made = engine.with_static(
-            [one for one in static.objects if isinstance(one, Policy)],
-            [one for one in static.objects if isinstance(one, Binding)],
+        with_static = engine.with_static(
+            [item for item in static.objects if isinstance(item, Policy)],
+            [item for item in static.objects if isinstance(item, Binding)],
         )
         self._compiled(perf_counter() - began)
-        return made
+        return with_static
 
 
 def validating_view(
@@ -201,5 +201,7 @@ def mutating_view(
 def _prefix(gvr: GroupVersionResource) -> str:
     """In the store, whatever version of it the release stores."""
     every = known_resources(all_versions=True)
-    resource = next(one for one in every if one.gvr.group_resource == gvr.group_resource)
+    resource = next(
+        resource for resource in every if resource.gvr.group_resource == gvr.group_resource
+    )
     return collection_prefix(resource)

@@ -45,7 +45,10 @@ class Served:
         if not resource.custom:
             return None
         name = str(resource.gvr.group_resource)
-        return next((one for one in self.definitions if metadata.name(one) == name), None)
+        return next(
+            (definition for definition in self.definitions if metadata.name(definition) == name),
+            None,
+        )
 
     def definition_key(self, resource: Resource) -> str:
         """Return where the definition of a custom resource is stored; empty for a built-in one."""
@@ -101,7 +104,7 @@ class ServedResources:
 
     def _definitions(self) -> tuple[JsonObject, ...]:
         """Return the definitions that are established."""
-        return tuple(one.object for one in self._mirror if is_established(one.object))
+        return tuple(item.object for item in self._mirror if is_established(item.object))
 
     def _is_long(self, definitions: Sequence[JsonObject]) -> bool:
         """Return whether it takes long to take in what has changed, or what there is."""
@@ -115,9 +118,10 @@ class ServedResources:
     def _made(self, definitions: Sequence[JsonObject]) -> Served:
         """One after the other, in whatever thread."""
         self._resources = {
-            metadata.name(one): (one, self._resources_of(one)) for one in definitions
+            metadata.name(definition): (definition, self._resources_of(definition))
+            for definition in definitions
         }
-        added = [one for _, some in self._resources.values() for one in some]
+        added = [resource for _, some in self._resources.values() for resource in some]
         return Served(
             self._builtin.with_resources(added) if added else self._builtin,
             self._groups,
@@ -131,9 +135,9 @@ class ServedResources:
         )
 
     def _resources_of(self, definition: JsonObject) -> tuple[Resource, ...]:
-        known = self._resources.get(metadata.name(definition))
-        if known is not None and known[0] is definition:
-            return known[1]
+        resource = self._resources.get(metadata.name(definition))
+        if resource is not None and resource[0] is definition:
+            return resource[1]
         return custom_resources(definition)
 
 

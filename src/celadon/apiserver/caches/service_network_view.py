@@ -112,9 +112,9 @@ class ServiceNetworkView:
 
     def _read(self) -> None:
         specs = [stored.object.get("spec") or {} for stored in self._services]
-        said = (one for spec in specs for one in spec.get("clusterIPs") or ())
-        self._taken_addresses = {str(_read_address(one) or one) for one in said}
-        self._taken_ports = {one for spec in specs for one in _ports(spec)}
+        said = (item for spec in specs for item in spec.get("clusterIPs") or ())
+        self._taken_addresses = {str(_read_address(item) or item) for item in said}
+        self._taken_ports = {port for spec in specs for port in _ports(spec)}
 
     @on_loop
     def address_fault(self, text: str, *, dry_run: bool) -> str:
@@ -157,11 +157,11 @@ class ServiceNetworkView:
         def is_free(offset: int) -> bool:
             return text(offset) not in self._taken_addresses and text(offset) not in self._lately
 
-        found = self._chosen(size, _reserved(size, "addresses"), is_free)
-        if found is None:
+        chosen = self._chosen(size, _reserved(size, "addresses"), is_free)
+        if chosen is None:
             raise status.internal_error(f"failed to allocate a serviceIP: {FULL}")
-        self._lately.append(text(found))
-        return text(found)
+        self._lately.append(text(chosen))
+        return text(chosen)
 
     @on_loop
     def next_port(self, taken: Sequence[int]) -> int:
@@ -173,11 +173,11 @@ class ServiceNetworkView:
             port = FIRST_PORT + offset
             return not (port in self._taken_ports or port in self._lately or port in taken)
 
-        found = self._chosen(size, _reserved(size, "ports"), is_free)
-        if found is None:
+        chosen = self._chosen(size, _reserved(size, "ports"), is_free)
+        if chosen is None:
             raise status.internal_error(f"failed to allocate a nodePort: {FULL}")
-        self._lately.append(FIRST_PORT + found)
-        return FIRST_PORT + found
+        self._lately.append(FIRST_PORT + chosen)
+        return FIRST_PORT + chosen
 
     def _chosen(self, size: int, low: int, is_free: Callable[[int], bool]) -> int | None:
         """Any free offset of the upper part, else of the lower one."""
@@ -190,11 +190,11 @@ class ServiceNetworkView:
         return None
 
 
-def _reserved(size: int, what: str) -> int:
+def _reserved(size: int, subject: str) -> int:
     """Return how much of a range is left to clients as long as possible."""
     if size <= _STATIC_LEAST:
         return 0
-    return min(max(_STATIC_LEAST, size // _STATIC_SHARE[what]), _STATIC_MOST[what])
+    return min(max(_STATIC_LEAST, size // _STATIC_SHARE[subject]), _STATIC_MOST[subject])
 
 
 def _ports(spec: JsonObject) -> Iterator[int]:
@@ -254,7 +254,7 @@ def _read_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | 
     """An address, whose numbers may begin with zeros as long as it has no colons."""
     bare = text
     if ":" not in text:
-        bare = ".".join(one.lstrip("0") or one[-1:] for one in text.split("."))
+        bare = ".".join(text.lstrip("0") or text[-1:] for text in text.split("."))
     try:
         return ipaddress.ip_address(bare)
     except ValueError:

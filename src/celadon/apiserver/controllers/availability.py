@@ -64,51 +64,51 @@ class ApiServiceAvailability:
         if change.key.startswith(self._services.prefix):
             old, new = change.old or {}, change.new or {}
             return (change.key.rpartition("/")[2],) if old.get("spec") != new.get("spec") else ()
-        found = change.new or change.old or {}
-        name = metadata.name(found)
+        result = change.new or change.old or {}
+        name = metadata.name(result)
         if not change.key.startswith(self._behind[0]):
-            name = metadata.labels(found).get(SERVICE_LABEL, "")
-        return tuple(self._names.get((metadata.namespace(found), name), ()))
+            name = metadata.labels(result).get(SERVICE_LABEL, "")
+        return tuple(self._names.get((metadata.namespace(result), name), ()))
 
     async def reconcile(self, item: str) -> None:
         for names in self._names.values():
             names.discard(item)
         stored = self._services.get(item)
-        found = None if stored is None else remote_api_service(stored.object)
-        if found is None:
+        service = None if stored is None else remote_api_service(stored.object)
+        if service is None:
             self._lookouts.forget(item)
             return
-        self._names.setdefault((found.namespace, found.service), set()).add(item)
+        self._names.setdefault((service.namespace, service.service), set()).add(item)
         self._lookouts.wake(item)
 
     async def _looked(self, name: str) -> bool:
         stored = self._services.get(name)
-        found = None if stored is None else remote_api_service(stored.object)
-        if found is None:
+        service = None if stored is None else remote_api_service(stored.object)
+        if service is None:
             return True
-        wanted = self._missing(found) or await self._answering(found)
+        missing = self._missing(service) or await self._answering(service)
         # Looking takes seconds; what was read before may have been written since.
         stored = self._services.get(name)  # it was some time ago
         if stored is None or remote_api_service(stored.object) is None:
             return True
         state = stored.object.get("status") or {}
-        conditions = loops.with_condition(state.get("conditions"), wanted, self._timestamp())
+        conditions = loops.with_condition(state.get("conditions"), missing, self._timestamp())
         try:
             await self._services.write(stored, {**state, "conditions": conditions})
         except loops.Stale:
             return False
         was_available = loops.is_true(state.get("conditions"), AVAILABLE)
-        if was_available and wanted["status"] != "True":
-            self._aggregator.failures.add((name, wanted["reason"]))
+        if was_available and missing["status"] != "True":
+            self._aggregator.failures.add((name, missing["reason"]))
         # A server that does not answer is asked again soon; what lacks in the store wakes this by
         # itself.
-        return bool(wanted["reason"] != "FailedDiscoveryCheck")
+        return bool(missing["reason"] != "FailedDiscoveryCheck")
 
-    def _missing(self, wanted: RemoteApiService) -> JsonObject | None:
+    def _missing(self, expected: RemoteApiService) -> JsonObject | None:
         """Return what there is not in the store; None if everything is there."""
-        where = f'service/{wanted.service} in "{wanted.namespace}"'
-        service = self._world.get(SERVICES, wanted.namespace, wanted.service)
-        is_given = self._aggregator.is_given(wanted.namespace, wanted.service, wanted.port)
+        where = f'service/{expected.service} in "{expected.namespace}"'
+        service = self._world.get(SERVICES, expected.namespace, expected.service)
+        is_given = self._aggregator.is_given(expected.namespace, expected.service, expected.port)
         if service is None:
             text = f"{where} is not present"
             return None if is_given else _condition("False", "ServiceNotFound", text)
@@ -116,11 +116,11 @@ class ApiServiceAvailability:
         # An ExternalName has no endpoints to look for.
         if spec.get("type", "ClusterIP") != "ClusterIP" or is_given:
             return None
-        ports = [port for port in spec.get("ports") or () if port.get("port") == wanted.port]
+        ports = [port for port in spec.get("ports") or () if port.get("port") == expected.port]
         if not ports:
-            text = f"{where} is not listening on port {wanted.port}"
+            text = f"{where} is not listening on port {expected.port}"
             return _condition("False", "ServicePortError", text)
-        slices = list(self._slices(wanted))
+        slices = list(self._slices(expected))
         if not slices:
             text = f"cannot find endpointslices for {where}"
             return _condition("False", "EndpointsNotFound", text)
@@ -130,10 +130,10 @@ class ApiServiceAvailability:
             return _condition("False", "MissingEndpoints", text)
         return None
 
-    def _slices(self, wanted: RemoteApiService) -> Iterator[JsonObject]:
-        for one in self._world.list(ENDPOINT_SLICES, wanted.namespace):
-            if metadata.labels(one).get(SERVICE_LABEL) == wanted.service:
-                yield one
+    def _slices(self, service: RemoteApiService) -> Iterator[JsonObject]:
+        for endpoint_slice in self._world.list(ENDPOINT_SLICES, service.namespace):
+            if metadata.labels(endpoint_slice).get(SERVICE_LABEL) == service.service:
+                yield endpoint_slice
 
     async def _answering(self, service: RemoteApiService) -> JsonObject:
         """Return the condition that says whether one of some attempts has succeeded."""
@@ -145,8 +145,8 @@ class ApiServiceAvailability:
                 if not trouble:
                     return _condition("True", "Passed", "all checks passed")
         finally:
-            for one in attempts:
-                one.cancel()
+            for task in attempts:
+                task.cancel()
         return _condition("False", "FailedDiscoveryCheck", trouble)
 
     async def _attempt(self, service: RemoteApiService) -> str:
@@ -177,8 +177,8 @@ class ApiServiceAvailability:
         except (NetworkFailure, UnusableRoots) as error:
             return f"{missing}: Get {quote(url)}: {error}"
         except TimeoutError:
-            why = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
-            return f"{missing}: Get {quote(url)}: {why}"
+            reason = "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
+            return f"{missing}: Get {quote(url)}: {reason}"
         if 200 <= response.status < 300:
             return ""
         return f"{missing}: bad status from {url}: {response.status}"
@@ -211,23 +211,23 @@ class RemoteDiscoveryUpkeep:
 
 
 def _prefix(resource: GroupVersionResource) -> str:
-    found = known_resources(all_versions=True).by_gvr(resource)
-    assert found is not None, f"no {resource}"
-    return collection_prefix(found)
+    by_gvr = known_resources(all_versions=True).by_gvr(resource)
+    assert by_gvr is not None, f"no {resource}"
+    return collection_prefix(by_gvr)
 
 
 def _condition(state: Literal["True", "False"], reason: str, message: str) -> JsonObject:
     return loops.condition(AVAILABLE, state, reason, message)
 
 
-def _has_endpoint(found: JsonObject, port: str) -> bool:
+def _has_endpoint(obj: JsonObject, port: str) -> bool:
     """Return whether something is ready there, and the port is among those of the slice."""
     ready = (
         (endpoint.get("conditions") or {}).get("ready") is not False
-        for endpoint in found.get("endpoints") or ()
+        for endpoint in obj.get("endpoints") or ()
     )
     ports = (
-        (one.get("name") or "") == port and one.get("port") is not None
-        for one in found.get("ports") or ()
+        (item.get("name") or "") == port and item.get("port") is not None
+        for item in obj.get("ports") or ()
     )
     return any(ready) and any(ports)

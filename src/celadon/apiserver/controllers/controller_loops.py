@@ -251,7 +251,7 @@ class ControllerLoop:
         """Take those that were looked at a moment ago; the first of them sets the time."""
         loop = asyncio.get_running_loop()
         now = loop.time()
-        for item in [one for one in items if self._quiet.get(one, now) > now]:
+        for item in [item for item in items if self._quiet.get(item, now) > now]:
             del items[item]
             if not self._gathered:
                 loop.call_at(self._quiet[item], self.look)
@@ -272,7 +272,7 @@ class ControllerLoop:
         a clock is simulated, its pauses are."""
         if self._clock is not None:
             return False
-        failed = [one for one in self._failures if one in self._timers]
+        failed = [failure for failure in self._failures if failure in self._timers]
         for item in failed:
             self._timers[item].cancel()
             self._due(item)
@@ -381,9 +381,11 @@ class Controllers:
         self._loops = [ControllerLoop(objects, controller) for controller in controllers]
         if leading is None:
             self._loops += self._loops_of_leader()
-        self._urgent = [one for one in self._loops if one.controller.urgent]
+        self._urgent = [loop for loop in self._loops if loop.controller.urgent]
         self._urgent_for_all = [
-            one for one in self._urgent if not one.controller.prefixes[0].startswith(_DEFINITIONS)
+            loop
+            for loop in self._urgent
+            if not loop.controller.prefixes[0].startswith(_DEFINITIONS)
         ]
         self._led_loops: Sequence[ControllerLoop] = ()
         self._tasks: list[asyncio.Task[None]] = []
@@ -396,10 +398,13 @@ class Controllers:
 
     def _loops_of_leader(self) -> list[ControllerLoop]:
         simulated = (
-            ControllerLoop(self._objects, one, self._clock, GATHERED_SECONDS)
-            for one in self._simulated
+            ControllerLoop(self._objects, controller, self._clock, GATHERED_SECONDS)
+            for controller in self._simulated
         )
-        return [*(ControllerLoop(self._objects, one) for one in self._led), *simulated]
+        return [
+            *(ControllerLoop(self._objects, controller) for controller in self._led),
+            *simulated,
+        ]
 
     async def _lead(self, leading: Leading) -> None:
         await leading(self._run_led)
@@ -422,15 +427,15 @@ class Controllers:
         """Wait until the urgent controllers have dealt with all that was acknowledged; those of
         definitions, which can be large, only if the request depends on them."""
         if self._tasks:
-            for one in self._urgent if with_definitions else self._urgent_for_all:
-                if not one.is_settled():
-                    await one.settled()
+            for loop in self._urgent if with_definitions else self._urgent_for_all:
+                if not loop.is_settled():
+                    await loop.settled()
 
     async def settled(self) -> None:
         """Wait until each controller has had nothing to do, one after the other."""
         if self._tasks:
-            for one in (*self._loops, *self._led_loops):
-                await one.settled()
+            for loop in (*self._loops, *self._led_loops):
+                await loop.settled()
 
     async def quiet(self) -> None:
         """Wait until nothing follows any more from what there is: what one controller has written
@@ -441,10 +446,10 @@ class Controllers:
             await self.settled()
             if revision == self._objects.store.revision():
                 loops = (*self._loops, *self._led_loops)
-                looked = [one.look() for one in loops]
+                looked = [loop.look() for loop in loops]
                 if any(looked):
                     continue
-                tried = [one.retry() for one in loops] if tries else []
+                tried = [loop.retry() for loop in loops] if tries else []
                 if not any(tried):
                     return
                 tries -= 1
@@ -479,7 +484,7 @@ def controllers_named(text: str, *, pods_run: bool = False) -> frozenset[str]:
     for all. Raises ValueError."""
     chosen: set[str] = set()
     refused: set[str] = set()
-    for word in filter(None, (one.strip() for one in text.split(","))):
+    for word in filter(None, (text.strip() for text in text.split(","))):
         name = word.removeprefix("-")
         if word == "*":
             chosen |= frozenset(CONTROLLERS) if pods_run else ON_BY_DEFAULT
@@ -545,10 +550,10 @@ class ServerRequests:
         user = self.user or service_account_user("kube-system", self.account)
         answer = await self.perform(HttpRequest(method, path, headers, data), user)
         try:
-            found = json.loads(await _body(answer))
+            loads = json.loads(await _body(answer))
         except ValueError:
-            found = {}
-        return Reply(answer.code, found if isinstance(found, dict) else {})
+            loads = {}
+        return Reply(answer.code, loads if isinstance(loads, dict) else {})
 
     async def apply(
         self, path: str, body: JsonObject, manager: str, *, force: bool = False
@@ -588,15 +593,15 @@ async def _body(answer: HttpAnswer) -> bytes:
 def asked_resources(catalog: Catalog) -> dict[GroupResource, Resource]:
     """Return each resource that is served, in the version in which clients ask for it that look
     into discovery."""
-    found: dict[GroupResource, Resource] = {}
+    result: dict[GroupResource, Resource] = {}
     for resource in catalog:
-        own = resource.gvr.group_resource
-        known = found.get(own)
+        group_resource = resource.gvr.group_resource
+        known = result.get(group_resource)
         if resource.served and (
             known is None or (resource.custom and _rank(resource) < _rank(known))
         ):
-            found[own] = resource
-    return found
+            result[group_resource] = resource
+    return result
 
 
 def _rank(resource: Resource) -> tuple[int, int, int, str]:
@@ -698,12 +703,12 @@ class StatusWrites:
         if obj == stored.object:
             return stored
         name = metadata.name(stored.object)
-        made = await self._objects.update(
+        update = await self._objects.update(
             self._resource, "", name, obj, stored.revision, work=self._work(stored)
         )
-        if made is None:
+        if update is None:
             raise Stale
-        return made
+        return update
 
     async def delete(self, stored: StoredObject) -> bool:
         """Delete the object as it was read; return False when somebody has written in between."""
@@ -726,31 +731,31 @@ def condition(type_: str, status: Literal["True", "False"], reason: str, message
 
 def find_condition(conditions: Sequence[JsonObject] | None, type_: str) -> JsonObject | None:
     """Return the condition of this type, or None if there is none."""
-    return next((one for one in conditions or () if one.get("type") == type_), None)
+    return next((item for item in conditions or () if item.get("type") == type_), None)
 
 
 def is_true(conditions: Sequence[JsonObject] | None, type_: str) -> bool:
     """Tell whether the condition of this type is true; False when there is none."""
-    found = find_condition(conditions, type_)
-    return found is not None and found.get("status") == "True"
+    result = find_condition(conditions, type_)
+    return result is not None and result.get("status") == "True"
 
 
 def with_condition(
-    conditions: Sequence[JsonObject] | None, wanted: JsonObject, now: str
+    conditions: Sequence[JsonObject] | None, expected: JsonObject, now: str
 ) -> list[JsonObject]:
     """Return the conditions with this one in the place of that of its type, or at the end."""
-    made = list(conditions or ())
-    former = find_condition(made, wanted["type"])
+    result = list(conditions or ())
+    former = find_condition(result, expected["type"])
     since = now
-    if former is not None and former.get("status") == wanted["status"]:
+    if former is not None and former.get("status") == expected["status"]:
         since = former.get("lastTransitionTime") or now
     placed = {
-        "type": wanted["type"],
-        "status": wanted["status"],
+        "type": expected["type"],
+        "status": expected["status"],
         "lastTransitionTime": since,
-        "reason": wanted["reason"],
-        "message": wanted["message"],
+        "reason": expected["reason"],
+        "message": expected["message"],
     }
     if former is None:
-        return [*made, placed]
-    return [placed if one is former else one for one in made]
+        return [*result, placed]
+    return [placed if item is former else item for item in result]

@@ -87,10 +87,10 @@ def _unestablished(*, accepted: bool) -> JsonObject:
 def _stored_versions(definition: JsonObject) -> list[str]:
     """Grows by the version that objects are written as now."""
     stored = list((definition.get("status") or {}).get("storedVersions") or ())
-    wanted = [
+    versions = [
         version["name"] for version in definition["spec"]["versions"] if version.get("storage")
     ]
-    return stored + [one for one in wanted if one not in stored]
+    return stored + [item for item in versions if item not in stored]
 
 
 # --- names ---
@@ -110,8 +110,8 @@ class AcceptedNames:
     def put(self, definition: JsonObject) -> None:
         """Take in what it has, and whether it waits."""
         group, name = definition["spec"]["group"], metadata.name(definition)
-        for one in _given_names(definition):
-            self._holders.setdefault((group, one), set()).add(name)
+        for given_name in _given_names(definition):
+            self._holders.setdefault((group, given_name), set()).add(name)
         conditions = (definition.get("status") or {}).get("conditions") or ()
         if not loops.is_true(conditions, NAMES_ACCEPTED):
             self._waiting.setdefault(group, set()).add(name)
@@ -119,8 +119,8 @@ class AcceptedNames:
     def remove(self, definition: JsonObject) -> None:
         """Take out a definition in the state in which it was put."""
         group, name = definition["spec"]["group"], metadata.name(definition)
-        for one in _given_names(definition):
-            _leave(self._holders, (group, one), name)
+        for given_name in _given_names(definition):
+            _leave(self._holders, (group, given_name), name)
         _leave(self._waiting, group, name)
 
     def has_another(self, definition: JsonObject, sort: str, name: str) -> bool:
@@ -135,9 +135,9 @@ class AcceptedNames:
 
 def _leave(sets: dict[K, set[str]], key: K, name: str) -> None:
     """Remove the name, and the set if it was the last one."""
-    found = sets.get(key, set())
-    found.discard(name)
-    if not found:
+    result = sets.get(key, set())
+    result.discard(name)
+    if not result:
         sets.pop(key, None)
 
 
@@ -155,29 +155,29 @@ def _accepted_names(
     definition: JsonObject, names: AcceptedNames
 ) -> tuple[JsonObject, JsonObject | None]:
     """The names that the definition has, and the last conflict about those it wants."""
-    wanted: JsonObject = definition["spec"]["names"]
-    own: JsonObject = (definition.get("status") or {}).get("acceptedNames") or {}
-    made: JsonDict = {"plural": "", "kind": "", **own}
+    expected: JsonObject = definition["spec"]["names"]
+    accepted_names: JsonObject = (definition.get("status") or {}).get("acceptedNames") or {}
+    result: JsonDict = {"plural": "", "kind": "", **accepted_names}
     conflict: JsonObject | None = None
     for field in _NAMES:
         if field == "categories":
             new: Iterable[str] = ()
         elif field == "shortNames":
-            mine = frozenset(own.get(field) or ())
-            new = [one for one in wanted.get(field) or () if one not in mine]
+            mine = frozenset(accepted_names.get(field) or ())
+            new = [item for item in expected.get(field) or () if item not in mine]
         else:
-            name = wanted.get(field)
-            new = [name] if name and name != own.get(field) else ()
+            name = expected.get(field)
+            new = [name] if name and name != accepted_names.get(field) else ()
         sort = _KIND if field.lower().endswith("kind") else _RESOURCE
-        problems = [one for one in new if names.has_another(definition, sort, one)]
+        problems = [text for text in new if names.has_another(definition, sort, text)]
         if problems:
             reason = f"{field[0].upper()}{field[1:]}Conflict"
             conflict = loops.condition(NAMES_ACCEPTED, "False", reason, _in_use(problems))
-        elif wanted.get(field):
-            made[field] = wanted[field]
+        elif expected.get(field):
+            result[field] = expected[field]
         elif field not in ("plural", "kind"):
-            made.pop(field, None)
-    return {field: made[field] for field in _NAMES if field in made}, conflict
+            result.pop(field, None)
+    return {field: result[field] for field in _NAMES if field in result}, conflict
 
 
 def _in_use(names: Sequence[str]) -> str:
@@ -192,24 +192,24 @@ def _with_approval(
     definition: JsonObject, conditions: Sequence[JsonObject], now: str
 ) -> Sequence[JsonObject]:
     group: str = definition["spec"]["group"]
-    if not any(group == one or group.endswith(f".{one}") for one in _PROTECTED):
+    if not any(group == item or group.endswith(f".{item}") for item in _PROTECTED):
         return [condition for condition in conditions if condition.get("type") != APPROVED]
-    wanted = _approval(metadata.annotations(definition).get(APPROVAL, ""))
-    return loops.with_condition(conditions, wanted, now)
+    approval = _approval(metadata.annotations(definition).get(APPROVAL, ""))
+    return loops.with_condition(conditions, approval, now)
 
 
-def _approval(given: str) -> JsonObject:
+def _approval(value: str) -> JsonObject:
     needed = f'protected groups must have approval annotation "{APPROVAL}"'
-    if not given:
+    if not value:
         text = f"{needed}, see {APPROVAL_PLACE}"
         return loops.condition(APPROVED, "False", "MissingAnnotation", text)
-    if given.startswith("unapproved"):
+    if value.startswith("unapproved"):
         return loops.condition(
-            APPROVED, "False", "UnapprovedAnnotation", f'not approved: "{given}"'
+            APPROVED, "False", "UnapprovedAnnotation", f'not approved: "{value}"'
         )
-    address = urlsplit(given)
+    address = urlsplit(value)
     if address.scheme and address.netloc:
-        return loops.condition(APPROVED, "True", "ApprovedAnnotation", f"approved in {given}")
+        return loops.condition(APPROVED, "True", "ApprovedAnnotation", f"approved in {value}")
     text = (
         f'{needed} with either a URL or a reason starting with "unapproved", see {APPROVAL_PLACE}'
     )
@@ -228,7 +228,7 @@ class DefinitionController:
         self._definitions = definitions
         self._now = now
         self._mirror = Mirror(objects, definitions.prefix)
-        self._names = AcceptedNames(one.object for one in self._mirror)
+        self._names = AcceptedNames(item.object for item in self._mirror)
 
     @property
     def prefixes(self) -> Sequence[str]:
@@ -237,10 +237,10 @@ class DefinitionController:
     def concerned(self, change: loops.Change) -> Iterable[str]:
         """Itself, and who waits for names that it may have given back."""
         old, new = change.old, change.new
-        found = [] if new is None else [metadata.name(new)]
+        result = [] if new is None else [metadata.name(new)]
         if old is not None and (new is None or _given_names(new) != _given_names(old)):
-            found += self._current_names().waiting(old)
-        return found
+            result += self._current_names().waiting(old)
+        return result
 
     async def reconcile(self, item: str) -> None:
         stored = self._definitions.get(item)
@@ -253,7 +253,7 @@ class DefinitionController:
     def _current_names(self) -> AcceptedNames:
         if self._mirror.refresh():
             if self._mirror.news is None:
-                self._names = AcceptedNames(one.object for one in self._mirror)
+                self._names = AcceptedNames(item.object for item in self._mirror)
             for old, new in self._mirror.news or ():
                 if old is not None:
                     self._names.remove(old.object)
@@ -330,8 +330,12 @@ class DefinitionCleanup:
         served = (
             resource for resource in self._served().catalog if resource.custom and resource.served
         )
-        found = [one for one in served if str(one.gvr.group_resource) == name]
-        return min(found, key=lambda one: one.gvr.version != one.storage_version, default=None)
+        resources = [resource for resource in served if str(resource.gvr.group_resource) == name]
+        return min(
+            resources,
+            key=lambda resource: resource.gvr.version != resource.storage_version,
+            default=None,
+        )
 
     async def _emptied(self, resource: Resource) -> tuple[bool, list[str]]:
         """Return whether objects are left, and what went wrong."""
@@ -344,9 +348,9 @@ class DefinitionCleanup:
                 failures.append(reply.message)
         return bool(self._objects.page(resource, limit=1).objects), failures
 
-    async def _said(self, stored: StoredObject, wanted: JsonObject) -> StoredObject:
+    async def _said(self, stored: StoredObject, expected: JsonObject) -> StoredObject:
         status = stored.object.get("status") or {}
-        conditions = loops.with_condition(status.get("conditions"), wanted, self._now())
+        conditions = loops.with_condition(status.get("conditions"), expected, self._now())
         return await self._definitions.write(stored, {**status, "conditions": conditions})
 
     async def _released(self, stored: StoredObject) -> None:
@@ -409,11 +413,11 @@ class DefinitionApiServices:
     def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(self._services_prefix):
             return (change.key.rpartition("/")[2],)
-        return {name for one in (change.old, change.new) for name in _services_of(one)}
+        return {name for item in (change.old, change.new) for name in _services_of(item)}
 
     async def reconcile(self, item: str) -> None:
         version, _, group = item.partition(".")
-        wanted = any(item in self._services_wanted(one) for one in self._definitions.all())
+        wanted = any(item in self._services_wanted(element) for element in self._definitions.all())
         stored = self._objects.get(self._services, "", item)
         if stored is None:
             if wanted:
@@ -424,9 +428,9 @@ class DefinitionApiServices:
             await self._objects.delete(self._services, "", item, stored.revision)
         else:
             spec = custom_api_service(group, version)["spec"]
-            kept = {**stored.object, "spec": spec}
-            if kept != stored.object and not await self._objects.update(
-                self._services, "", item, in_order(kept), stored.revision
+            result = {**stored.object, "spec": spec}
+            if result != stored.object and not await self._objects.update(
+                self._services, "", item, in_order(result), stored.revision
             ):
                 raise loops.Stale
 
@@ -441,9 +445,9 @@ class DefinitionApiServices:
 
     async def _create(self, service: JsonObject) -> None:
         target, context = Target(self._services, ""), self._new_context()
-        made = create.created(service, target, context)
-        kept = in_order(stored_object(made, target, context))
-        await self._objects.create(self._services, "", metadata.name(service), kept)
+        created = create.created(service, target, context)
+        result = in_order(stored_object(created, target, context))
+        await self._objects.create(self._services, "", metadata.name(service), result)
 
 
 def _services_of(definition: JsonObject | None) -> set[str]:

@@ -80,9 +80,9 @@ class OwnershipGraph:
 
     def _place(self, key: str, owners: tuple[str, ...]) -> None:
         for uid in self._owners.pop(key, ()):
-            found = self._dependents[uid]
-            del found[key]
-            if not found:
+            dependents = self._dependents[uid]
+            del dependents[key]
+            if not dependents:
                 del self._dependents[uid]
         if owners:
             self._owners[key] = owners
@@ -201,14 +201,14 @@ class GarbageCollection:
         turns = Turns()
         for dependent in self._graph.dependents(metadata.uid(obj)):
             await turns.take()
-            found = self._get(dependent)
-            if found is not None:
-                kept = [
+            get = self._get(dependent)
+            if get is not None:
+                result = [
                     reference
-                    for reference in owner_references(found)
+                    for reference in owner_references(get)
                     if reference.get("uid") != metadata.uid(obj)
                 ]
-                await self._change(dependent, found, {"ownerReferences": kept or None})
+                await self._change(dependent, get, {"ownerReferences": result or None})
         await self._release(key, obj, ORPHAN)
 
     async def _wait(self, key: str, obj: JsonObject) -> None:
@@ -218,8 +218,8 @@ class GarbageCollection:
         turns = Turns()
         for dependent in self._graph.dependents(uid):
             await turns.take()
-            found = self._get(dependent)
-            if found is not None and is_blocking(found, uid):
+            get = self._get(dependent)
+            if get is not None and is_blocking(get, uid):
                 return
         await self._release(key, obj, FOREGROUND)
 
@@ -251,8 +251,8 @@ class GarbageCollection:
         turns = Turns()
         for dependent in dependents:
             await turns.take()
-            found = self._get(dependent)
-            if found is not None and is_waiting(found):
+            get = self._get(dependent)
+            if get is not None and is_waiting(get):
                 return True
         return False
 
@@ -299,8 +299,8 @@ class GarbageCollection:
         return None if entry is None else self._objects.stored(entry)
 
     async def _release(self, key: str, obj: JsonObject, finalizer: str) -> None:
-        kept = [one for one in metadata.finalizers(obj) if one != finalizer]
-        await self._change(key, obj, {"finalizers": kept or None})
+        finalizers = [text for text in metadata.finalizers(obj) if text != finalizer]
+        await self._change(key, obj, {"finalizers": finalizers or None})
 
     async def _change(self, key: str, obj: JsonObject, meta: JsonObject) -> None:
         await self._request("PATCH", key, obj, {"metadata": {**_as_it_is(obj), **meta}})

@@ -92,44 +92,44 @@ def deletion_conditions(
     conditions: Sequence[JsonObject] | None, remains: Remains, now: str
 ) -> list[JsonObject]:
     """Return the conditions with all five about the deletion, in the order in which they came."""
-    bad = {one["type"]: one for one in _bad(remains)}
-    made = list(conditions or ())
+    bad = {item["type"]: item for item in _bad(remains)}
+    result = list(conditions or ())
     for good in _GOOD:
-        made = loops.with_condition(made, bad.get(good["type"], good), now)
-    return made
+        result = loops.with_condition(result, bad.get(good["type"], good), now)
+    return result
 
 
 def _bad(remains: Remains) -> list[JsonObject]:
-    found: list[JsonObject] = []
+    result: list[JsonObject] = []
     if remains.unknown:
         stale = ", ".join(
-            f"{one}: stale GroupVersion discovery: {one}" for one in sorted(remains.unknown)
+            f"{text}: stale GroupVersion discovery: {text}" for text in sorted(remains.unknown)
         )
         text = (
             f"Discovery failed for some groups, {len(remains.unknown)} failing: unable to "
             f"retrieve the complete list of server APIs: {stale}"
         )
-        found.append(loops.condition(_DISCOVERY_FAILURE, "True", "DiscoveryFailed", text))
+        result.append(loops.condition(_DISCOVERY_FAILURE, "True", "DiscoveryFailed", text))
     if remains.failures:
         text = (
             f"Failed to delete all resource types, {len(remains.failures)} remaining: "
             + ", ".join(sorted(remains.failures))
         )
-        found.append(loops.condition(_CONTENT_FAILURE, "True", "ContentDeletionFailed", text))
+        result.append(loops.condition(_CONTENT_FAILURE, "True", "ContentDeletionFailed", text))
     if remains.objects:
         left = sorted(
-            f"{one.resource}.{one.group} has {number} resource instances"
-            for one, number in remains.objects.items()
+            f"{key.resource}.{key.group} has {number} resource instances"
+            for key, number in remains.objects.items()
         )
         text = "Some resources are remaining: " + ", ".join(left)
-        found.append(loops.condition(_CONTENT_REMAINING, "True", "SomeResourcesRemain", text))
+        result.append(loops.condition(_CONTENT_REMAINING, "True", "SomeResourcesRemain", text))
     if remains.finalizers:
-        held = sorted(
-            f"{one} in {number} resource instances" for one, number in remains.finalizers.items()
+        finalizers = sorted(
+            f"{key} in {number} resource instances" for key, number in remains.finalizers.items()
         )
-        text = "Some content in the namespace has finalizers remaining: " + ", ".join(held)
-        found.append(loops.condition(_FINALIZERS_REMAINING, "True", "SomeFinalizersRemain", text))
-    return found
+        text = "Some content in the namespace has finalizers remaining: " + ", ".join(finalizers)
+        result.append(loops.condition(_FINALIZERS_REMAINING, "True", "SomeFinalizersRemain", text))
+    return result
 
 
 FINALIZER: Final = "kubernetes"
@@ -207,8 +207,8 @@ class NamespaceDeletion:
             left = self._objects.page(resource, namespace).objects
             if left:
                 objects[resource.gvr.group_resource] = len(left)
-            for one in left:
-                finalizers.update(metadata.finalizers(one.object))
+            for element in left:
+                finalizers.update(metadata.finalizers(element.object))
         unknown = []
         for offered in self._offered():
             if offered.document is not None and offered.document["freshness"] != "Current":
@@ -226,9 +226,9 @@ class NamespaceDeletion:
 
     def _deletable(self) -> Iterator[Resource]:
         """Yield each resource that has content in namespaces, in one version."""
-        for own, resource in loops.asked_resources(self._served().catalog).items():
+        for key, resource in loops.asked_resources(self._served().catalog).items():
             deletable = {"deletecollection", "list"} <= set(resource.verbs)
-            if resource.namespaced and deletable and own not in STORED_ELSEWHERE:
+            if resource.namespaced and deletable and key not in STORED_ELSEWHERE:
                 yield resource
 
     async def _said(self, stored: StoredObject, remains: Remains) -> StoredObject:
@@ -239,9 +239,11 @@ class NamespaceDeletion:
 
     async def _finalized(self, stored: StoredObject) -> None:
         spec = stored.object.get("spec") or {}
-        kept = [finalizer for finalizer in spec.get("finalizers") or () if finalizer != FINALIZER]
+        finalizers = [
+            finalizer for finalizer in spec.get("finalizers") or () if finalizer != FINALIZER
+        ]
         name = metadata.name(stored.object)
-        body = {**stored.object, "spec": {**spec, "finalizers": kept}}
+        body = {**stored.object, "spec": {**spec, "finalizers": finalizers}}
         await self._requests.require("PUT", f"/api/v1/namespaces/{name}/finalize", body)
 
 
@@ -259,8 +261,8 @@ def _deletable_elsewhere(
 
 
 def _waits(namespace: JsonObject) -> bool:
-    held = (namespace.get("spec") or {}).get("finalizers") or ()
-    return bool(metadata.deletion_timestamp(namespace)) and FINALIZER in held
+    finalizers = (namespace.get("spec") or {}).get("finalizers") or ()
+    return bool(metadata.deletion_timestamp(namespace)) and FINALIZER in finalizers
 
 
 # --- Default accounts --------------------------------------------------------
@@ -297,8 +299,8 @@ class DefaultAccounts:
     def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(self._namespaces.prefix):
             return () if change.new is None else (metadata.name(change.new),)
-        gone = change.old if change.new is None else None
-        return () if gone is None else (metadata.namespace(gone),)
+        old = change.old if change.new is None else None
+        return () if old is None else (metadata.namespace(old),)
 
     async def reconcile(self, item: str) -> None:
         namespace = self._namespaces.get(item)
@@ -308,9 +310,9 @@ class DefaultAccounts:
         name = metadata.name(account)
         if self._objects.get(self._accounts, item, name) is None:
             target, context = Target(self._accounts, item), self._new_context()
-            made = create.created(account, target, context)
-            kept = stored_object(made, target, context)
-            await self._objects.create(self._accounts, item, name, kept)
+            created = create.created(account, target, context)
+            result = stored_object(created, target, context)
+            await self._objects.create(self._accounts, item, name, result)
 
 
 # --- Root certificates -------------------------------------------------------
@@ -349,22 +351,22 @@ class RootCertificates:
     def concerned(self, change: loops.Change) -> Iterable[str]:
         if change.key.startswith(self._namespaces.prefix):
             return () if change.new is None else (metadata.name(change.new),)
-        found = change.new or change.old
-        if found is None or metadata.name(found) != ROOT_CA_CONFIG_MAP:
+        new = change.new or change.old
+        if new is None or metadata.name(new) != ROOT_CA_CONFIG_MAP:
             return ()
-        return (metadata.namespace(found),)
+        return (metadata.namespace(new),)
 
     async def reconcile(self, item: str) -> float | None:
         namespace = self._namespaces.get(item)
         if namespace is None or metadata.deletion_timestamp(namespace.object):
             return None
-        wanted = root_ca_config_map(item, self._bundle)
+        expected = root_ca_config_map(item, self._bundle)
         stored = self._objects.get(self._maps, item, ROOT_CA_CONFIG_MAP)
         if stored is None:
-            await self._write("POST", loops.resource_path(self._maps, item), wanted)
-        elif not _has(stored.object, wanted):
+            await self._write("POST", loops.resource_path(self._maps, item), expected)
+        elif not _has(stored.object, expected):
             path = loops.resource_path(self._maps, item, ROOT_CA_CONFIG_MAP)
-            await self._write("PUT", path, _restored(stored.object, wanted))
+            await self._write("PUT", path, _restored(stored.object, expected))
         return None
 
     async def _write(self, method: str, path: str, body: JsonDict) -> None:
@@ -376,14 +378,14 @@ class RootCertificates:
             raise loops.RequestFailed(f"{method} {path}: {reply.code} {reply.message}")
 
 
-def _has(found: JsonObject, wanted: JsonObject) -> bool:
+def _has(obj: JsonObject, expected: JsonObject) -> bool:
     """Return whether data and annotations are as wanted; there may be other annotations."""
-    missing = metadata.annotations(wanted).items() - metadata.annotations(found).items()
-    return found.get("data") == wanted["data"] and not missing
+    missing = metadata.annotations(expected).items() - metadata.annotations(obj).items()
+    return obj.get("data") == expected["data"] and not missing
 
 
-def _restored(found: JsonObject, wanted: JsonObject) -> JsonDict:
+def _restored(obj: JsonObject, expected: JsonObject) -> JsonDict:
     """Return what was found, with data and annotations as wanted."""
-    annotations = metadata.annotations(found) | metadata.annotations(wanted)
-    meta = {**metadata.metadata(found), "annotations": annotations}
-    return {**found, "metadata": meta, "data": wanted["data"]}
+    annotations = metadata.annotations(obj) | metadata.annotations(expected)
+    meta = {**metadata.metadata(obj), "annotations": annotations}
+    return {**obj, "metadata": meta, "data": expected["data"]}

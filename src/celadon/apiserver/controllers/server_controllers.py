@@ -108,157 +108,174 @@ def built_in(gvr: GroupVersionResource) -> Resource:
 
 # A kube-apiserver runs these itself (`pkg/controlplane` and kube-aggregator), whatever flags its
 # controller manager has, so they run in each of several servers on one store.
-def server_controllers(given: ControllerSurroundings) -> list[Controller]:
+def server_controllers(surroundings: ControllerSurroundings) -> list[Controller]:
     """Return the controllers that run, ready to be run. Definitions and their APIServices,
     extension servers, addresses of Services, the server's own Service and flow control are looked
     after in any case."""
     return [
-        _definitions(given),
-        _definition_cleanup(given),
-        _definition_api_services(given),
-        *_remote_api_services(given),
-        *_addresses(given),
-        _own_service(given),
-        _flow_control(given),
-        *_named(given, urgent=True),
+        _definitions(surroundings),
+        _definition_cleanup(surroundings),
+        _definition_api_services(surroundings),
+        *_remote_api_services(surroundings),
+        *_addresses(surroundings),
+        _own_service(surroundings),
+        _flow_control(surroundings),
+        *_named(surroundings, urgent=True),
     ]
 
 
 # In a real cluster, these are controllers of kube-controller-manager, which elects a leader.
-def led_controllers(given: ControllerSurroundings) -> list[Controller]:
+def led_controllers(surroundings: ControllerSurroundings) -> list[Controller]:
     """Return the controllers of which one for all servers of a store is enough, and nobody waits
     for them."""
-    return _named(given, urgent=False)
+    return _named(surroundings, urgent=False)
 
 
-def _named(given: ControllerSurroundings, *, urgent: bool) -> list[Controller]:
-    made = (make(given) for name, make in _MAKERS.items() if name in given.names)
-    return [one for one in made if one is not None and one.urgent == urgent]
+def _named(surroundings: ControllerSurroundings, *, urgent: bool) -> list[Controller]:
+    makers = (make(surroundings) for name, make in _MAKERS.items() if name in surroundings.names)
+    return [
+        controller
+        for controller in makers
+        if controller is not None and controller.urgent == urgent
+    ]
 
 
-def _definitions(given: ControllerSurroundings) -> Controller:
-    definitions = given.writes(DEFINITIONS, API_SERVER)
-    return DefinitionController(given.objects, definitions, given.timestamp)
+def _definitions(surroundings: ControllerSurroundings) -> Controller:
+    definitions = surroundings.writes(DEFINITIONS, API_SERVER)
+    return DefinitionController(surroundings.objects, definitions, surroundings.timestamp)
 
 
 # Deletions of custom objects go through admission like those of a user, under the name that
 # upstream's finalizer has there.
-def _definition_cleanup(given: ControllerSurroundings) -> Controller:
+def _definition_cleanup(surroundings: ControllerSurroundings) -> Controller:
     return DefinitionCleanup(
-        given.objects,
-        given.writes(DEFINITIONS),
-        given.served.current,
-        given.requests("custom-resource-finalizer"),
-        given.timestamp,
+        surroundings.objects,
+        surroundings.writes(DEFINITIONS),
+        surroundings.served.current,
+        surroundings.requests("custom-resource-finalizer"),
+        surroundings.timestamp,
     )
 
 
-def _definition_api_services(given: ControllerSurroundings) -> Controller:
-    definitions, services = given.writes(DEFINITIONS), built_in(API_SERVICES)
-    return DefinitionApiServices(given.objects, definitions, services, given.new_context)
+def _definition_api_services(surroundings: ControllerSurroundings) -> Controller:
+    definitions, services = surroundings.writes(DEFINITIONS), built_in(API_SERVICES)
+    return DefinitionApiServices(
+        surroundings.objects, definitions, services, surroundings.new_context
+    )
 
 
-def _remote_api_services(given: ControllerSurroundings) -> Iterator[Controller]:
-    if given.aggregator is not None:
-        services = given.writes(API_SERVICES, API_SERVER)
-        yield ApiServiceAvailability(services, given.aggregator, given.timestamp)
-        yield RemoteDiscoveryUpkeep(services, given.aggregator.discovery)
+def _remote_api_services(surroundings: ControllerSurroundings) -> Iterator[Controller]:
+    if surroundings.aggregator is not None:
+        services = surroundings.writes(API_SERVICES, API_SERVER)
+        yield ApiServiceAvailability(services, surroundings.aggregator, surroundings.timestamp)
+        yield RemoteDiscoveryUpkeep(services, surroundings.aggregator.discovery)
 
 
-def _addresses(given: ControllerSurroundings) -> Iterator[Controller]:
+def _addresses(surroundings: ControllerSurroundings) -> Iterator[Controller]:
     """Yield the controller of IPAddresses. Since 1.33, which brought version 1 of the kind, each
     address of a Service is an object."""
     records = known_resources(all_versions=True).by_gvr(ADDRESSES)
     if records is not None:
-        yield upkeep.AddressRecords(given.objects, built_in(SERVICES), records, given.new_context)
+        yield upkeep.AddressRecords(
+            surroundings.objects, built_in(SERVICES), records, surroundings.new_context
+        )
 
 
-def _own_service(given: ControllerSurroundings) -> Controller:
-    own = kubernetes_service(given.service_address)
-    return upkeep.OwnService(given.objects, built_in(SERVICES), own, given.new_context)
+def _own_service(surroundings: ControllerSurroundings) -> Controller:
+    own = kubernetes_service(surroundings.service_address)
+    return upkeep.OwnService(
+        surroundings.objects, built_in(SERVICES), own, surroundings.new_context
+    )
 
 
-def _flow_control(given: ControllerSurroundings) -> Controller:
+def _flow_control(surroundings: ControllerSurroundings) -> Controller:
     return upkeep.FlowControlUpkeep(
-        given.writes(FLOW_SCHEMAS, FLOW_CONSUMER, applies=True),
-        given.writes(PRIORITY_LEVELS),
-        given.requests("flow-control"),
-        given.timestamp,
+        surroundings.writes(FLOW_SCHEMAS, FLOW_CONSUMER, applies=True),
+        surroundings.writes(PRIORITY_LEVELS),
+        surroundings.requests("flow-control"),
+        surroundings.timestamp,
     )
 
 
-def _default_accounts(given: ControllerSurroundings) -> Controller:
+def _default_accounts(surroundings: ControllerSurroundings) -> Controller:
     return namespaces.DefaultAccounts(
-        given.objects, given.writes(NAMESPACES), built_in(SERVICE_ACCOUNTS), given.new_context
+        surroundings.objects,
+        surroundings.writes(NAMESPACES),
+        built_in(SERVICE_ACCOUNTS),
+        surroundings.new_context,
     )
 
 
-def _namespaces(given: ControllerSurroundings) -> Controller:
+def _namespaces(surroundings: ControllerSurroundings) -> Controller:
     return namespaces.NamespaceDeletion(
-        given.objects,
-        given.writes(NAMESPACES),
-        given.served.current,
-        given.requests("namespace-controller"),
-        given.now,
-        given.namespace_grace,
-        tuple if given.aggregator is None else given.aggregator.offered,
+        surroundings.objects,
+        surroundings.writes(NAMESPACES),
+        surroundings.served.current,
+        surroundings.requests("namespace-controller"),
+        surroundings.now,
+        surroundings.namespace_grace,
+        tuple if surroundings.aggregator is None else surroundings.aggregator.offered,
     )
 
 
-def _type_checks(given: ControllerSurroundings) -> Controller:
-    policies = given.writes(VALIDATING.policies)
-    aside = given.aside("validatingadmissionpolicy-status-controller")
+def _type_checks(surroundings: ControllerSurroundings) -> Controller:
+    policies = surroundings.writes(VALIDATING.policies)
+    aside = surroundings.aside("validatingadmissionpolicy-status-controller")
     return upkeep.PolicyTypeChecks(
-        policies, given.served.current, given.version, given.number, aside
+        policies, surroundings.served.current, surroundings.version, surroundings.number, aside
     )
 
 
-def _aggregation(given: ControllerSurroundings) -> Controller:
-    aside = given.aside("clusterrole-aggregation-controller")
-    return upkeep.RoleAggregation(given.writes(CLUSTER_ROLES), aside)
+def _aggregation(surroundings: ControllerSurroundings) -> Controller:
+    aside = surroundings.aside("clusterrole-aggregation-controller")
+    return upkeep.RoleAggregation(surroundings.writes(CLUSTER_ROLES), aside)
 
 
-def _root_certificates(given: ControllerSurroundings) -> Controller:
+def _root_certificates(surroundings: ControllerSurroundings) -> Controller:
     return namespaces.RootCertificates(
-        given.objects,
-        given.writes(NAMESPACES),
+        surroundings.objects,
+        surroundings.writes(NAMESPACES),
         built_in(CONFIG_MAPS),
-        given.requests("root-ca-cert-publisher"),
-        given.root_certificates,
+        surroundings.requests("root-ca-cert-publisher"),
+        surroundings.root_certificates,
     )
 
 
 # Its requests are those of a user, since policies may forbid the deletion of dependents, too.
-def _garbage(given: ControllerSurroundings) -> Controller:
-    requests = given.requests("generic-garbage-collector")
-    return GarbageCollection(given.objects, given.served.current, requests, given.collection_lag)
-
-
-def _quotas(given: ControllerSurroundings) -> Controller:
-    return upkeep.QuotaCounts(
-        given.objects,
-        built_in(QUOTAS),
-        given.served.current,
-        given.charges,
-        given.timestamp,
-        given.aside("resourcequota-controller"),
+def _garbage(surroundings: ControllerSurroundings) -> Controller:
+    requests = surroundings.requests("generic-garbage-collector")
+    return GarbageCollection(
+        surroundings.objects, surroundings.served.current, requests, surroundings.collection_lag
     )
 
 
-def _migrations(given: ControllerSurroundings) -> Controller | None:
+def _quotas(surroundings: ControllerSurroundings) -> Controller:
+    return upkeep.QuotaCounts(
+        surroundings.objects,
+        built_in(QUOTAS),
+        surroundings.served.current,
+        surroundings.charges,
+        surroundings.timestamp,
+        surroundings.aside("resourcequota-controller"),
+    )
+
+
+def _migrations(surroundings: ControllerSurroundings) -> Controller | None:
     """Return the controller of storage migrations, or None where its gate is off. Since 1.36
     upstream's does what is done here; before, it went by other conditions."""
     is_there = known_resources(all_versions=True).by_gvr(storage_migrations.MIGRATIONS) is not None
     if not (
-        is_since("1.36") and is_there and given.new_context().gates.get(storage_migrations.GATE)
+        is_since("1.36")
+        and is_there
+        and surroundings.new_context().gates.get(storage_migrations.GATE)
     ):
         return None
     return storage_migrations.StorageMigrations(
-        given.objects,
-        given.writes(storage_migrations.MIGRATIONS, "kube-controller-manager"),
-        given.served.current,
-        given.requests(storage_migrations.ACCOUNT),
-        given.now,
+        surroundings.objects,
+        surroundings.writes(storage_migrations.MIGRATIONS, "kube-controller-manager"),
+        surroundings.served.current,
+        surroundings.requests(storage_migrations.ACCOUNT),
+        surroundings.now,
     )
 
 

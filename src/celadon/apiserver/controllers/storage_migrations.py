@@ -73,17 +73,17 @@ class StorageMigrations:
         return (self._migrations.prefix,)
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
-        return {_item(one) for one in (change.old, change.new) if one is not None}
+        return {_item(item) for item in (change.old, change.new) if item is not None}
 
     async def reconcile(self, item: str) -> float | None:
-        found = [one for one in self._migrations.all() if _item(one) == item]
-        for one in found:
-            if _is_running(one) and _is_over(one):
-                await self._clean_up(item, one)
-        running = next((one for one in found if _is_running(one) and not _is_over(one)), None)
+        result = [entry for entry in self._migrations.all() if _item(entry) == item]
+        for element in result:
+            if _is_running(element) and _is_over(element):
+                await self._clean_up(item, element)
+        running = next((item for item in result if _is_running(item) and not _is_over(item)), None)
         if running is not None:
             return await self._proceed(item, running)
-        waiting = [one for one in found if not _is_running(one) and not _is_over(one)]
+        waiting = [item for item in result if not _is_running(item) and not _is_over(item)]
         if waiting:
             await self._begin(item, min(waiting, key=_age))
         return None
@@ -111,11 +111,11 @@ class StorageMigrations:
             )
         done = loops.condition(RUNNING, "False", "MigrationCompleted", "Migration completed")
         ended = self._timed(done, metadata.generation(migration))
-        others = [
+        conditions = [
             ended if condition["type"] == RUNNING else condition
             for condition in _conditions(migration)
         ]
-        await self._write(migration, others)
+        await self._write(migration, conditions)
 
     async def _tell_definition(self, name: str, state: Any, reason: str, message: str) -> None:  # noqa: ANN401
         """Write on the definition of a custom resource that a migration begins or is over. Raises
@@ -172,10 +172,10 @@ class StorageMigrations:
         if not (migration.get("status") or {}).get("resourceVersion"):
             if set(_VERBS).difference(resource.verbs):
                 group, version, name = resource.gvr
-                shown = quote(f"{group}/{version}, Resource={name}")
+                text = quote(f"{group}/{version}, Resource={name}")
                 verbs = f"[{' '.join(_VERBS)}]"
-                why = f"resource {shown} does not support discovery operations: {verbs}"
-                await self._fail(migration, why)
+                reason = f"resource {text} does not support discovery operations: {verbs}"
+                await self._fail(migration, reason)
                 return None
             # What is written after this revision is in the storage version already.
             version = str(self._objects.store.revision())
@@ -239,8 +239,10 @@ class StorageMigrations:
 
     # --- the status ---
 
-    async def _fail(self, migration: JsonObject, why: str) -> None:
-        failed = self._timed(loops.condition(FAILED, "True", "StorageVersionMigrationFailed", why))
+    async def _fail(self, migration: JsonObject, reason: str) -> None:
+        failed = self._timed(
+            loops.condition(FAILED, "True", "StorageVersionMigrationFailed", reason)
+        )
         await self._write(migration, [*_conditions(migration), failed])
 
     async def _write(
@@ -258,17 +260,17 @@ class StorageMigrations:
             status["conditions"] = list(conditions)
         await self._migrations.write(stored, status)
 
-    def _timed(self, given: JsonObject, generation: int = 0) -> JsonObject:
+    def _timed(self, value: JsonObject, generation: int = 0) -> JsonObject:
         """A condition with its time, and the generation that it is about."""
         now = self._now().strftime("%Y-%m-%dT%H:%M:%SZ")
         seen = {"observedGeneration": generation} if generation else {}
         return {
-            "type": given["type"],
-            "status": given["status"],
+            "type": value["type"],
+            "status": value["status"],
             **seen,
             "lastTransitionTime": now,
-            "reason": given["reason"],
-            "message": given["message"],
+            "reason": value["reason"],
+            "message": value["message"],
         }
 
     def _seconds_since(self, migration: JsonObject) -> float:
@@ -300,7 +302,7 @@ def _is_running(migration: JsonObject) -> bool:
 
 
 def _is_over(migration: JsonObject) -> bool:
-    return any(loops.is_true(_conditions(migration), one) for one in (SUCCEEDED, FAILED))
+    return any(loops.is_true(_conditions(migration), text) for text in (SUCCEEDED, FAILED))
 
 
 def _age(migration: JsonObject) -> tuple[str, str]:
@@ -314,5 +316,5 @@ def _is_collected(resource: Resource) -> bool:
     return not is_event(resource) and _COLLECTED.issubset(resource.verbs)
 
 
-def _unhandled(why: str) -> str:
-    return f"migration encountered unhandled error: {why}"
+def _unhandled(reason: str) -> str:
+    return f"migration encountered unhandled error: {reason}"

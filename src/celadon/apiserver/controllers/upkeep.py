@@ -83,10 +83,12 @@ class FlowControlUpkeep:
         await self._keep("flowschemas", self._schemas, list(bootstrap_objects.flow_schemas()))
         return UPKEEP_SECONDS
 
-    async def _keep(self, plural: str, found: StatusWrites, wanted: Sequence[JsonObject]) -> None:
+    async def _keep(
+        self, plural: str, writes: StatusWrites, expected: Sequence[JsonObject]
+    ) -> None:
         path = f"{_PATH}/{plural}"
-        for obj in wanted:
-            stored = found.get(metadata.name(obj))
+        for obj in expected:
+            stored = writes.get(metadata.name(obj))
             if stored is None:
                 await self._requests.require("POST", path, obj)
             elif stored.object.get("spec") != obj["spec"] and is_kept(stored.object):
@@ -94,23 +96,23 @@ class FlowControlUpkeep:
                 await self._requests.require(
                     "PUT", f"{path}/{name}", _corrected(stored.object, obj)
                 )
-        known = {metadata.name(obj) for obj in wanted}
-        for other in found.all():
+        known = {metadata.name(obj) for obj in expected}
+        for other in writes.all():
             name = metadata.name(other)
             if name not in known and _annotation(other) == "true":
                 await self._requests.require("DELETE", f"{path}/{name}")
 
     async def _tell(self) -> None:
-        levels = {metadata.name(one) for one in self._levels.all()}
+        levels = {metadata.name(item) for item in self._levels.all()}
         for schema in self._schemas.all():
             stored = self._schemas.get(metadata.name(schema))
             if stored is None:
                 continue
             level = (schema.get("spec") or {}).get("priorityLevelConfiguration") or {}
             name = level.get("name") or ""
-            said = bootstrap_objects.level_condition(name, exists=name in levels)
+            level_condition = bootstrap_objects.level_condition(name, exists=name in levels)
             status = stored.object.get("status") or {}
-            conditions = with_condition(status.get("conditions"), said, self._now())
+            conditions = with_condition(status.get("conditions"), level_condition, self._now())
             await self._schemas.write(stored, {**status, "conditions": conditions})
 
 
@@ -118,21 +120,21 @@ def is_kept(obj: JsonObject) -> bool:
     """Return whether the server looks after the spec of an object of its own."""
     if (obj.get("kind"), metadata.name(obj)) in bootstrap_objects.MANDATORY:
         return True
-    said = _annotation(obj)
-    if said is None:
+    annotation = _annotation(obj)
+    if annotation is None:
         return metadata.generation(obj) == 1
-    return parse_bool(said) is True
+    return parse_bool(annotation) is True
 
 
 def _annotation(obj: JsonObject) -> str | None:
-    found = metadata.annotations(obj).get(bootstrap_objects.AUTO_UPDATE)
-    return None if found is None else str(found)
+    annotation = metadata.annotations(obj).get(bootstrap_objects.AUTO_UPDATE)
+    return None if annotation is None else str(annotation)
 
 
-def _corrected(live: JsonObject, wanted: JsonObject) -> JsonObject:
+def _corrected(live: JsonObject, expected: JsonObject) -> JsonObject:
     meta = metadata.metadata(live)
     annotations = {**(meta.get("annotations") or {}), bootstrap_objects.AUTO_UPDATE: "true"}
-    return {**live, "metadata": {**meta, "annotations": annotations}, "spec": wanted["spec"]}
+    return {**live, "metadata": {**meta, "annotations": annotations}, "spec": expected["spec"]}
 
 
 # --- Policy type checks ------------------------------------------------------
@@ -177,11 +179,11 @@ class PolicyTypeChecks:
         stored = self._policies.get(item)
         if stored is None or _is_current(stored.object):
             return
-        found = await self._aside(self._checked, stored.object, self._served())
-        if found is None:
+        aside = await self._aside(self._checked, stored.object, self._served())
+        if aside is None:
             return
         former = stored.object.get("status") or {}
-        await self._policies.write(stored, merged_status(former, found))
+        await self._policies.write(stored, merged_status(former, aside))
 
     def _checked(self, obj: JsonObject, served: Served) -> JsonObject | None:
         """Return what its status should say; None for a policy that cannot be read."""
@@ -199,11 +201,11 @@ class PolicyTypeChecks:
         return self._checker
 
 
-def merged_status(former: JsonObject, found: JsonObject) -> JsonDict:
+def merged_status(former: JsonObject, obj: JsonObject) -> JsonDict:
     """The status of a policy with what was found. Before 1.36, who took away all warnings that
     there were was left without the field that had held them."""
-    status = {**former, **found}
-    if former.get("typeChecking") and not found["typeChecking"] and not is_since("1.36"):
+    status = {**former, **obj}
+    if former.get("typeChecking") and not obj["typeChecking"] and not is_since("1.36"):
         del status["typeChecking"]
     return status
 
@@ -218,10 +220,10 @@ def _by_default(served: Served) -> Catalog:
 
 
 def _schemas(served: Served) -> dict[GroupVersionKind, Schema]:
-    found: dict[GroupVersionKind, Schema] = {}
+    result: dict[GroupVersionKind, Schema] = {}
     for definition in served.definitions:
-        found.update(custom_schemas(definition))
-    return found
+        result.update(custom_schemas(definition))
+    return result
 
 
 # --- Quota counts ------------------------------------------------------------
@@ -265,13 +267,13 @@ class QuotaCounts:
     def _changed_quota(self, change: Change) -> tuple[str, ...]:
         namespace, _, name = change.key.removeprefix(self._prefix).partition("/")
         item = f"{namespace}/{name}"
-        known = self._known.setdefault(namespace, set())
+        setdefault = self._known.setdefault(namespace, set())
         if change.new is None:
-            known.discard(item)
-            if not known:
+            setdefault.discard(item)
+            if not setdefault:
                 del self._known[namespace]
             return ()
-        known.add(item)
+        setdefault.add(item)
         old = (change.old or {}).get("spec")
         return () if change.old is not None and old == change.new.get("spec") else (item,)
 
@@ -310,12 +312,14 @@ class QuotaCounts:
         if status == (quota.get("status") or {}):
             return True
         changed = {**quota, "status": status}
-        made = await self._objects.update(self._resource, namespace, name, changed, stored.revision)
-        return made is not None
+        update = await self._objects.update(
+            self._resource, namespace, name, changed, stored.revision
+        )
+        return update is not None
 
     def _there(self, resource: GroupResource, namespace: str) -> Sequence[JsonObject] | None:
         catalog = self._served().catalog
-        found = next((one for one in catalog if one.gvr.group_resource == resource), None)
+        found = next((item for item in catalog if item.gvr.group_resource == resource), None)
         if found is None or not found.namespaced:
             return None
         objects: list[JsonObject] = [
@@ -339,27 +343,27 @@ def aggregated_rules(role: JsonObject, roles: Iterable[JsonObject]) -> list[Json
     if not selectors:
         return None
     others = sorted(
-        (one for one in roles if metadata.name(one) != metadata.name(role)), key=metadata.name
+        (item for item in roles if metadata.name(item) != metadata.name(role)), key=metadata.name
     )
-    found: dict[str, JsonObject] = {}
+    result: dict[str, JsonObject] = {}
     seen = set[int]()
     for selector in selectors:
         for index, other in enumerate(others):
             if index not in seen and selector.matches(metadata.labels(other)):
                 seen.add(index)
                 for rule in other.get("rules") or ():
-                    found.setdefault(json_text(rule), rule)
-    return list(found.values())
+                    result.setdefault(json_text(rule), rule)
+    return list(result.values())
 
 
 def _outdated_roles(roles: Sequence[JsonObject]) -> list[tuple[JsonObject, list[JsonObject]]]:
     """Roles that should have other rules, with these."""
-    found = []
+    result = []
     for role in roles:
-        wanted = aggregated_rules(role, roles)
-        if wanted is not None and wanted != (role.get("rules") or []):
-            found.append((role, wanted))
-    return found
+        expected = aggregated_rules(role, roles)
+        if expected is not None and expected != (role.get("rules") or []):
+            result.append((role, expected))
+    return result
 
 
 class RoleAggregation:
@@ -380,11 +384,11 @@ class RoleAggregation:
         return ("",)
 
     async def reconcile(self, item: str) -> None:
-        for role, wanted in await self._aside(_outdated_roles, self._roles.all()):
+        for role, element in await self._aside(_outdated_roles, self._roles.all()):
             stored = self._roles.get(metadata.name(role))
             if stored is None or stored.object is not role:
                 raise Stale
-            await self._roles.replace(stored, {**role, "rules": wanted})
+            await self._roles.replace(stored, {**role, "rules": element})
 
 
 # --- Addresses of Services ---------------------------------------------------
@@ -437,9 +441,11 @@ class AddressRecords:
                 await self._objects.delete(self._records, "", item, record.revision)
         elif record is None:
             target, context = Target(self._records, ""), self._new_context()
-            made = create.created(bootstrap_objects.address_record(item, *owner), target, context)
-            kept = in_order(stored_object(made, target, context))
-            await self._objects.create(self._records, "", item, kept)
+            created = create.created(
+                bootstrap_objects.address_record(item, *owner), target, context
+            )
+            result = in_order(stored_object(created, target, context))
+            await self._objects.create(self._records, "", item, result)
 
 
 def _addresses(service: JsonObject | None) -> Iterator[str]:
@@ -473,14 +479,14 @@ class OwnService:
         self,
         objects: ObjectStore,
         services: Resource,
-        wanted: JsonObject,
+        expected: JsonObject,
         new_context: Callable[[], DefaultingContext],
     ) -> None:
         self._objects = objects
         self._services = services
-        self._wanted = wanted
+        self._wanted = expected
         self._new_context = new_context
-        self._namespace, self._name = metadata.namespace(wanted), metadata.name(wanted)
+        self._namespace, self._name = metadata.namespace(expected), metadata.name(expected)
         self._key = object_key(services, self._namespace, self._name)
 
     @property
@@ -496,6 +502,6 @@ class OwnService:
             target, context = Target(self._services, self._namespace), self._new_context()
             draft = create.begin_create(draft_of(self._wanted, target, context), target)
             track_create(draft, target, FieldWriter(bootstrap_objects.SERVER, context.now))
-            made = create.finish_create(draft)
-            kept = in_order(stored_object(made, target, context))
-            await self._objects.create(self._services, self._namespace, item, kept)
+            finish_create = create.finish_create(draft)
+            result = in_order(stored_object(finish_create, target, context))
+            await self._objects.create(self._services, self._namespace, item, result)

@@ -54,13 +54,13 @@ def with_texts(name: str, schema: JsonObject, descriptions: Descriptions | None)
     texts = Texts(MISSING, {}) if descriptions is None else descriptions.of(name)
     if texts is None:
         return schema
-    made = {"description": texts.about, **schema} if texts.about else dict(schema)
+    result = {"description": texts.about, **schema} if texts.about else dict(schema)
     if "properties" in schema:
-        made["properties"] = {
+        result["properties"] = {
             field: _with_text(node, texts.fields.get(field, ""))
             for field, node in schema["properties"].items()
         }
-    return made
+    return result
 
 
 def _with_text(node: JsonObject, text: str) -> JsonObject:
@@ -113,13 +113,13 @@ def _texts_of(document: object) -> Iterator[tuple[str, Texts]]:
 
 
 def _members(value: object, key: str) -> Mapping[str, object]:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    result = value.get(key) if isinstance(value, dict) else None
+    return result if isinstance(result, dict) else {}
 
 
 def _text(schema: object) -> str:
-    found = schema.get("description") if isinstance(schema, dict) else None
-    return found if isinstance(found, str) else ""
+    description = schema.get("description") if isinstance(schema, dict) else None
+    return description if isinstance(description, str) else ""
 
 
 # --- The installed client ----------------------------------------------------
@@ -185,9 +185,9 @@ def client_texts(source: str) -> Texts:
     """Returns what the source of a class says of the type and its fields."""
     about = _CLASS.search(source)
     fields: dict[str, str] = {}
-    for found in _FIELD.finditer(source):
-        alias = _ALIAS.search(found[0])
-        fields[alias[1] if alias else found[1]] = _unquoted(found[2])
+    for item in _FIELD.finditer(source):
+        alias = _ALIAS.search(item[0])
+        fields[alias[1] if alias else item[1]] = _unquoted(item[2])
     names = dict(_MAPPED.findall(source))
     for attribute, text in _GETTER.findall(source):
         fields[names.get(attribute, attribute)] = text
@@ -199,10 +199,10 @@ def client_texts(source: str) -> Texts:
 def _unquoted(text: str) -> str:
     """Return what a string between quotes means; its escapes are those that JSON has, too."""
     try:
-        found = json.loads(f'"{text}"')
+        loads = json.loads(f'"{text}"')
     except ValueError:
         return text
-    return str(found)
+    return str(loads)
 
 
 @cache

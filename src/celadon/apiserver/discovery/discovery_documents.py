@@ -68,7 +68,9 @@ class PublishedGroup:
 
     def version(self, name: str) -> PublishedVersion | None:
         """The version of that name, if it is offered."""
-        return next((one for one in self.versions if one.group_version.version == name), None)
+        return next(
+            (version for version in self.versions if version.group_version.version == name), None
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,25 +136,25 @@ class PublishedApis:
         """The named groups of all servers, in the order of discovery."""
         if not self.remote:
             return tuple(ListedGroup(group.name, group.versions) for group in self.groups)
-        found: dict[str, dict[str, _Ranked]] = {}
+        result: dict[str, dict[str, _Ranked]] = {}
         for group in self.groups:
-            for one in group.versions:
-                ranks = local_priorities(*one.group_version)
-                found.setdefault(group.name, {})[one.group_version.version] = (*ranks, one)
+            for item in group.versions:
+                ranks = local_priorities(*item.group_version)
+                result.setdefault(group.name, {})[item.group_version.version] = (*ranks, item)
         for other in self.remote:
             name, version = other.group_version
             ranks = other.group_priority, other.version_priority
-            found.setdefault(name, {})[version] = (*ranks, other)
-        found.pop("", None)
-        order = {name: max(one[0] for one in each.values()) for name, each in found.items()}
+            result.setdefault(name, {})[version] = (*ranks, other)
+        result.pop("", None)
+        order = {name: max(value[0] for value in each.values()) for name, each in result.items()}
         return tuple(
-            ListedGroup(name, _by_priority(found[name]))
-            for name in sorted(found, key=lambda name: (-order[name], name))
+            ListedGroup(name, _by_priority(result[name]))
+            for name in sorted(result, key=lambda name: (-order[name], name))
         )
 
     def group(self, name: str) -> PublishedGroup | None:
         """The group of that name, if this server offers it."""
-        return next((one for one in (self.core, *self.groups) if one.name == name), None)
+        return next((group for group in (self.core, *self.groups) if group.name == name), None)
 
 
 _Ranked = tuple[int, int, PublishedVersion | RemoteVersion]
@@ -167,22 +169,25 @@ def _by_priority(versions: Mapping[str, _Ranked]) -> tuple[PublishedVersion | Re
 def _group(name: str, order: tuple[str, ...], resources: list[Resource]) -> PublishedGroup:
     """Versions of custom resources that `order` does not know come after the others."""
     offered: dict[str, list[Resource]] = {}
-    for resource in sorted(resources, key=lambda one: one.gvr.resource):
+    for resource in sorted(resources, key=lambda resource: resource.gvr.resource):
         offered.setdefault(resource.gvr.version, []).append(resource)
     known = [version for version in order if version in offered]
     versions = [*known, *sorted(offered.keys() - set(known), key=version_rank)]
     custom = all(resource.custom for resource in resources)
-    published = (PublishedVersion(GroupVersion(name, one), tuple(offered[one])) for one in versions)
+    published = (
+        PublishedVersion(GroupVersion(name, version), tuple(offered[version]))
+        for version in versions
+    )
     return PublishedGroup(name, tuple(published), custom)
 
 
 def version_rank(version: str) -> tuple[int, int, int, str]:
     """Sorts `v2, v1, v1beta1, v1alpha1, other`: as k8s.io/apimachinery `pkg/version`."""
-    found = _VERSION.fullmatch(version)
-    if found is None:
+    fullmatch = _VERSION.fullmatch(version)
+    if fullmatch is None:
         return 1, 0, 0, version
-    stage = _STAGES[found[2] or ""]
-    return 0, -stage, -int(found[1]) * 10**6 - int(found[3] or 0), ""
+    stage = _STAGES[fullmatch[2] or ""]
+    return 0, -stage, -int(fullmatch[1]) * 10**6 - int(fullmatch[3] or 0), ""
 
 
 def storage_version_hash(resource: Resource) -> str:
@@ -244,7 +249,7 @@ def api_resource_list(version: PublishedVersion) -> JsonDict:
 
 def _resource_entries(resource: Resource) -> Iterable[JsonDict]:
     """Yield the entries of a resource and of what is below it."""
-    own = resource.gvr.group_version
+    group_version = resource.gvr.group_version
     stored = storage_version_hash(resource)
     yield {
         "name": resource.gvr.resource,
@@ -261,7 +266,7 @@ def _resource_entries(resource: Resource) -> Iterable[JsonDict]:
             "name": f"{resource.gvr.resource}/{subresource.name}",
             "singularName": "",
             "namespaced": resource.namespaced,
-            **_foreign(subresource.gvk, own),
+            **_foreign(subresource.gvk, group_version),
             "kind": subresource.gvk.kind,
             "verbs": list(subresource.verbs),
         }
@@ -276,7 +281,11 @@ def _foreign(kind: GroupVersionKind, own: GroupVersion) -> JsonDict:
 
 def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> JsonDict:
     """Return all groups with all their resources in one document."""
-    known = [one for group in groups if (one := _aggregated_group(group))["versions"]]
+    known = [
+        aggregated_group
+        for group in groups
+        if (aggregated_group := _aggregated_group(group))["versions"]
+    ]
     return {
         "kind": "APIGroupDiscoveryList",
         "apiVersion": AGGREGATED_API,
@@ -286,10 +295,10 @@ def aggregated(groups: Iterable[PublishedGroup | ListedGroup]) -> JsonDict:
 
 
 def _aggregated_group(group: PublishedGroup | ListedGroup) -> JsonDict:
-    found = (_aggregated_version(version) for version in group.versions)
+    versions = (_aggregated_version(version) for version in group.versions)
     return {
         "metadata": {"name": group.name} if group.name else {},
-        "versions": [one for one in found if one is not None],
+        "versions": [item for item in versions if item is not None],
     }
 
 
@@ -354,7 +363,7 @@ def discovery_answer(
         case ["api", version]:
             return _version(request, apis, "", version)
         case ["apis", name]:
-            group = next((one for one in apis.listed if one.name == name), None)
+            group = next((group for group in apis.listed if group.name == name), None)
             return negotiation.NOT_FOUND if group is None else _group_answer(request, apis, group)
         case ["apis", name, version]:
             return _version(request, apis, name, version)
@@ -426,8 +435,8 @@ def _written(document: JsonObject, accepted: negotiation.Accepted) -> HttpAnswer
 def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> tuple[negotiation.Accepted, str]:
     """Return with it the version of the aggregated document, where that is wanted. Raises
     StatusError 406."""
-    given = negotiation.accept_header(request)
-    for clause in negotiation.media_clauses(given):
+    accept_header = negotiation.accept_header(request)
+    for clause in negotiation.media_clauses(accept_header):
         for media_type in negotiation.BUILT_IN_TYPES:
             if not clause.fits(media_type) or clause.version:
                 continue
@@ -509,7 +518,9 @@ def root_paths(
 def _api_paths(apis: PublishedApis) -> Iterable[str]:
     yield from (f"/apis/{group.name}" for group in apis.listed)
     yield from (f"/{version.path}" for version in apis.versions)
-    yield from (f"/apis/{one.group_version}" for one in apis.remote if one.group_version.group)
+    yield from (
+        f"/apis/{version.group_version}" for version in apis.remote if version.group_version.group
+    )
 
 
 def _health_paths(health: Mapping[str, Sequence[HealthCheck]]) -> Iterable[str]:

@@ -27,86 +27,92 @@ def of_paths(document: JsonObject, prefix: str) -> JsonDict:
     sections = {key: document.get(key) or {} for key in _SECTIONS}
     for section in sections.values():
         if not isinstance(section, Mapping) or not all(
-            isinstance(one, Mapping) for one in section.values()
+            isinstance(member, Mapping) for member in section.values()
         ):
             raise ValueError("no document of OpenAPI version 2")
     if _is_deeper(sections, DEEPEST):
         raise ValueError(f"a document that nests more than {DEEPEST} levels")
-    kept = {path: one for path, one in sections["paths"].items() if path.startswith(prefix)}
-    return _with_paths(sections, kept)
+    result = {path: member for path, member in sections["paths"].items() if path.startswith(prefix)}
+    return _with_paths(sections, result)
 
 
 def _is_deeper(value: object, levels: int) -> bool:
     level = [value]
     for _ in range(levels):
         inner: list[object] = []
-        for one in level:
-            if isinstance(one, Mapping):
-                inner += one.values()
-            elif isinstance(one, list):
-                inner += one
+        for item in level:
+            if isinstance(item, Mapping):
+                inner += item.values()
+            elif isinstance(item, list):
+                inner += item
         level = inner
-    return any(isinstance(one, (Mapping, list)) for one in level)
+    return any(isinstance(element, (Mapping, list)) for element in level)
 
 
 def _with_paths(document: JsonObject, paths: JsonObject) -> JsonDict:
     """Return the document with these paths of it. Types that nothing has led to stay."""
     definitions = document["definitions"]
     before, after = _used(document["paths"], definitions), _used(paths, definitions)
-    left = {name: one for name, one in definitions.items() if name in after or name not in before}
+    left = {
+        name: definition
+        for name, definition in definitions.items()
+        if name in after or name not in before
+    }
     return {**document, "paths": paths, "definitions": left}
 
 
 def _used(paths: JsonObject, definitions: JsonObject) -> set[str]:
     """Return the names of the types that paths lead to."""
-    found: set[str] = set()
+    result: set[str] = set()
     waiting: list[Any] = [paths]
     while waiting:
         for name in _mentioned(waiting.pop()):
-            if name not in found:
-                found.add(name)
+            if name not in result:
+                result.add(name)
                 waiting.append(definitions.get(name))
-    return found
+    return result
 
 
 def _mentioned(value: object) -> Iterator[str]:
     waiting = [value]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, Mapping):
-            mention = one.get("$ref")
+        pop = waiting.pop()
+        if isinstance(pop, Mapping):
+            mention = pop.get("$ref")
             if isinstance(mention, str) and mention.startswith(DEFINITIONS):
                 yield mention.removeprefix(DEFINITIONS)
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
+            waiting += pop.values()
+        elif isinstance(pop, list):
+            waiting += pop
 
 
 def merged(document: JsonObject, others: Iterable[JsonObject]) -> JsonDict:
     """Return the document with what others say; paths that it has itself stay its own."""
-    made: JsonDict = {**document, **{key: {**document[key]} for key in _SECTIONS}}
+    result: JsonDict = {**document, **{key: {**document[key]} for key in _SECTIONS}}
     for other in others:
-        paths = {path: one for path, one in other["paths"].items() if path not in made["paths"]}
+        paths = {
+            path: member for path, member in other["paths"].items() if path not in result["paths"]
+        }
         if paths:
             own = other if len(paths) == len(other["paths"]) else _with_paths(other, paths)
-            _add(made, own)
+            _add(result, own)
     for key in _SECTIONS:
-        made[key] = dict(sorted(made[key].items()))
-    return made
+        result[key] = dict(sorted(result[key].items()))
+    return result
 
 
-def _add(made: JsonDict, other: JsonObject) -> None:
+def _add(obj: JsonDict, other: JsonObject) -> None:
     names = {
-        DEFINITIONS: _names(made["definitions"], other["definitions"]),
-        PARAMETERS: _names(made["parameters"], other["parameters"]),
+        DEFINITIONS: _names(obj["definitions"], other["definitions"]),
+        PARAMETERS: _names(obj["parameters"], other["parameters"]),
     }
     for key, of_others in zip(_SECTIONS[1:], names.values(), strict=True):
-        for name, one in other[key].items():
-            told = _renamed(one, names)
-            former = made[key].setdefault(of_others.get(name, name), told)
-            if former is not told:
-                made[key][of_others.get(name, name)] = _of_all_kinds(former, told)
-    made["paths"].update((path, _renamed(one, names)) for path, one in other["paths"].items())
+        for name, member in other[key].items():
+            renamed = _renamed(member, names)
+            former = obj[key].setdefault(of_others.get(name, name), renamed)
+            if former is not renamed:
+                obj[key][of_others.get(name, name)] = _of_all_kinds(former, renamed)
+    obj["paths"].update((path, _renamed(value, names)) for path, value in other["paths"].items())
 
 
 def _names(mine: JsonObject, others: JsonObject) -> dict[str, str]:
@@ -114,26 +120,26 @@ def _names(mine: JsonObject, others: JsonObject) -> dict[str, str]:
     names: dict[str, str] = {}
     given = set(others)
     for name in sorted(others):
-        wanted, number = name, 1
-        while wanted in mine and not _is_same(mine[wanted], others[name]):
+        expected, number = name, 1
+        while expected in mine and not _is_same(mine[expected], others[name]):
             number += 1
-            wanted = f"{name}_v{number}"
-        while wanted != name and wanted not in mine and wanted in given:
+            expected = f"{name}_v{number}"
+        while expected != name and expected not in mine and expected in given:
             number += 1
-            wanted = f"{name}_v{number}"
-        if wanted != name:
-            names[name] = wanted
-            given.add(wanted)
+            expected = f"{name}_v{number}"
+        if expected != name:
+            names[name] = expected
+            given.add(expected)
     return names
 
 
-def _is_same(one: JsonObject, other: JsonObject) -> bool:
+def _is_same(value: JsonObject, other: JsonObject) -> bool:
     """Tell whether two types are the same but for the kinds that they are of."""
-    return _without_kinds(one) == _without_kinds(other)
+    return _without_kinds(value) == _without_kinds(other)
 
 
-def _without_kinds(one: JsonObject) -> JsonDict:
-    return {key: value for key, value in one.items() if key != KINDS}
+def _without_kinds(item: JsonObject) -> JsonDict:
+    return {key: value for key, value in item.items() if key != KINDS}
 
 
 def _renamed(value: Any, names: Mapping[str, Mapping[str, str]]) -> Any:  # noqa: ANN401 - JSON
@@ -141,17 +147,17 @@ def _renamed(value: Any, names: Mapping[str, Mapping[str, str]]) -> Any:  # noqa
     if not any(names.values()):
         return value
     if isinstance(value, list):
-        return [_renamed(one, names) for one in value]
+        return [_renamed(item, names) for item in value]
     if not isinstance(value, Mapping):
         return value
-    made = {key: _renamed(one, names) for key, one in value.items()}
+    result = {key: _renamed(member, names) for key, member in value.items()}
     mention = value.get("$ref")
     if isinstance(mention, str):
         for prefix, of_others in names.items():
             name = mention.removeprefix(prefix)
             if mention.startswith(prefix) and name in of_others:
-                made["$ref"] = prefix + of_others[name]
-    return made
+                result["$ref"] = prefix + of_others[name]
+    return result
 
 
 def _of_all_kinds(mine: JsonObject, other: JsonObject) -> JsonObject:
@@ -159,7 +165,7 @@ def _of_all_kinds(mine: JsonObject, other: JsonObject) -> JsonObject:
     kinds, others = mine.get(KINDS), other.get(KINDS)
     if not isinstance(others, list) or not (kinds is None or isinstance(kinds, list)):
         return mine
-    both = {_kind_text(one): one for one in (*others, *(kinds or ()))}
+    both = {_kind_text(item): item for item in (*others, *(kinds or ()))}
     if len(both) == len(kinds or ()):
         return mine
     return {**mine, KINDS: others if kinds is None else [both[key] for key in sorted(both)]}

@@ -155,14 +155,14 @@ def _inner(field: Schema) -> JsonDict:
 
 
 def _extensions(field: Schema) -> JsonDict:
-    given = {
+    data = {
         "list-map-keys": list(field.list_map_keys),
         "list-type": field.list_type,
         "map-type": field.map_type,
         "patch-merge-key": field.merge_key,
         "patch-strategy": field.patch_strategy,
     }
-    return {f"x-kubernetes-{name}": value for name, value in given.items() if value}
+    return {f"x-kubernetes-{name}": value for name, value in data.items() if value}
 
 
 # --- Openapi operations ------------------------------------------------------
@@ -300,20 +300,22 @@ class OperationWriter:
         """A path: what all of its operations take is said once. `in_path` are the parameters in
         the path itself."""
         path = {name: path_parameter(name) for name in in_path}
-        known = CUSTOM_PARAMETERS if self.custom else PARAMETERS
+        custom_parameters = CUSTOM_PARAMETERS if self.custom else PARAMETERS
         queries = [
-            _known((*known.get(operation.action, ()), *operation.query)) for operation in operations
+            _known((*custom_parameters.get(operation.action, ()), *operation.query))
+            for operation in operations
         ]
         common = set(queries[0]).intersection(*queries[1:])
-        made = {
-            one.method or OPERATION_METHODS.get(one.action, one.action): self._operation(
-                one, sorted(set(query) - common)
+        result = {
+            operation.method
+            or OPERATION_METHODS.get(operation.action, operation.action): self._operation(
+                operation, sorted(set(query) - common)
             )
-            for one, query in zip(operations, queries, strict=True)
+            for operation, query in zip(operations, queries, strict=True)
         }
         shared = [*path.items(), *((name, _query_parameter(name)) for name in common)]
-        parameters = [one for _, one in sorted(shared, key=lambda pair: (pair[0], pair[1]["in"]))]
-        return {**made, **({"parameters": parameters} if parameters else {})}
+        parameters = [item for _, item in sorted(shared, key=lambda pair: (pair[0], pair[1]["in"]))]
+        return {**result, **({"parameters": parameters} if parameters else {})}
 
     def _operation(self, operation: Operation, query: list[str]) -> JsonDict:
         kind = operation.kind
@@ -456,12 +458,12 @@ TypeName = Callable[[GroupVersionKind], str]
 def paths(version: PublishedVersion, type_name: TypeName) -> dict[str, JsonDict]:
     """Return all paths of a group version, sorted."""
     writer = OperationWriter(version.group_version, version.custom)
-    found: dict[str, JsonDict] = {}
+    result: dict[str, JsonDict] = {}
     if not version.custom:
-        found[f"/{version.path}/"] = writer.resources_item()
+        result[f"/{version.path}/"] = writer.resources_item()
     for resource in version.resources:
-        found.update(_ResourcePaths(resource, f"/{version.path}", writer, type_name).items())
-    return dict(sorted(found.items()))
+        result.update(_ResourcePaths(resource, f"/{version.path}", writer, type_name).items())
+    return dict(sorted(result.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -569,16 +571,22 @@ class _ResourcePaths:
     ) -> Iterable[tuple[str, JsonDict]]:
         kind = subresource.gvk
         is_proxy = subresource.name == "proxy"
-        verbs = [_CONNECT_METHODS[one] for one in ("get", "create")]
+        verbs = [_CONNECT_METHODS[item] for item in ("get", "create")]
         methods = METHODS if is_proxy else verbs
         query = CONNECT_PARAMETERS[kind.kind]
 
         def operations(suffix: str) -> list[Operation]:
             return [
                 Operation(
-                    "connect", f"{one.capitalize()}{subject}{suffix}", kind, "", "", one, query
+                    "connect",
+                    f"{method.capitalize()}{subject}{suffix}",
+                    kind,
+                    "",
+                    "",
+                    method,
+                    query,
                 )
-                for one in methods
+                for method in methods
             ]
 
         yield from self._path(path, operations(""), in_path)

@@ -167,15 +167,17 @@ def swagger_schema(schema: JsonObject) -> JsonDict:
     if len(mention) == 1 and "$ref" in mention[0]:
         rest = {key: value for key, value in schema.items() if key not in _NOT_IN_VERSION_2}
         return {**swagger_schema(mention[0]), **rest}
-    made = {key: value for key, value in schema.items() if key not in _NOT_IN_VERSION_2}
-    if "oneOf" in schema and "type" not in made:
-        made["type"] = "string"
+    result = {key: value for key, value in schema.items() if key not in _NOT_IN_VERSION_2}
+    if "oneOf" in schema and "type" not in result:
+        result["type"] = "string"
     for key in ("items", "additionalProperties"):
-        if isinstance(made.get(key), Mapping):
-            made[key] = swagger_schema(made[key])
-    if "properties" in made:
-        made["properties"] = {name: swagger_schema(one) for name, one in made["properties"].items()}
-    return made
+        if isinstance(result.get(key), Mapping):
+            result[key] = swagger_schema(result[key])
+    if "properties" in result:
+        result["properties"] = {
+            name: swagger_schema(member) for name, member in result["properties"].items()
+        }
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,16 +188,16 @@ class _ItemWriter:
     shared: JsonDict
 
     def item(self, item: JsonObject) -> JsonDict:
-        made: JsonDict = {
+        result: JsonDict = {
             method: self._operation(item[method]) for method in METHODS if method in item
         }
         if "parameters" in item:
             # what all operations of a path share, they share whatever the action
-            any_of_them = next(item[one] for one in METHODS if one in item)
-            made["parameters"] = [
+            any_of_them = next(item[method] for method in METHODS if method in item)
+            result["parameters"] = [
                 self._parameter(parameter, any_of_them) for parameter in item["parameters"]
             ]
-        return made
+        return result
 
     def _operation(self, operation: JsonObject) -> JsonDict:
         given = [*_body(operation.get("requestBody"))]
@@ -207,20 +209,22 @@ class _ItemWriter:
             **_listed("consumes", self._consumed(operation, produced)),
             **_listed("produces", _in_order(produced)),
             "schemes": ["https"],
-            **_listed("parameters", [self._mention(one, operation) for one in given]),
-            "responses": {code: _answer(one) for code, one in operation["responses"].items()},
+            **_listed("parameters", [self._mention(item, operation) for item in given]),
+            "responses": {
+                code: _answer(response) for code, response in operation["responses"].items()
+            },
             **{key: value for key, value in operation.items() if key.startswith("x-")},
         }
 
     def _consumed(self, operation: JsonObject, produced: JsonObject) -> list[str]:
         action = operation.get("x-kubernetes-action")
         if action == "patch":
-            return [one for one in _PATCHES if one in operation["requestBody"]["content"]]
+            return [patch for patch in _PATCHES if patch in operation["requestBody"]["content"]]
         if self.custom:
             return list(_CUSTOM_CONSUMED)
         if action is not None:
             return ["*/*"]
-        is_object = any("$ref" in one["schema"] for one in produced.values())
+        is_object = any("$ref" in member["schema"] for member in produced.values())
         return _in_order(produced) if is_object else []
 
     def _parameter(self, parameter: JsonObject, operation: JsonObject) -> JsonDict:
@@ -252,8 +256,8 @@ def _listed(key: str, values: list[Any]) -> JsonObject:
 
 
 def _in_order(types: Iterable[str]) -> list[str]:
-    known = [one for one in _PRODUCED if one in types]
-    return [*known, *sorted(set(types).difference(known))]
+    produced = [item for item in _PRODUCED if item in types]
+    return [*produced, *sorted(set(types).difference(produced))]
 
 
 def _body(body: JsonObject | None) -> Iterable[JsonDict]:
@@ -265,8 +269,8 @@ def _body(body: JsonObject | None) -> Iterable[JsonDict]:
 
 
 def _plain_parameter(parameter: JsonObject) -> JsonDict:
-    given = {key: value for key, value in parameter.items() if key != "schema"}
-    return {**given, **parameter["schema"]}
+    data = {key: value for key, value in parameter.items() if key != "schema"}
+    return {**data, **parameter["schema"]}
 
 
 def _answer(answer: JsonObject) -> JsonDict:
@@ -314,7 +318,9 @@ class OpenApi:
         """Return the hash of every document by its path (`apis/apps/v1`), and forget documents of
         former hashes."""
         of_versions = {version.path: self._hash(version) for version in self.apis.versions}
-        of_others = {path: self._hash_of(json_text(one)) for path, one in self._others.items()}
+        of_others = {
+            path: self._hash_of(json_text(member)) for path, member in self._others.items()
+        }
         hashes = {**of_versions, **of_others}
         documents = self.kept.documents
         for digest in documents.keys() - set(hashes.values()):
@@ -334,13 +340,13 @@ class OpenApi:
 
     @cached_property
     def _spec_hashes(self) -> Mapping[str, str]:
-        known = self.kept.definitions
-        for name in known.keys() - self.definitions.keys():
-            known.pop(name, None)
+        definitions = self.kept.definitions
+        for name in definitions.keys() - self.definitions.keys():
+            definitions.pop(name, None)
         for name, definition in self.definitions.items():
-            if known.get(name, (None, ""))[0] is not definition:
-                known[name] = definition, _digest(json_text(definition["spec"]))
-        return {name: digest for name, (_, digest) in known.items()}
+            if definitions.get(name, (None, ""))[0] is not definition:
+                definitions[name] = definition, _digest(json_text(definition["spec"]))
+        return {name: digest for name, (_, digest) in definitions.items()}
 
     def _hash_of(self, content: str) -> str:
         texts = "" if self.descriptions is None else self.descriptions.fingerprint
@@ -349,11 +355,11 @@ class OpenApi:
     def document(self, path: str) -> bytes:
         """Return a document by its path. Raises KeyError where there is none."""
         digest = self.hashes[path]
-        made = self.kept.documents.get(digest)
-        if made is None:
-            made = _written(self._content(path), levels=3)
-            self.kept.documents[digest] = made
-        return made
+        document = self.kept.documents.get(digest)
+        if document is None:
+            document = _written(self._content(path), levels=3)
+            self.kept.documents[digest] = document
+        return document
 
     def document_protobuf(self, path: str) -> bytes:
         """The same in protobuf, which hardly anybody asks for: it is not kept. Raises KeyError."""
@@ -362,7 +368,7 @@ class OpenApi:
     def _content(self, path: str) -> JsonObject:
         if path in self._others:
             return self._others[path]
-        version = next(one for one in self.apis.versions if one.path == path)
+        version = next(version for version in self.apis.versions if version.path == path)
         return Document(version, self.definitions, self.release, self.descriptions).content()
 
     @cached_property
@@ -372,9 +378,9 @@ class OpenApi:
             path: {"serverRelativeURL": f"{INDEX}/{path}?hash={digest}"}
             for path, digest in self.hashes.items()
         }
-        for one in self.apis.remote:
-            if one.openapi:
-                urls[f"apis/{one.group_version}"] = {"serverRelativeURL": one.openapi}
+        for version in self.apis.remote:
+            if version.openapi:
+                urls[f"apis/{version.group_version}"] = {"serverRelativeURL": version.openapi}
         return json_text({"paths": dict(sorted(urls.items()))}).encode("utf-8", "replace")
 
     @cached_property
@@ -397,14 +403,18 @@ class OpenApi:
         discovery."""
         ranked = sorted(
             self.apis.remote,
-            key=lambda one: (-one.group_priority, one.group_version.group, -one.version_priority),
+            key=lambda version: (
+                -version.group_priority,
+                version.group_version.group,
+                -version.version_priority,
+            ),
         )
-        return [one.swagger for one in ranked if one.swagger is not None]
+        return [version.swagger for version in ranked if version.swagger is not None]
 
     def _parts(self) -> Iterator[Part]:
-        for path, one in self._others.items():
+        for path, member in self._others.items():
             if path != "logs":
-                yield Part(one["paths"], one["components"].get("schemas", {}))
+                yield Part(member["paths"], member["components"].get("schemas", {}))
         for version in self.apis.versions:
             document = Document(version, self.definitions, self.release, self.descriptions)
             yield Part(*document.version_2(), custom=version.custom)
@@ -420,7 +430,9 @@ def _written(value: Any, levels: int) -> bytes:  # noqa: ANN401 - JSON
     writes, and definitions make documents of tens of megabytes."""
     if not levels or not isinstance(value, dict):
         return json_text(value).encode("utf-8", "replace")
-    members = [_written(key, 0) + b":" + _written(one, levels - 1) for key, one in value.items()]
+    members = [
+        _written(key, 0) + b":" + _written(member, levels - 1) for key, member in value.items()
+    ]
     return b"{" + b",".join(members) + b"}"
 
 
@@ -447,16 +459,16 @@ def _document_answer(request: HttpRequest, openapi: OpenApi, path: str, now: flo
     taken = _taken(request, (JSON, *openapi_protobuf.VERSION_3))
     if taken is None:
         return HttpAnswer(406, headers=(("Vary", "Accept"), NOT_KEPT))
-    asked = request.first("hash")
+    first = request.first("hash")
     is_json = taken == JSON
     media_type = JSON if is_json else openapi_protobuf.VERSION_3[0]
     if not is_json:
         digest = _digest(f"{media_type} {digest}")
     headers: tuple[Header, ...] = (("Vary", "Accept"), ("ETag", f'"{digest}"'))
-    if asked and asked != digest:
+    if first and first != digest:
         location = ("Location", f"{INDEX}/{path}?hash={digest}")
         return HttpAnswer(301, media_type, headers=(*headers, location, NOT_KEPT))
-    if asked:
+    if first:
         year = datetime.timedelta(days=365)
         expires = datetime.datetime.fromtimestamp(now, datetime.UTC) + year
         kept = ("Cache-Control", "public, immutable")

@@ -124,7 +124,7 @@ def listed_kinds(kind: GroupVersionKind) -> list[JsonObject]:
 def _selectable_fields(version: JsonObject) -> JsonObject:
     """Returns them where there are any; 1.32 said so where there are none, too."""
     fields = version.get("selectableFields") if is_since(_SELECTABLE_SINCE) else None
-    paths = [{"fieldPath": one["jsonPath"].removeprefix(".")} for one in fields or ()]
+    paths = [{"fieldPath": field["jsonPath"].removeprefix(".")} for field in fields or ()]
     shows_none = is_since("1.32") and not is_since("1.33")
     return {"x-kubernetes-selectable-fields": paths} if paths or shows_none else {}
 
@@ -139,52 +139,54 @@ def _with_resource_members(schema: JsonObject) -> JsonObject:
 
 def _below(schema: JsonObject, changed: Callable[[JsonObject], JsonObject]) -> JsonDict:
     """Returns the schema with those directly below it changed."""
-    made = dict(schema)
+    result = dict(schema)
     for key in ("items", "additionalProperties"):
-        if isinstance(made.get(key), Mapping):
-            made[key] = changed(made[key])
-    if "properties" in made:
-        made["properties"] = {name: changed(one) for name, one in made["properties"].items()}
-    return made
+        if isinstance(result.get(key), Mapping):
+            result[key] = changed(result[key])
+    if "properties" in result:
+        result["properties"] = {
+            name: changed(member) for name, member in result["properties"].items()
+        }
+    return result
 
 
 def _without_examples(schema: JsonObject) -> JsonObject:
     """Returns the schema as it was published before 1.36."""
-    made = _below(schema, _without_examples)
+    below = _below(schema, _without_examples)
     for key in _ALTERNATIVES:
-        given = schema.get(key)
-        if isinstance(given, Mapping):
-            made[key] = _without_examples(given)
-        elif given:
-            made[key] = list(map(_without_examples, given))
-    _drop(made, *_EXAMPLES)
-    return made
+        value = schema.get(key)
+        if isinstance(value, Mapping):
+            below[key] = _without_examples(value)
+        elif value:
+            below[key] = list(map(_without_examples, value))
+    _drop(below, *_EXAMPLES)
+    return below
 
 
 def _unfolded(schema: JsonObject) -> JsonObject:
     """Return the schema in words that all clients know: an integer or a string says that it is."""
-    made = _below(schema, _unfolded)
+    below = _below(schema, _unfolded)
     if not schema.get(INT_OR_STRING):
-        return made
+        return below
     alternatives = schema.get("anyOf")
     parts = schema.get("allOf") or ()
     if alternatives == EITHER or (parts and parts[0].get("anyOf") == EITHER):
-        return made
+        return below
     if not alternatives:
-        return {**made, "anyOf": EITHER}
-    return {**made, "allOf": [{"anyOf": EITHER}, *parts]}
+        return {**below, "anyOf": EITHER}
+    return {**below, "allOf": [{"anyOf": EITHER}, *parts]}
 
 
 def _with_embedded(schema: JsonObject, is_shown: Callable[[JsonObject], bool]) -> JsonObject:
     """Embedded resources have the members of one."""
 
     def visit(node: JsonObject) -> JsonObject:
-        made = _below(node, visit)
+        below = _below(node, visit)
         if not is_shown(node):
-            return made
-        required = list(made.get("required", ()))
+            return below
+        required = list(below.get("required", ()))
         required += [name for name in ("kind", "apiVersion") if name not in required]
-        return {**_with_resource_members(made), "required": required}
+        return {**_with_resource_members(below), "required": required}
 
     return visit(schema)
 
@@ -199,21 +201,21 @@ def _is_closed_embedded(schema: JsonObject) -> bool:
 
 def _version_2_form(schema: JsonObject) -> JsonObject:
     """Returns a schema without what clients of version 2 would refuse objects for."""
-    made: JsonDict = {key: one for key, one in schema.items() if key not in _ALTERNATIVES}
+    result: JsonDict = {key: member for key, member in schema.items() if key not in _ALTERNATIVES}
     required = _required_in_version_2(schema)
-    made.pop("required", None)
+    result.pop("required", None)
     if required:
-        made["required"] = required
-    is_open = bool(made.get(PRESERVE))
-    if made.pop("nullable", False):
-        _drop(made, "type", "items", "properties")
+        result["required"] = required
+    is_open = bool(result.get(PRESERVE))
+    if result.pop("nullable", False):
+        _drop(result, "type", "items", "properties")
     if is_open:
-        _drop(made, "items", "properties")
-    if "items" not in made and made.get("type") == "array":
-        _drop(made, "type")
-    if is_open and made.get("type") == "object":
-        _drop(made, "type")
-    return _below(made, _version_2_form)
+        _drop(result, "items", "properties")
+    if "items" not in result and result.get("type") == "array":
+        _drop(result, "type")
+    if is_open and result.get("type") == "object":
+        _drop(result, "type")
+    return _below(result, _version_2_form)
 
 
 def _required_in_version_2(schema: JsonObject) -> list[str]:
@@ -224,7 +226,7 @@ def _required_in_version_2(schema: JsonObject) -> list[str]:
     if schema.get("nullable") or schema.get(PRESERVE):
         return list(schema.get("required", ()))
     properties = schema.get("properties", {})
-    nullable = {name for name, one in properties.items() if one.get("nullable")}
+    nullable = {name for name, member in properties.items() if member.get("nullable")}
     return [name for name in schema.get("required", ()) if name not in nullable]
 
 
@@ -269,7 +271,7 @@ class Document:
 
     def content(self) -> JsonDict:
         """The document of version 3."""
-        made, schemas = self._made(version_3_types, _everywhere(self.version))
+        result, schemas = self._made(version_3_types, _everywhere(self.version))
         if self.version.custom:
             components: JsonObject = {"schemas": schemas}
         else:
@@ -277,7 +279,7 @@ class Document:
         return {
             "openapi": "3.0.0",
             "info": CUSTOM_INFO if self.version.custom else info(self.release),
-            "paths": made,
+            "paths": result,
             "components": components,
         }
 
@@ -290,27 +292,31 @@ class Document:
         self, types: Callable[..., Types], everywhere: Sequence[GroupVersion]
     ) -> tuple[JsonObject, JsonObject]:
         """`types` gives those of a custom resource and its definition."""
-        own = self._custom_types(types)
-        kinds = {GroupVersionKind(**one[KINDS][0]): name for name, one in own.items()}
+        custom_types = self._custom_types(types)
+        kinds = {
+            GroupVersionKind(**member[KINDS][0]): name for name, member in custom_types.items()
+        }
 
         def type_name(kind: GroupVersionKind) -> str:
-            found = kinds.get(kind) or component_name(kind)
-            assert found is not None, kind
-            return found
+            result = kinds.get(kind) or component_name(kind)
+            assert result is not None, kind
+            return result
 
-        made = openapi.paths(self.version, type_name)
+        paths = openapi.paths(self.version, type_name)
         texts = self.descriptions
         schema = partial(_built_in_type, everywhere=everywhere, descriptions=texts)
-        return made, reached(made, own, schema)
+        return paths, reached(paths, custom_types, schema)
 
     def _custom_types(self, types: Callable[..., Types]) -> Types:
-        found: Types = {}
+        result: Types = {}
         for resource in self.version.resources:
             definition = self.definitions.get(str(resource.gvr.group_resource))
             if definition is not None and resource.custom:
                 made = types(resource, definition)
-                found.update((name, self._with_common_texts(one)) for name, one in made.items())
-        return found
+                result.update(
+                    (name, self._with_common_texts(member)) for name, member in made.items()
+                )
+        return result
 
     def _with_common_texts(self, schema: JsonObject) -> JsonObject:
         """A custom type with the texts of members that all objects have."""
@@ -323,22 +329,22 @@ class Document:
 
 
 def reached(
-    made: JsonObject, own: Mapping[str, JsonObject], schema: Callable[[str], JsonObject]
+    obj: JsonObject, own: Mapping[str, JsonObject], schema: Callable[[str], JsonObject]
 ) -> JsonDict:
     """Returns all types that the paths mention, and those that these mention, sorted. `schema`
     gives those that are not `own`."""
-    found: JsonDict = {}
-    waiting = _mentioned(made)
+    result: JsonDict = {}
+    waiting = _mentioned(obj)
     while waiting:
         name = waiting.pop()
         if name in own:
-            found[name] = own[name]
+            result[name] = own[name]
             mentioned = _META_TYPES
         else:
-            found[name] = schema(name)
+            result[name] = schema(name)
             mentioned = _mentioned_by(name)
-        waiting |= mentioned - found.keys()
-    return dict(sorted(found.items()))
+        waiting |= mentioned - result.keys()
+    return dict(sorted(result.items()))
 
 
 @per_release()
@@ -388,7 +394,11 @@ _NOT_OF_CLIENTS: Final = frozenset(
 def _everywhere(version: PublishedVersion) -> list[GroupVersion]:
     """Returns the group versions of a kind that every version has, in the document of one."""
     if version.custom:
-        return [one for one in known_versions() if one.group not in _NOT_OF_CLIENTS]
+        return [
+            known_version
+            for known_version in known_versions()
+            if known_version.group not in _NOT_OF_CLIENTS
+        ]
     if is_since("1.36"):
         return sorted({GroupVersion("", "v1"), version.group_version})
     return known_versions()
@@ -406,7 +416,7 @@ def _built_in_type(
     kinds = listed_kinds(kind)
     if name in IN_EVERY_VERSION:
         every = (GroupVersionKind(*version, kind.kind) for version in everywhere)
-        kinds = [listed for one in every for listed in listed_kinds(one)]
+        kinds = [listed for item in every for listed in listed_kinds(item)]
     elif name == f"{META_PREFIX}Status" and current_release() == "1.30":
         # that release registers the kind once more, in a group that never uses it
         kinds += listed_kinds(GroupVersionKind("resource.k8s.io", "v1alpha2", kind.kind))
@@ -417,12 +427,12 @@ def _built_in_type(
 def known_versions() -> list[GroupVersion]:
     """Returns the group versions that the scheme of the current release knows, sorted."""
     served = {resource.gvr.group_version for resource in known_resources(all_versions=True)}
-    others = set(_NEVER_SERVED)
+    never_served = set(_NEVER_SERVED)
     for release, versions in _KNOWN_BEFORE.items():
-        others.update(() if is_since(release) else versions)
+        never_served.update(() if is_since(release) else versions)
     for release, versions in _KNOWN_SINCE.items():
-        others.update(versions if is_since(release) else ())
-    return sorted(served | {parse_api_version(one) for one in others})
+        never_served.update(versions if is_since(release) else ())
+    return sorted(served | {parse_api_version(text) for text in never_served})
 
 
 def _built_in_kind(name: str) -> GroupVersionKind | None:
@@ -530,7 +540,7 @@ def root_documents(
 ) -> JsonObject:
     """Returns the documents of paths that are not of a group version, by those paths; `open_id` are
     the paths of the OpenID documents that there are."""
-    found: dict[str, JsonObject] = {
+    result: dict[str, JsonObject] = {
         "api": openapi.plain_item("core", "getCoreAPIVersions", f"{META_PREFIX}APIVersions"),
         "apis": openapi.plain_item("apis", "getAPIVersions", f"{META_PREFIX}APIGroupList"),
         "version": openapi.plain_item("version", "getCodeVersion", _VERSION_TYPE, (JSON,)),
@@ -539,14 +549,14 @@ def root_documents(
         if not group.custom:
             tag = openapi.group_tag(group.name)
             operation = f"get{openapi.upper_first(tag)}APIGroup"
-            found[f"apis/{group.name}"] = openapi.plain_item(
+            result[f"apis/{group.name}"] = openapi.plain_item(
                 tag, operation, f"{META_PREFIX}APIGroup"
             )
-    found |= {path.strip("/"): _OPEN_ID[path] for path in open_id}
-    made: dict[str, JsonObject] = {path: {f"/{path}/": item} for path, item in found.items()}
+    result |= {path.strip("/"): _OPEN_ID[path] for path in open_id}
+    made: dict[str, JsonObject] = {path: {f"/{path}/": item} for path, item in result.items()}
     if not is_since("1.31"):
         made["logs"] = _LOGS
-    return {path: _root_document(one, release, descriptions) for path, one in made.items()}
+    return {path: _root_document(member, release, descriptions) for path, member in made.items()}
 
 
 _OPEN_ID: Final = {
@@ -570,13 +580,13 @@ _LOGS: Final = {
 """Files of the server's machine, which 1.30 still offered."""
 
 
-def _root_document(made: JsonObject, release: str, descriptions: Descriptions | None) -> JsonObject:
+def _root_document(obj: JsonObject, release: str, descriptions: Descriptions | None) -> JsonObject:
     schema = partial(_built_in_type, everywhere=(), descriptions=descriptions)
-    schemas = reached(made, {}, schema)
+    schemas = reached(obj, {}, schema)
     return {
         "openapi": "3.0.0",
         "info": info(release),
-        "paths": made,
+        "paths": obj,
         "components": {
             **({"schemas": schemas} if schemas else {}),
             "securitySchemes": openapi.SECURITY,

@@ -34,11 +34,11 @@ def swagger_bytes(document: JsonObject) -> bytes:
 
 def _written(obj: JsonObject, table: Table, extensions: int = 0) -> bytes:
     """A message; `extensions` is the number of the field for members that begin with `x-`."""
-    made = [write(number, obj[key]) for key, (number, write) in table.items() if key in obj]
+    result = [write(number, obj[key]) for key, (number, write) in table.items() if key in obj]
     if extensions:
         added = {key: value for key, value in obj.items() if key.startswith("x-")}
-        made.append(_pairs(extensions, added, _any_value))
-    return b"".join(made)
+        result.append(_pairs(extensions, added, _any_value))
+    return b"".join(result)
 
 
 # --- fields by the type of their value ---
@@ -82,7 +82,10 @@ def _anys(number: int, values: Sequence[Any]) -> bytes:
 
 def _pairs(number: int, values: JsonObject, write: Callable[[Any], bytes]) -> bytes:
     return b"".join(
-        [_message(number, _text(1, name) + _message(2, write(one))) for name, one in values.items()]
+        [
+            _message(number, _text(1, name) + _message(2, write(value)))
+            for name, value in values.items()
+        ]
     )
 
 
@@ -101,14 +104,14 @@ def _schemas(number: int, schemas: Sequence[JsonObject]) -> bytes:
     return b"".join([_message(number, _schema(schema)) for schema in schemas])
 
 
-def _additional(number: int, given: Any) -> bytes:
-    if isinstance(given, bool):
-        return _message(number, tag(2, _VARINT) + varint(given))
-    return _message(number, _message(1, _schema(given)))
+def _additional(number: int, value: Any) -> bytes:
+    if isinstance(value, bool):
+        return _message(number, tag(2, _VARINT) + varint(value))
+    return _message(number, _message(1, _schema(value)))
 
 
-def _types(number: int, given: Any) -> bytes:
-    return _message(number, _texts(1, [given] if isinstance(given, str) else given))
+def _types(number: int, text: Any) -> bytes:
+    return _message(number, _texts(1, [text] if isinstance(text, str) else text))
 
 
 _SCHEMA: Final[Table] = {
@@ -134,10 +137,10 @@ _SCHEMA: Final[Table] = {
     "enum": (20, _anys),
     "additionalProperties": (21, _additional),
     "type": (22, _types),
-    "items": (23, lambda number, one: _message(number, _message(1, _schema(one)))),
+    "items": (23, lambda number, value: _message(number, _message(1, _schema(value)))),
     "allOf": (24, _schemas),
     "properties": (25, lambda number, those: _message(number, _pairs(1, those, _schema))),
-    "externalDocs": (29, lambda number, one: _message(number, _written(one, _EXTERNAL_DOCS))),
+    "externalDocs": (29, lambda number, value: _message(number, _written(value, _EXTERNAL_DOCS))),
     "example": (30, _any),
 }
 _EXTERNAL_DOCS: Final[Table] = {"description": (1, _text), "url": (2, _text)}
@@ -149,7 +152,7 @@ _BODY: Final[Table] = {
     "name": (2, _text),
     "in": (3, _text),
     "required": (4, _flag),
-    "schema": (5, lambda number, one: _message(number, _schema(one))),
+    "schema": (5, lambda number, value: _message(number, _schema(value))),
 }
 _PATH: Final[Table] = {
     "required": (1, _flag),
@@ -186,12 +189,12 @@ def _shared_parameters(number: int, shared: JsonObject) -> bytes:
 
 _RESPONSE: Final[Table] = {
     "description": (1, _text),
-    "schema": (2, lambda number, one: _message(number, _message(1, _schema(one)))),
+    "schema": (2, lambda number, value: _message(number, _message(1, _schema(value)))),
 }
 
 
 def _responses(number: int, responses: JsonObject) -> bytes:
-    codes = _pairs(1, responses, lambda one: _message(1, _written(one, _RESPONSE)))
+    codes = _pairs(1, responses, lambda value: _message(1, _written(value, _RESPONSE)))
     return _message(number, codes)
 
 
@@ -229,22 +232,22 @@ _API_KEY: Final[Table] = {"type": (1, _text), "name": (2, _text), "in": (3, _tex
 
 
 def _paths(number: int, paths: JsonObject) -> bytes:
-    return _message(number, _pairs(2, paths, lambda one: _written(one, _PATH_ITEM)))
+    return _message(number, _pairs(2, paths, lambda value: _written(value, _PATH_ITEM)))
 
 
 def _security(number: int, required: Sequence[JsonObject]) -> bytes:
     return b"".join(
-        [_message(number, _pairs(1, one, lambda those: _texts(1, those))) for one in required]
+        [_message(number, _pairs(1, item, lambda those: _texts(1, those))) for item in required]
     )
 
 
-def _security_definitions(number: int, known: JsonObject) -> bytes:
-    return _message(number, _pairs(1, known, lambda one: _message(2, _written(one, _API_KEY))))
+def _security_definitions(number: int, obj: JsonObject) -> bytes:
+    return _message(number, _pairs(1, obj, lambda value: _message(2, _written(value, _API_KEY))))
 
 
 _DOCUMENT: Final[Table] = {
     "swagger": (1, _text),
-    "info": (2, lambda number, one: _message(number, _written(one, _INFO))),
+    "info": (2, lambda number, value: _message(number, _written(value, _INFO))),
     "paths": (8, _paths),
     "definitions": (9, lambda number, those: _message(number, _pairs(1, those, _schema))),
     "parameters": (10, _shared_parameters),
@@ -282,10 +285,10 @@ def _v3_schema_map(number: int, schemas: JsonObject) -> bytes:
     return _message(number, _pairs(1, schemas, _v3_schema))
 
 
-def _v3_additional(number: int, given: Any) -> bytes:
-    if isinstance(given, bool):
-        return _message(number, tag(2, _VARINT) + varint(given))
-    return _message(number, _message(1, _v3_schema(given)))
+def _v3_additional(number: int, value: Any) -> bytes:
+    if isinstance(value, bool):
+        return _message(number, tag(2, _VARINT) + varint(value))
+    return _message(number, _message(1, _v3_schema(value)))
 
 
 def _v3_default(number: int, value: Any) -> bytes:
@@ -301,7 +304,7 @@ def _v3_default(number: int, value: Any) -> bytes:
 
 _V3_SCHEMA: Final[Table] = {
     "nullable": (1, _flag),
-    "externalDocs": (6, lambda number, one: _message(number, _written(one, _EXTERNAL_DOCS))),
+    "externalDocs": (6, lambda number, value: _message(number, _written(value, _EXTERNAL_DOCS))),
     "example": (7, _any),
     "title": (9, _text),
     "multipleOf": (10, _real),
@@ -323,19 +326,19 @@ _V3_SCHEMA: Final[Table] = {
     "allOf": (26, _v3_schemas),
     "oneOf": (27, _v3_schemas),
     "anyOf": (28, _v3_schemas),
-    "not": (29, lambda number, one: _message(number, _written(one, _V3_SCHEMA, 36))),
-    "items": (30, lambda number, one: _message(number, _message(1, _v3_schema(one)))),
+    "not": (29, lambda number, value: _message(number, _written(value, _V3_SCHEMA, 36))),
+    "items": (30, lambda number, value: _message(number, _message(1, _v3_schema(value)))),
     "properties": (31, _v3_schema_map),
     "additionalProperties": (32, _v3_additional),
     "default": (33, _v3_default),
     "description": (34, _text),
     "format": (35, _text),
 }
-_V3_MEDIA: Final[Table] = {"schema": (1, lambda number, one: _message(number, _v3_schema(one)))}
+_V3_MEDIA: Final[Table] = {"schema": (1, lambda number, value: _message(number, _v3_schema(value)))}
 
 
 def _v3_content(number: int, content: JsonObject) -> bytes:
-    return _message(number, _pairs(1, content, lambda one: _written(one, _V3_MEDIA)))
+    return _message(number, _pairs(1, content, lambda value: _written(value, _V3_MEDIA)))
 
 
 _V3_PARAMETER: Final[Table] = {
@@ -343,7 +346,7 @@ _V3_PARAMETER: Final[Table] = {
     "in": (2, _text),
     "description": (3, _text),
     "required": (4, _flag),
-    "schema": (10, lambda number, one: _message(number, _v3_schema(one))),
+    "schema": (10, lambda number, value: _message(number, _v3_schema(value))),
 }
 _V3_BODY: Final[Table] = {
     "description": (1, _text),
@@ -360,7 +363,7 @@ def _v3_parameters(number: int, parameters: Sequence[JsonObject]) -> bytes:
 
 
 def _v3_responses(number: int, responses: JsonObject) -> bytes:
-    return _message(number, _pairs(2, responses, lambda one: _either(one, _V3_RESPONSE, 5)))
+    return _message(number, _pairs(2, responses, lambda value: _either(value, _V3_RESPONSE, 5)))
 
 
 _V3_OPERATION: Final[Table] = {
@@ -368,7 +371,7 @@ _V3_OPERATION: Final[Table] = {
     "description": (3, _text),
     "operationId": (5, _text),
     "parameters": (6, _v3_parameters),
-    "requestBody": (7, lambda number, one: _message(number, _either(one, _V3_BODY, 4))),
+    "requestBody": (7, lambda number, value: _message(number, _either(value, _V3_BODY, 4))),
     "responses": (8, _v3_responses),
 }
 
@@ -396,20 +399,20 @@ _V3_SCHEME: Final[Table] = {
 
 
 def _v3_schemes(number: int, schemes: JsonObject) -> bytes:
-    return _message(number, _pairs(1, schemes, lambda one: _either(one, _V3_SCHEME, 9)))
+    return _message(number, _pairs(1, schemes, lambda value: _either(value, _V3_SCHEME, 9)))
 
 
 _V3_COMPONENTS: Final[Table] = {"schemas": (1, _v3_schema_map), "securitySchemes": (7, _v3_schemes)}
 
 
 def _v3_paths(number: int, paths: JsonObject) -> bytes:
-    return _message(number, _pairs(1, paths, lambda one: _written(one, _V3_PATH_ITEM)))
+    return _message(number, _pairs(1, paths, lambda value: _written(value, _V3_PATH_ITEM)))
 
 
 _V3_INFO: Final[Table] = {"title": (1, _text), "version": (6, _text)}
 _V3_DOCUMENT: Final[Table] = {
     "openapi": (1, _text),
-    "info": (2, lambda number, one: _message(number, _written(one, _V3_INFO))),
+    "info": (2, lambda number, value: _message(number, _written(value, _V3_INFO))),
     "paths": (4, _v3_paths),
-    "components": (5, lambda number, one: _message(number, _written(one, _V3_COMPONENTS))),
+    "components": (5, lambda number, value: _message(number, _written(value, _V3_COMPONENTS))),
 }

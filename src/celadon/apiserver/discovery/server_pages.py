@@ -87,24 +87,24 @@ def checks_of(
     alive, but not ready: the checks of etcd upstream ask for a key, which a full etcd still
     answers."""
     is_readiness = root == "readyz"
-    found = [HealthCheck("ping"), HealthCheck("log")]
+    checks = [HealthCheck("ping"), HealthCheck("log")]
     if not is_readiness and is_since("1.36"):
-        found.append(HealthCheck("loopback-serving-certificate"))
-    found.append(HealthCheck("etcd", trouble, "etcd"))
+        checks.append(HealthCheck("loopback-serving-certificate"))
+    checks.append(HealthCheck("etcd", trouble, "etcd"))
     if is_readiness:
-        found.append(HealthCheck("etcd-readiness", trouble, "etcd-readiness"))
-        found.append(HealthCheck("informer-sync"))
-        found.append(HealthCheck("data-writable", unwritable, silent=True))
+        checks.append(HealthCheck("etcd-readiness", trouble, "etcd-readiness"))
+        checks.append(HealthCheck("informer-sync"))
+        checks.append(HealthCheck("data-writable", unwritable, silent=True))
     hooks = (
-        one
-        for one in HOOKS
-        if is_since(_HOOKS_SINCE.get(one, "1.0"))
-        and (one not in _HOOKS_OF_GATES or has_gate(_HOOKS_OF_GATES[one]))
+        hook
+        for hook in HOOKS
+        if is_since(_HOOKS_SINCE.get(hook, "1.0"))
+        and (hook not in _HOOKS_OF_GATES or has_gate(_HOOKS_OF_GATES[hook]))
     )
-    found += [HealthCheck(one if one == _NO_HOOK else f"poststarthook/{one}") for one in hooks]
+    checks += [HealthCheck(hook if hook == _NO_HOOK else f"poststarthook/{hook}") for hook in hooks]
     if is_readiness:
-        found.append(HealthCheck("shutdown", ending))
-    return tuple(found)
+        checks.append(HealthCheck("shutdown", ending))
+    return tuple(checks)
 
 
 class Observe(Protocol):
@@ -122,7 +122,7 @@ def health_answer(
     root, slash, name = request.path[1:].partition("/")
     if not slash:
         return _all(root, request, checks, observe)
-    check = next((one for one in checks if one.name == name), None)
+    check = next((check for check in checks if check.name == name), None)
     if check is None:
         return negotiation.NOT_FOUND
     if check.failure:
@@ -280,28 +280,30 @@ def page_answer(
     page: str, request: HttpRequest, portrait: SelfPortrait, paths: Iterable[str]
 ) -> HttpAnswer:
     """Answer for one of the pages in KINDS; `paths` are those of `/`. Raises StatusError 406."""
-    wanted = _wanted(request, KINDS[page])
-    if wanted is None:
+    expected = _wanted(request, KINDS[page])
+    if expected is None:
         header = _HEADER.format(component=COMPONENT, page=page)
         lines = _status_text(portrait, paths) if page == "statusz" else _flag_lines(portrait)
         return plain_text(200, header + "".join(lines))
-    version, accepted = wanted
-    said = _status_members(portrait, paths) if page == "statusz" else {"flags": _flags(portrait)}
+    version, accepted = expected
+    status_members = (
+        _status_members(portrait, paths) if page == "statusz" else {"flags": _flags(portrait)}
+    )
     document = {
         "kind": KINDS[page],
         "apiVersion": f"{GROUP}/{version}",
         "metadata": {"name": COMPONENT},
-        **said,
+        **status_members,
     }
     return negotiation.object_answer(200, document, accepted, *_warnings(page, version))
 
 
 def _wanted(request: HttpRequest, kind: str) -> tuple[str, negotiation.Accepted] | None:
     """The version of the kind and how to write it; None for text."""
-    given = negotiation.accept_header(request)
-    if not given.strip():
+    accept_header = negotiation.accept_header(request)
+    if not accept_header.strip():
         return None
-    for clause in negotiation.media_clauses(given):
+    for clause in negotiation.media_clauses(accept_header):
         named = tuple(clause.parameters.get(key, "") for key in ("g", "as"))
         version = clause.parameters.get("v", "")
         if clause.parameters.get("stream"):
@@ -395,7 +397,7 @@ class OpenId:
         """Answer a request for one of the documents; return None for paths of somebody else. Raises
         StatusError: 404 for what is below one of the two, 405, 406."""
         path = request.path.rstrip("/")
-        root = next((one for one in self.paths if f"{path}/".startswith(f"{one}/")), None)
+        root = next((text for text in self.paths if f"{path}/".startswith(f"{text}/")), None)
         if root is None:
             return None
         if path != root:

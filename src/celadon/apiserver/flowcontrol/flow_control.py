@@ -285,11 +285,11 @@ class FlowControl:
     def appear(self, turn: Turn, user: User, info: RequestInfo) -> flow_dumps.Present:
         """Show the request on the debugging pages from here on."""
         now = time.time()
-        made = flow_dumps.Present(
+        present = flow_dumps.Present(
             turn.flow, turn, user, info, now, now if turn.is_executing else None
         )
-        self._present[made] = None
-        return made
+        self._present[present] = None
+        return present
 
     def disappear(self, present: flow_dumps.Present) -> None:
         """Show the request on the debugging pages no more."""
@@ -390,15 +390,15 @@ class FlowControl:
         if not self._bounds:
             return
         demands = {name: self._levels[name].demand for name in self._bounds}
-        for one in demands.values():
-            one.end_period(now)
+        for value in demands.values():
+            value.end_period(now)
         counts = self._counts.seats
         current = {name: counts[name].current for name in self._bounds}
-        found = adjusted(self._bounds, demands, current)
-        self._counts.fraction = found.fraction
+        adjustment = adjusted(self._bounds, demands, current)
+        self._counts.fraction = adjustment.fraction
         for name, demand in demands.items():
             count, bounds = counts[name], self._bounds[name]
-            count.current, count.target = found.seats[name], found.targets[name]
+            count.current, count.target = adjustment.seats[name], adjustment.targets[name]
             count.highest, count.average = demand.highest, demand.average
             count.deviation, count.smoothed = demand.deviation, demand.smoothed
             self._limit_use(self._levels[name], count.current)
@@ -418,8 +418,8 @@ class FlowControl:
 
     def _classified(self, user: User, info: RequestInfo) -> Flow:
         schema = next(
-            (one for one in self._schemas if one.matches(user, info)),
-            next(one for one in self._schemas if one.name == CATCH_ALL),
+            (schema for schema in self._schemas if schema.matches(user, info)),
+            next(schema for schema in self._schemas if schema.name == CATCH_ALL),
         )
         level = self._levels[schema.level]
         hand: tuple[int, ...] = ()
@@ -461,8 +461,8 @@ class FlowControl:
         schemas = self._by_name("FlowSchema", bootstrap_objects.flow_schemas())
         known = (_schema_of(obj) for obj in schemas.values())
         self._schemas = sorted(
-            (one for one in known if one.level in self._levels),
-            key=lambda one: (one.precedence, one.name),
+            (schema for schema in known if schema.level in self._levels),
+            key=lambda schema: (schema.precedence, schema.name),
         )
         self._flows.clear()
 
@@ -473,12 +473,12 @@ class FlowControl:
     def _by_name(self, kind: str, initial: Iterator[JsonObject]) -> dict[str, JsonObject]:
         """The objects of a kind; those that must be there as they are initially, if they are not
         stored."""
-        found = {metadata.name(obj): obj for obj in initial}
+        result = {metadata.name(obj): obj for obj in initial}
         # Only the mandatory ones: what an administrator deletes of the others stays deleted for
         # this server.
-        found = {name: obj for name, obj in found.items() if name in (EXEMPT, CATCH_ALL)}
-        stored = (one.object for one in self._stored)
-        return found | {metadata.name(obj): obj for obj in stored if obj["kind"] == kind}
+        result = {name: obj for name, obj in result.items() if name in (EXEMPT, CATCH_ALL)}
+        stored = (item.object for item in self._stored)
+        return result | {metadata.name(obj): obj for obj in stored if obj["kind"] == kind}
 
 
 def waiting_seconds(seconds: float | None, usual: float) -> float:
@@ -492,8 +492,8 @@ def waiting_seconds(seconds: float | None, usual: float) -> float:
 def _limits(obj: JsonObject) -> JsonObject:
     spec = obj["spec"]
     member = "exempt" if spec["type"] == "Exempt" else "limited"
-    found: JsonObject = spec.get(member) or {}
-    return found
+    result: JsonObject = spec.get(member) or {}
+    return result
 
 
 def _shares(limits: JsonObject) -> int:

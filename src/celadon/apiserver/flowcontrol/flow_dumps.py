@@ -96,7 +96,7 @@ def levels_dump(
 ) -> str:
     """Return the table of levels. What there was until now is told by level (`dispatched`), or by
     level, schema and reason (`rejected`)."""
-    executing = Counter(one.flow.level.name for one in present if one.turn.is_executing)
+    executing = Counter(present.flow.level.name for present in present if present.turn.is_executing)
     reasons: dict[str, Counter[str]] = {name: Counter() for name in levels}
     for (name, _, reason), count in rejected.items():
         if name in reasons:
@@ -125,7 +125,7 @@ def queues_dump(
     levels: Mapping[str, priority_levels.PriorityLevel], present: Iterable[Present]
 ) -> str:
     """Return the table of the queues of all levels."""
-    executing = Counter(id(one.turn.queue) for one in present if one.turn.is_executing)
+    executing = Counter(id(present.turn.queue) for present in present if present.turn.is_executing)
     rows = [
         (name, str(index), *_queue(queue, executing[id(queue)]))
         for name, level in sorted(levels.items())
@@ -142,8 +142,8 @@ def _queue(queue: priority_levels.Queue, executing: int) -> tuple[str, ...]:
         str(queue.executing),
         _seat_seconds(queue.turn_time),
         str(sum(estimate.seats for estimate in estimates)),
-        str(sum(one.width for one in estimates)),
-        _seat_seconds(sum(one.seat_seconds for one in estimates)),
+        str(sum(estimate.width for estimate in estimates)),
+        _seat_seconds(sum(estimate.seat_seconds for estimate in estimates)),
     )
 
 
@@ -155,49 +155,49 @@ def requests_dump(
 ) -> str:
     """Return the table of requests, by level and queue, those that wait first."""
     by_level: dict[str, list[Present]] = {name: [] for name in levels}
-    for one in present:
-        by_level.setdefault(one.flow.level.name, []).append(one)
+    for item in present:
+        by_level.setdefault(item.flow.level.name, []).append(item)
     rows = []
     for _, requests in sorted(by_level.items()):
-        found = [(*_place(request), request) for request in requests]
-        found.sort(key=lambda row: (row[0] < 0, row[0], row[1] < 0, row[1]))
-        rows += [_request(*row, detailed=detailed) for row in found]
+        result = [(*_place(request), request) for request in requests]
+        result.sort(key=lambda row: (row[0] < 0, row[0], row[1] < 0, row[1]))
+        rows += [_request(*row, detailed=detailed) for row in result]
     columns = (*_REQUEST_COLUMNS, *_DETAIL_COLUMNS) if detailed else _REQUEST_COLUMNS
     return table([columns, *rows])
 
 
 # Upstream's numbers: a request that executes has no place in its queue, and one that nothing limits
 # has no queue.
-def _place(one: Present) -> tuple[int, int]:
+def _place(present: Present) -> tuple[int, int]:
     """The queue, and the place in it; -1 for none."""
-    queue = one.turn.queue
+    queue = present.turn.queue
     if queue is None:
         return -1, -1
-    index = one.flow.level.queues.index(queue)
-    waits = one.turn in queue.waiting
-    return index, list(queue.waiting).index(one.turn) if waits else -1
+    index = present.flow.level.queues.index(queue)
+    waits = present.turn in queue.waiting
+    return index, list(queue.waiting).index(present.turn) if waits else -1
 
 
-def _request(queue: int, place: int, one: Present, *, detailed: bool) -> tuple[str, ...]:
-    estimate: Estimate = one.turn.estimate
+def _request(queue: int, place: int, present: Present, *, detailed: bool) -> tuple[str, ...]:
+    estimate: Estimate = present.turn.estimate
     row = (
-        one.flow.level.name,
-        one.flow.labels[1],
+        present.flow.level.name,
+        present.flow.labels[1],
         str(queue),
         str(place),
-        one.flow.distinguisher,
-        _time(one.arrived),
+        present.flow.distinguisher,
+        _time(present.arrived),
         str(estimate.seats),
         str(estimate.final_seats),
         _duration(estimate.final_seconds),
-        _NOT_YET if one.began is None else _time(one.began),
+        _NOT_YET if present.began is None else _time(present.began),
     )
     if not detailed:
         return row
-    info = one.info
+    info = present.info
     version = f"{info.group}/{info.version}" if info.group else info.version
     about = (info.verb, info.path, info.namespace, info.name)
-    return (*row, one.user.name, *about, version, info.resource, info.subresource)
+    return (*row, present.user.name, *about, version, info.resource, info.subresource)
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
@@ -222,8 +222,8 @@ def _seat_seconds(number: float) -> str:
 
 def _time(seconds: float) -> str:
     """Return a time as Go's RFC3339Nano prints it."""
-    shown = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
-    return shown.rstrip("0").rstrip(".") + "Z"
+    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
+    return text.rstrip("0").rstrip(".") + "Z"
 
 
 def _duration(seconds: float) -> str:

@@ -317,26 +317,26 @@ class Wanted:
 def fair_allocation(total: int, classes: Sequence[Wanted]) -> tuple[list[float], float] | None:
     """Return what each level gets, so that it is `total` together: the same fraction of its target,
     or a bound; and the fraction. Returns None where the bounds do not allow it."""
-    targets = [max(one.target, _LEAST_TARGET) for one in classes]
-    low, high = sum(one.least for one in classes), sum(one.most for one in classes)
+    targets = [max(item.target, _LEAST_TARGET) for item in classes]
+    low, high = sum(item.least for item in classes), sum(item.most for item in classes)
     if low - total > _NEGLIGIBLE or total - high > _NEGLIGIBLE:
         return None
     if total == 0:
         return [0.0] * len(classes), 0.0
-    lows = [one.least / target for one, target in zip(classes, targets, strict=True)]
-    highs = [one.most / target for one, target in zip(classes, targets, strict=True)]
+    lows = [item.least / target for item, target in zip(classes, targets, strict=True)]
+    highs = [item.most / target for item, target in zip(classes, targets, strict=True)]
     if low - total > -_NEGLIGIBLE:
-        return [one.least for one in classes], min(lows)
+        return [item.least for item in classes], min(lows)
     if total - high > -_NEGLIGIBLE:
-        return [one.most for one in classes], max(highs)
+        return [item.most for item in classes], max(highs)
     turns = [(bound, target) for bound, target in zip(lows, targets, strict=True)]
     turns += [(bound, -target) for bound, target in zip(highs, targets, strict=True)]
     fraction = _fraction(total, low, sorted(turns))
-    found = [
-        max(one.least, min(one.most, fraction * target))
-        for one, target in zip(classes, targets, strict=True)
+    result = [
+        max(item.least, min(item.most, fraction * target))
+        for item, target in zip(classes, targets, strict=True)
     ]
-    return found, fraction
+    return result, fraction
 
 
 def _fraction(total: float, low: float, turns: Sequence[tuple[float, float]]) -> float:
@@ -368,16 +368,16 @@ def adjusted(
 ) -> Adjustment:
     """The seats of each level for the next period. Those that nothing limits take what they take,
     and the others share what is left, if that is little."""
-    total = sum(one.nominal for one in bounds.values())
+    total = sum(bound.nominal for bound in bounds.values())
     needed = {
         name: max(
-            one.least,
-            demands[name].highest if one.is_exempt else min(one.nominal, demands[name].highest),
+            bound.least,
+            demands[name].highest if bound.is_exempt else min(bound.nominal, demands[name].highest),
         )
-        for name, one in bounds.items()
+        for name, bound in bounds.items()
     }
-    limited = [name for name, one in bounds.items() if not one.is_exempt]
-    left = total - sum(needed[name] for name, one in bounds.items() if one.is_exempt)
+    limited = [name for name, bound in bounds.items() if not bound.is_exempt]
+    left = total - sum(needed[name] for name, bound in bounds.items() if bound.is_exempt)
     least = sum(bounds[name].least for name in limited)
     enough = sum(needed[name] for name in limited)
     targets = {name: max(float(needed[name]), demands[name].smoothed) for name in bounds}
@@ -631,7 +631,7 @@ class PriorityLevel:
     def _seat_waiting(self) -> None:
         """Let those execute whose turn it is, as long as there are seats."""
         while self._with_waiting:
-            queue = min(self._with_waiting, key=lambda one: one.turn_time)
+            queue = min(self._with_waiting, key=lambda queue: queue.turn_time)
             turn = next(iter(queue.waiting))
             if not self._has_room(turn):  # a wide one is not overtaken by narrow ones
                 break

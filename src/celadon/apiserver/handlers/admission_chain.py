@@ -66,7 +66,7 @@ class EventRates:
     """The buckets of one server. `seconds` is a clock that never goes back."""
 
     def __init__(self, limits: Sequence[EventLimit], seconds: Callable[[], float]) -> None:
-        self._limits = [(one, OrderedDict[bytes, _Bucket]()) for one in limits]
+        self._limits = [(limit, OrderedDict[bytes, _Bucket]()) for limit in limits]
         self._seconds = seconds
 
     @property
@@ -150,9 +150,9 @@ class NamespaceProvision:
         if not name or request.resource.resource == "namespaces":
             return
         if self._world.namespace(name) is None:
-            why = await self._create(name)
-            if why:
-                raise forbidden(request, why)
+            reason = await self._create(name)
+            if reason:
+                raise forbidden(request, reason)
 
 
 _CLAIM_STATUS: Final = (GroupResource("resource.k8s.io", "resourceclaims"), "status")
@@ -189,8 +189,8 @@ class Admission:
         """Nobody grants rights they lack. Raises StatusError; what is not of RBAC passes."""
         if call.info.group != RBAC_GROUP:
             return
-        asked = request_attributes(call.user, call.info, call.request)
-        RoleWriteChecks(self.authorizer, self.roles.current()).check(asked, new, old)
+        attributes = request_attributes(call.user, call.info, call.request)
+        RoleWriteChecks(self.authorizer, self.roles.current()).check(attributes, new, old)
 
     def claim_status_errors(
         self, call: Call, new: JsonObject, old: JsonObject
@@ -198,19 +198,19 @@ class Admission:
         """Return what the writer may not change in the status of a ResourceClaim."""
         if (call.target.resource.gvr.group_resource, call.target.subresource) != _CLAIM_STATUS:
             return ()
-        asked = request_attributes(call.user, call.info, call.request)
-        return tuple(claim_status_errors(asked, self.authorizer, new, old))
+        attributes = request_attributes(call.user, call.info, call.request)
+        return tuple(claim_status_errors(attributes, self.authorizer, new, old))
 
     def check_creation(self, call: Call) -> None:
         """An update that creates has to be allowed as a create, too. Raises StatusError 403, which
         before 1.32 says the reason of the authorizer alone."""
-        asked = replace(request_attributes(call.user, call.info, call.request), verb="create")
+        attributes = replace(request_attributes(call.user, call.info, call.request), verb="create")
         if not is_since("1.32"):
-            ruling, reason, error = self.authorizer.authorize(asked)
+            ruling, reason, error = self.authorizer.authorize(attributes)
             if ruling is not Ruling.ALLOW and error is None:
-                resource = GroupResource(asked.group, asked.resource)
-                raise status.forbidden(resource, asked.name, reason)
-        check_access(asked, self.authorizer)
+                resource = GroupResource(attributes.group, attributes.resource)
+                raise status.forbidden(resource, attributes.name, reason)
+        check_access(attributes, self.authorizer)
 
     async def mutate(
         self, call: Call, operation: Operation, draft: Draft, old: JsonObject | None = None

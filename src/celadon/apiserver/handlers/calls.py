@@ -81,8 +81,8 @@ class Notes:
 def wanted_seconds(request: HttpRequest) -> float:
     """Return what a request may take."""
     text = request.first("timeout")
-    own = parse_duration(text) if text else None
-    return HANDLER_SECONDS if own is None else min(own.nanoseconds / 1e9, HANDLER_SECONDS)
+    duration = parse_duration(text) if text else None
+    return HANDLER_SECONDS if duration is None else min(duration.nanoseconds / 1e9, HANDLER_SECONDS)
 
 
 def time_left(seconds: float) -> Callable[[], float]:
@@ -128,10 +128,10 @@ class Call:
     @remembered
     def content_type(self) -> str:
         """Without parameters; JSON if none was given, empty if what was given is unreadable."""
-        given = self.request.header("content-type")
-        if not given:
+        header = self.request.header("content-type")
+        if not header:
             return JSON
-        return parse_media_type(given) or ""
+        return parse_media_type(header) or ""
 
     @remembered
     def patch_type(self) -> str:
@@ -353,15 +353,15 @@ def read_configuration(call: Call) -> Configuration:
     try:
         document = _document(checked_body(call))
     except _Unreadable as error:
-        why = f"error converting YAML to JSON: {error}"
-        raise status.bad_request(f"error decoding YAML: {why}") from None
+        reason = f"error converting YAML to JSON: {error}"
+        raise status.bad_request(f"error decoding YAML: {reason}") from None
     value = document.value
     if value is None:
         return Configuration({})
     if not isinstance(value, dict):
         go_type = f"{json_kind(value)} into Go value of type map[string]interface {{}}"
-        why = f"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {go_type}"
-        raise status.bad_request(f"error decoding YAML: {why}")
-    said = document.strict_error()
-    strict_error = f"error converting YAML to JSON: {said}" if said else ""
+        reason = f"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {go_type}"
+        raise status.bad_request(f"error decoding YAML: {reason}")
+    text = document.strict_error()
+    strict_error = f"error converting YAML to JSON: {text}" if text else ""
     return Configuration(value, strict_error, document.repeated)

@@ -263,8 +263,8 @@ class RequestAdmitters(Admitters, NoteTaker):
         if not served.conversions or engine is None:
             return False
         sources = engine.param_sources(request, self.of.world)
-        found = (served.catalog.by_gvr(one.resource) for one in sources)
-        return any(one is not None and one.by_webhook for one in found)
+        found = (served.catalog.by_gvr(source.resource) for source in sources)
+        return any(resource is not None and resource.by_webhook for resource in found)
 
     async def _call_webhooks(self, chain: Chain, stage: Stage, steps: Steps) -> Step | None:
         """A round of calls, up to the step behind it."""
@@ -308,11 +308,11 @@ class _TimedRounds:
     def run(self, request: Request, number: int) -> JsonObject | None:
         began, rejected = self._timer.begin(), True
         try:
-            made = self._rounds.run(request, number)
+            run = self._rounds.run(request, number)
             rejected = False
         finally:
             self._timer.ended(began, request.operation.value, rejected=rejected)
-        return made
+        return run
 
 
 def _as_it_is(document: JsonObject, kind: GroupVersionKind) -> tuple[JsonObject, JsonObject]:

@@ -120,16 +120,16 @@ class Deleter:
         target = call.target
         resource = target.resource
         old = await call.work.step(self._reader.shown, stored.object, resource)
-        kept = await call.work.step(delete.marked, old, options, self._now())
+        step = await call.work.step(delete.marked, old, options, self._now())
         dry_run = bool(options.dry_run)
         space, revision = target.namespace, stored.revision
-        if kept is not None:
-            at_once = delete.goes_at_once(kept)
+        if step is not None:
+            at_once = delete.goes_at_once(step)
             code = 202 if options.orphan is False and not at_once else 200
-            kept = await call.work.step(in_order, kept)
-            if dry_run or kept == old:
-                return Written(code, kept)
-            stored_form = await call.work.step(self._reader.stored, kept, resource)
+            step = await call.work.step(in_order, step)
+            if dry_run or step == old:
+                return Written(code, step)
+            stored_form = await call.work.step(self._reader.stored, step, resource)
             changed = await self._objects.update(
                 resource, space, target.name, stored_form, revision, work=call.work
             )
@@ -162,7 +162,7 @@ class Deleter:
 
 def _options(call: Call) -> _DeleteOptions:
     """From the body, or from the query if there is none."""
-    given = None
+    none = None
     if call.request.body:
-        given = delete.read_delete_options(read_delete_body(call))
-    return delete.delete_options(given, call.request.query)
+        none = delete.read_delete_options(read_delete_body(call))
+    return delete.delete_options(none, call.request.query)

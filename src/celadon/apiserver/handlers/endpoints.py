@@ -81,8 +81,8 @@ class Endpoint:
         if self.resource.custom:
             self.body_types, self.answer_types = CUSTOM_TYPES, BUILT_IN_TYPES
         else:
-            known = BUILT_IN_TYPES if has_message(self.kind) else CUSTOM_TYPES
-            self.body_types = self.answer_types = known
+            built_in_types = BUILT_IN_TYPES if has_message(self.kind) else CUSTOM_TYPES
+            self.body_types = self.answer_types = built_in_types
 
     @property
     def connects(self) -> bool:
@@ -161,7 +161,10 @@ def require_lasting(endpoint: Endpoint, definition: JsonObject | None) -> None:
 def is_terminating(definition: JsonObject | None) -> bool:
     """Return whether a definition is on its way out."""
     conditions = ((definition or {}).get("status") or {}).get("conditions") or ()
-    return any(one["type"] == TERMINATING and one["status"] == "True" for one in conditions)
+    return any(
+        condition["type"] == TERMINATING and condition["status"] == "True"
+        for condition in conditions
+    )
 
 
 def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:

@@ -62,8 +62,8 @@ class Forms:
     @property
     def is_plain(self) -> bool:
         """Return whether stored objects are shown as they are, as compact JSON."""
-        wanted = self.wanted
-        plain = wanted.form is Form.OBJECT and wanted.media_type == JSON and not wanted.pretty
+        accepted = self.wanted
+        plain = accepted.form is Form.OBJECT and accepted.media_type == JSON and not accepted.pretty
         return plain and self.call.endpoint.subresource is None
 
     @property

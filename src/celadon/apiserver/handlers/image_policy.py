@@ -85,8 +85,8 @@ class ImagePolicy:
             self._known.move_to_end(key)
             return known[1]
         verdict = await ask(review)
-        kept = settings.allow_seconds if verdict.allowed else settings.deny_seconds
-        self._known[key] = (self._seconds() + kept, verdict)
+        allow_seconds = settings.allow_seconds if verdict.allowed else settings.deny_seconds
+        self._known[key] = (self._seconds() + allow_seconds, verdict)
         self._known.move_to_end(key)
         if len(self._known) > MOST_REMEMBERED:
             self._known.popitem(last=False)

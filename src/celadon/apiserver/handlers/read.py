@@ -156,8 +156,8 @@ class Reader:
 
     def cached(self, obj: JsonObject, resource: Resource) -> JsonObject:
         """The same of one that is going to be written, which upstream takes from its cache."""
-        (found,) = self.all_shown([obj], resource)
-        return found
+        (result,) = self.all_shown([obj], resource)
+        return result
 
     def may_wait(self, resource: Resource) -> bool:
         """Return whether a webhook may be asked for objects of the resource, which takes as long as
@@ -326,8 +326,8 @@ class Reader:
         if endpoint.resource.namespaced and not endpoint.namespace:
             key = f"{metadata.namespace(last.object)}/{key}"
         token = ContinueToken(revision, f"{key}\0").text()
-        told = None if options.has_selector else rest
-        return ObjectList(tuple(chosen), revision, token, told)
+        none = None if options.has_selector else rest
+        return ObjectList(tuple(chosen), revision, token, none)
 
 
 def _not_found(endpoint: Endpoint) -> StatusError:
@@ -344,11 +344,11 @@ _COMPONENTS: Final = GroupResource("", "componentstatuses")
 def _missing(endpoint: Endpoint) -> GroupResource:
     """Return the resource that is said not to be found: before 1.33 a scale that was asked for has
     a resource of its own, with the group of the objects, or of the scales."""
-    found, below = endpoint.resource.gvr.group_resource, endpoint.subresource
+    group_resource, below = endpoint.resource.gvr.group_resource, endpoint.subresource
     is_scale = endpoint.verb == "get" and below is not None and below.name == "scale"
-    if not is_scale or found not in _GROUPS_OF_SCALES or is_since("1.33"):
-        return found
-    return GroupResource(_GROUPS_OF_SCALES[found], f"{found.resource}/scale")
+    if not is_scale or group_resource not in _GROUPS_OF_SCALES or is_since("1.33"):
+        return group_resource
+    return GroupResource(_GROUPS_OF_SCALES[group_resource], f"{group_resource.resource}/scale")
 
 
 _GROUPS_OF_SCALES: Final = {

@@ -68,8 +68,8 @@ def readable(review: JsonObject, gates: Mapping[str, bool]) -> JsonObject:
     resource_attributes = spec.get("resourceAttributes")
     if is_since("1.32") or not resource_attributes or gates.get(SELECTORS_GATE, False):
         return review
-    kept = {name: value for name, value in resource_attributes.items() if name not in _SELECTORS}
-    return {**review, "spec": {**spec, "resourceAttributes": kept}}
+    result = {name: value for name, value in resource_attributes.items() if name not in _SELECTORS}
+    return {**review, "spec": {**spec, "resourceAttributes": result}}
 
 
 def validate_self_review(review: JsonObject) -> list[FieldError]:
@@ -92,8 +92,8 @@ def validate_local_review(review: JsonObject) -> list[FieldError]:
     if resource is not None:
         namespace = resource.get("namespace") or ""
         if namespace != metadata.namespace(review):
-            at = _SPEC.child("resourceAttributes", "namespace")
-            errors.append(fieldpath.invalid(at, namespace, "must match metadata.namespace"))
+            path = _SPEC.child("resourceAttributes", "namespace")
+            errors.append(fieldpath.invalid(path, namespace, "must match metadata.namespace"))
     if spec.get("nonResourceAttributes") is not None:
         detail = "disallowed on this kind of request"
         errors.append(_path_error(spec, detail))
@@ -127,54 +127,54 @@ def _path_error(spec: JsonObject, detail: str) -> FieldError:
 
 def _selectors(spec: JsonObject) -> Iterator[FieldError]:
     attributes = spec.get("resourceAttributes") or {}
-    at = FieldPath("spec.resourceAttributes")
-    yield from _selector(attributes.get("fieldSelector"), at.child("fieldSelector"), labels=False)
-    yield from _selector(attributes.get("labelSelector"), at.child("labelSelector"), labels=True)
+    path = FieldPath("spec.resourceAttributes")
+    yield from _selector(attributes.get("fieldSelector"), path.child("fieldSelector"), labels=False)
+    yield from _selector(attributes.get("labelSelector"), path.child("labelSelector"), labels=True)
 
 
-def _selector(given: JsonObject | None, at: FieldPath, *, labels: bool) -> Iterator[FieldError]:
-    if given is None:
+def _selector(value: JsonObject | None, path: FieldPath, *, labels: bool) -> Iterator[FieldError]:
+    if value is None:
         return
-    raw, requirements = given.get("rawSelector") or "", given.get("requirements") or ()
+    raw, requirements = value.get("rawSelector") or "", value.get("requirements") or ()
     if raw and requirements:
         detail = "may not specified at the same time as requirements"
-        yield fieldpath.invalid(at.child("rawSelector"), raw, detail)
+        yield fieldpath.invalid(path.child("rawSelector"), raw, detail)
     if not raw and not requirements:
-        detail = f"when {at} is specified, requirements or rawSelector is required"
-        yield fieldpath.required(at.child("requirements"), detail)
-    for position, one in enumerate(requirements):
-        where = at.child("requirements").index(position)
-        if not labels and not one.get("key"):
+        detail = f"when {path} is specified, requirements or rawSelector is required"
+        yield fieldpath.required(path.child("requirements"), detail)
+    for position, requirement in enumerate(requirements):
+        where = path.child("requirements").index(position)
+        if not labels and not requirement.get("key"):
             yield fieldpath.required(where.child("key"), "must be specified")
-        yield from _operator(one, where)
+        yield from _operator(requirement, where)
         if labels:
-            yield from _label_texts(one, where)
+            yield from _label_texts(requirement, where)
 
 
-def _operator(requirement: JsonObject, at: FieldPath) -> Iterator[FieldError]:
+def _operator(requirement: JsonObject, path: FieldPath) -> Iterator[FieldError]:
     operator, values = requirement.get("operator") or "", requirement.get("values") or ()
     if operator in {"In", "NotIn"} and not values:
         detail = "must be specified when `operator` is 'In' or 'NotIn'"
-        yield fieldpath.required(at.child("values"), detail)
+        yield fieldpath.required(path.child("values"), detail)
     if operator in {"Exists", "DoesNotExist"} and values:
         detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-        yield fieldpath.forbidden(at.child("values"), detail)
+        yield fieldpath.forbidden(path.child("values"), detail)
 
 
-def _label_texts(requirement: JsonObject, at: FieldPath) -> Iterator[FieldError]:
+def _label_texts(requirement: JsonObject, path: FieldPath) -> Iterator[FieldError]:
     key = requirement.get("key") or ""
     for message in name_rules.qualified_name(key):
-        yield fieldpath.invalid(at.child("key"), key, message)
+        yield fieldpath.invalid(path.child("key"), key, message)
     for position, value in enumerate(requirement.get("values") or ()):
         for message in name_rules.label_value(value):
-            yield fieldpath.invalid(at.child("values").index(position), value, message)
+            yield fieldpath.invalid(path.child("values").index(position), value, message)
 
 
 def _no_metadata(review: JsonObject, but: frozenset[str]) -> Iterator[FieldError]:
-    given = {name: value for name, value in metadata.metadata(review).items() if value}
-    if not set(given) - but - {"managedFields"}:
+    data = {name: value for name, value in metadata.metadata(review).items() if value}
+    if not set(data) - but - {"managedFields"}:
         return
-    shown = {name: given[name] for name in META_FIELDS if name in given}
+    shown = {name: data[name] for name in META_FIELDS if name in data}
     exception = f" except for {', '.join(but)}" if but else ""
     yield fieldpath.invalid(_METADATA, shown, f"must be empty{exception}")
 
@@ -244,7 +244,7 @@ def reviewed_attributes(spec: JsonObject, user: User) -> Attributes:
     resource_attributes = spec.get("resourceAttributes") or {}
     named = ("group", "resource", "subresource", "namespace", "name")
     texts: JsonDict = {field: resource_attributes.get(field) or "" for field in named}
-    asked = Attributes(
+    attributes = Attributes(
         user,
         resource_attributes.get("verb") or "",
         resource_request=True,
@@ -253,23 +253,23 @@ def reviewed_attributes(spec: JsonObject, user: User) -> Attributes:
     )
     if resource_attributes.get("fieldSelector"):
         selector, error = _field_selector(resource_attributes["fieldSelector"])
-        asked = replace(asked, field_selector=selector, field_selector_error=error)
+        attributes = replace(attributes, field_selector=selector, field_selector_error=error)
     if resource_attributes.get("labelSelector"):
         chosen, error = _label_selector(resource_attributes["labelSelector"])
-        asked = replace(asked, label_selector=chosen, label_selector_error=error)
-    return asked
+        attributes = replace(attributes, label_selector=chosen, label_selector_error=error)
+    return attributes
 
 
-def _field_selector(given: JsonObject) -> tuple[selectors.FieldSelector | None, str]:
+def _field_selector(value: JsonObject) -> tuple[selectors.FieldSelector | None, str]:
     """Return what can be understood of it, and why the rest cannot."""
-    if given.get("rawSelector"):
+    if value.get("rawSelector"):
         try:
-            return selectors.parse_field_selector(given["rawSelector"]), ""
+            return selectors.parse_field_selector(value["rawSelector"]), ""
         except selectors.SelectorError as error:
             return None, str(error)
     terms: list[selectors.FieldTerm] = []
     complaint = ""
-    for requirement in given.get("requirements") or ():
+    for requirement in value.get("requirements") or ():
         values: Sequence[str] = requirement.get("values") or ()
         if requirement.get("operator") in {"In", "NotIn"} and len(values) == 1:
             negated = requirement["operator"] == "NotIn"
@@ -279,16 +279,16 @@ def _field_selector(given: JsonObject) -> tuple[selectors.FieldSelector | None, 
     return (selectors.FieldSelector(tuple(terms)) if terms else None), complaint
 
 
-def _label_selector(given: JsonObject) -> tuple[selectors.LabelSelector | None, str]:
+def _label_selector(value: JsonObject) -> tuple[selectors.LabelSelector | None, str]:
     """Read a label selector, and say what is wrong with it, as `_field_selector` does."""
-    if given.get("rawSelector"):
+    if value.get("rawSelector"):
         try:
-            return selectors.parse_label_selector(given["rawSelector"]), ""
+            return selectors.parse_label_selector(value["rawSelector"]), ""
         except selectors.SelectorError as error:
             return None, str(error)
     terms: list[selectors.Requirement] = []
     complaint = ""
-    for requirement in given.get("requirements") or ():
+    for requirement in value.get("requirements") or ():
         try:
             terms += selectors.label_selector({"matchExpressions": [requirement]}).requirements
         except selectors.SelectorError as error:
@@ -310,10 +310,10 @@ def _access_status(answer: Answer, attributes: Attributes) -> JsonDict:
     return shown
 
 
-def _selector_errors(asked: Attributes) -> Iterator[str]:
+def _selector_errors(attributes: Attributes) -> Iterator[str]:
     for name, selector, error in (
-        ("fieldSelector", asked.field_selector, asked.field_selector_error),
-        ("labelSelector", asked.label_selector, asked.label_selector_error),
+        ("fieldSelector", attributes.field_selector, attributes.field_selector_error),
+        ("labelSelector", attributes.label_selector, attributes.label_selector_error),
     ):
         if error:
             how = "ignored" if selector is None else "partially ignored"
@@ -329,11 +329,13 @@ def self_subject_rules_review(review: JsonObject, user: User, roles: RbacAuthori
     rules, missing = roles.rules_for(user, namespace)
     shown = [rule.to_json() for rule in rules]
     answer: JsonDict = {
-        "resourceRules": [_without(one, "nonResourceURLs") for one in shown if "resources" in one],
+        "resourceRules": [
+            _without(item, "nonResourceURLs") for item in shown if "resources" in item
+        ],
         "nonResourceRules": [
-            {"verbs": one["verbs"], "nonResourceURLs": one["nonResourceURLs"]}
-            for one in shown
-            if "nonResourceURLs" in one
+            {"verbs": item["verbs"], "nonResourceURLs": item["nonResourceURLs"]}
+            for item in shown
+            if "nonResourceURLs" in item
         ],
         "incomplete": False,
     }
@@ -384,19 +386,19 @@ def token_review(
     if not token:
         raise status.bad_request("token is required for TokenReview in authentication")
     audiences = spec.get("audiences") or None
-    found = authenticator.authenticate(Credentials(f"Bearer {token}"), now, audiences)
+    authentication = authenticator.authenticate(Credentials(f"Bearer {token}"), now, audiences)
     # What the client says of the answer stays where the answer says nothing.
-    given = {key: one for key, one in (review.get("status") or {}).items() if one}
+    given = {key: member for key, member in (review.get("status") or {}).items() if member}
     shown: JsonDict = {"user": {}, **given}
     shown.pop("authenticated", None)
-    if found.user is not None:
-        shown = {"authenticated": True, **shown, "user": user_info(found.user)}
+    if authentication.user is not None:
+        shown = {"authenticated": True, **shown, "user": user_info(authentication.user)}
         shown.pop("audiences", None)
-        if found.audiences:
-            shown["audiences"] = list(found.audiences)
-    if found.error:
-        shown["error"] = found.error
-    return {**review, "status": shown}, found.warnings
+        if authentication.audiences:
+            shown["audiences"] = list(authentication.audiences)
+    if authentication.error:
+        shown["error"] = authentication.error
+    return {**review, "status": shown}, authentication.warnings
 
 
 # --- Token requests ----------------------------------------------------------
@@ -478,10 +480,10 @@ class TokenIssuer:
 
     def _get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject:
         status.require_name(name)
-        found = self.objects.get(resource, namespace, name)
-        if found is None:
+        result = self.objects.get(resource, namespace, name)
+        if result is None:
             raise status.not_found(resource.group_resource, name)
-        return found
+        return result
 
     def _bound(self, ref: JsonObject | None, namespace: str, account: str) -> BoundTo:
         if ref is None:
@@ -490,8 +492,8 @@ class TokenIssuer:
         group, slash, version = api_version.rpartition("/")
         resource = None if group else _BINDABLE.get(kind)
         if resource is None:
-            shown = f"{group}/{version}, Kind={kind}" if slash else f"/{version}, Kind={kind}"
-            raise status.bad_request(f"cannot bind token to object of type {shown}")
+            text = f"{group}/{version}, Kind={kind}" if slash else f"/{version}, Kind={kind}"
+            raise status.bad_request(f"cannot bind token to object of type {text}")
         where = "" if kind == "Node" else namespace
         obj = self._get(resource, where, ref.get("name") or "")
         if kind == "Pod":
@@ -528,12 +530,12 @@ class TokenIssuer:
 def _require_own(request: JsonObject, namespace: str, name: str) -> None:
     """Raises StatusError (422) if the request names another account."""
     meta = metadata.metadata(request)
-    for field, own, said in (
+    for field, text, word in (
         ("name", name, "must match the service account name if specified"),
         ("namespace", namespace, "must match the service account namespace if specified"),
     ):
-        if meta.get(field) and meta[field] != own:
-            error = fieldpath.invalid(FieldPath("metadata").child(field), meta[field], said)
+        if meta.get(field) and meta[field] != text:
+            error = fieldpath.invalid(FieldPath("metadata").child(field), meta[field], word)
             raise status.invalid(TOKEN_REQUEST, name, [error])
 
 
@@ -549,18 +551,18 @@ def _require_lifetime(seconds: int) -> None:
 
 
 def _other_account(uid: str, account: JsonObject) -> StatusError:
-    why = (
+    reason = (
         f"the UID in the token request ({uid}) does not match the UID of the service account "
         f"({metadata.uid(account)})"
     )
     return status.conflict(
-        GroupResource(AUTHENTICATION_GROUP, TOKEN_REQUEST.kind), metadata.name(account), why
+        GroupResource(AUTHENTICATION_GROUP, TOKEN_REQUEST.kind), metadata.name(account), reason
     )
 
 
 def _other_uid(ref: JsonObject) -> StatusError:
-    why = (
+    reason = (
         f"the UID in the bound object reference ({ref['uid']}) does not match the UID in record. "
         "The object might have been deleted and then recreated"
     )
-    return status.conflict(GroupResource("", ref["kind"]), ref.get("name") or "", why)
+    return status.conflict(GroupResource("", ref["kind"]), ref.get("name") or "", reason)

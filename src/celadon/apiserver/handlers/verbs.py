@@ -180,13 +180,13 @@ class Verbs:
             split = self.connector.has_gate(SPLIT_STREAMS)
             return pod_log(call, self.connector.world, split_streams=split)
         _check_method(call)
-        wanted = await call.work.step(_wanted, call)
+        step = await call.work.step(_wanted, call)
         if endpoint.verb in NAMED_VERBS:
             status.require_name(endpoint.name)
         _check_body(call)
         if call.request.has_long_head and endpoint.verb in BODY_VERBS:
             await call.work.step(_read_options, call)
-        forms = Forms(call, wanted, served, self.now)
+        forms = Forms(call, step, served, self.now)
         call.work.is_large |= self.reader.may_wait(endpoint.resource)
         match endpoint.verb:
             case "get":
@@ -254,8 +254,8 @@ class Verbs:
             return _plain(200, self.texts.whole(obj, call.endpoint.resource))
         return _shown(Written(200, shown_object(obj, call.target)), forms)
 
-    def _listed(self, found: ObjectList, forms: Forms) -> HttpAnswer:
-        meta, objects = found.meta(), found.objects
+    def _listed(self, object_list: ObjectList, forms: Forms) -> HttpAnswer:
+        meta, objects = object_list.meta(), object_list.objects
         forms.check()
         if forms.is_plain:
             return HttpAnswer(200, JSON, forms.plain_list(meta, objects, self.texts))
@@ -375,12 +375,12 @@ class LatestLines:
 
     def of(self, event: WatchEvent, forms: Forms) -> bytes:
         """Return a line or a frame with a change, whose form is one that all share."""
-        known = self._lines.get(forms.wanted)
-        if known is None or known[0].object is not event.object or known[0].type != event.type:
+        line = self._lines.get(forms.wanted)
+        if line is None or line[0].object is not event.object or line[0].type != event.type:
             shown = forms.event(event, first=False)
             assert shown is not None
-            known = self._lines[forms.wanted] = event, _written(event.type, shown, forms)
-        return known[1]
+            line = self._lines[forms.wanted] = event, _written(event.type, shown, forms)
+        return line[1]
 
 
 def _written(kind: str, obj: JsonObject, forms: Forms) -> bytes:
@@ -413,20 +413,20 @@ def note_deprecation(notes: Notes, gvk: GroupVersionKind, definition: JsonObject
             notes.warnings.append(warning)
             notes.annotate({DEPRECATED_NOTE: "true"})
         return
-    found = deprecation_of(gvk)
-    if found is None or not found.is_noted:
+    deprecation = deprecation_of(gvk)
+    if deprecation is None or not deprecation.is_noted:
         return
-    if warning := found.warning(gvk):
+    if warning := deprecation.warning(gvk):
         notes.warnings.append(warning)
     notes.annotate({DEPRECATED_NOTE: "true"})
-    if found.until:
-        notes.annotate({REMOVED_NOTE: found.until})
+    if deprecation.until:
+        notes.annotate({REMOVED_NOTE: deprecation.until})
 
 
 def _of_version(definition: JsonObject, gvk: GroupVersionKind) -> str:
     """The definition's own words, or the general ones; empty where it is not deprecated."""
     versions = definition["spec"]["versions"]
-    served = [one for one in versions if one.get("name") == gvk.version]
+    served = [version for version in versions if version.get("name") == gvk.version]
     if not served or not served[0].get("deprecated"):
         return ""
     text = served[0].get("deprecationWarning")
@@ -440,9 +440,9 @@ def _of_version(definition: JsonObject, gvk: GroupVersionKind) -> str:
 def _newer(versions: list[JsonObject], version: str) -> str:
     """The newest other version that is served and not deprecated itself; empty without one."""
     usable = [
-        str(one["name"])
-        for one in versions
-        if one.get("served") and not one.get("deprecated") and one["name"] != version
+        str(item["name"])
+        for item in versions
+        if item.get("served") and not item.get("deprecated") and item["name"] != version
     ]
     newest = min(usable, key=version_rank, default="")
     return newest if newest and version_rank(newest) < version_rank(version) else ""

@@ -274,13 +274,13 @@ class Writer:
         name = target.name or metadata.name(new.object)
         for_good = self._stored(call, name) is None and not call.dry_run
         async with self._admission.charged(call, Operation.CREATE, new.object, for_good=for_good):
-            kept = await call.work.step(self._reader.stored, new.object, target.resource)
+            step = await call.work.step(self._reader.stored, new.object, target.resource)
             if call.dry_run:
                 if self._stored(call, name) is not None:
                     raise self._already_exists(call, new.object, name)
-                return Written(201, await self._shown(call, kept))
+                return Written(201, await self._shown(call, step))
             created = await self._objects.create(
-                target.resource, target.namespace, name, kept, new.claims, call.work
+                target.resource, target.namespace, name, step, new.claims, call.work
             )
             if created is None:
                 if new.claims and self._stored(call, name) is None:
@@ -305,7 +305,7 @@ class Writer:
             call.notes.warnings += create.resume(draft, target)
         has_generated_name = not metadata.name(draft.made)
         kind = target.kind, "create"
-        made, more_warnings = await self._pace.step(
+        result, more_warnings = await self._pace.step(
             call.work,
             kind,
             target.schema,
@@ -319,10 +319,10 @@ class Writer:
         if call.endpoint.verb != "create":
             self._admission.check_creation(call)
         # A request keeps its name, whatever mutators have called the object.
-        await self._admission.admit(call, Operation.CREATE, made, None, name=sent_name)
+        await self._admission.admit(call, Operation.CREATE, result, None, name=sent_name)
         if not call.dry_run:  # which upstream answers with the version that was sent
-            create.drop_version(made, is_update=call.endpoint.verb != "create")
-        stored = await call.work.step(_stored_new, draft, made, target)
+            create.drop_version(result, is_update=call.endpoint.verb != "create")
+        stored = await call.work.step(_stored_new, draft, result, target)
         return _NewObject(stored, _claims(context), has_generated_name)
 
     def _read_new(self, call: Call, context: DefaultingContext) -> tuple[Incoming, list[str]]:
@@ -348,13 +348,13 @@ class Writer:
         if call.endpoint.verb != "create":
             update.version_of(draft.made)
         call.notes.warnings += create.conversion_warnings(draft.made, target)
-        made = create.finish_create(draft)
-        self._admission.check_roles(call, made, None)
-        validated = draft.validated(made)
+        finish_create = create.finish_create(draft)
+        self._admission.check_roles(call, finish_create, None)
+        validated = draft.validated(finish_create)
         raise_refusal(writing.refusal(target, validated, None, surroundings))
         # What is created through a subresource is warned of as any new object.
         warned = replace(target, subresource="") if target.subresource else target
-        return made, valid_warnings(made, None, warned)
+        return finish_create, valid_warnings(finish_create, None, warned)
 
     def _already_exists(self, call: Call, new: JsonObject, name: str) -> StatusError:
         stored = self._stored(call, name)
@@ -408,7 +408,7 @@ class Writer:
         before = shown_object(old, target, no_count=0)
         incoming = await self._mutated(call, incoming, before)
         kind = target.kind, target.subresource, "update"
-        made, kept = await self._pace.step(
+        result, kept = await self._pace.step(
             call.work,
             kind,
             target.schema,
@@ -420,15 +420,17 @@ class Writer:
             aside=call.work.is_expressive,
         )
         if target.subresource == SCALE:
-            _take_managers(made)
-        await self._admission.admit(call, Operation.UPDATE, made, before)
-        if delete.is_released(made, old):
+            _take_managers(result)
+        await self._admission.admit(call, Operation.UPDATE, result, before)
+        if delete.is_released(result, old):
             if not call.dry_run:
                 await self._require_storable(call, old)
                 await self._remove(call, stored)
             return Written(200, shown_object(kept, target, no_count=0))
         for_good = not call.dry_run
-        async with self._admission.charged(call, Operation.UPDATE, made, before, for_good=for_good):
+        async with self._admission.charged(
+            call, Operation.UPDATE, result, before, for_good=for_good
+        ):
             new = await call.work.step(self._reader.stored, kept, target.resource)
             if call.dry_run:
                 return Written(200, shown_object(await self._shown(call, new), target, no_count=0))
@@ -517,28 +519,28 @@ class Writer:
         patch.require_kind(incoming, target)
         warnings = write_warnings(draft.made, target, STRATEGIES)
         _warn_of_owners(call, incoming)
-        made = update.finish_update(draft, before, target, STRATEGIES)
-        self._admission.check_roles(call, made, before)
+        finish_update = update.finish_update(draft, before, target, STRATEGIES)
+        self._admission.check_roles(call, finish_update, before)
         refusal = writing.refusal(
             target,
-            draft.validated(made),
+            draft.validated(finish_update),
             draft.validated(before),
             surroundings,
-            self._claim_status_errors(call, made, before),
+            self._claim_status_errors(call, finish_update, before),
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
-        kept = update.stored_update(draft, made, old, target)
-        warnings += valid_warnings(made, before, target)
+        stored_update = update.stored_update(draft, finish_update, old, target)
+        warnings += valid_warnings(finish_update, before, target)
         if target.subresource == SCALE:
             if is_own_scale:
                 update.require_state_of_scale(draft.made, before, target)
             parent = replace(target, subresource="")
-            raise_refusal(writing.refusal(parent, kept, old, surroundings))
-            warnings += valid_warnings(kept, old, parent)
-            kept = stored_object(kept, parent, draft.run.context)
+            raise_refusal(writing.refusal(parent, stored_update, old, surroundings))
+            warnings += valid_warnings(stored_update, old, parent)
+            stored_update = stored_object(stored_update, parent, draft.run.context)
         call.notes.warnings += warnings
-        return made, in_order(with_old_times(kept, old))
+        return finish_update, in_order(with_old_times(stored_update, old))
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
         target = call.target
@@ -581,8 +583,8 @@ class Writer:
         return Surroundings(call.user, world, world.catalog, world.authorize, self._gates)
 
 
-def _stored_new(draft: Draft, made: JsonDict, target: Target) -> JsonDict:
-    return in_order(create.stored_new(draft, made, target))
+def _stored_new(draft: Draft, obj: JsonDict, target: Target) -> JsonDict:
+    return in_order(create.stored_new(draft, obj, target))
 
 
 def _claims(context: DefaultingContext) -> Collection[Condition]:

@@ -775,7 +775,7 @@ class Connection(asyncio.Protocol):
         """Bytes that the client has not taken; the kernel holds some of them."""
         connection = self.transport.get_extra_info("socket")
         try:
-            held = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
+            ioctl = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
         except OSError:  # the kernel does not tell
-            held = bytes(4)
-        return self.transport.get_write_buffer_size() + int.from_bytes(held, sys.byteorder)
+            ioctl = bytes(4)
+        return self.transport.get_write_buffer_size() + int.from_bytes(ioctl, sys.byteorder)

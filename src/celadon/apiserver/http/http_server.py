@@ -69,8 +69,8 @@ _HTTP_ANSWER: Final = (
 def hello_size(begun: bytes) -> int:
     """Return how many bytes the first message of a client takes with its records, as far as can be
     told from its beginning. What is no such message ends where that shows."""
-    message, end, wanted = b"", 0, _MESSAGE_HEAD
-    while len(message) < wanted:
+    message, end, message_head = b"", 0, _MESSAGE_HEAD
+    while len(message) < message_head:
         head = begun[end : end + _RECORD_HEAD]
         if head and head[0] != _HANDSHAKE:
             return end or _RECORD_HEAD
@@ -84,7 +84,7 @@ def hello_size(begun: bytes) -> int:
         if end > len(begun):
             return end
         if len(message) >= _MESSAGE_HEAD:
-            wanted = _MESSAGE_HEAD + int.from_bytes(message[1:_MESSAGE_HEAD])
+            message_head = _MESSAGE_HEAD + int.from_bytes(message[1:_MESSAGE_HEAD])
     return end
 
 
@@ -120,8 +120,8 @@ class TlsListener:
         self._is_closed = True
         self._loop.remove_reader(self._listener)
         self._listener.close()
-        for one in tuple(self._silent):
-            self._drop(one)
+        for item in tuple(self._silent):
+            self._drop(item)
         while self._starting:
             self._starting.popleft().close()
 
@@ -275,7 +275,7 @@ class HttpServer:
         """Until `end`, and until what was begun is finished. Cancelled, it only stops listening."""
         self._loop = asyncio.get_running_loop()
         self.limits = within_descriptors(self.limits)
-        servers = [await self._listener(one) for one in sockets]
+        servers = [await self._listener(item) for item in sockets]
         try:
             self._ready()
             await self._end.wait()
@@ -299,7 +299,7 @@ class HttpServer:
         for connection in tuple(self.connections):
             connection.end()
         deadline = asyncio.get_running_loop().time() + seconds
-        while any(one.is_busy for one in self.connections):
+        while any(connection.is_busy for connection in self.connections):
             if asyncio.get_running_loop().time() >= deadline:
                 break
             await asyncio.sleep(_LOOK_SECONDS)
@@ -310,22 +310,22 @@ class HttpServer:
     def make_room(self) -> None:
         """End connections when there is too much to hold: first those whose clients have kept us
         waiting for longest, since honest ones are quick."""
-        held, most = self.held_bytes, self.limits.held_bytes
-        if held > most and self._unlooked > 0:
+        held_bytes, most = self.held_bytes, self.limits.held_bytes
+        if held_bytes > most and self._unlooked > 0:
             self._unlooked -= 1
-        elif held > most:
-            waiting = [one for one in self.connections if one.keeps_waiting]
-            for one in sorted(waiting, key=lambda one: one.waits_since):
+        elif held_bytes > most:
+            waiting = [item for item in self.connections if item.keeps_waiting]
+            for connection in sorted(waiting, key=lambda connection: connection.waits_since):
                 if self.held_bytes <= most - most // 16:
                     break
-                one.give_up()
+                connection.give_up()
             if self.held_bytes > most:
                 self._unlooked = len(self.connections) // LOOKED_AT
         if len(self.connections) > self.limits.connections:
-            idle = [one for one in self.connections if not one.is_busy]
+            idle = [item for item in self.connections if not item.is_busy]
             idle.sort(key=lambda one: one.last_used)
-            for one in idle[: 1 + self.limits.connections // 64]:
-                one.transport.abort()
+            for connection in idle[: 1 + self.limits.connections // 64]:
+                connection.transport.abort()
 
     def rest(self, connection: Connection) -> None:
         """Let a connection that has brought much wait until others have had their turn. However
@@ -345,8 +345,8 @@ class HttpServer:
         """End the connections that were made with a certificate, their streams too, since other
         authorities are trusted now; no session brings an old one back."""
         self.has_recalled = True
-        for one in tuple(self.connections):
-            one.recall()
+        for connection in tuple(self.connections):
+            connection.recall()
 
     def retire(self) -> None:
         """Each answer from now on is the last of its connection, so that clients that keep theirs

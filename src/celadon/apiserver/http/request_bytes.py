@@ -51,8 +51,8 @@ def request_target(method: bytes, raw: bytes) -> bytes:
         raise UnreadableTarget
     if raw == b"*":
         return raw
-    found = _SCHEME.fullmatch(raw)
-    scheme, rest = (b"", raw) if found is None else (found[1].lower(), found[2])
+    fullmatch = _SCHEME.fullmatch(raw)
+    scheme, rest = (b"", raw) if fullmatch is None else (fullmatch[1].lower(), fullmatch[2])
     rest, mark, query = rest.partition(b"?")
     if not rest.startswith(b"/"):
         if not scheme:
@@ -147,10 +147,10 @@ class RequestRefused(Exception):
     """Says that something is no request, or none that is served. `answer` is all that is said,
     before the connection ends."""
 
-    def __init__(self, status: HTTPStatus, why: str = "", text: str = "") -> None:
-        said = f"{status.value} {status.phrase}" + (f": {why}" if why else "")
-        self.answer = f"HTTP/1.1 {said}{_HEADERS}{text or said}".encode()
-        super().__init__(said)
+    def __init__(self, status: HTTPStatus, reason: str = "", text: str = "") -> None:
+        message = f"{status.value} {status.phrase}" + (f": {reason}" if reason else "")
+        self.answer = f"HTTP/1.1 {message}{_HEADERS}{text or message}".encode()
+        super().__init__(message)
 
 
 @dataclass(slots=True)
@@ -208,10 +208,10 @@ class HeadReader:
             return _read_fields(method, target, version, block)
         last = self._last
         if last is None or block != self._block:
-            found = _read_fields(method, target, version, block)
+            read_fields = _read_fields(method, target, version, block)
             if len(block) <= KNOWN_BYTES:
-                self._block, self._last = block, found
-            return found
+                self._block, self._last = block, read_fields
+            return read_fields
         return RequestHead(
             method,
             target,
@@ -237,16 +237,16 @@ def _read_fields(method: str, target: str, version: tuple[int, int], block: byte
     is_preface = (method, target, version, headers) == ("PRI", "*", (2, 0), [])
     if not is_preface:
         _check_served(version, framing, headers, method)
-    said = _tokens(framing["connection"], _KEEPING) if "connection" in framing else ()
+    tokens = _tokens(framing["connection"], _KEEPING) if "connection" in framing else ()
     expected = framing["expect"][0] if "expect" in framing else ""
     continues = bool(expected) and _CONTINUES.search(expected.lower()) is not None
-    lasts = not is_preface and method != "CONNECT" and "close" not in said
+    lasts = not is_preface and method != "CONNECT" and "close" not in tokens
     return RequestHead(
         method,
         target,
         headers,
         is_old,
-        lasts and (not is_old or "keep-alive" in said),
+        lasts and (not is_old or "keep-alive" in tokens),
         length,
         chunked,
         continues and not is_old and (chunked or length > 0),
@@ -278,11 +278,11 @@ def read_headers(block: bytes) -> list[Header]:
         text = block.decode()
     except UnicodeDecodeError:
         return list(_careful_headers(block))
-    found = []
+    result = []
     for line in text.split("\r\n")[:-2]:
         name, _, value = line.partition(":")
-        found.append((name.lower(), value.strip(" \t")))
-    return found
+        result.append((name.lower(), value.strip(" \t")))
+    return result
 
 
 def _careful_headers(block: bytes) -> Iterator[Header]:
@@ -321,11 +321,11 @@ def header_text(value: bytes) -> str:
 
 
 def _framing(headers: Iterable[Header]) -> _Framing:
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for name, value in headers:
         if name in _FRAMING:
-            found.setdefault(name, []).append(value)
-    return found
+            result.setdefault(name, []).append(value)
+    return result
 
 
 def _is_chunked(framing: _Framing) -> bool:
@@ -344,7 +344,7 @@ def _length(framing: _Framing, *, chunked: bool) -> int:
     lengths = framing.get("content-length")
     if lengths is None:
         return 0
-    different = {one.strip(" \t") for one in lengths}
+    different = {length.strip(" \t") for length in lengths}
     digits = lengths[0].strip(" \t")
     is_one = len(different) == 1 and _LENGTH.fullmatch(digits) is not None
     digits = digits.lstrip("0") or "0"  # Python reads no texts of thousands of digits
@@ -357,8 +357,8 @@ def _check_served(
     version: tuple[int, int], framing: _Framing, headers: Iterable[Header], method: str
 ) -> None:
     if version[0] != 1:
-        why = "unsupported protocol version"
-        raise RequestRefused(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, why)
+        reason = "unsupported protocol version"
+        raise RequestRefused(HTTPStatus.HTTP_VERSION_NOT_SUPPORTED, reason)
     hosts = framing.get("host", ())
     if not hosts and version >= (1, 1) and method != "CONNECT":
         raise RequestRefused(HTTPStatus.BAD_REQUEST, "missing required Host header")
@@ -368,10 +368,12 @@ def _check_served(
         raise RequestRefused(HTTPStatus.BAD_REQUEST, "invalid header name")
 
 
-def _tokens(values: Iterable[str], wanted: re.Pattern[str]) -> frozenset[str]:
+def _tokens(values: Iterable[str], pattern: re.Pattern[str]) -> frozenset[str]:
     """Return which of the wanted words are parts of the lists, in lower case. Of a list with half a
     million parts only the first ones are looked at."""
-    return frozenset(part.lower() for one in values for part in wanted.findall(one[:LONG_HEAD]))
+    return frozenset(
+        part.lower() for value in values for part in pattern.findall(value[:LONG_HEAD])
+    )
 
 
 # --- Body readers ------------------------------------------------------------
@@ -417,11 +419,11 @@ class SizedBody:
         self.is_whole = not length
 
     def take(self, unread: bytearray) -> bytearray:
-        found = unread[: self._left]
+        result = unread[: self._left]
         del unread[: self._left]
-        self._left -= len(found)
+        self._left -= len(result)
         self.is_whole = not self._left
-        return found
+        return result
 
 
 class ChunkedBody:
@@ -440,39 +442,39 @@ class ChunkedBody:
         self._chunks = 0
 
     def take(self, unread: bytearray) -> bytearray:
-        found = bytearray()
-        at, last = 0, self._chunks + CHUNKS_AT_ONCE
+        result = bytearray()
+        index, last = 0, self._chunks + CHUNKS_AT_ONCE
         self.is_behind = False
         while not self._is_over:
             if self._left:
-                piece = unread[at : at + self._left]
-                found += piece
-                at += len(piece)
+                piece = unread[index : index + self._left]
+                result += piece
+                index += len(piece)
                 self._left -= len(piece)
                 if self._left:
                     break
                 self._ends = True
             if self._ends:
-                if len(unread) < at + 2:
+                if len(unread) < index + 2:
                     break
-                if unread[at : at + 2] != b"\r\n":
+                if unread[index : index + 2] != b"\r\n":
                     raise _refused("malformed chunked encoding")
-                at += 2
+                index += 2
                 self._ends = False
             if self._chunks == last:
                 self.is_behind = True
                 break
-            after = unread.find(b"\n", at, at + _LONGEST_LINE + 2) + 1
+            after = unread.find(b"\n", index, index + _LONGEST_LINE + 2) + 1
             if not after:
-                if len(unread) - at >= _LONGEST_LINE:
+                if len(unread) - index >= _LONGEST_LINE:
                     raise _refused("header line too long")
                 break
-            self._begin(bytes(unread[at : after - 1]))
-            at = after
-        del unread[:at]
+            self._begin(bytes(unread[index : after - 1]))
+            index = after
+        del unread[:index]
         if self._is_over:
             self._take_trailer(unread)
-        return found
+        return result
 
     def _begin(self, line: bytes) -> None:
         """A chunk, by its first line."""
@@ -506,5 +508,5 @@ class ChunkedBody:
             raise _refused("http: suspiciously long trailer after chunked body")
 
 
-def _refused(why: str) -> RequestRefused:
-    return RequestRefused(HTTPStatus.BAD_REQUEST, why)
+def _refused(reason: str) -> RequestRefused:
+    return RequestRefused(HTTPStatus.BAD_REQUEST, reason)

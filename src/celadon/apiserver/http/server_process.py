@@ -89,8 +89,8 @@ def open_listener(address: Address) -> socket.socket:
     except OSError as error:
         listener.close()
         where = f"{address.host}:{address.port}"
-        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
-        raise StartError(f"cannot listen on `{where}`: {why}") from None
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise StartError(f"cannot listen on `{where}`: {reason}") from None
     return listener
 
 
@@ -188,26 +188,26 @@ class WatchedManifests:
     async def refresh(self) -> None:
         """Look, and do what follows. Never raises for what is in the files."""
         try:
-            found = self._read()
+            read = self._read()
         except (StartError, OSError) as error:
             log_lines.warn("the manifests cannot be read", {"err": str(error)})
             return
-        wanted: dict[str, JsonObject] = {}
-        for place, obj in in_creation_order(found):
+        expected: dict[str, JsonObject] = {}
+        for place, obj in in_creation_order(read):
             await self._server.controllers.caught_up()
             path = self._path(obj)
             if not path:
                 log_lines.warn("a manifest is of no known kind", {"place": place})
                 continue
-            wanted[path] = obj
+            expected[path] = obj
             if self._last.get(path) != obj and not await self._put(place, path, obj):
-                wanted.pop(path)
+                expected.pop(path)
                 if path in self._last:
-                    wanted[path] = self._last[path]
-        for path in self._last.keys() - wanted.keys():
+                    expected[path] = self._last[path]
+        for path in self._last.keys() - expected.keys():
             await self._call("DELETE", path, None)
             log_lines.say(log_lines.LIFE, "a manifest has gone", {"path": path})
-        self._last = wanted
+        self._last = expected
 
     async def _put(self, place: str, path: str, obj: JsonObject) -> bool:
         """Write one object of a manifest; return whether the server took it."""
@@ -251,30 +251,30 @@ class ToldAuthorities:
     that come are added to those before, and go when they have expired. `wanted` gives the ConfigMap
     of the files as they are."""
 
-    def __init__(self, server: ApiServer, token: str, wanted: Callable[[], JsonDict]) -> None:
+    def __init__(self, server: ApiServer, token: str, expected: Callable[[], JsonDict]) -> None:
         self._call = partial(_call, server, token)
-        self._wanted = wanted
-        self._told = wanted()
+        self._wanted = expected
+        self._told = expected()
 
     async def refresh(self) -> None:
         """Tell what is in the files, if that is another thing than before."""
         try:
-            wanted = self._wanted()
+            expected = self._wanted()
         except OSError:  # logged by whoever trusts them
             return
-        if wanted == self._told:
+        if expected == self._told:
             return
-        space, name = metadata.namespace(wanted), metadata.name(wanted)
+        space, name = metadata.namespace(expected), metadata.name(expected)
         path = f"/api/v1/namespaces/{space}/configmaps"
-        found = await self._call("GET", f"{path}/{name}", None)
-        if found.code == NOT_FOUND:
-            answer = await self._call("POST", path, wanted)
+        call = await self._call("GET", f"{path}/{name}", None)
+        if call.code == NOT_FOUND:
+            answer = await self._call("POST", path, expected)
         else:
-            stored = json.loads(found.body)
-            data = _together(stored.get("data") or {}, wanted["data"], datetime.now(UTC))
+            stored = json.loads(call.body)
+            data = _together(stored.get("data") or {}, expected["data"], datetime.now(UTC))
             answer = await self._call("PUT", f"{path}/{name}", {**stored, "data": data})
         if answer.code < 400:
-            self._told = wanted
+            self._told = expected
 
 
 def _together(
@@ -339,14 +339,14 @@ def run(
     """Serve until SIGTERM or SIGINT; `ready` is called once connections are accepted. When all is
     closed, `ended` is called, before the objects are taken apart: of a million of them that takes
     seconds, and a process that ends then has no use for it. Raises StartError."""
-    kept: list[ApiServer] = []
+    servers: list[ApiServer] = []
     with contextlib.ExitStack() as stack:
         with _start_errors():
             prepared = _prepared(settings, stack)
         allow_many_connections()
         take_short_turns()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(settings, prepared, ready, kept))
+            runner.run(_serve(settings, prepared, ready, servers))
     ended()
 
 
@@ -354,15 +354,15 @@ def _prepared(settings: ServerSettings, stack: contextlib.ExitStack) -> _Prepare
     _check_addresses(settings.service_addresses)
     folder = settings.credentials_folder
     listener = stack.enter_context(open_listener(settings.listen))
-    kept = CredentialsFolder(folder)
+    credentials_folder = CredentialsFolder(folder)
     address = Address(settings.listen.host, listener.getsockname()[1])
     proxies = settings.front_proxy.authorities
-    tls = server_tls(settings.tls, address, kept, datetime.now(UTC), proxies)
-    token = kept.administrator_token()
+    tls = server_tls(settings.tls, address, credentials_folder, datetime.now(UTC), proxies)
+    token = credentials_folder.administrator_token()
     tokens = _tokens(settings.token_file)
     issuers = settings.issuers or (DEFAULT_ISSUER,)
     access = AccessSettings(
-        _signer(settings, kept),
+        _signer(settings, credentials_folder),
         TokenFile({**tokens.users, token: ADMINISTRATOR}),
         issuer=issuers[0],
         client_certificates=settings.tls.client_authorities is not None,
@@ -420,11 +420,11 @@ def _check_addresses(text: str) -> None:
         raise StartError(f"--service-cluster-ip-range: {error}") from None
 
 
-def _signer(settings: ServerSettings, kept: CredentialsFolder) -> SignerOnDemand:
+def _signer(settings: ServerSettings, folder: CredentialsFolder) -> SignerOnDemand:
     """Return the signer of tokens. Keys in files that cannot be used are known at once. Raises
     KeyFileError, OSError."""
     if settings.signing_key is None and not settings.token_keys:
-        return kept.signer()
+        return folder.signer()
     # late: see SignerOnDemand
     from celadon.apiserver.authn.signing_keys import public_keys
 
@@ -433,7 +433,7 @@ def _signer(settings: ServerSettings, kept: CredentialsFolder) -> SignerOnDemand
         with _naming(path):
             public_keys(pem)
     if settings.signing_key is None:
-        return kept.signer(more)
+        return folder.signer(more)
     key = settings.signing_key.read_bytes()
     signer = SignerOnDemand(lambda: key, more)
     with _naming(settings.signing_key):
@@ -519,9 +519,9 @@ async def _serve(
     settings: ServerSettings,
     prepared: _Prepared,
     ready: Callable[[Serving], None],
-    kept: list[ApiServer],
+    servers: list[ApiServer],
 ) -> None:
-    """`kept` is given the server, which holds the objects."""
+    """`servers` is given the server, which holds the objects."""
     loop = asyncio.get_running_loop()
     host, port = settings.listen.host, prepared.listener.getsockname()[1]
     service_ca = settings.service_ca_config_map
@@ -556,7 +556,7 @@ async def _serve(
 
             assert isinstance(store, EtcdStore)
             store.tell_before(api.objects.read_before)
-        kept.append(api)
+        servers.append(api)
         await _serve_api(settings, prepared, api, ready)
 
 

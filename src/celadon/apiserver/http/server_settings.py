@@ -235,15 +235,15 @@ class CredentialsFolder:
         # late: see above
         from celadon.apiserver.issuing import Pair, server_certificate
 
-        wanted = sorted({*ALWAYS_NAMED, *names})
+        expected = sorted({*ALWAYS_NAMED, *names})
         authority = self.authority(now)
         key = self._kept("server.key", _new_key)
 
         def made() -> bytes:
-            return server_certificate(authority, key, API_SERVER, wanted, now, YEARS)
+            return server_certificate(authority, key, API_SERVER, expected, now, YEARS)
 
         certificate = self._kept("server.crt", made)
-        if not _is_good(certificate, wanted, now):
+        if not _is_good(certificate, expected, now):
             certificate = made()
             self._write("server.crt", certificate)
         return Pair(certificate, key)
@@ -339,17 +339,17 @@ class ServerTls:
 
     def reload(self) -> bool:
         """Return whether files have changed and new connections get what is in them now."""
-        found = _signatures(self._files)
-        if found == self._seen:
+        signatures = _signatures(self._files)
+        if signatures == self._seen:
             return False
-        self._seen = found
+        self._seen = signatures
         try:
-            made, trusted = self._make(), self._read_trusted()
+            context, trusted = self._make(), self._read_trusted()
             trusts = _contents(self._authorities)
         except (OSError, StartError) as error:
             log_lines.warn("the certificates cannot be reloaded", {"err": str(error)})
             return False
-        self._tls.use(made)
+        self._tls.use(context)
         self.trusted = trusted
         self.recalls, self._trusts = trusts != self._trusts, trusts
         log_lines.say(log_lines.LIFE, "the certificates were reloaded")
@@ -365,19 +365,19 @@ class ServerTls:
         """OpenSSL has checked every link of the chain, by all authorities together. Whoever trusts
         one certificate of it would have gone no further."""
         chain = verified_chain(tls)
-        found = SignedFor.NOBODY
+        nobody = SignedFor.NOBODY
         for bundle, of in zip(
             self._trusts, (SignedFor.CLIENTS, SignedFor.FRONT_PROXIES), strict=True
         ):
             if not chain.isdisjoint(_certificates(bundle)):
-                found |= of
-        return found
+                nobody |= of
+        return nobody
 
 
 def server_tls(
     settings: TlsSettings,
     listen: Address,
-    kept: CredentialsFolder,
+    folder: CredentialsFolder,
     now: datetime.datetime,
     proxies: Path | None = None,
 ) -> ServerTls | None:
@@ -400,7 +400,7 @@ def server_tls(
         files = certificate, key
         return ServerTls(given, files, certificate.read_bytes, settings.client_authorities, proxies)
     names = () if listen.is_wildcard else (listen.host,)
-    pair = kept.server(names, now)
+    pair = folder.server(names, now)
 
     def generated() -> ssl.SSLContext:
         context = _context(settings.client_authorities, proxies)
@@ -410,7 +410,7 @@ def server_tls(
     return ServerTls(
         generated,
         (),
-        lambda: kept.authority(now).certificate,
+        lambda: folder.authority(now).certificate,
         settings.client_authorities,
         proxies,
     )
@@ -424,7 +424,7 @@ def _contents(paths: Iterable[Path | None]) -> tuple[bytes, ...]:
 def _certificates(bundle: bytes) -> frozenset[bytes]:
     """Return those in PEM form, in DER form."""
     blocks = pem_blocks(bundle)
-    return frozenset(one.content for one in blocks if one.kind == CERTIFICATE)
+    return frozenset(block.content for block in blocks if block.kind == CERTIFICATE)
 
 
 def joined_bundles(bundles: Iterable[str], now: datetime.datetime) -> str:
@@ -434,18 +434,18 @@ def joined_bundles(bundles: Iterable[str], now: datetime.datetime) -> str:
     from cryptography import x509
 
     blocks = pem_blocks("\n".join(bundles).encode())
-    found = dict.fromkeys(one.content for one in blocks if one.kind == CERTIFICATE)
+    fromkeys = dict.fromkeys(block.content for block in blocks if block.kind == CERTIFICATE)
     return "".join(
-        ssl.DER_cert_to_PEM_cert(one)
-        for one in found
-        if x509.load_der_x509_certificate(one).not_valid_after_utc >= now
+        ssl.DER_cert_to_PEM_cert(item)
+        for item in fromkeys
+        if x509.load_der_x509_certificate(item).not_valid_after_utc >= now
     )
 
 
 def _context(*authorities: Path | None) -> ssl.SSLContext:
     context = server_context()
-    for one in filter(None, authorities):
-        trust_clients(context, one)
+    for authority in filter(None, authorities):
+        trust_clients(context, authority)
     return context
 
 
@@ -472,11 +472,11 @@ def _load(context: ssl.SSLContext, certificate: Path, key: Path) -> None:
 def _signatures(files: Iterable[Path]) -> Mapping[Path, tuple[int, ...]]:
     """Return what tells that a file is another one; links are followed. Files that are not there
     (yet) count as empty."""
-    found: dict[Path, tuple[int, ...]] = {}
+    result: dict[Path, tuple[int, ...]] = {}
     for path in files:
         try:
             about = os.stat(path)
-            found[path] = (about.st_ino, about.st_size, about.st_mtime_ns)
+            result[path] = (about.st_ino, about.st_size, about.st_mtime_ns)
         except OSError:
-            found[path] = ()
-    return found
+            result[path] = ()
+    return result

@@ -97,7 +97,7 @@ class FailureLog:
         self._told: dict[tuple[str, str, int], float] = {}
         self._counts: dict[tuple[str, str, int], int] = {}
 
-    def tell(self, what: str, error: BaseException) -> None:
+    def tell(self, subject: str, error: BaseException) -> None:
         """One line, or only a count."""
         cause = _cause(error)
         now, told = self._now(), self._told.get(cause)
@@ -110,7 +110,7 @@ class FailureLog:
         self._told[cause] = now
         since = self._counts.pop(cause, 0)
         often = f" ({since} more since it was last told)" if since else ""
-        LOGGER.error("%s%s", what, often, exc_info=error)
+        LOGGER.error("%s%s", subject, often, exc_info=error)
 
 
 def _cause(error: BaseException) -> tuple[str, str, int]:

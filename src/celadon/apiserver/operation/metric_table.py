@@ -130,10 +130,10 @@ class Histogram:
 
     def series(self, labels: Labels = ()) -> Series:
         """To be kept by who observes often."""
-        found = self.values.get(labels)
-        if found is None:
-            found = self.values[labels] = Series(self.bounds)
-        return found
+        series = self.values.get(labels)
+        if series is None:
+            series = self.values[labels] = Series(self.bounds)
+        return series
 
     def observe(self, value: float, labels: Labels = ()) -> None:
         self.series(labels).observe(value)

@@ -61,10 +61,10 @@ class RequestLimits:
             return None
         limit = self.seconds or None
         text = request.first("timeout") if "timeout=" in request.target else ""
-        wanted = parse_duration(text) if text else None
-        if wanted is None or wanted.nanoseconds <= 0:
+        duration = parse_duration(text) if text else None
+        if duration is None or duration.nanoseconds <= 0:
             return limit
-        seconds = wanted.nanoseconds / 1e9
+        seconds = duration.nanoseconds / 1e9
         return seconds if limit is None else min(seconds, limit)
 
 
@@ -205,8 +205,8 @@ class _Begun(Generic[T]):
                 else:
                     self._waits_for = self._work.send(None)
         except StopIteration as done:
-            made: T = done.value
-            return made
+            value: T = done.value
+            return value
         finally:  # an error that was waited for knows this frame: they would keep each other
             self._waits_for = None
 
@@ -240,8 +240,8 @@ async def within(
     try:
         waits_for = work.send(None)
     except StopIteration as done:
-        made: T = done.value
-        return made
+        value: T = done.value
+        return value
     begun = _Begun(work, waits_for)
     timer = loop.call_at(end, begun.end)
     if departure is not None:

@@ -49,7 +49,13 @@ class RuntimeConfig:
         if not self.switches:
             return known_resources()
         every = known_resources(all_versions=True)
-        return Catalog(tuple(one for one in every if self.serves(one) and _is_open(one, gates)))
+        return Catalog(
+            tuple(
+                resource
+                for resource in every
+                if self.serves(resource) and _is_open(resource, gates)
+            )
+        )
 
     def serves(self, resource: Resource) -> bool:
         """Return whether a built-in resource is served."""
@@ -70,7 +76,7 @@ def _is_open(resource: Resource, gates: Mapping[str, bool]) -> bool:
 def runtime_config(text: str) -> RuntimeConfig:
     """From `key=value,...`. Raises ValueError."""
     switches = {}
-    for pair in filter(None, (one.strip() for one in text.split(","))):
+    for pair in filter(None, (text.strip() for text in text.split(","))):
         key, _, value = pair.partition("=")
         key = key.removeprefix("api/") if key == "api/v1" else key
         wanted = parse_bool(value or "true")
@@ -95,12 +101,12 @@ def _comes_later(key: str) -> bool:
 
 
 def _known_keys() -> frozenset[str]:
-    found = set()
-    for one in known_resources(all_versions=True):
-        group, version, name = one.gvr
+    result = set()
+    for known_resource in known_resources(all_versions=True):
+        group, version, name = known_resource.gvr
         place = f"{group}/{version}" if group else version
-        found |= {place, f"{place}/{name}"}
-    return frozenset(found)
+        result |= {place, f"{place}/{name}"}
+    return frozenset(result)
 
 
 def feature_gates(
@@ -154,10 +160,10 @@ def effective_version(
             f"unknown flag: --{'emulated' if emulated else 'min-compatibility'}-version"
         )
     floor = max((newest[0], newest[1] - _OLDER), _EMULATING)
-    said = _said_version(emulated)
-    emulation = said or newest
+    said_version = _said_version(emulated)
+    emulation = said_version or newest
     lowest = _said_version(compatible) or parse_version(previous_minor(_text(emulation)))
-    if said and not compatible:
+    if said_version and not compatible:
         lowest = max(lowest, floor)
     errors = []
     if not floor <= emulation <= newest:
@@ -181,18 +187,19 @@ def _text(version: Minor) -> str:
 def _said_version(options: Sequence[str]) -> Minor | None:
     """The release of the one component that there is, if it is among what was said."""
     versions: dict[str, str] = {}
-    for said in (one for option in options for one in option.split(",") if one):
-        name, equals, text = (part.strip() for part in said.partition("="))
-        component, version = (name, text) if equals else (_COMPONENT, said)
+    for word in (one for option in options for one in option.split(",") if one):
+        name, equals, text = (part.strip() for part in word.partition("="))
+        component, version = (name, text) if equals else (_COMPONENT, word)
         numbers = _numbers(version)
-        shown = ".".join(numbers)
+        version = ".".join(numbers)
         if any(int(patch) for patch in numbers[2:3]):
-            raise ValueError(f"patch version not allowed, got: {component}={shown}")
+            raise ValueError(f"patch version not allowed, got: {component}={version}")
         if component in versions:
             raise ValueError(
-                f"duplicate version flag, {component}={versions[component]} and {component}={shown}"
+                f"duplicate version flag, {component}={versions[component]} "
+                f"and {component}={version}"
             )
-        versions[component] = shown
+        versions[component] = version
     for component in versions:
         if component != _COMPONENT:
             raise ValueError(f"component not registered: {component}")

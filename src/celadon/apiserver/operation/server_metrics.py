@@ -256,10 +256,10 @@ class FlowCounts:
 
     def dispatched(self) -> dict[str, int]:
         """Return how many requests have begun to execute, by level."""
-        found: dict[str, int] = {}
+        result: dict[str, int] = {}
         for (level, _), count in self._counts.items():
-            found[level] = found.get(level, 0) + count.dispatched
-        return found
+            result[level] = result.get(level, 0) + count.dispatched
+        return result
 
     def families(self) -> tuple[Family, ...]:
         """In the order of their names."""
@@ -267,31 +267,32 @@ class FlowCounts:
         return (
             Gauge(
                 table.FLOW_EXECUTING,
-                lambda: {labels: one.executing for labels, one in counts.items()},
+                lambda: {labels: count.executing for labels, count in counts.items()},
             ),
             Gauge(
-                table.FLOW_WAITING, lambda: {labels: one.waiting for labels, one in counts.items()}
+                table.FLOW_WAITING,
+                lambda: {labels: count.waiting for labels, count in counts.items()},
             ),
             ReadCounter(
                 table.FLOW_DISPATCHED,
-                lambda: {labels: one.dispatched for labels, one in counts.items()},
+                lambda: {labels: count.dispatched for labels, count in counts.items()},
             ),
-            *(self._seat_gauge(*one) for one in _SEATS),
+            *(self._seat_gauge(*seat) for seat in _SEATS),
             Gauge(table.FLOW_FRACTION, lambda: {(): self.fraction} if self.seats else {}),
             self.rejected,
             self.execution_seconds,
             self.wait_seconds,
             Gauge(
                 table.FLOW_EXECUTING_SEATS,
-                lambda: {labels: one.seats for labels, one in counts.items()},
+                lambda: {labels: count.seats for labels, count in counts.items()},
             ),
             Gauge(
                 table.FLOW_WAITING_SEATS,
-                lambda: {labels: one.waiting_seats for labels, one in counts.items()},
+                lambda: {labels: count.waiting_seats for labels, count in counts.items()},
             ),
             Gauge(
                 table.FLOW_FORMER_EXECUTING,
-                lambda: {labels: one.seats for labels, one in counts.items()},
+                lambda: {labels: count.seats for labels, count in counts.items()},
             ),
             self.widths,
             self.watches,
@@ -304,7 +305,7 @@ class FlowCounts:
     def _seat_gauge(self, about: Description, member: str) -> Gauge:
         def read() -> dict[Labels, float]:
             self.refresh()
-            return {(level,): getattr(one, member) for level, one in self.seats.items()}
+            return {(level,): getattr(seat, member) for level, seat in self.seats.items()}
 
         return Gauge(about, read)
 
@@ -537,7 +538,7 @@ def _scope(info: RequestInfo) -> str:
 
 
 def _known_path(path: str) -> str:
-    return next((one for one in PATHS if path == one or path.startswith(f"{one}/")), "")
+    return next((item for item in PATHS if path == item or path.startswith(f"{item}/")), "")
 
 
 # --- Policies ----------------------------------------------------------------
@@ -602,8 +603,8 @@ class PolicyTimer:
                 observe = self._allowed[policy] = series.observe
             observe(seconds)
             return
-        errors = failed or any(one.cause is not Cause.VALIDATION for one in decisions)
-        denied = any(one.action is Action.DENY for one in decisions)
+        errors = failed or any(decision.cause is not Cause.VALIDATION for decision in decisions)
+        denied = any(decision.action is Action.DENY for decision in decisions)
         result = ERROR if errors else DENIED if denied else ALLOWED
         self._metrics.policy_seconds.observe(seconds, (policy, result))
         for decision in decisions:
@@ -665,5 +666,5 @@ def _enforced(decision: Decision) -> Iterable[str]:
 
 
 def _error_type(message: str) -> str:
-    found = (name for prefix, name in ERROR_TYPES if message.startswith(prefix))
-    return next(found, "invalid_error")
+    error_types = (name for prefix, name in ERROR_TYPES if message.startswith(prefix))
+    return next(error_types, "invalid_error")

@@ -122,11 +122,11 @@ class CountedCalls:
     def end(self) -> None:
         """Count, whatever came of it."""
         for record in self.notes.calls[self.first_call :]:
-            taken = self.seconds.get(record.hook.uid)
-            seconds = taken.pop(0) if taken else None
+            second = self.seconds.get(record.hook.uid)
+            seconds = second.pop(0) if second else None
             self.counts.called(record, self.operation, seconds, self.mutating)
-        for one in self.notes.excluded[self.first_excluded :]:
-            self.counts.excluded(one, self.operation, self.mutating)
+        for excluded in self.notes.excluded[self.first_excluded :]:
+            self.counts.excluded(excluded, self.operation, self.mutating)
 
 
 # --- Static reloads ----------------------------------------------------------

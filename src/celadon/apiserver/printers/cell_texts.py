@@ -58,26 +58,26 @@ def at(value: object, *path: str) -> Any:  # noqa: ANN401 - any JSON
 
 def text(value: object, *path: str) -> str:
     """A text; empty where there is none."""
-    found = at(value, *path)
-    return found if isinstance(found, str) else ""
+    result = at(value, *path)
+    return result if isinstance(result, str) else ""
 
 
 def number(value: object, *path: str) -> int:
     """An integer; 0 where there is none."""
-    found = at(value, *path)
-    return found if isinstance(found, int) else 0
+    result = at(value, *path)
+    return result if isinstance(result, int) else 0
 
 
 def items(value: object, *path: str) -> Sequence[Any]:
     """A list; empty where there is none."""
-    found = at(value, *path)
-    return found if isinstance(found, list) else ()
+    result = at(value, *path)
+    return result if isinstance(result, list) else ()
 
 
 def size(value: object, *path: str) -> int:
     """Return how many members or elements there are."""
-    found = at(value, *path)
-    return len(found) if isinstance(found, list | Mapping) else 0
+    result = at(value, *path)
+    return len(result) if isinstance(result, list | Mapping) else 0
 
 
 def seconds(timestamp: str) -> float:
@@ -97,9 +97,9 @@ def elapsed(duration: float) -> str:
 
 def joined(values: Sequence[str], *, separator: str = ",", total: int | None = None) -> str:
     """The values given, and how many more there are when `total` says so."""
-    shown = separator.join(values)
+    message = separator.join(values)
     rest = 0 if total is None else total - len(values)
-    return f"{shown} + {rest} more..." if rest > 0 else shown
+    return f"{message} + {rest} more..." if rest > 0 else message
 
 
 def first_three(values: Sequence[str], default: str) -> str:
@@ -134,14 +134,14 @@ def quantity_text(amount: object) -> str:
 
 def condition(obj: object, kind: str) -> JsonObject | None:
     """The first condition of a type in `status`."""
-    found = items(obj, "status", "conditions")
-    return next((one for one in found if text(one, "type") == kind), None)
+    status = items(obj, "status", "conditions")
+    return next((item for item in status if text(item, "type") == kind), None)
 
 
 def is_true(obj: JsonObject, kind: str) -> bool:
     """Return whether the first condition of this type holds."""
-    found = condition(obj, kind)
-    return found is not None and text(found, "status") == "True"
+    result = condition(obj, kind)
+    return result is not None and text(result, "status") == "True"
 
 
 def texts(values: Iterable[Any], member: str) -> list[str]:
@@ -228,7 +228,7 @@ def summarized(pod: JsonObject) -> PodSummary:
         break
     if reason and not is_true(pod, "Initialized"):
         return PodSummary(reason, ready, _restarts(looked_at), _last_restart(looked_at))
-    restarted = [one for one in looked_at if text(one, "name") in sidecars]
+    restarted = [item for item in looked_at if text(item, "name") in sidecars]
     return _running(pod, reason or _pod_reason(pod), ready, restarted)
 
 

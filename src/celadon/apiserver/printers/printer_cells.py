@@ -137,8 +137,8 @@ def _total_or_average(target: object, now: JsonObject | None) -> str:
     average = at(target, "averageValue")
     if average is None:
         return f"{_amount(now, 'value')}/{_pointed(at(target, 'value'))}"
-    known = None if at(now, "averageValue") is None else now
-    return f"{_amount(known, 'averageValue')}/{quantity_text(average)} (avg)"
+    none = None if at(now, "averageValue") is None else now
+    return f"{_amount(none, 'averageValue')}/{quantity_text(average)} (avg)"
 
 
 def _used(target: object, now: JsonObject | None) -> str:
@@ -147,9 +147,9 @@ def _used(target: object, now: JsonObject | None) -> str:
     average = at(target, "averageValue")
     if average is not None:
         return f"{_amount(now, 'averageValue')}/{quantity_text(average)}"
-    used, wanted = at(now, "averageUtilization"), at(target, "averageUtilization")
-    shown = UNKNOWN if used is None else f"{used}%"
-    return f"{shown}/{'<auto>' if wanted is None else f'{wanted}%'}"
+    used, average_utilization = at(now, "averageUtilization"), at(target, "averageUtilization")
+    message = UNKNOWN if used is None else f"{used}%"
+    return f"{message}/{'<auto>' if average_utilization is None else f'{average_utilization}%'}"
 
 
 def _amount(now: JsonObject | None, member: str) -> str:
@@ -186,7 +186,7 @@ _MIGRATION_STATES: Final = ("Running", "Failed", "Succeeded")
 
 
 def _controller_owner(owners: _Objects, row: Row) -> Cell:
-    owner = next((one for one in owners or () if one.get("controller")), None)
+    owner = next((owner for owner in owners or () if owner.get("controller")), None)
     if owner is None:
         return NONE
     group, _ = parse_api_version(text(owner, "apiVersion"))
@@ -457,7 +457,7 @@ def _migration_state(migration: JsonObject, row: Row) -> Cell:
 
 def _pod_group_state(conditions: Sequence[JsonObject] | None, row: Row) -> Cell:
     """The last condition of a type counts; what disrupts a group says why."""
-    last = {text(one, "type"): one for one in conditions or ()}
+    last = {text(item, "type"): item for item in conditions or ()}
     if "DisruptionTarget" in last:
         return text(last["DisruptionTarget"], "reason")
     if "PodGroupScheduled" not in last:
@@ -470,16 +470,16 @@ def _pod_group_state(conditions: Sequence[JsonObject] | None, row: Row) -> Cell:
 
 
 def _request_condition(request: JsonObject, row: Row) -> Cell:
-    known = {text(item, "type") for item in items(request, "status", "conditions")}
-    state = next((one for one in ("Denied", "Approved") if one in known), "Pending")
-    failed = ",Failed" if "Failed" in known else ""
+    status = {text(item, "type") for item in items(request, "status", "conditions")}
+    state = next((item for item in ("Denied", "Approved") if item in status), "Pending")
+    failed = ",Failed" if "Failed" in status else ""
     issued = ",Issued" if text(request, "status", "certificate") else ""
     return f"{state}{failed}{issued}"
 
 
 def _certificate_state(request: JsonObject, row: Row) -> Cell:
-    known = [text(item, "type") for item in items(request, "status", "conditions")]
-    states = [state for state in known if state in _CERTIFICATE_STATES]
+    status = [text(item, "type") for item in items(request, "status", "conditions")]
+    states = [state for state in status if state in _CERTIFICATE_STATES]
     return states[-1] if states else "Pending"
 
 
@@ -497,8 +497,8 @@ def _param_ref(ref: JsonObject | None, row: Row) -> Cell:
 
 def _debug_text(selector: JsonObject) -> str:
     """Go's debug text of a label selector."""
-    given = at(selector, "matchLabels") or {}
-    labels = "".join(f"{key}: {given[key]}," for key in sorted(given))
+    match_labels = at(selector, "matchLabels") or {}
+    labels = "".join(f"{key}: {match_labels[key]}," for key in sorted(match_labels))
     expressions = "".join(
         f"LabelSelectorRequirement{{Key:{text(item, 'key')},Operator:{text(item, 'operator')},"
         f"Values:[{' '.join(items(item, 'values'))}],}},"
@@ -652,9 +652,11 @@ def _list(source: Json) -> ReadList:
         return lambda value: items(value, *steps)
     if not isinstance(source, list) or source[:1] != ["where"]:
         raise ValueError(f"not a list for a cell: {source!r}")
-    _, path, member, wanted = source
+    _, path, member, expected = source
     steps = _steps(str(path))
-    return lambda value: [item for item in items(value, *steps) if at(item, str(member)) == wanted]
+    return lambda value: [
+        item for item in items(value, *steps) if at(item, str(member)) == expected
+    ]
 
 
 def _join(separator: str, source: Json, cell: Json = ".") -> ReadCell:
@@ -731,8 +733,8 @@ def _condition(kind: str, cell: Json, missing: Json) -> ReadCell:
     read, read_missing = compiled(cell), compiled(missing)
 
     def read_condition(value: object, row: Row) -> Cell:
-        found = condition(value, kind)
-        return read_missing(value, row) if found is None else read(found, row)
+        result = condition(value, kind)
+        return read_missing(value, row) if result is None else read(result, row)
 
     return read_condition
 

@@ -305,15 +305,15 @@ class TableForm:
 
 def included_object(request: HttpRequest) -> IncludedObject:
     """Return what a row is to have of its object. Raises StatusError 400."""
-    wanted = request.first("includeObject") or IncludedObject.METADATA.value
+    first = request.first("includeObject") or IncludedObject.METADATA.value
     try:
-        return IncludedObject(wanted)
+        return IncludedObject(first)
     except ValueError:
         pass
     problem = "must be 'Metadata', 'Object', 'None', or empty"
     raise status.bad_request(
         "Unable to convert to Table as requested: includeObject: "
-        f"Invalid value: {quote(wanted)}: {problem}"
+        f"Invalid value: {quote(first)}: {problem}"
     )
 
 
@@ -354,9 +354,9 @@ def _own_metadata(obj: JsonObject) -> JsonObject:
     notes = metadata.annotations(obj)
     if not notes or FIELDS_IN_ANNOTATIONS.isdisjoint(notes):
         return meta
-    kept = {key: note for key, note in notes.items() if key not in FIELDS_IN_ANNOTATIONS}
-    if kept:
-        return {**meta, "annotations": kept}
+    result = {key: note for key, note in notes.items() if key not in FIELDS_IN_ANNOTATIONS}
+    if result:
+        return {**meta, "annotations": result}
     return {key: value for key, value in meta.items() if key != "annotations"}
 
 

@@ -51,7 +51,7 @@ class KindView:
         self._prefix = collection_prefix(self.resource)
         self._watch: Watch | None = None
         self._found: dict[str, JsonObject] = {}
-        self._keys: dict[_Index, dict[str, dict[str, None]]] = {one: {} for one in _INDEXES}
+        self._keys: dict[_Index, dict[str, dict[str, None]]] = {index: {} for index in _INDEXES}
         self._followers: list[_Follower] = []
 
     def follow(self, follower: _Follower) -> None:
@@ -129,9 +129,9 @@ class KindView:
         former = self._found.pop(key, None)
         if former is not None:
             for index, keys in self._keys.items():
-                found = keys[index(former)]
-                del found[key]
-                if not found:
+                result = keys[index(former)]
+                del result[key]
+                if not result:
                     del keys[index(former)]
         obj = self._decoded(entry)
         if obj is not None:
@@ -157,10 +157,10 @@ class ClusterView:
 
     def of(self, gvr: GroupVersionResource) -> KindView:
         """Return the view of one kind, which is always the same view."""
-        found = self._views.get(gvr)
-        if found is None:
-            found = self._views[gvr] = KindView(self._objects, gvr)
-        return found
+        view = self._views.get(gvr)
+        if view is None:
+            view = self._views[gvr] = KindView(self._objects, gvr)
+        return view
 
 
 # --- Requests ----------------------------------------------------------------
@@ -272,13 +272,13 @@ class _Recent(Generic[V]):
         self._found: OrderedDict[Hashable, V] = OrderedDict()
 
     def of(self, key: Hashable) -> V:
-        found = self._found.pop(key, None)
-        if found is None:
-            found = self._make()
-        self._found[key] = found
+        pop = self._found.pop(key, None)
+        if pop is None:
+            pop = self._make()
+        self._found[key] = pop
         if len(self._found) > _REMEMBERED:
             self._found.popitem(last=False)
-        return found
+        return pop
 
 
 @dataclass(slots=True)
@@ -299,8 +299,8 @@ class _Bucket:
     def take(self, now: datetime) -> bool:
         """Return whether there may be one more event now, and count it."""
         if self.at is not None:
-            gone = (now - self.at).total_seconds()
-            self.tokens = min(float(BURST), self.tokens + gone / REFILL_SECONDS)
+            total_seconds = (now - self.at).total_seconds()
+            self.tokens = min(float(BURST), self.tokens + total_seconds / REFILL_SECONDS)
         self.at = now
         if self.tokens < 1:
             return False
@@ -375,32 +375,32 @@ class EventRecorder:
         about, now = (metadata.uid(obj), metadata.name(obj)), self._now()
         key = self._correlator.key_of(about, kind, reason, message, field, now)
         is_combined = key == (about, kind, reason)
-        told = self._told.of(key)
-        told.count += 1
+        of = self._told.of(key)
+        of.count += 1
         if not self._correlator.may_tell(about, kind, now):
             return
         text = COMBINED + message if is_combined else message
         time = facts.time_text(now)
-        if told.event is not None:
-            change = {"count": told.count, "lastTimestamp": time, "message": text}
+        if of.event is not None:
+            change = {"count": of.count, "lastTimestamp": time, "message": text}
             with contextlib.suppress(Stale):  # then it is gone by now
-                await self._requests.patch(built_in(EVENTS), told.event, change)
+                await self._requests.patch(built_in(EVENTS), of.event, change)
                 return
         host = {"host": self._host} if self._host else {}
         reporting = {"reportingComponent": self._component, "reportingInstance": self._host}
-        made = {
+        result = {
             **self._event("v1", obj, kind, reason),
             "involvedObject": _reference(obj, field),
             "message": text,
             "firstTimestamp": time,
             "lastTimestamp": time,
-            "count": told.count,
+            "count": of.count,
             "source": {"component": self._component, **host},
             **({} if is_combined else reporting),
         }
-        reply = await self._requests.create(built_in(EVENTS), made)
+        reply = await self._requests.create(built_in(EVENTS), result)
         if reply.code == CREATED:
-            told.event = reply.body
+            of.event = reply.body
 
     async def record_action(
         self,
@@ -413,16 +413,16 @@ class EventRecorder:
         """Write an event of `events.k8s.io`: what is told again about the same version of an object
         is a series, whatever its message is."""
         about = (metadata.uid(obj), metadata.resource_version(obj))
-        told = self._told.of((about, kind, reason, action))
-        told.count += 1
+        of = self._told.of((about, kind, reason, action))
+        of.count += 1
         time = facts.precise_time_text(self._now())
-        if told.event is not None:
-            if told.count == _SERIES:
-                change = {"series": {"count": told.count, "lastObservedTime": time}}
+        if of.event is not None:
+            if of.count == _SERIES:
+                change = {"series": {"count": of.count, "lastObservedTime": time}}
                 with contextlib.suppress(Stale):
-                    await self._requests.patch(built_in(NEW_EVENTS), told.event, change)
+                    await self._requests.patch(built_in(NEW_EVENTS), of.event, change)
             return
-        made = {
+        result = {
             **self._event("events.k8s.io/v1", obj, kind, reason),
             "regarding": _reference(obj),
             "note": message,
@@ -431,9 +431,9 @@ class EventRecorder:
             "reportingController": self._component,
             "reportingInstance": self._host,
         }
-        reply = await self._requests.create(built_in(NEW_EVENTS), made)
+        reply = await self._requests.create(built_in(NEW_EVENTS), result)
         if reply.code == CREATED:
-            told.event = reply.body
+            of.event = reply.body
 
     def _event(self, version: str, obj: JsonObject, kind: str, reason: str) -> JsonDict:
         nanoseconds = int(self._now().timestamp() * 1e9) + next(self._numbers)

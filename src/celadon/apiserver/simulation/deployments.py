@@ -135,9 +135,9 @@ class DeploymentController(WorkloadController):
         if not change.key.startswith(self._pods.prefix):
             yield from super().concerned(change)
         elif change.new is None or has_ended(change.new):
-            gone = change.old or change.new or {}
-            owner = controller_of(gone)
-            above = self._sets.get(metadata.namespace(gone), str(owner.get("name") or ""))
+            old = change.old or change.new or {}
+            owner = controller_of(old)
+            above = self._sets.get(metadata.namespace(old), str(owner.get("name") or ""))
             if owner.get("kind") == "ReplicaSet" and above is not None:
                 yield from self._owners(above, None)
 
@@ -147,9 +147,9 @@ class DeploymentController(WorkloadController):
         if metadata.deletion_timestamp(workload):
             await self._tell(workload, sets)
             return None
-        said = rollouts.paused_condition(workload, self.around.timestamp())
-        if said is not None:
-            await self._say(workload, said)
+        paused_condition = rollouts.paused_condition(workload, self.around.timestamp())
+        if paused_condition is not None:
+            await self._say(workload, paused_condition)
             return None
         new, old = rollouts.new_and_old(workload, sets)
         if new is not None and await self._is_marked_anew(workload, new, old):
@@ -178,14 +178,14 @@ class DeploymentController(WorkloadController):
             changed = {**new, "metadata": meta, "spec": spec}
             await self.requests.require_update(self._sets.resource, changed)
             return True
-        told = metadata.annotations(new).get(REVISION, "")
-        found = None
+        annotation = metadata.annotations(new).get(REVISION, "")
+        none = None
         if rollouts.has_deadline(deployment) and rollouts.progressing(deployment) is None:
             message = f'Found new replica set "{metadata.name(new)}"'
-            found = self._condition("True", rollouts.FOUND_NEW, message)
-        if metadata.annotations(deployment).get(REVISION) == told and found is None:
+            none = self._condition("True", rollouts.FOUND_NEW, message)
+        if metadata.annotations(deployment).get(REVISION) == annotation and none is None:
             return False
-        await self._say(deployment, found, told)
+        await self._say(deployment, none, annotation)
         return True
 
     def _condition(self, state: str, reason: str, message: str) -> JsonObject:
@@ -210,17 +210,17 @@ class DeploymentController(WorkloadController):
         revision = max(map(rollouts.revision_of, old), default=0) + 1
         size = rollouts.new_size(deployment, old, None)
         annotations = rollouts.new_annotations(deployment, {}, revision, exists=False)
-        wanted = await self.worked_out(replica_set_of, deployment, size, annotations)
-        name = metadata.name(wanted)
-        reply = await self.requests.create(self._sets.resource, wanted)
+        worked_out = await self.worked_out(replica_set_of, deployment, size, annotations)
+        name = metadata.name(worked_out)
+        reply = await self.requests.create(self._sets.resource, worked_out)
         if reply.code == CREATED:
-            made = None
+            none = None
             if rollouts.has_deadline(deployment):
                 message = f'Created new replica set "{name}"'
-                made = self._condition("True", rollouts.NEW_CREATED, message)
-            told = _with_condition(deployment, made)
-            status = rollouts.rollout_status(told, reply.body, old, self.around.now())
-            await self._write({**told, "status": status}, str(revision))
+                none = self._condition("True", rollouts.NEW_CREATED, message)
+            with_condition = _with_condition(deployment, none)
+            status = rollouts.rollout_status(with_condition, reply.body, old, self.around.now())
+            await self._write({**with_condition, "status": status}, str(revision))
             if size:
                 message = f"Scaled up replica set {name} from 0 to {size}"
                 await self.events.record(deployment, "Normal", "ScalingReplicaSet", message)
@@ -258,17 +258,17 @@ class DeploymentController(WorkloadController):
         if new is None:
             await self._create(deployment, old)
             return None
-        wanted = replica_pods.replicas(deployment)
-        if replica_pods.replicas(new) == wanted or not await self._scaled(
-            deployment, [Scale(new, wanted)]
+        replicas = replica_pods.replicas(deployment)
+        if replica_pods.replicas(new) == replicas or not await self._scaled(
+            deployment, [Scale(new, replicas)]
         ):
             await self._clean_up(deployment, old)
         return await self._tell_rollout(deployment)
 
     def _has_old_pods(self, old: Sequence[JsonObject]) -> bool:
-        if any(replica_pods.counted(one, "replicas") for one in old):
+        if any(replica_pods.counted(item, "replicas") for item in old):
             return True
-        pods = (pod for one in old for pod in self._pods.managed_by(metadata.uid(one)))
+        pods = (pod for item in old for pod in self._pods.managed_by(metadata.uid(item)))
         return any(not has_ended(pod) for pod in pods)
 
     async def _resize(
@@ -281,20 +281,20 @@ class DeploymentController(WorkloadController):
 
     async def _scaled(self, deployment: JsonObject, steps: Iterable[Scale]) -> bool:
         """Carry out the steps; return whether any ReplicaSet has got another size."""
-        told = rollouts.size_annotations(deployment)
+        size_annotations = rollouts.size_annotations(deployment)
         has_scaled = False
         for step in steps:
-            found, former = step.replica_set, replica_pods.replicas(step.replica_set)
-            annotations = {**metadata.annotations(found), **told}
-            if former == step.size and annotations == metadata.annotations(found):
+            replica_set, former = step.replica_set, replica_pods.replicas(step.replica_set)
+            annotations = {**metadata.annotations(replica_set), **size_annotations}
+            if former == step.size and annotations == metadata.annotations(replica_set):
                 continue
-            meta = {**metadata.metadata(found), "annotations": annotations}
-            spec = {**found["spec"], "replicas": step.size}
-            changed = {**found, "metadata": meta, "spec": spec}
+            meta = {**metadata.metadata(replica_set), "annotations": annotations}
+            spec = {**replica_set["spec"], "replicas": step.size}
+            changed = {**replica_set, "metadata": meta, "spec": spec}
             await self.requests.require_update(self._sets.resource, changed)
             if former != step.size:
                 has_scaled = True
-                way, name = "up" if former < step.size else "down", metadata.name(found)
+                way, name = "up" if former < step.size else "down", metadata.name(replica_set)
                 message = f"Scaled {way} replica set {name} from {former} to {step.size}"
                 await self.events.record(deployment, "Normal", "ScalingReplicaSet", message)
         return has_scaled
@@ -305,8 +305,8 @@ class DeploymentController(WorkloadController):
         """Delete old ReplicaSets beyond the limit of the history, when a rollout is complete, or at
         once."""
         if at_once or rollouts.is_complete(deployment, deployment.get("status") or {}):
-            for one in rollouts.cleanable(deployment, old):
-                await self.requests.delete(self._sets.resource, one)
+            for item in rollouts.cleanable(deployment, old):
+                await self.requests.delete(self._sets.resource, item)
 
     # --- status ---
 

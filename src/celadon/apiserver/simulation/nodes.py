@@ -82,7 +82,7 @@ class Kubelets:
         self._habits = pod_lifecycle.Habits(
             around.settings.ready_seconds, around.settings.run_seconds
         )
-        self._sources = tuple(collection_prefix(built_in(one)) for one in (CONFIG_MAPS, SECRETS))
+        self._sources = tuple(collection_prefix(built_in(item)) for item in (CONFIG_MAPS, SECRETS))
         self._lacking: dict[str, set[str]] = {}
         """Pods that wait for a ConfigMap or a Secret, by namespace."""
 
@@ -134,22 +134,22 @@ class Kubelets:
         self._note_lack(namespace, item, lacks=step.lacks)
         if step.status != pod.get("status"):
             await self._write(pod, step.status, kubelet)
-        for told in step.events:
-            await kubelet.events.record(pod, told.kind, told.reason, told.message, told.field)
+        for event in step.events:
+            await kubelet.events.record(pod, event.kind, event.reason, event.message, event.field)
         return step.again
 
     def _note_lack(self, namespace: str, item: str, *, lacks: bool) -> None:
-        found = self._lacking.setdefault(namespace, set())
-        (found.add if lacks else found.discard)(item)
-        if not found:
+        setdefault = self._lacking.setdefault(namespace, set())
+        (setdefault.add if lacks else setdefault.discard)(item)
+        if not setdefault:
             del self._lacking[namespace]
 
     # The certificates that tokens are mounted with come from a controller that may not run.
     def _config_map(self, namespace: str, name: str) -> JsonObject | None:
-        found = self._around.stored(CONFIG_MAPS, namespace, name)
-        if found is None and name == ROOT_CA_CONFIG_MAP:
+        stored = self._around.stored(CONFIG_MAPS, namespace, name)
+        if stored is None and name == ROOT_CA_CONFIG_MAP:
             return root_ca_config_map(namespace, "")
-        return found
+        return stored
 
     async def _write(self, pod: JsonObject, status: JsonObject, kubelet: Kubelet) -> None:
         changed = {**pod, "status": status}
@@ -157,9 +157,9 @@ class Kubelets:
 
     async def _end(self, pod: JsonObject, kubelet: Kubelet) -> float | None:
         """A pod that is deleted: its containers are stopped, then it is gone."""
-        for at, name in pod_lifecycle.running_containers(pod):
+        for text, name in pod_lifecycle.running_containers(pod):
             message = f"Stopping container {name}"
-            await kubelet.events.record(pod, "Normal", "Killing", message, f"{at}{{{name}}}")
+            await kubelet.events.record(pod, "Normal", "Killing", message, f"{text}{{{name}}}")
         left = pod_lifecycle.seconds_to_end(pod, self._around.now())
         if left > 0:
             return left
@@ -181,12 +181,12 @@ class Kubelets:
             return str(status["podIP"])
         if (pod.get("spec") or {}).get("hostNetwork"):
             return _address(node)
-        taken = {
-            (one.get("status") or {}).get("podIP")
-            for one in self._pods.on_node(metadata.name(node))
+        on_node = {
+            (item.get("status") or {}).get("podIP")
+            for item in self._pods.on_node(metadata.name(node))
         }
         network = ipaddress.ip_network(_network(node), strict=False)
-        return next(text for text in map(str, network.hosts()) if text not in taken)
+        return next(text for text in map(str, network.hosts()) if text not in on_node)
 
 
 def _is_ready(node: JsonObject | None) -> bool:
@@ -273,7 +273,7 @@ def node_status(node: JsonObject, version: str, now: str) -> JsonDict:
     former = node.get("status") or {}
     capacity = former.get("capacity") or CAPACITY
     name = metadata.name(node)
-    made: JsonDict = {
+    result: JsonDict = {
         **former,
         "capacity": capacity,
         "allocatable": former.get("allocatable") or capacity,
@@ -286,11 +286,11 @@ def node_status(node: JsonObject, version: str, now: str) -> JsonDict:
         "nodeInfo": _node_info(name, version),
     }
     conditions = former.get("conditions") or ()
-    made["conditions"] = [
+    result["conditions"] = [
         *(condition for condition in conditions if condition.get("type") not in _CONDITIONS),
         *(_condition(type_, node, conditions, now) for type_ in _CONDITIONS),
     ]
-    return made
+    return result
 
 
 _CONDITIONS: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -351,24 +351,27 @@ def lifecycle_taints(node: JsonObject, now: str) -> list[JsonObject]:
     ready says so."""
     spec = node.get("spec") or {}
     former: Sequence[JsonObject] = spec.get("taints") or ()
-    wanted = []
+    expected = []
     if spec.get("unschedulable"):
-        wanted.append((UNSCHEDULABLE_TAINT, "NoSchedule"))
+        expected.append((UNSCHEDULABLE_TAINT, "NoSchedule"))
     ready = find_condition((node.get("status") or {}).get("conditions"), "Ready")
     if ready is None or ready.get("status") == "False":
-        wanted.append((NOT_READY, "NoSchedule"))
+        expected.append((NOT_READY, "NoSchedule"))
     if ready is not None and ready.get("status") != "True":
         key = NOT_READY if ready.get("status") == "False" else UNREACHABLE
-        wanted += [(key, effect) for effect in ("NoSchedule", "NoExecute")]
-    made = []
-    for one in former:
-        said = one.get("key"), one.get("effect")
-        if one.get("key") not in _LIFECYCLE:
-            made.append(one)
-        elif said in wanted:
-            wanted.remove(said)
-            made.append(one)
-    return [*made, *({"key": key, "effect": effect, "timeAdded": now} for key, effect in wanted)]
+        expected += [(key, effect) for effect in ("NoSchedule", "NoExecute")]
+    result = []
+    for item in former:
+        said = item.get("key"), item.get("effect")
+        if item.get("key") not in _LIFECYCLE:
+            result.append(item)
+        elif said in expected:
+            expected.remove(said)
+            result.append(item)
+    return [
+        *result,
+        *({"key": key, "effect": effect, "timeAdded": now} for key, effect in expected),
+    ]
 
 
 class Nodes:
@@ -400,8 +403,8 @@ class Nodes:
     def concerned(self, change: Change) -> Iterable[str]:
         """A node that has changed; once, those that are to be made."""
         if self._missing is None:
-            wanted = range(1, self._around.settings.nodes + 1)
-            self._missing = {f"node-{number}": number for number in wanted}
+            expected = range(1, self._around.settings.nodes + 1)
+            self._missing = {f"node-{number}": number for number in expected}
             yield from self._missing
         if change.key.startswith(self._nodes.prefix) and change.new is not None:
             yield metadata.name(change.new)
@@ -409,43 +412,43 @@ class Nodes:
     async def reconcile(self, item: str) -> float | None:
         """Make a node that is missing, or write its status, its lease and its taints. Raises
         Stale."""
-        found = self._nodes.get("", item)
+        node = self._nodes.get("", item)
         number = None if self._missing is None else self._missing.pop(item, None)
-        if found is None:
+        if node is None:
             self._known.pop(item, None)
             self._kubelets.pop(item, None)
             if number is not None:
                 kubelet = self._kubelet(item)
                 await kubelet.requests.create(self._nodes.resource, fake_node(number))
             return None
-        await self._greet(found)
+        await self._greet(node)
         now = self._around.timestamp()
-        status = node_status(found, self._around.version, now)
-        if status != found.get("status"):
+        status = node_status(node, self._around.version, now)
+        if status != node.get("status"):
             kubelet = self._kubelet(item)
-            await kubelet.requests.update_status(self._nodes.resource, found, status)
-            was_ready, comes_up = _is_ready(found), _is_ready({"status": status})
+            await kubelet.requests.update_status(self._nodes.resource, node, status)
+            was_ready, comes_up = _is_ready(node), _is_ready({"status": status})
             if comes_up and not was_ready:
-                await _tell_state(kubelet.events, _as_kubelet_tells(found), "NodeReady")
+                await _tell_state(kubelet.events, _as_kubelet_tells(node), "NodeReady")
             elif was_ready and not comes_up:
-                await _tell_state(self._events, found, "NodeNotReady")
+                await _tell_state(self._events, node, "NodeNotReady")
             return None
-        taints = lifecycle_taints(found, now)
-        if taints != list((found.get("spec") or {}).get("taints") or ()):
-            spec = {**(found.get("spec") or {}), "taints": taints}
-            await self._requests.update(self._nodes.resource, {**found, "spec": spec})
+        taints = lifecycle_taints(node, now)
+        if taints != list((node.get("spec") or {}).get("taints") or ()):
+            spec = {**(node.get("spec") or {}), "taints": taints}
+            await self._requests.update(self._nodes.resource, {**node, "spec": spec})
             return None
-        if not _is_ready(found):
+        if not _is_ready(node):
             await self._mark_pods(item)
-        if metadata.annotations(found).get(READY) == "false":
+        if metadata.annotations(node).get(READY) == "false":
             return None
-        return await self._renew(found)
+        return await self._renew(node)
 
     def _kubelet(self, node: str) -> Kubelet:
-        found = self._kubelets.get(node)
-        if found is None:
-            found = self._kubelets[node] = kubelet_of(self._around, node)
-        return found
+        kubelet = self._kubelets.get(node)
+        if kubelet is None:
+            kubelet = self._kubelets[node] = kubelet_of(self._around, node)
+        return kubelet
 
     async def _greet(self, node: JsonObject) -> None:
         """Tell of a node that is new, or that takes pods no longer or again."""
@@ -469,8 +472,8 @@ class Nodes:
                 continue
             marked = {"status": "False", "lastTransitionTime": self._around.timestamp()}
             conditions = [
-                {**one, **marked} if one.get("type") == "Ready" else one
-                for one in pod["status"]["conditions"]
+                {**condition, **marked} if condition.get("type") == "Ready" else condition
+                for condition in pod["status"]["conditions"]
             ]
             changed = {**pod, "status": {**pod["status"], "conditions": conditions}}
             await self._requests.require_update(self._pods.resource, changed, "status")
@@ -486,14 +489,14 @@ class Nodes:
             "leaseDurationSeconds": LEASE_SECONDS,
             "renewTime": precise_time_text(now),
         }
-        found = leases.get(NODE_LEASES, name)
-        if found is None:
+        lease = leases.get(NODE_LEASES, name)
+        if lease is None:
             owner = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": metadata.uid(node)}
             meta = {"name": name, "namespace": NODE_LEASES, "ownerReferences": [owner]}
             kind = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease"}
             await kubelet.requests.create(leases.resource, {**kind, "metadata": meta, "spec": spec})
         else:
-            await kubelet.requests.update(leases.resource, {**found, "spec": spec})
+            await kubelet.requests.update(leases.resource, {**lease, "spec": spec})
         return self._pause
 
 
@@ -516,7 +519,7 @@ def seconds_to_eviction(
 ) -> float | None:
     """Return the seconds until a pod must go that tolerates this much; None for never. A toleration
     counts from when the taint was added."""
-    found = []
+    result = []
     for taint in taints:
         if taint.get("effect") != "NoExecute":
             continue
@@ -526,9 +529,9 @@ def seconds_to_eviction(
         seconds = [limit["tolerationSeconds"] for limit in limits if "tolerationSeconds" in limit]
         if seconds:
             added = taint.get("timeAdded")
-            gone = (now - read_time(added)).total_seconds() if added else 0.0
-            found.append(max(0.0, min(seconds) - gone))
-    return min(found, default=None)
+            total_seconds = (now - read_time(added)).total_seconds() if added else 0.0
+            result.append(max(0.0, min(seconds) - total_seconds))
+    return min(result, default=None)
 
 
 def disrupted_status(pod: JsonObject, reason: str, message: str, now: str) -> JsonDict:
@@ -536,7 +539,7 @@ def disrupted_status(pod: JsonObject, reason: str, message: str, now: str) -> Js
     status = pod.get("status") or {}
     conditions = status.get("conditions") or ()
     former = find_condition(conditions, _DISRUPTED)
-    others = [one for one in conditions if one is not former]
+    others = [condition for condition in conditions if condition is not former]
     condition: JsonDict = {"type": _DISRUPTED, "status": "True"}
     if is_since(pod_lifecycle.OBSERVED_SINCE):
         condition["observedGeneration"] = metadata.generation(pod)
@@ -589,9 +592,9 @@ class PodEvictions:
             return None
         now = self._around.now()
         if node is None:
-            gone = (now - self._homeless.setdefault(item, now)).total_seconds()
-            if gone < QUARANTINE_SECONDS:
-                return QUARANTINE_SECONDS - gone
+            total_seconds = (now - self._homeless.setdefault(item, now)).total_seconds()
+            if total_seconds < QUARANTINE_SECONDS:
+                return QUARANTINE_SECONDS - total_seconds
             await self._collect(pod)
             return None
         if metadata.deletion_timestamp(pod):
@@ -604,8 +607,8 @@ class PodEvictions:
         return left
 
     async def _evict(self, pod: JsonObject, item: str) -> None:
-        told = f"Marking for deletion Pod {item}"
-        await self._events.record(pod, "Normal", "TaintManagerEviction", told)
+        text = f"Marking for deletion Pod {item}"
+        await self._events.record(pod, "Normal", "TaintManagerEviction", text)
         status = disrupted_status(pod, *_BY_TAINT, self._around.timestamp())
         await self._tainting.require_update(
             self._pods.resource, {**pod, "status": status}, "status"

@@ -71,7 +71,7 @@ class PlacedPods:
     # counted anew.
     def _counted(self) -> node_filters.Neighbours:
         self._states = {
-            metadata.name(one): node_filters.NodeState(one) for one in self._nodes.every()
+            metadata.name(item): node_filters.NodeState(item) for item in self._nodes.every()
         }
         for name, state in self._states.items():
             promised = (pod for node, pod in self._promises if node == name)
@@ -131,7 +131,7 @@ class Scheduler:
     def prefixes(self) -> Sequence[str]:
         """Return the prefixes of all that says where pods may go."""
         views = (self._pods, self._nodes, self._claims)
-        return tuple(one.prefix for one in views)
+        return tuple(view.prefix for view in views)
 
     def concerned(self, change: loops.Change) -> Iterable[str]:
         """A pod that waits, room that is free, a node that has changed, a claim."""
@@ -168,9 +168,9 @@ class Scheduler:
 
     async def _schedule(self, pod: JsonObject) -> None:
         neighbours = self._placed.neighbours()
-        why = self._claims_missing(pod)
-        if why:
-            await self._refuse(pod, node_filters.before_filters(len(neighbours.states), why))
+        reason = self._claims_missing(pod)
+        if reason:
+            await self._refuse(pod, node_filters.before_filters(len(neighbours.states), reason))
             return
         fit = node_filters.fit_of(pod, neighbours)
         if fit.fitting:
@@ -185,8 +185,8 @@ class Scheduler:
         if preemption.state is not None:
             node = preemption.state.name
             await self._evict(pod, preemption)
-        said = None if preemption.state is not None else preemption.said
-        await self._refuse(pod, node_filters.unschedulable(fit.refusals, said), node)
+        none = None if preemption.state is not None else preemption.said
+        await self._refuse(pod, node_filters.unschedulable(fit.refusals, none), node)
         if node:  # less important pods do not get what is made free
             self._placed.promise(pod, node)
 
@@ -200,8 +200,8 @@ class Scheduler:
             await self._requests.update(self._pods.resource, {**victim, "status": status}, "status")
             await self._requests.delete(self._pods.resource, victim)
             where = "" if preemption.state is None else preemption.state.name
-            told = f"Preempted by pod {metadata.uid(pod)} on node {where}"
-            await self._events.record_action(victim, "Normal", "Preempted", told, "Preempting")
+            text = f"Preempted by pod {metadata.uid(pod)} on node {where}"
+            await self._events.record_action(victim, "Normal", "Preempted", text, "Preempting")
 
     async def _bind(self, pod: JsonObject, node: str) -> None:
         meta = {"name": metadata.name(pod), "uid": metadata.uid(pod)}
@@ -234,16 +234,16 @@ class Scheduler:
         since = None if former is None else former.get("lastTransitionTime")
         if former is None or former.get("status") != "False":
             since = self._around.timestamp()
-        wanted: JsonDict = {"type": "PodScheduled", "status": "False"}
+        expected: JsonDict = {"type": "PodScheduled", "status": "False"}
         if is_since(OBSERVED_SINCE):
-            wanted["observedGeneration"] = metadata.generation(pod)
-        wanted |= {"lastProbeTime": None, "lastTransitionTime": since}
-        wanted |= {"reason": "Unschedulable", "message": message}
+            expected["observedGeneration"] = metadata.generation(pod)
+        expected |= {"lastProbeTime": None, "lastTransitionTime": since}
+        expected |= {"reason": "Unschedulable", "message": message}
         others = [condition for condition in conditions if condition is not former]
-        made = {**status, "conditions": [*others, wanted]}
+        result = {**status, "conditions": [*others, expected]}
         if node:
-            made["nominatedNodeName"] = node
-        changed = {**pod, "status": made}
+            result["nominatedNodeName"] = node
+        changed = {**pod, "status": result}
         await self._requests.update(self._pods.resource, changed, "status")
 
     # --- claims ---
@@ -270,8 +270,8 @@ class Scheduler:
     # never will be by anything that happens here.
     def _waits_for_node(self, claim: JsonObject) -> bool:
         name = (claim.get("spec") or {}).get("storageClassName") or ""
-        found = self._around.view(STORAGE_CLASSES).get("", name) if name else None
-        return found is not None and found.get("volumeBindingMode") == "WaitForFirstConsumer"
+        view = self._around.view(STORAGE_CLASSES).get("", name) if name else None
+        return view is not None and view.get("volumeBindingMode") == "WaitForFirstConsumer"
 
     # As `BindPodVolumes`: the pod gets its node only when its volumes are there.
     async def _select(self, pod: JsonObject, node: str) -> bool:

@@ -237,9 +237,9 @@ class StatefulSets(PlannedController):
         claims = self.around.view(VOLUME_CLAIMS).in_namespace(namespace)
         pods = await self.claimed(PODS, workload)
         revisions = self.around.view(REVISIONS).in_namespace(namespace)
-        known = self._members.setdefault(metadata.uid(workload), Members())
+        members = self._members.setdefault(metadata.uid(workload), Members())
         by_name = {metadata.name(claim): claim for claim in claims}
-        world = StatefulWorld(pods, by_name, revisions, known)
+        world = StatefulWorld(pods, by_name, revisions, members)
         count = max(len(pods), (workload.get("spec") or {}).get("replicas") or 0)
         return await self.decided(count, stateful_set_plan, workload, world, self.around.now())
 
@@ -360,7 +360,7 @@ class DisruptionBudgets(PlannedController):
         """The items to look at after a change."""
         if not change.key.startswith(self.around.view(PODS).prefix):
             return super().concerned(change)
-        return self._selecting([one for one in (change.old, change.new) if one is not None])
+        return self._selecting([item for item in (change.old, change.new) if item is not None])
 
     def _selecting(self, pods: Sequence[JsonObject]) -> Iterable[str]:
         for budget in self.view.in_namespace(metadata.namespace(pods[0])):
@@ -372,8 +372,8 @@ class DisruptionBudgets(PlannedController):
         owners."""
         pods = self.around.view(PODS).in_namespace(metadata.namespace(workload))
         selected = [pod for pod in pods if _selects(workload, pod)]
-        owned = {controller_of(one).get("uid"): one for one in selected if controller_of(one)}
-        scales = {uid: self._scale(one) for uid, one in owned.items()}
+        owned = {controller_of(item).get("uid"): item for item in selected if controller_of(item)}
+        scales = {uid: self._scale(member) for uid, member in owned.items()}
         now = self.around.now()
         return await self.decided(len(selected), budget_plan, workload, selected, scales, now)
 
@@ -397,8 +397,8 @@ class DisruptionBudgets(PlannedController):
         gvr = SCALED.get(reference.get("kind") or "")
         if gvr is None:
             return None
-        found = self.around.view(gvr).get(namespace, reference.get("name") or "")
-        return found if metadata.uid(found) == reference.get("uid") else None
+        view = self.around.view(gvr).get(namespace, reference.get("name") or "")
+        return view if metadata.uid(view) == reference.get("uid") else None
 
 
 def _selects(budget: JsonObject, pod: JsonObject) -> bool:
@@ -437,7 +437,7 @@ class _ServiceController(PlannedController):
         present = [pod for pod in pods if pod is not None]
         for service in self.view.in_namespace(metadata.namespace(present[0])):
             if endpoint_slices.has_endpoints(service) and any(
-                endpoint_slices.selects(service, one) for one in present
+                endpoint_slices.selects(service, item) for item in present
             ):
                 yield item_of(service)
 
@@ -472,7 +472,7 @@ class EndpointSlices(_ServiceController):
     async def plan(self, workload: JsonObject) -> Plan:
         """Plan the slices of a Service from its pods and the nodes that they are on."""
         nodes = {
-            metadata.name(one): metadata.labels(one) for one in self.around.view(NODES).every()
+            metadata.name(item): metadata.labels(item) for item in self.around.view(NODES).every()
         }
         slices = self.around.view(ENDPOINT_SLICES).in_namespace(metadata.namespace(workload))
         pods = self.selected(workload)
@@ -576,9 +576,9 @@ class VolumeClaims(PlannedController):
         if reference is not None:
             return (f"{reference.get('namespace')}/{reference.get('name')}",)
         return (
-            item_of(one)
-            for one in self.view.every()
-            if volume_claims.BIND_COMPLETED not in metadata.annotations(one)
+            item_of(item)
+            for item in self.view.every()
+            if volume_claims.BIND_COMPLETED not in metadata.annotations(item)
         )
 
     async def plan(self, workload: JsonObject) -> Plan:
@@ -598,9 +598,9 @@ class VolumeClaims(PlannedController):
         """The one that it names, or that was made for it; else all."""
         view = self.around.view(VOLUMES)
         named = (claim.get("spec") or {}).get("volumeName")
-        found = view.get("", named or volume_claims.provisioned_name(claim))
-        if found is not None:
-            return (found,)
+        result = view.get("", named or volume_claims.provisioned_name(claim))
+        if result is not None:
+            return (result,)
         return () if named else view.every()
 
 
@@ -717,16 +717,16 @@ class Autoscalers(PlannedController):
         """Scale a workload, if need be. What metrics recommend is remembered for the next time, and
         a change if it could be made. Raises Stale."""
         target, now = self._target(workload), self.around.now()
-        known = self._known.setdefault(metadata.uid(workload), _Memory())
-        if isinstance(target, Target) and not known.recommendations:
-            known.recommendations.append(Recommendation(now, target.replicas))
+        memory = self._known.setdefault(metadata.uid(workload), _Memory())
+        if isinstance(target, Target) and not memory.recommendations:
+            memory.recommendations.append(Recommendation(now, target.replicas))
         count = len(target.pods) if isinstance(target, Target) else 0
-        scaling = await self.decided(count, autoscaler_plan, workload, target, known.past(), now)
+        scaling = await self.decided(count, autoscaler_plan, workload, target, memory.past(), now)
         if scaling.recommended is not None:
-            known.recommendations.append(Recommendation(now, scaling.recommended))
+            memory.recommendations.append(Recommendation(now, scaling.recommended))
         await self.runner.run(scaling.plan, workload)
         if scaling.resized:
-            known.resizings.append(Resizing(now, scaling.resized))
+            memory.resizings.append(Resizing(now, scaling.resized))
         return scaling.plan.again
 
     def _target(self, autoscaler: JsonObject) -> Target | str:
@@ -737,14 +737,14 @@ class Autoscalers(PlannedController):
             version = reference.get("apiVersion") or "v1"
             return f'no matches for kind "{kind}" in group "{version.rpartition("/")[0]}"'
         namespace = metadata.namespace(autoscaler)
-        found = self.around.view(gvr).get(namespace, name)
-        if found is None:
+        view = self.around.view(gvr).get(namespace, name)
+        if view is None:
             group = f".{gvr.group}" if gvr.group else ""
             return f'{gvr.resource}{group} "{name}" not found'
-        spec = found.get("spec") or {}
+        spec = view.get("spec") or {}
         replicas = spec.get("replicas")
         pods = self.around.view(PODS).in_namespace(namespace)
-        return Target(found, 1 if replicas is None else replicas, bool(spec.get("selector")), pods)
+        return Target(view, 1 if replicas is None else replicas, bool(spec.get("selector")), pods)
 
 
 def _asked(autoscaler: JsonObject | None) -> object:
@@ -783,8 +783,8 @@ _MAKERS: Final[Sequence[Callable[[Surroundings], Controller]]] = (
 
 
 def simulated_controllers(
-    given: ControllerSurroundings, settings: SimulationSettings
+    surroundings: ControllerSurroundings, settings: SimulationSettings
 ) -> Sequence[Controller]:
     """Return all controllers of a simulated cluster, ready to be run."""
-    around = Surroundings(given, settings)
+    around = Surroundings(surroundings, settings)
     return [make(around) for make in _MAKERS]

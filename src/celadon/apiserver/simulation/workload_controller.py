@@ -44,13 +44,13 @@ CONTROLLER_MANAGER: Final = "kube-controller-manager"
 class Surroundings:
     """Holds what all simulated controllers of a server share."""
 
-    def __init__(self, given: ControllerSurroundings, settings: SimulationSettings) -> None:
+    def __init__(self, surroundings: ControllerSurroundings, settings: SimulationSettings) -> None:
         self.settings = settings
-        self.version = given.version
-        self.now = given.now
-        self._given = given
-        self._perform = given.perform
-        self._cluster = ClusterView(given.objects)
+        self.version = surroundings.version
+        self.now = surroundings.now
+        self._given = surroundings
+        self._perform = surroundings.perform
+        self._cluster = ClusterView(surroundings.objects)
         self._numbers = itertools.count()
         """By which events differ that are told at one time."""
 
@@ -121,7 +121,10 @@ class WorkloadController:
     @property
     def prefixes(self) -> Sequence[str]:
         """Return the prefixes of the workloads and of what depends on them."""
-        return (self.view.prefix, *(self.around.view(one).prefix for one in self.dependents))
+        return (
+            self.view.prefix,
+            *(self.around.view(dependent).prefix for dependent in self.dependents),
+        )
 
     def concerned(self, change: Change) -> Iterable[str]:
         """The items to look at after a change."""
@@ -140,16 +143,16 @@ class WorkloadController:
                 yield f"{metadata.namespace(obj)}/{owner.get('name')}"
         if new is not None and not facts.controller_of(new):
             labels = metadata.labels(new)
-            for one in self.view.in_namespace(metadata.namespace(new)):
-                if facts.selector_of(one).matches(labels):
-                    yield item_of(one)
+            for item in self.view.in_namespace(metadata.namespace(new)):
+                if facts.selector_of(item).matches(labels):
+                    yield item_of(item)
 
     async def reconcile(self, item: str) -> float | None:
         """Bring the workload of an item to where it should be; return in how many seconds to look
         again, if at all. Raises Stale."""
         namespace, _, name = item.partition("/")
-        found = self.view.get(namespace, name)
-        return None if found is None else await self.sync(found)
+        view = self.view.get(namespace, name)
+        return None if view is None else await self.sync(view)
 
     async def sync(self, workload: JsonObject) -> float | None:
         """Bring one workload to where it should be. Raises Stale."""
@@ -175,11 +178,11 @@ class Dependents:
         """Adopt and release what has to be, then return what is the owner's now, in the order of
         names. Raises Stale."""
         claims = facts.claims_of(owner, self._view.candidates(owner))
-        for one in claims.released:
-            others = [ref for ref in _references(one) if ref.get("uid") != metadata.uid(owner)]
-            await self._refer(one, others)
-        for one in claims.adopted:
-            await self._refer(one, [*_references(one), owner_reference(owner)])
+        for item in claims.released:
+            references = [ref for ref in _references(item) if ref.get("uid") != metadata.uid(owner)]
+            await self._refer(item, references)
+        for item in claims.adopted:
+            await self._refer(item, [*_references(item), owner_reference(owner)])
         if claims.adopted:
             return await self.claimed(owner)
         return list(claims.owned)
@@ -208,11 +211,11 @@ class PodControl:
         ending is not told."""
         reply = await self._requests.create(self._pods, pod)
         if reply.code == CREATED:
-            made = metadata.name(reply.body)
-            await self._events.record(owner, "Normal", "SuccessfulCreate", f"Created pod: {made}")
+            name = metadata.name(reply.body)
+            await self._events.record(owner, "Normal", "SuccessfulCreate", f"Created pod: {name}")
         elif not is_namespace_ending(reply):
-            said = f"Error creating: {reply.message}"
-            await self._events.record(owner, "Warning", "FailedCreate", said)
+            text = f"Error creating: {reply.message}"
+            await self._events.record(owner, "Warning", "FailedCreate", text)
         return reply
 
     async def delete(self, pod: JsonObject, owner: JsonObject) -> Reply | None:
@@ -223,8 +226,8 @@ class PodControl:
         except Stale:
             return None
         if reply.failed:
-            said = f"Error deleting: {reply.message}"
-            await self._events.record(owner, "Warning", "FailedDelete", said)
+            text = f"Error deleting: {reply.message}"
+            await self._events.record(owner, "Warning", "FailedDelete", text)
         elif reply.code != NOT_FOUND:
             await self._events.record(owner, "Normal", "SuccessfulDelete", f"Deleted pod: {name}")
         return reply

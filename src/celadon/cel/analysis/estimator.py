@@ -217,10 +217,10 @@ class _Estimator:
         function = self.functions.get(node.function)
         for name in overloads:
             overload = _named(function, name)
-            one = _called(function, overload, costs, sized)
-            total = one.cost if total is None else total.union(one.cost)
-            if one.size is not None:
-                size = one.size if size is None else size.union(one.size)
+            called = _called(function, overload, costs, sized)
+            total = called.cost if total is None else total.union(called.cost)
+            if called.size is not None:
+                size = called.size if size is None else size.union(called.size)
             contents = None if overload is None else overload.contents
             if contents in _STEPS:
                 entry = self._entry(node.args[0])
@@ -319,10 +319,10 @@ class _Estimator:
             return fixed(exact)
         type_ = self._type(node)
         if self.sizes is not None and (path := self._path(node)):
-            known = self.sizes.size(path, type_)
-            if known is not None:
-                self.computed[node.id] = known
-                return known
+            size = self.sizes.size(path, type_)
+            if size is not None:
+                self.computed[node.id] = size
+                return size
         if self._is_single(type_):
             return ONE
         local = self.locals.get(node.name) if isinstance(node, Ident) else None
@@ -362,10 +362,10 @@ class _OlderEstimator(_Estimator):
         function = self.functions.get(node.function)
         for name in overloads:
             overload = _named(function, name)
-            one = _called(function, overload, costs, sized)
-            total = one.cost if total is None else total.union(one.cost)
-            if one.size is not None:
-                size = one.size if size is None else size.union(one.size)
+            called = _called(function, overload, costs, sized)
+            total = called.cost if total is None else total.union(called.cost)
+            if called.size is not None:
+                size = called.size if size is None else size.union(called.size)
             contents = None if overload is None else overload.contents
             if contents in _STEPS:
                 self.paths[node.id] = (*self._path(node.args[0]), _STEPS[contents])
@@ -397,7 +397,7 @@ class _OlderEstimator(_Estimator):
 
 def _named(function: Function | None, name: str) -> Overload | None:
     overloads = () if function is None else function.overloads
-    return next((one for one in overloads if one.id == name), None)
+    return next((overload for overload in overloads if overload.id == name), None)
 
 
 def _called(

@@ -131,24 +131,24 @@ def _call(checked: CheckedAst, function: Function, node: Call, args: list[Any]) 
 def constant_identifiers(checked: CheckedAst, declarations: Declarations) -> dict[int, Value]:
     """Node ids of such identifiers with the `Type` or int they denote. Raises `ProgramError` for
     one that no type has the name of."""
-    found: dict[int, Value] = {}
+    result: dict[int, Value] = {}
     suspects: set[int] = set()
     for node_id, reference in checked.references.items():
         if reference.overloads:
             continue
         if reference.value is not None:
-            found[node_id] = reference.value
+            result[node_id] = reference.value
         elif checked.types[node_id].kind is Kind.TYPE:
             variable = declarations.variables.get(reference.name)
             if variable is None or variable.kind is not Kind.TYPE:
                 suspects.add(node_id)
-    if not found and not suspects:
-        return found
+    if not result and not suspects:
+        return result
     names = {node.id: node.name for node in checked.nodes if isinstance(node, Ident)}
     for node_id, name in names.items():
         if node_id in suspects:
             denoted = declarations.find_type(checked.references[node_id].name)
             if denoted is None:
                 raise ProgramError(f"reference to undefined type: {name}")
-            found[node_id] = denoted.type.params[0]
-    return {node_id: value for node_id, value in found.items() if node_id in names}
+            result[node_id] = denoted.type.params[0]
+    return {node_id: value for node_id, value in result.items() if node_id in names}

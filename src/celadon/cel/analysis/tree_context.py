@@ -167,8 +167,8 @@ class ResolvedCall:
         #: How sizes grow, whichever of them runs.
         self.growths = tuple(dict.fromkeys(o.result_growth for o in self.runnable))
         #: The rule that charges the call; None is cel-go's default of 1.
-        own = None if self.overload is None else self.overload.cost
-        self.cost_rule = own or (None if function is None else function.cost)
+        none = None if self.overload is None else self.overload.cost
+        self.cost_rule = none or (None if function is None else function.cost)
         self._impl: Impl | None = None
 
     def impl(self, ids: tuple[str, ...]) -> Impl | None:
@@ -295,10 +295,10 @@ class Context:
         if function is None or not ids:
             return None
         kinds = {o.result.kind for o in function.overloads if o.id in ids}
-        found = _CLASSES.get(kinds.pop()) if len(kinds) == 1 else None
-        if node.function in _ARITHMETIC and not self._has_operand_of(node, found):
+        classes = _CLASSES.get(kinds.pop()) if len(kinds) == 1 else None
+        if node.function in _ARITHMETIC and not self._has_operand_of(node, classes):
             return None
-        return found
+        return classes
 
     def _has_operand_of(self, node: Expr, kind: type | None) -> bool:
         """Is one operand in a row of operators surely of this class? No operator mixes it with
@@ -324,13 +324,13 @@ class Context:
         reference = self.checked.references.get(node.id)
         arity = len(node.args) + (node.target is not None)
         key = (node.function if reference is None else reference, arity)
-        known = self.resolved.get(key)
-        if known is None:
+        call = self.resolved.get(key)
+        if call is None:
             ids = () if reference is None else reference.overloads
-            known = ResolvedCall(self.functions.get(node.function), ids, arity)
+            call = ResolvedCall(self.functions.get(node.function), ids, arity)
             if arity <= _REMEMBERED_ARITY:
-                self.resolved[key] = known
-        return known
+                self.resolved[key] = call
+        return call
 
     def impl(self, node: Call) -> Impl | None:
         """The callable that runs this call, argument checks included; None if nothing can."""
@@ -392,14 +392,14 @@ class Context:
         """The overload the checker settled on, or None while several are possible."""
         return self.resolved_call(node).overload
 
-    def is_made(self, node: Expr, wanted: Type) -> bool:
+    def is_made(self, node: Expr, expected: Type) -> bool:
         """Is the value surely of this abstract type, because a function returned it?"""
         return (
             isinstance(node, Call)
-            and wanted.kind in _ABSTRACT_KINDS
-            and not wanted.params
+            and expected.kind in _ABSTRACT_KINDS
+            and not expected.params
             and bool(self.overload_ids(node))
-            and all(overload.result == wanted for overload in self.resolved_call(node).runnable)
+            and all(overload.result == expected for overload in self.resolved_call(node).runnable)
         )
 
     def remembered(self, node: Call) -> Remembered[Value] | None:
@@ -488,8 +488,8 @@ def _given_parts(node: Expr) -> Iterable[Expr]:
 
 def _takes_all(node: Expr, t: Type) -> bool:
     """Is the value, or what a literal of this type holds, something dynamic?"""
-    held = (t,) if isinstance(node, Call) else t.params
-    return any(part.kind in _OPEN_KINDS for part in held)
+    types = (t,) if isinstance(node, Call) else t.params
+    return any(part.kind in _OPEN_KINDS for part in types)
 
 
 def terms(node: Call) -> list[Expr]:

@@ -189,11 +189,13 @@ class _Checker:
         if first in self.locals:
             if name[0] != ".":
                 return self.locals[name] if name == first else None
-            found = self.scope.find_identifier(name)
-            if found is None:
+            find_identifier = self.scope.find_identifier(name)
+            if find_identifier is None:
                 return None
-            reference = Reference(f".{found.reference.name}", value=found.reference.value)
-            return Identifier(found.type, reference)
+            reference = Reference(
+                f".{find_identifier.reference.name}", value=find_identifier.reference.value
+            )
+            return Identifier(find_identifier.type, reference)
         return self.scope.find_identifier(name)
 
 
@@ -264,11 +266,11 @@ def _longest_name(checker: _Checker, base: Ident, chain: list[Select]) -> Ident 
             break
         names.append(link.field)
     for length in range(len(names), 1, -1):
-        found = checker.find(".".join(names[:length]))
-        if found is not None:
+        find = checker.find(".".join(names[:length]))
+        if find is not None:
             link = chain[len(chain) - length + 1]
             del chain[len(chain) - length + 1 :]
-            return _resolved(checker, link, found)
+            return _resolved(checker, link, find)
     return None
 
 
@@ -296,14 +298,14 @@ def _field_type(
 
 
 def _declared_field(checker: _Checker, node_id: int, type_name: str, field: str) -> Type:
-    found = checker.scope.find_field(type_name, field)
-    if found is None:
+    find_field = checker.scope.find_field(type_name, field)
+    if find_field is None:
         if checker.scope.find_object(type_name) is None:
             checker.report(node_id, check_messages.failed_resolution(type_name))
         else:
             checker.report(node_id, check_messages.undefined_field(field))
         return ERROR
-    return found
+    return find_field
 
 
 def _check_call(checker: _Checker, node: Call) -> Expr:
@@ -362,9 +364,9 @@ def _resolve(
     resolution = table.resolve(checker.substitution, arguments, checker.fresh)
     checker.fresh += table.fresh
     if resolution is None:
-        shown = [checker.substitution.substitute(t, to_dyn=True) for t in arguments]
-        message = check_messages.no_matching_overload(function.name, shown, member=member)
-        checker.report(node_id, message, IssueKind.NO_OVERLOAD, shown)
+        types = [checker.substitution.substitute(t, to_dyn=True) for t in arguments]
+        message = check_messages.no_matching_overload(function.name, types, member=member)
+        checker.report(node_id, message, IssueKind.NO_OVERLOAD, types)
         return ERROR
     checker.references[node_id] = resolution.reference
     return resolution.type
@@ -459,15 +461,15 @@ def _check_map(checker: _Checker, node: MapLiteral) -> Expr:
 
 
 def _check_struct(checker: _Checker, node: Struct) -> Expr:
-    found = checker.scope.find_type(node.type_name)
-    if found is None:
+    find_type = checker.scope.find_type(node.type_name)
+    if find_type is None:
         container = checker.scope.container
         checker.report(node.id, check_messages.undeclared_reference(node.type_name, container))
         checker.types[node.id] = ERROR
         return node
-    name = found.reference.name
+    name = find_type.reference.name
     checker.references[node.id] = Reference(name)
-    result = found.type.params[0]
+    result = find_type.type.params[0]
     message_name = well_known.message_name(result)
     if message_name is None:
         checker.report(node.id, check_messages.not_a_message_type(result.runtime_name))
@@ -637,21 +639,21 @@ class _Resolver:
         first = name.partition(".")[0]
         if first in names:
             return Ident(node_id, name) if first == name else None
-        found = self.declarations.find_identifier(name)
-        if found is None:
+        find_identifier = self.declarations.find_identifier(name)
+        if find_identifier is None:
             return None
-        self.references[node_id] = found.reference
-        if found.type.kind is Kind.TYPE or found.reference.value is not None:
-            self.types[node_id] = found.type
-        resolved = found.reference.name
+        self.references[node_id] = find_identifier.reference
+        if find_identifier.type.kind is Kind.TYPE or find_identifier.reference.value is not None:
+            self.types[node_id] = find_identifier.type
+        resolved = find_identifier.reference.name
         return Ident(node_id, f".{resolved}" if resolved in names else resolved)
 
     def _select(self, node: Select, names: Locals) -> Expr:
         if not node.test_only:
             qualified = _qualified(node)
-            found = self._named(node.id, qualified, names) if qualified else None
-            if found is not None:
-                return found
+            ident = self._named(node.id, qualified, names) if qualified else None
+            if ident is not None:
+                return ident
         return Select(node.id, self.resolve(node.operand, names), node.field, node.test_only)
 
     def _call(self, node: Call, names: Locals) -> Expr:

@@ -104,8 +104,8 @@ class Substitution:
         """Pairwise and in order; False when the numbers differ."""
         if len(actual) != len(expected):
             return False
-        for one, other in zip(actual, expected):  # noqa: B905  # strict= costs; compared above
-            if one is not other and not self._fits(one, other):
+        for item, other in zip(actual, expected):  # noqa: B905  # strict= costs; compared above
+            if item is not other and not self._fits(item, other):
                 return self._keep_if(success=False)
         return self._keep_if(success=True)
 
@@ -298,9 +298,9 @@ class OverloadTable:
         """Return the overloads that fit; None when nothing matches. `counter` is the next fresh
         variable's number."""
         key = tuple(map(id, arguments))
-        known = self._remembered.get(key)
-        if known is not None:
-            return known
+        remembered = self._remembered.get(key)
+        if remembered is not None:
+            return remembered
         result: Type | None = None
         matched: list[int] = []
         for position, candidate in enumerate(self.candidates):

@@ -157,9 +157,9 @@ _MACRO_SHAPES = frozenset(
 _OPEN = (Kind.DYN, Kind.ANY, Kind.TYPE_PARAM)
 
 
-def merge_variables(known: Mapping[str, Type], added: Iterable[Variable]) -> dict[str, Type]:
+def merge_variables(obj: Mapping[str, Type], added: Iterable[Variable]) -> dict[str, Type]:
     """A new table. Raises `DeclarationError` if a name is declared twice."""
-    merged = dict(known)
+    merged = dict(obj)
     for variable in added:
         if variable.name in merged:
             raise DeclarationError(check_messages.overlapping_identifier(variable.name))
@@ -193,15 +193,17 @@ def _merged(known: Function, added: Function) -> Function:
 def _add(overloads: list[Overload], added: Overload, function: str) -> None:
     if (function, len(added.params), added.member) in _MACRO_SHAPES:
         raise DeclarationError(check_messages.overlapping_macro(function, len(added.params)))
-    for position, known in enumerate(overloads):
-        if known.id == added.id:
-            if not _same_signature(known, added):
+    for position, overload in enumerate(overloads):
+        if overload.id == added.id:
+            if not _same_signature(overload, added):
                 raise DeclarationError(check_messages.overload_redefinition(function, added.id))
             if added.impl is not None:
                 overloads[position] = added
             return
-        if _overlap(known, added):
-            raise DeclarationError(check_messages.overload_collision(function, known.id, added.id))
+        if _overlap(overload, added):
+            raise DeclarationError(
+                check_messages.overload_collision(function, overload.id, added.id)
+            )
     overloads.append(added)
 
 
@@ -213,8 +215,8 @@ def _overlap(a: Overload, b: Overload) -> bool:
     """Return whether one call could match both, judged by kinds and names."""
     if a.member is not b.member or len(a.params) != len(b.params):
         return False
-    for one, other in zip(a.params, b.params):  # noqa: B905  # compared above
-        if one is not other and not _accepts(one, other) and not _accepts(other, one):
+    for param, other in zip(a.params, b.params):  # noqa: B905  # compared above
+        if param is not other and not _accepts(param, other) and not _accepts(other, param):
             return False
     return True
 
@@ -224,7 +226,7 @@ def _accepts(t: Type, other: Type) -> bool:
         return True
     if t.name != other.name or t.kind is not other.kind or len(t.params) != len(other.params):
         return False
-    return all(_accepts(one, two) for one, two in zip(t.params, other.params))  # noqa: B905
+    return all(_accepts(param, two) for param, two in zip(t.params, other.params))  # noqa: B905
 
 
 class Identifier(NamedTuple):
@@ -402,27 +404,27 @@ class Declarations:
 
     def find_identifier(self, name: str) -> Identifier | None:
         """The variable, type or constant of that name, as written (dots, container, aliases)."""
-        known = self._identifiers.get(name)
-        if known is None:
+        identifier = self._identifiers.get(name)
+        if identifier is None:
             for candidate in self.candidates(name):
-                known = self._global(candidate)
-                if known is not None:
-                    self._identifiers[name] = known
+                identifier = self._global(candidate)
+                if identifier is not None:
+                    self._identifiers[name] = identifier
                     break
-        return known
+        return identifier
 
     def find_type(self, name: str) -> Identifier | None:
         """The type of that name, as written, whatever else has the name."""
         types = map(self._global_type, self.candidates(name))
-        return next((found for found in types if found is not None), None)
+        return next((item for item in types if item is not None), None)
 
     def _global(self, name: str) -> Identifier | None:
         if name in self.variables:
             return Identifier(self.variables[name], Reference(name))
-        if (found := self._global_type(name)) is not None:
+        if (global_type := self._global_type(name)) is not None:
             if self.older_names and name in _OPEN_TYPES:
-                return Identifier(_OPEN_TYPES[name], found.reference)
-            return found
+                return Identifier(_OPEN_TYPES[name], global_type.reference)
+            return global_type
         value = self.enums.get(name, ENUMS.get(name))
         if value is not None:
             return Identifier(INT, Reference(name, value=value))
@@ -454,10 +456,10 @@ class Declarations:
 
     def find_object(self, name: str) -> ObjectType | None:
         """The type with fields of that full name, the well-known ones included."""
-        known = self.objects.get(name) or OBJECTS.get(name)
-        if known is None and self.family is not None:
+        objects = self.objects.get(name) or OBJECTS.get(name)
+        if objects is None and self.family is not None:
             return self.family(name)
-        return known
+        return objects
 
     def find_field(self, object_name: str, field: str) -> Type | None:
         """The declared type of a field; None when the type or the field is unknown."""

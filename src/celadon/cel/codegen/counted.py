@@ -260,9 +260,9 @@ class Counted(Metered):
     def _own_prefixes(self) -> Iterator[None]:
         """Forget afterwards which prefixes were read in here first: these lines may not have
         run."""
-        known = dict(self.prefixes.available)
+        available = dict(self.prefixes.available)
         yield
-        self.prefixes.available = known
+        self.prefixes.available = available
 
     # --- names and chains -----------------------------------------------------------------------
 
@@ -282,12 +282,12 @@ class Counted(Metered):
             self.charge()
         return result
 
-    def _optional(self, node: Expr, found: str) -> str:
+    def _optional(self, node: Expr, text: str) -> str:
         """The optional of what was found."""
         e = self.emitter
         missing, none = e.runtime("MISSING"), e.runtime("NONE")
-        present = f"{e.runtime('Optional')}({found})"
-        return e.assign(f"{none} if {found} is {missing} else {present}", node.id)
+        present = f"{e.runtime('Optional')}({text})"
+        return e.assign(f"{none} if {text} is {missing} else {present}", node.id)
 
     def _applied(self, base: Expr, steps: tuple[Step, ...]) -> str:
         """A name for what the keys lead to, each of them charged."""

@@ -119,9 +119,9 @@ def _text_method(name: str, arity: int) -> PlainForm:
         if any(v.__class__ is not str or len(v) > _SHORT for v in values) or not values[0]:
             return None
         t, slow = e.name(), e.bind(c.impl(node), "f")
-        given = ", ".join(e.named(v) for v in values)
+        join = ", ".join(e.named(v) for v in values)
         test = f"({t} := {w.value(receiver)}).__class__ is {e.runtime('str')}"
-        return f"({t}.{name}({given}) if {test} else {slow}({t}, {given}))"
+        return f"({t}.{name}({join}) if {test} else {slow}({t}, {join}))"
 
     return write
 

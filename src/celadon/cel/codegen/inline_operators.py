@@ -104,8 +104,8 @@ def _equality(w: PlainWriter, node: Call, operator: str, function: str) -> str:
             code = _equals_constant(w, other, c.constant(side), operator, left=other is left)
             if code is not None:
                 return code
-    one, two = c.certain(left), c.certain(right)
-    if one is two and one in (int, str, bool):
+    certain, two = c.certain(left), c.certain(right)
+    if certain is two and certain in (int, str, bool):
         return f"({w.value(left)} {operator} {w.value(right)})"
     x, y = w.atom(left), w.atom(right)
     slow = f"{e.runtime(function)}({x}, {y})"
@@ -173,16 +173,16 @@ def _ordering(operator: str) -> PlainForm:
         left, right = node.args
         c, e = w.context, w.emitter
         function = e.bind(w.context.impl(node), "f")
-        one, two = c.certain(left), c.certain(right)
-        if one is two and one in (int, str):
+        certain, two = c.certain(left), c.certain(right)
+        if certain is two and certain in (int, str):
             return f"({w.value(left)} {operator} {w.value(right)})"
         if two in (int, str) and c.is_constant(right):
             # ints against ints and strings against strings compare as in Python
             t, kind, k = e.name(), e.runtime(two.__name__), e.constant(c.constant(right))
             fast = f"{t} {operator} {k} if ({t} := {w.value(left)}).__class__ is {kind}"
             return f"({fast} else {function}({t}, {k}))"
-        if one in (int, str) and c.is_constant(left):
-            t, kind, k = e.name(), e.runtime(one.__name__), e.constant(c.constant(left))
+        if certain in (int, str) and c.is_constant(left):
+            t, kind, k = e.name(), e.runtime(certain.__name__), e.constant(c.constant(left))
             fast = f"{k} {operator} {t} if ({t} := {w.value(right)}).__class__ is {kind}"
             return f"({fast} else {function}({k}, {t}))"
         x, y = w.atom(left), w.atom(right)
@@ -212,14 +212,14 @@ def _arithmetic(operator: str) -> PlainForm:
         left, right = node.args
         c, e = w.context, w.emitter
         function = e.bind(w.context.impl(node), "f")
-        one, two = c.certain(left), c.certain(right)
+        certain, two = c.certain(left), c.certain(right)
         if operator == "+" and (texts := _joined_texts(w, node)) is not None:
             return texts
-        if (one not in (int, None)) or (two not in (int, None)):
+        if (certain not in (int, None)) or (two not in (int, None)):
             return f"{function}({w.value(left)}, {w.value(right)})"
         x, y = w.atom(left), w.atom(right)
         ints = e.runtime("int")
-        tests = [f"{n}.__class__ is {ints}" for n, k in ((x, one), (y, two)) if k is not int]
+        tests = [f"{n}.__class__ is {ints}" for n, k in ((x, certain), (y, two)) if k is not int]
         t = e.name()
         tests.append(f"{MIN_INT} <= ({t} := {x} {operator} {y}) <= {MAX_INT}")
         return f"({t} if {' and '.join(tests)} else {function}({x}, {y}))"
@@ -285,8 +285,8 @@ def _metered_add(w: Writer, node: Call, atoms: list[str]) -> Native | None:
     x, y = atoms
     c = w.context
     if str in (c.certain(node.args[0]), c.certain(node.args[1])):
-        known = [c.constant(arg) if c.is_constant(arg) else None for arg in node.args]
-        pairs = list(zip(atoms, known, strict=True))
+        args = [c.constant(arg) if c.is_constant(arg) else None for arg in node.args]
+        pairs = list(zip(atoms, args, strict=True))
         tests = [is_class(w, atom, "str") for atom, text in pairs if not isinstance(text, str)]
         sizes = [len(t) if isinstance(t, str) else length(w, atom) for atom, t in pairs]
         return Native(" and ".join(tests) or "True", f"{x} + {y}", tuple(sizes))

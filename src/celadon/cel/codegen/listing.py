@@ -79,31 +79,31 @@ def _constant(value: object) -> str:
 
 def _callables(context: Context) -> dict[int, str]:
     """Return what each callable of the tree does, by the callable's `id`."""
-    found: dict[int, str] = {}
+    result: dict[int, str] = {}
     for node in walk(context.checked.root):
         if isinstance(node, Struct):
-            found[id(context.constructor(node.type_name))] = f"makes a `{node.type_name}`"
+            result[id(context.constructor(node.type_name))] = f"makes a `{node.type_name}`"
         elif isinstance(node, Call):
-            found |= _callables_of(context, node)
-    return found
+            result |= _callables_of(context, node)
+    return result
 
 
 def _callables_of(context: Context, node: Call) -> dict[int, str]:
     chosen, rule = context.overload(node), context.cost_rule(node)
     name = f"`{node.function}`"
-    found = {id(context.impl(node)): name}
+    result = {id(context.impl(node)): name}
     if chosen is not None:
-        found[id(chosen.impl)] = f"{name}, overload {chosen.id}"
+        result[id(chosen.impl)] = f"{name}, overload {chosen.id}"
     if rule is not None:
-        found[id(rule.tracked)] = f"what {name} costs"
+        result[id(rule.tracked)] = f"what {name} costs"
     pattern = node.args[-1] if node.args else node
     if node.function == "matches" and context.is_constant(pattern):
         text = context.constant(pattern)
-        found[id(re2.compile(text).search_fn)] = f"searches for {notation(text)}"
-    return found
+        result[id(re2.compile(text).search_fn)] = f"searches for {notation(text)}"
+    return result
 
 
 def _in_one_line(text: str) -> str:
     """At most `_WIDEST` printable characters."""
-    shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return shown if len(shown) <= _WIDEST else f"{shown[: _WIDEST - 3]}..."
+    message = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return message if len(message) <= _WIDEST else f"{message[: _WIDEST - 3]}..."

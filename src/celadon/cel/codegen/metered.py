@@ -401,22 +401,22 @@ class Metered:
         """Apply keys of any kind one after the other; a key behind an absent one is not even
         evaluated. `inner` as for `_optional_maps`."""
         e = self.emitter
-        step, found, count = steps[0], e.name(), e.name("n")
+        step, name, count = steps[0], e.name(), e.name("n")
         key = e.constant(step.key) if step.expr is None else metered_constructs.key(self, step.expr)
         self.flush()
         optional = e.runtime("Optional")
         base = f"{optional}({operand})" if inner else operand
-        e.emit(f"{found}, {count} = {walk}({base}, (({key}, True),))", step.node.id)
+        e.emit(f"{name}, {count} = {walk}({base}, (({key}, True),))", step.node.id)
         e.emit(f"c += {count}")
-        self.reached(step.node, found)
+        self.reached(step.node, name)
         if len(steps) == 1:
-            e.emit(f"{result} = {found}")
+            e.emit(f"{result} = {name}")
             return
-        present = f"{found}.__class__ is {optional} and {found} is not {e.runtime('NONE')}"
+        present = f"{name}.__class__ is {optional} and {name} is not {e.runtime('NONE')}"
         with e.block(f"if {present}:"):
-            self._optional_keys(f"{found}.value", steps[1:], result, walk, inner=True)
+            self._optional_keys(f"{name}.value", steps[1:], result, walk, inner=True)
         with e.block("else:"):
-            e.emit(f"{result} = {found}")
+            e.emit(f"{result} = {name}")
 
     def _optional_maps(
         self, operand: str, steps: tuple[Step, ...], result: str, *, inner: bool
@@ -428,13 +428,13 @@ class Metered:
         if not steps:
             e.emit(f"{result} = {e.runtime('Optional')}({operand})")
             return
-        step, found = steps[0], e.name()
+        step, name = steps[0], e.name()
         with e.block(f"if {operand}.__class__ is {e.runtime('dict')}:", step.node.id):
             missing = e.runtime("MISSING")
-            e.emit(f"{found} = {operand}.get({e.key(step.key)}, {missing})", step.node.id)
-            with e.block(f"if {found} is not {missing}:"):
+            e.emit(f"{name} = {operand}.get({e.key(step.key)}, {missing})", step.node.id)
+            with e.block(f"if {name} is not {missing}:"):
                 e.emit("c += 1")
-                self._optional_maps(found, steps[1:], result, inner=True)
+                self._optional_maps(name, steps[1:], result, inner=True)
         with e.block("else:"):
             keys = ", ".join(f"({e.constant(s.key)}, True)" for s in steps)
             walk = e.runtime("walk_inner_optional_v" if inner else "walk_optional_v")

@@ -133,9 +133,9 @@ def native(w: Writer, node: Call, atoms: list[str]) -> Native | None:
 def _recalled(w: Writer, texts: Remembered[Value], atom: str) -> Native:
     """Return what a text is known to stand for; the implementation reads those that are not."""
     e = w.emitter
-    found = e.name()
-    known = f"({found} := {e.bind(texts, 'k')}.get({atom})) is not None"
-    return Native(f"{is_class(w, atom, 'str')} and {known}", found, (length(w, atom),))
+    name = e.name()
+    known = f"({name} := {e.bind(texts, 'k')}.get({atom})) is not None"
+    return Native(f"{is_class(w, atom, 'str')} and {known}", name, (length(w, atom),))
 
 
 def _amount(
@@ -192,12 +192,12 @@ def key(w: MeteredWriter, node: Expr | None) -> str:
     attribute = _attribute(w, node)
     if attribute is None:
         return w.value(node, branch=True)
-    found, root = attribute
+    result, root = attribute
     if not root or chain_of(node).is_optional:
-        return found
-    found = found if found.isidentifier() else e.assign(found)
-    test = f"{found}.__class__ is {e.runtime('str')}"
-    return e.assign(f"{found} if {test} else {e.runtime('native_key_v')}({found}, {root})")
+        return result
+    result = result if result.isidentifier() else e.assign(result)
+    test = f"{result}.__class__ is {e.runtime('str')}"
+    return e.assign(f"{result} if {test} else {e.runtime('native_key_v')}({result}, {root})")
 
 
 def _conditional(w: MeteredWriter, node: Call) -> tuple[str, str]:
@@ -234,10 +234,10 @@ def _attribute(w: MeteredWriter, node: Expr) -> tuple[str, str] | None:
         root = start if isinstance(base, Ident) and not w.is_bound(base) else ""
     else:
         return None
-    found = w.steps(start, chain.steps)
+    steps = w.steps(start, chain.steps)
     if chain.steps:
-        w.reached(node, found)
-    return found, root
+        w.reached(node, steps)
+    return steps, root
 
 
 # --- Metered logic -----------------------------------------------------------

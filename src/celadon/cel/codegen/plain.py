@@ -330,7 +330,7 @@ class Plain:
         find, tests = e.runtime(self.context.presence("find_unwrapped")), []
         for step in chain.steps[first:]:
             key = self._key(step.expr) if step.expr is not None else e.key(step.key)
-            operand, found = e.name(), e.name()
+            operand, name = e.name(), e.name()
             if step.expr is None and step.key.__class__ is str:
                 look = f"{operand}.get({key}, {missing})"
                 value = (
@@ -339,8 +339,8 @@ class Plain:
                 )
             else:
                 value = f"{find}({code}, {key})"
-            tests.append(f"({found} := {value}) is not {missing}")
-            code = found
+            tests.append(f"({name} := {value}) is not {missing}")
+            code = name
         return "(" + " and ".join(tests) + ")", code
 
     def _has(self, node: Select) -> str:
@@ -355,10 +355,10 @@ class Plain:
             return self._has(node)
         e = self.emitter
         test, operand = self.optional_parts(chain)
-        found, find = e.name(), e.runtime(self.context.presence("find_tested"))
-        test = f"{test} and ({found} := {find}({operand}, {e.key(node.field)}))"
+        name, find = e.name(), e.runtime(self.context.presence("find_tested"))
+        test = f"{test} and ({name} := {find}({operand}, {e.key(node.field)}))"
         test = f"{test} is not {e.runtime('MISSING')}"
-        return f"({e.runtime('Optional')}({found}) if {test} else {e.runtime('NONE')})"
+        return f"({e.runtime('Optional')}({name}) if {test} else {e.runtime('NONE')})"
 
     def _presence(self, node: Select) -> tuple[str, str]:
         """`has(operand.field)`, and the name that holds the operand afterwards."""

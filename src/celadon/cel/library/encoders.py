@@ -26,8 +26,8 @@ def decode(text: str) -> bytes:
     if _PADDED.fullmatch(digits) is None:
         foreign = _FOREIGN.search(data)
         if foreign is not None or len(digits) % 4 == 1:
-            at = foreign.start() if foreign is not None else len(data) - 1
-            raise EvaluationError(f"illegal base64 data at input byte {at}")
+            index = foreign.start() if foreign is not None else len(data) - 1
+            raise EvaluationError(f"illegal base64 data at input byte {index}")
         digits += b"=" * (-len(digits) % 4)
     return base64.b64decode(digits)
 

@@ -159,7 +159,7 @@ def _container(value: object, known: _Known, key: _Part, element: _Part, colon: 
     text = known.get(id(value))
     if text is None:
         if is_list(value):
-            text = f"[{written(element(one, known) for one in value)}]"
+            text = f"[{written(element(item, known) for item in value)}]"
         elif is_map(value):
             pairs = sorted(_entries(value, known, key, element), key=_written_key)
             text = f"{{{written(f'{k}{colon}{v}' for k, v in pairs)}}}"
@@ -228,16 +228,16 @@ def _legacy_fixed(value: object, precision: int | None) -> str:
     number = _legacy_double("f", value)
     if not math.isfinite(number):
         return _legacy_non_finite(number)
-    wanted = _DEFAULT_PRECISION if precision is None else precision
-    if wanted > MAX_NUMBER:
-        wanted = 0
+    default_precision = _DEFAULT_PRECISION if precision is None else precision
+    if default_precision > MAX_NUMBER:
+        default_precision = 0
     # the printer keeps the least number of fraction digits in eight bits
-    digits = min(wanted, _MAX_FRACTION_DIGITS)
+    digits = min(default_precision, _MAX_FRACTION_DIGITS)
     rendered = f"{number or 0.0:,.{digits}f}"
-    if wanted <= 255:
+    if default_precision <= 255:
         return rendered
     whole, _, fraction = rendered.partition(".")
-    fraction = fraction.rstrip("0").ljust(wanted & 255, "0")
+    fraction = fraction.rstrip("0").ljust(default_precision & 255, "0")
     return f"{whole}.{fraction}" if fraction else whole
 
 
@@ -324,8 +324,8 @@ def _plain_float(verb: str) -> Renderer:
         number = float(value)
         if not math.isfinite(number):
             return _plain_non_finite(number)
-        wanted = _DEFAULT_PRECISION if precision is None else precision
-        return f"{number:.{min(wanted, MAX_NUMBER)}{verb}}"
+        default_precision = _DEFAULT_PRECISION if precision is None else precision
+        return f"{number:.{min(default_precision, MAX_NUMBER)}{verb}}"
 
     return render
 
@@ -483,8 +483,8 @@ def _check_call(
             return
         wrong = _first_wrong(context, style, piece.verb, args[index])
         if wrong is not None:
-            given = _type_of(context, wrong).name
-            context.report(wrong.id, refusal(style.refusals, piece.verb, given))
+            name = _type_of(context, wrong).name
+            context.report(wrong.id, refusal(style.refusals, piece.verb, name))
             return
         index += 1
     if len(args) > index:
@@ -502,10 +502,10 @@ def _first_wrong(
     context: ValidationContext, style: Style, verb: str, argument: Expr
 ) -> Expr | None:
     """The argument, or the part of a literal one, that the verb does not take."""
-    found = _type_of(context, argument)
+    type_of = _type_of(context, argument)
     if verb != "s":
-        return None if is_dyn(found) or found.kind in style.accepted[verb] else argument
-    if not (is_dyn(found) or found.kind in _RENDERABLE):
+        return None if is_dyn(type_of) or type_of.kind in style.accepted[verb] else argument
+    if not (is_dyn(type_of) or type_of.kind in _RENDERABLE):
         return argument
     if isinstance(argument, (ListLiteral, MapLiteral)):
         for part in children(argument):

@@ -247,10 +247,10 @@ def sort_by_keys(elements: list[Any], keys: list[Any]) -> list[Any]:
 
 def _insertion_sort(positions: list[int], keys: list[float]) -> None:
     for end in range(1, len(positions)):
-        at = end
-        while at > 0 and keys[positions[at]] < keys[positions[at - 1]]:
-            positions[at], positions[at - 1] = positions[at - 1], positions[at]
-            at -= 1
+        index = end
+        while index > 0 and keys[positions[index]] < keys[positions[index - 1]]:
+            positions[index], positions[index - 1] = positions[index - 1], positions[index]
+            index -= 1
 
 
 LATEST = 3
@@ -363,9 +363,9 @@ def distinct(elements: object) -> list[Value]:
     result: list[Value] = []
     alike: dict[Hashable, list[Value]] = {}
     for key, element in zip(common_keys(elements), elements, strict=True):
-        known = alike.setdefault(key, [])
-        if not any(_surely_equal(element, one) for one in known):
-            known.append(element)
+        setdefault = alike.setdefault(key, [])
+        if not any(_surely_equal(element, item) for item in setdefault):
+            setdefault.append(element)
             result.append(element)
     return result
 

@@ -50,9 +50,9 @@ def extract(text: str, pattern: str) -> Optional:
 
 def extract_all(text: str, pattern: str) -> list[str]:
     compiled = _with_one_group(pattern)
-    taken = [spans[compiled.groups] for spans in compiled.find_all_groups(text)]
-    found = [text[span[0] : span[1]] for span in taken if span is not None]
-    return [part for part in found if part] if compiled.groups else found
+    find_all_groups = [spans[compiled.groups] for spans in compiled.find_all_groups(text)]
+    result = [text[span[0] : span[1]] for span in find_all_groups if span is not None]
+    return [part for part in result if part] if compiled.groups else result
 
 
 def replace(text: str, pattern: str, replacement: str, limit: int = -1) -> str:
@@ -80,10 +80,10 @@ def _template(replacement: str, groups: int) -> list[str | int]:
     """The replacement as texts and group numbers."""
     parts: list[str | int] = []
     position = 0
-    for found in _REFERENCE.finditer(replacement):
-        parts.append(replacement[position : found.start()])
-        parts.append(_reference(found[1], replacement, groups))
-        position = found.end()
+    for item in _REFERENCE.finditer(replacement):
+        parts.append(replacement[position : item.start()])
+        parts.append(_reference(item[1], replacement, groups))
+        position = item.end()
     parts.append(replacement[position:])
     return parts
 

@@ -97,8 +97,8 @@ def last_index_of(s: str, part: str) -> int:
     if len(s) * len(part) < _LARGE_SEARCH:
         return s.rfind(part)
     # Backwards, Python compares at each position; only forwards its time is in proportion.
-    found = s[::-1].find(part[::-1])
-    return found if found < 0 else len(s) - found - len(part)
+    find = s[::-1].find(part[::-1])
+    return find if find < 0 else len(s) - find - len(part)
 
 
 def last_index_of_from(s: str, part: str, offset: int) -> int:

@@ -372,21 +372,21 @@ class Network:
 
     def _reach(self, start: State, *, beyond: bool) -> Kinds:
         """`beyond` the end of the rule: whatever may follow it anywhere."""
-        found: set[str] = set()
+        result: set[str] = set()
         seen = {start.number}
         pending = [start]
         while pending:
             state = pending.pop()
             if state.kind is StateKind.STOP and not beyond:
-                found.add(END)
+                result.add(END)
                 continue
             for transition in state.transitions:
-                found |= transition.kinds
+                result |= transition.kinds
                 target = self.starts[transition.rule] if transition.rule else transition.target
                 if not transition.kinds and target.number not in seen:
                     seen.add(target.number)
                     pending.append(target)
-        return frozenset(found)
+        return frozenset(result)
 
     def _lookahead(self, choice: ChoiceStep) -> tuple[Kinds, ...] | None:
         """The kinds that start each alternative, if these sets are disjoint."""
@@ -431,10 +431,10 @@ class Network:
         first = last = self._state(rule)
         steps: list[Step] = []
         for element in elements:
-            before, after, made = self._element(rule, element)
+            before, after, result = self._element(rule, element)
             _free(last, before)
             last = after
-            steps.extend(made)
+            steps.extend(result)
         return first, last, tuple(steps)
 
     def _element(self, rule: str, element: Element) -> tuple[State, State, tuple[Step, ...]]:

@@ -63,12 +63,12 @@ class TokenStream:
 
     def token(self, ahead: int) -> Token:
         """1 is the current token. Beyond the end of input is the end of input."""
-        wanted = self.index + ahead - 1
-        while len(self._tokens) <= wanted:
+        expected = self.index + ahead - 1
+        while len(self._tokens) <= expected:
             if self._tokens and self._tokens[-1].kind == tokens.EOF:
                 return self._tokens[-1]
             self._scan()
-        return self._tokens[wanted]
+        return self._tokens[expected]
 
     def kind(self, ahead: int) -> str:
         """The kind of the token `ahead` places further; 1 is the current one."""
@@ -88,13 +88,13 @@ class TokenStream:
         """Both included, with white space and comments, without what is no token."""
         end = last.start if last.kind == tokens.EOF else last.end
         parts: list[str] = []
-        at = first.start
-        for number in range(bisect_left(self._junk_starts, at), len(self._junk_starts)):
+        index = first.start
+        for number in range(bisect_left(self._junk_starts, index), len(self._junk_starts)):
             if self._junk_starts[number] >= end:
                 break
-            parts.append(self._text[at : self._junk_starts[number]])
-            at = self._junk_ends[number]
-        parts.append(self._text[at:end])
+            parts.append(self._text[index : self._junk_starts[number]])
+            index = self._junk_ends[number]
+        parts.append(self._text[index:end])
         return "".join(parts)
 
     def _scan(self) -> None:
@@ -337,13 +337,13 @@ def _by_precedence(groups: tuple[Group, ...], precedence: int) -> tuple[Group, .
     Entering the loop (alternative 1) needs a precedence. Leaving it is dropped where entering it
     leads to the same place.
     """
-    kept = [g for g in groups if g.alternative == 1 and (not g.needs or g.needs >= precedence)]
-    entered = {g.state: g.stacks for g in kept}
+    result = [g for g in groups if g.alternative == 1 and (not g.needs or g.needs >= precedence)]
+    entered = {g.state: g.stacks for g in result}
     for group in groups:
         same = entered.get(group.state) == group.stacks and not group.exempt
         if group.alternative != 1 and not same:
-            kept.append(group)
-    return tuple(kept)
+            result.append(group)
+    return tuple(result)
 
 
 def _completed(groups: Iterable[Group], ahead: int) -> int:
@@ -619,8 +619,8 @@ class Machine:
             raise self._mismatch()
         if not self._recovering:
             self._recovering = True
-            shown = _display_kinds(expected)
-            self._report(f"missing {shown} at {_display_token(current)}", current.start)
+            text = _display_kinds(expected)
+            self._report(f"missing {text} at {_display_token(current)}", current.start)
         previous = self._stream.previous()
         place = previous if current.kind == tokens.EOF and previous is not None else current
         kind = min(expected, key=tokens.token_order)

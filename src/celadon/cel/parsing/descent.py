@@ -182,8 +182,8 @@ class ParseOptions:
 #: Strength, the strength from which pending operators are finished first, and function.
 #: Runs of `&&` and of `||` are finished as a whole, the others from the left.
 _OPERATORS: dict[str, tuple[int, int, str]] = {
-    **{one.sign: (one.strength, one.strength + 1, one.function) for one in LOGIC},
-    **{one.sign: (one.strength, one.strength, one.function) for one in BINARY},
+    **{item.sign: (item.strength, item.strength + 1, item.function) for item in LOGIC},
+    **{item.sign: (item.strength, item.strength, item.function) for item in BINARY},
 }
 
 
@@ -288,10 +288,10 @@ class _Descent:
 
     def _begin_else(self, pending: list[_Pending], operand: Expr) -> None:
         """At the `:` of the innermost ternary; `operand` ends its middle part."""
-        then = self._reduce(pending, operand, OR)
+        reduce = self._reduce(pending, operand, OR)
         ternary = pending.pop()
         height = max(ternary.height, self.height)
-        pending.append(ternary._replace(then=then, height=height))
+        pending.append(ternary._replace(then=reduce, height=height))
         self._open_rules(1, 0, 0)
         self.at += 1
 
@@ -341,26 +341,26 @@ class _Descent:
             raise _GiveUp
         operand = parse_primary(self)
         while True:
-            at = self.at
-            kind = kinds[at]
+            position = self.at
+            kind = kinds[position]
             if kind == ".":
-                if kinds[at + 1] == tokens.IDENTIFIER and kinds[at + 2] == "(":
+                if kinds[position + 1] == tokens.IDENTIFIER and kinds[position + 2] == "(":
                     height = self.height
-                    self.at = at + 3
+                    self.at = position + 3
                     args = self._arguments()
                     self.height = max(height, self.height) + 1
-                    operand = self._call(at + 2, self.texts[at + 1], operand, args)
+                    operand = self._call(position + 2, self.texts[position + 1], operand, args)
                 else:
                     operand = self._select(operand)
             elif kind == "[":
                 height = self.height
-                self.at = at + 1
+                self.at = position + 1
                 function = syntax.OPT_INDEX if self._optional_mark() else syntax.INDEX
                 index = self.expression()
                 self._expect("]")
                 self.height = max(height, self.height) + 1
                 operand = Call(
-                    self.nodes.new_id(self.offsets[at]), function, None, (operand, index)
+                    self.nodes.new_id(self.offsets[position]), function, None, (operand, index)
                 )
             else:
                 break
@@ -371,9 +371,9 @@ class _Descent:
         return operand
 
     def _count_signs(self, sign: str) -> int:
-        kinds, at = self.kinds, self.at
+        kinds, index = self.kinds, self.at
         count = 1
-        while kinds[at + count] == sign:
+        while kinds[index + count] == sign:
             count += 1
         return count
 
@@ -446,51 +446,51 @@ class _Descent:
         return operand
 
     def _literal(self) -> Expr:
-        at = self.at
-        kind = self.kinds[at]
+        index = self.at
+        kind = self.kinds[index]
         negative = kind == "-"
         if negative:
-            self.at = at + 1
-            kind = self.kinds[at + 1]
+            self.at = index + 1
+            kind = self.kinds[index + 1]
             if kind not in tokens.SIGNED:
                 raise _GiveUp
         value = decode_literal(kind, self.texts[self.at], negative=negative)
         self.at += 1
         self.height = 0
-        return Literal(self.nodes.new_id(self.offsets[at]), value)
+        return Literal(self.nodes.new_id(self.offsets[index]), value)
 
     def _name(self) -> Expr:
         """A variable, a call of a global function, or a message."""
         kinds = self.kinds
-        at = self.at
+        index = self.at
         dot = ""
-        if kinds[at] == ".":
+        if kinds[index] == ".":
             dot = "."
-            at += 1
-            if kinds[at] != tokens.IDENTIFIER:
+            index += 1
+            if kinds[index] != tokens.IDENTIFIER:
                 raise _GiveUp
         if self.has_braces:
-            end = self._end_of_chain(at)
+            end = self._end_of_chain(index)
             if kinds[end] == "{":
-                return self._message(dot + "".join(self.texts[at:end]), end)
-        name = self.texts[at]
+                return self._message(dot + "".join(self.texts[index:end]), end)
+        name = self.texts[index]
         if name in tokens.RESERVED:
             raise _GiveUp
-        if kinds[at + 1] == "(":
-            self.at = at + 2
+        if kinds[index + 1] == "(":
+            self.at = index + 2
             args = self._arguments()
-            return self._call(at + 1, dot + name, None, args)
-        self.at = at + 1
+            return self._call(index + 1, dot + name, None, args)
+        self.at = index + 1
         self.height = 0
-        return Ident(self.nodes.new_id(self.offsets[at]), dot + name)
+        return Ident(self.nodes.new_id(self.offsets[index]), dot + name)
 
-    def _end_of_chain(self, at: int) -> int:
+    def _end_of_chain(self, index: int) -> int:
         """The index behind `a.b.c`."""
         kinds = self.kinds
-        at += 1
-        while kinds[at] == "." and kinds[at + 1] == tokens.IDENTIFIER:
-            at += 2
-        return at
+        index += 1
+        while kinds[index] == "." and kinds[index + 1] == tokens.IDENTIFIER:
+            index += 2
+        return index
 
     def _message(self, type_name: str, open_at: int) -> Expr:
         node_id = self.nodes.new_id(self.offsets[open_at])

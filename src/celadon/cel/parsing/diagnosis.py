@@ -40,7 +40,7 @@ def reserved_identifier(name: str) -> str:
 _Reading: TypeAlias = Generator["ParseNode | None", syntax.Expr, syntax.Expr]
 _Report: TypeAlias = Callable[[str, int], None]
 
-_BINARY = {one.sign: one.function for one in BINARY}
+_BINARY = {item.sign: item.function for item in BINARY}
 _LITERAL_KINDS: dict[str, str] = {
     "Int": tokens.INT,
     "Uint": tokens.UINT,
@@ -67,11 +67,11 @@ class Reader:
         """Raises `ParseStopped` at the limit of nesting."""
         depth = 0
         running: list[tuple[bool, _Reading]] = []
-        wanted: ParseNode | None = _part(root, "e")
+        node: ParseNode | None = _part(root, "e")
         result: syntax.Expr | None = None
         while True:
             if result is None:
-                compound = _unnested(wanted)
+                compound = _unnested(node)
                 counted = compound is not None and compound.name in _COUNTED
                 depth += counted
                 if depth > self._options.limits.recursion:
@@ -79,7 +79,7 @@ class Reader:
                 running.append((counted, self._reading(compound)))
             counted, reading = running[-1]
             try:
-                wanted = next(reading) if result is None else reading.send(result)
+                node = next(reading) if result is None else reading.send(result)
                 result = None
             except StopIteration as stop:
                 running.pop()

@@ -110,12 +110,12 @@ def tokenize(text: str) -> TokenList | None:
     return TokenList(kinds, texts, offsets)
 
 
-def next_token(text: str, at: int) -> tuple[str | None, int, int]:
+def next_token(text: str, index: int) -> tuple[str | None, int, int]:
     """Kind, start and end of the next token from there. Without kind it is no token.
 
     That part ends behind the character at which it became clear that there is no token.
     """
-    match = _TOKEN.match(text, at)
+    match = _TOKEN.match(text, index)
     assert match is not None
     group = match.lastindex
     if group is None:
@@ -326,4 +326,4 @@ BINARY: Final = (
 
 def signs(strength: int) -> tuple[str, ...]:
     """The signs of the binary operators that bind that strongly."""
-    return tuple(one.sign for one in BINARY if one.strength == strength)
+    return tuple(item.sign for item in BINARY if item.strength == strength)

@@ -26,8 +26,8 @@ class UnparseError(CelError):
     """The tree has a node that no source text gives."""
 
 
-_BINARY = {one.function: (one.strength, one.sign) for one in BINARY}
-_LOGIC = {one.function: (one.strength, one.sign) for one in LOGIC}
+_BINARY = {item.function: (item.strength, item.sign) for item in BINARY}
+_LOGIC = {item.function: (item.strength, item.sign) for item in LOGIC}
 _UNARY_SIGNS: dict[str, str] = {syntax.NEGATE: "-", syntax.LOGICAL_NOT: "!"}
 
 _NAME = late_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -288,10 +288,10 @@ def print_checked(checked: syntax.CheckedAst) -> str:
     def adorn(node_id: int) -> str:
         t = checked.types.get(node_id)
         reference = checked.references.get(node_id)
-        shown = "" if t is None else f"~{t.display()}"
+        text = "" if t is None else f"~{t.display()}"
         if reference is not None:
-            shown += f"^{'|'.join(reference.overloads) or reference.name}"
-        return shown
+            text += f"^{'|'.join(reference.overloads) or reference.name}"
+        return text
 
     return render(checked.root, adorn)
 
@@ -390,8 +390,8 @@ def _comprehension(node: syntax.Comprehension, adorn: Adornment) -> str:
 
 
 def _bracketed(opening: str, parts: Iterable[str], closing: str) -> str:
-    shown = ",\n".join(parts)
-    if not shown:
+    text = ",\n".join(parts)
+    if not text:
         return opening + closing
-    indented = shown.replace("\n", "\n  ")
+    indented = text.replace("\n", "\n  ")
     return f"{opening}\n  {indented}\n{closing}"

@@ -84,10 +84,10 @@ def _itself(value: object) -> Value:
 
 
 def _any(types: MessageTypes, message: Any) -> object:
-    held = types.unpack(message.type_url, message.value)
-    if held is None:
+    unpack = types.unpack(message.type_url, message.value)
+    if unpack is None:
         raise unpacking_error(message.type_url)
-    return types.value(held)
+    return types.value(unpack)
 
 
 def _message_reading_duration(types: MessageTypes, message: Any) -> Duration:
@@ -160,12 +160,12 @@ def build(
     types: MessageTypes,
     descriptor: Descriptor,
     fields: Mapping[str, Field],
-    given: Mapping[str, Value],
+    data: Mapping[str, Value],
 ) -> ProtoMessage:
     """The message of that type with these fields set. Raises EvaluationError."""
     arguments: dict[str, Value] = {}
     extensions: list[tuple[Field, Value]] = []
-    for name, value in given.items():
+    for name, value in data.items():
         field = fields.get(name)
         if field is None:
             raise EvaluationError(f"no such field: {name}")
@@ -274,9 +274,9 @@ def _float(value: object) -> float:
     return single(value)
 
 
-def _of_class(wanted: type, name: str) -> Callable[[Value], Value]:
+def _of_class(expected: type, name: str) -> Callable[[Value], Value]:
     def check(value: object) -> Value:
-        if value.__class__ is not wanted:
+        if value.__class__ is not expected:
             refuse(value, name)
         return int(value) if value.__class__ is Uint else value
 

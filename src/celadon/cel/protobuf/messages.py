@@ -58,10 +58,10 @@ def _anys_equal(x: Any, y: Any, unpack: Unpack, pending: _Pairs) -> bool:
     if x.type_url != y.type_url:
         return False
     if x.value != y.value:
-        one, other = unpack(x.type_url, x.value), unpack(y.type_url, y.value)
-        if one is None or other is None:
+        message, other = unpack(x.type_url, x.value), unpack(y.type_url, y.value)
+        if message is None or other is None:
             return False
-        pending.append((one, other))
+        pending.append((message, other))
     return True
 
 
@@ -87,20 +87,20 @@ def _values_equal(field: FieldDescriptor, a: Any, b: Any, pending: _Pairs) -> bo
         if len(a) != len(b):
             return False
         pairs = zip(a, b, strict=True)
-    for one, other in pairs:
-        if isinstance(one, ProtoMessage):
-            pending.append((one, other))
-        elif one != other:
+    for pair, other in pairs:
+        if isinstance(pair, ProtoMessage):
+            pending.append((pair, other))
+        elif pair != other:
             return False
     return True
 
 
 def _unknown(message: ProtoMessage) -> dict[int, list[object]]:
     """The fields that are not known, by number."""
-    found: dict[int, list[object]] = {}
+    result: dict[int, list[object]] = {}
     for field in _fields(UnknownFieldSet(message)):
-        found.setdefault(field.field_number, []).append(_comparable(field.data))
-    return found
+        result.setdefault(field.field_number, []).append(_comparable(field.data))
+    return result
 
 
 def _fields(unknown: UnknownFieldSet) -> list[Any]:

@@ -79,16 +79,16 @@ class Registry:
     def describe(self, descriptor: Descriptor) -> type[Message]:
         """The class of our values for that message type."""
         name = descriptor.full_name
-        found = self._messages.get(name)
-        if found is None:
+        message = self._messages.get(name)
+        if message is None:
             content = {
                 "__slots__": (),
                 "cel_type": object_type(name),
                 "fields": self._fields(descriptor),
                 "registry": self,
             }
-            found = self._messages.setdefault(name, type("Message", (Message,), content))
-        return found
+            message = self._messages.setdefault(name, type("Message", (Message,), content))
+        return message
 
     def _fields(self, descriptor: Descriptor) -> dict[str, Field]:
         extensions = self.pool.FindAllExtensions(descriptor) if descriptor.is_extendable else ()
@@ -116,12 +116,12 @@ class Registry:
         name = descriptor.full_name
         if name not in self.strong_enums:
             return None
-        found = self._enums.get(name)
-        if found is None:
+        enum = self._enums.get(name)
+        if enum is None:
             names = {value.name: value.number for value in descriptor.values}
             content = {"__slots__": (), "cel_type": opaque(name), "names": names}
-            found = self._enums.setdefault(name, type("EnumValue", (EnumValue,), content))
-        return found
+            enum = self._enums.setdefault(name, type("EnumValue", (EnumValue,), content))
+        return enum
 
     def enum_type(self, name: str) -> Type:
         return opaque(name) if name in self.strong_enums else types.INT
@@ -134,10 +134,10 @@ class Registry:
             return read(self, message)
         return self.describe(descriptor)(message)
 
-    def construct(self, descriptor: Descriptor, given: Mapping[str, object]) -> Any:
+    def construct(self, descriptor: Descriptor, value: Mapping[str, object]) -> Any:
         """The value of a message literal."""
         fields = self.describe(descriptor).fields
-        return self.value(message_conversion.build(self, descriptor, fields, given))
+        return self.value(message_conversion.build(self, descriptor, fields, value))
 
     def unpack(self, type_url: str, data: bytes) -> ProtoMessage | None:
         """Return what an `Any` holds; None if its type is not known or the bytes are none of it."""

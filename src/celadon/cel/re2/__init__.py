@@ -32,12 +32,12 @@ def _compile_cached(pattern: str) -> Pattern:
 
 
 def _compile_long(pattern: str) -> Pattern:
-    found = _LONG.get(pattern)
-    if found is None:
-        found = _LONG[pattern] = _compiled(pattern)
+    long = _LONG.get(pattern)
+    if long is None:
+        long = _LONG[pattern] = _compiled(pattern)
         while len(_LONG) > 1 and sum(map(len, _LONG)) > _MOST_KEPT:
             _LONG.pop(next(iter(_LONG)), None)
-    return found
+    return long
 
 
 def compile(pattern: str) -> Pattern:

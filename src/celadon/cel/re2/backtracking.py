@@ -310,9 +310,9 @@ class SpanFinder:
         viable = self._viable(classes)
         start = 1 << self._program.start
         last_start = len(text) if self._restart else 0
-        found: list[Slots] = []
+        result: list[Slots] = []
         previous_end = -1
-        while len(found) != limit:
+        while len(result) != limit:
             while position <= last_start and not viable[position] & start:
                 position += 1
             if position > last_start:
@@ -320,10 +320,10 @@ class SpanFinder:
             slots = self._walk(classes, viable, position, groups)
             end = slots[1]
             if end != position or end != previous_end:
-                found.append(slots)
+                result.append(slots)
             position = position + 1 if end == position else end
             previous_end = end
-        return found
+        return result
 
     def _viable(self, classes: list[int]) -> list[_Mask]:
         """The viable instructions at each position, the end included."""
@@ -345,12 +345,12 @@ class SpanFinder:
         """The ends reached from the instructions arrived at, and where a character of class
         `number` leads from there."""
         key = arrived, before, number
-        known = self._forwards.get(key)
-        if known is None:
-            known = self._arrive(arrived, before, number)
-            self._spend(arrived, *known)
-            self._forwards[key] = known
-        return known
+        forward = self._forwards.get(key)
+        if forward is None:
+            forward = self._arrive(arrived, before, number)
+            self._spend(arrived, *forward)
+            self._forwards[key] = forward
+        return forward
 
     def _arrive(self, arrived: _Mask, before: int, number: int) -> tuple[_Mask, _Mask]:
         program = self._program
@@ -402,13 +402,13 @@ class SpanFinder:
         Complete for what can be reached from `arrived`: its sources were filled in going forwards.
         """
         key = arrived, before, number, following
-        known = self._backwards.get(key)
-        if known is None:
+        backward = self._backwards.get(key)
+        if backward is None:
             ends, _ = self._forward(arrived, before, number)
-            known = self._trace_back(ends, before, number, following)
-            self._spend(arrived, following, known)
-            self._backwards[key] = known
-        return known
+            backward = self._trace_back(ends, before, number, following)
+            self._spend(arrived, following, backward)
+            self._backwards[key] = backward
+        return backward
 
     def _trace_back(self, ends: _Mask, before: int, number: int, following: _Mask) -> _Mask:
         program = self._program
@@ -435,23 +435,23 @@ class SpanFinder:
         program = self._program
         instruction = program.start
         slots = [-1] * (2 * groups + 2)
-        at = start
+        index = start
         while True:
-            before = self._sides[classes[at - 1]] if at else EDGE
-            key = instruction, before, classes[at], viable[at]
+            before = self._sides[classes[index - 1]] if index else EDGE
+            key = instruction, before, classes[index], viable[index]
             way = self._ways.get(key)
             if way is None:
                 way = self._choose(*key)
-                self._spend(viable[at])
+                self._spend(viable[index])
                 self._ways[key] = way
             instruction, saved = way
             for slot in saved:
                 if slot < len(slots):
-                    slots[slot] = at
+                    slots[slot] = index
             if program.op[instruction] == MATCH:
-                return (start, at, *slots[2:])
+                return (start, index, *slots[2:])
             instruction = program.out[instruction]
-            at += 1
+            index += 1
 
     def _choose(self, start: int, before: int, number: int, viable: _Mask) -> _Way:
         """The most preferred way to a viable end."""

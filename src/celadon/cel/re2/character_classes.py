@@ -135,8 +135,8 @@ def _tables() -> dict[str, CharSet]:
 
 
 def _canonical(name: str) -> str:
-    kept = name.translate({ord(separator): None for separator in "_- "})
-    return _ascii_upper(kept[:1]) + _ascii_lower(kept[1:])
+    translate = name.translate({ord(separator): None for separator in "_- "})
+    return _ascii_upper(translate[:1]) + _ascii_lower(translate[1:])
 
 
 def _ascii_upper(text: str) -> str:
@@ -161,49 +161,49 @@ _HEX = frozenset("0123456789abcdefABCDEF")
 
 def parse_escape(pattern: str, start: int) -> tuple[str, int]:
     """One escaped character; `start` is at the backslash."""
-    at = start + 1
-    if at == len(pattern):
+    index = start + 1
+    if index == len(pattern):
         raise RegexError(ErrorCode.TRAILING_BACKSLASH, "")
-    char = pattern[at]
-    at += 1
+    char = pattern[index]
+    index += 1
     if char == "x":
         return _parse_hex(pattern, start)
-    if char == "0" or (char in _OCTAL and pattern[at : at + 1] in _OCTAL):
-        while at < start + 4 and pattern[at : at + 1] in _OCTAL:
-            at += 1
-        return chr(int(pattern[start + 1 : at], 8)), at
+    if char == "0" or (char in _OCTAL and pattern[index : index + 1] in _OCTAL):
+        while index < start + 4 and pattern[index : index + 1] in _OCTAL:
+            index += 1
+        return chr(int(pattern[start + 1 : index], 8)), index
     if char in _SIMPLE_ESCAPES:
-        return _SIMPLE_ESCAPES[char], at
+        return _SIMPLE_ESCAPES[char], index
     if char.isascii() and not char.isalnum():
-        return char, at
-    raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[start:at])
+        return char, index
+    raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[start:index])
 
 
 def _parse_hex(pattern: str, start: int) -> tuple[str, int]:
     r"""`\xhh` or `\x{h...}`."""
-    at = start + 2
-    if pattern[at : at + 1] == "{":
+    index = start + 2
+    if pattern[index : index + 1] == "{":
         return _parse_braced_hex(pattern, start)
-    digits = pattern[at : at + 2]
+    digits = pattern[index : index + 2]
     if len(digits) == 2 and _HEX.issuperset(digits):
-        return chr(int(digits, 16)), at + 2
-    raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[start : at + 2])
+        return chr(int(digits, 16)), index + 2
+    raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[start : index + 2])
 
 
 def _parse_braced_hex(pattern: str, start: int) -> tuple[str, int]:
-    first = at = start + 3
+    first = index = start + 3
     value = 0
-    while at < len(pattern):
-        char = pattern[at]
-        at += 1
-        if char == "}" and at > first + 1:
-            return chr(value), at
+    while index < len(pattern):
+        char = pattern[index]
+        index += 1
+        if char == "}" and index > first + 1:
+            return chr(value), index
         if char not in _HEX:
             break
         value = value * 16 + int(char, 16)
         if value > MAX_CODE_POINT:
             break
-    raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[start:at])
+    raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[start:index])
 
 
 def parse_class_escape(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, int] | None:
@@ -220,15 +220,15 @@ def parse_class_escape(pattern: str, start: int, *, folded: bool) -> tuple[CharS
 
 
 def _parse_unicode(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, int]:
-    at = start + 2
-    if pattern[at : at + 1] == "{":
+    index = start + 2
+    if pattern[index : index + 1] == "{":
         end = pattern.find("}", start)
         if end < 0:
             raise RegexError(ErrorCode.INVALID_RANGE, pattern[start:])
-        name, end = pattern[at + 1 : end], end + 1
+        name, end = pattern[index + 1 : end], end + 1
     else:
-        end = min(at + 1, len(pattern))
-        name = pattern[at:end]
+        end = min(index + 1, len(pattern))
+        name = pattern[index:end]
     negated = pattern[start + 1] == "P"
     if name.startswith("^"):
         negated = not negated
@@ -261,40 +261,40 @@ def _parse_posix(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, in
 
 def parse_class(pattern: str, start: int, *, folded: bool) -> tuple[CharSet, int]:
     """A bracketed class; `start` is at the opening bracket."""
-    at = start + 1
-    negated = pattern.startswith("^", at)
+    index = start + 1
+    negated = pattern.startswith("^", index)
     if negated:
-        at += 1
-    found: list[tuple[int, int]] = []
-    first = at
-    while at == first or not pattern.startswith("]", at):
-        group = _parse_posix(pattern, at, folded=folded)
+        index += 1
+    result: list[tuple[int, int]] = []
+    first = index
+    while index == first or not pattern.startswith("]", index):
+        group = _parse_posix(pattern, index, folded=folded)
         if group is None:
-            group = parse_class_escape(pattern, at, folded=folded)
+            group = parse_class_escape(pattern, index, folded=folded)
         if group is None:
-            low, high, at = _parse_range(pattern, at, start)
-            found.extend(fold(((low, high),)) if folded else ((low, high),))
+            low, high, index = _parse_range(pattern, index, start)
+            result.extend(fold(((low, high),)) if folded else ((low, high),))
         else:
-            found.extend(group[0])
-            at = group[1]
-    chars = normalize(found)
-    return negate(chars) if negated else chars, at + 1
+            result.extend(group[0])
+            index = group[1]
+    chars = normalize(result)
+    return negate(chars) if negated else chars, index + 1
 
 
 def _parse_range(pattern: str, start: int, class_start: int) -> tuple[int, int, int]:
     """`a` or `a-z` inside a class: both ends and the index after; `[a-]` ends with a plain dash."""
-    low, at = _parse_class_char(pattern, start, class_start)
-    if pattern.startswith("-", at) and at + 1 < len(pattern) and pattern[at + 1] != "]":
-        high, at = _parse_class_char(pattern, at + 1, class_start)
+    low, index = _parse_class_char(pattern, start, class_start)
+    if pattern.startswith("-", index) and index + 1 < len(pattern) and pattern[index + 1] != "]":
+        high, index = _parse_class_char(pattern, index + 1, class_start)
         if high < low:
-            raise RegexError(ErrorCode.INVALID_RANGE, pattern[start:at])
-        return ord(low), ord(high), at
-    return ord(low), ord(low), at
+            raise RegexError(ErrorCode.INVALID_RANGE, pattern[start:index])
+        return ord(low), ord(high), index
+    return ord(low), ord(low), index
 
 
-def _parse_class_char(pattern: str, at: int, class_start: int) -> tuple[str, int]:
-    if at == len(pattern):
+def _parse_class_char(pattern: str, index: int, class_start: int) -> tuple[str, int]:
+    if index == len(pattern):
         raise RegexError(ErrorCode.MISSING_BRACKET, pattern[class_start:])
-    if pattern[at] == "\\":
-        return parse_escape(pattern, at)
-    return pattern[at], at + 1
+    if pattern[index] == "\\":
+        return parse_escape(pattern, index)
+    return pattern[index], index + 1

@@ -197,9 +197,9 @@ class Dfa:
         """CHAR, MATCH and undecided ASSERT instructions reached without consuming."""
         program = self.program
         ops = program.op
-        found = {instruction for instruction in starts if ops[instruction] == CHAR}
+        result = {instruction for instruction in starts if ops[instruction] == CHAR}
         seen: set[int] = set()
-        pending = list(starts - found)
+        pending = list(starts - result)
         while pending:
             instruction = pending.pop()
             if instruction in seen:
@@ -208,11 +208,11 @@ class Dfa:
             while (op := ops[instruction]) == PENDING:
                 program.expand(instruction)
             if op in (CHAR, MATCH):
-                found.add(instruction)
+                result.add(instruction)
             elif op == ASSERT:
                 held = holds(program.kind(instruction), before, after)
                 if held is None:
-                    found.add(instruction)
+                    result.add(instruction)
                     self._undecided.add(instruction)
                 elif held:
                     pending.append(program.out[instruction])
@@ -221,7 +221,7 @@ class Dfa:
             elif op == CHOICE:
                 pending.append(program.out[instruction])
                 pending.append(program.number(instruction))
-        return found
+        return result
 
 
 _large: Final[deque[Dfa]] = deque()
@@ -355,11 +355,11 @@ def _times(node: Node) -> tuple[Node, int, int | None]:
 
 
 def _either(branches: list[Node]) -> Node:
-    kept: list[Node] = [branch for branch in branches if not isinstance(branch, Empty)]
-    if not kept:
+    result: list[Node] = [branch for branch in branches if not isinstance(branch, Empty)]
+    if not result:
         return EMPTY
-    node = alternatives(kept)
-    return _repeated(node, 0, 1) if len(kept) < len(branches) else node
+    node = alternatives(result)
+    return _repeated(node, 0, 1) if len(result) < len(branches) else node
 
 
 def _repeated(sub: Node, least: int, most: int | None) -> Node:

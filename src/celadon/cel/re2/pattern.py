@@ -245,8 +245,8 @@ class Pattern:
             return None
         finder = self._find_first
         if len(text) <= finder.limit:
-            found = finder.search(text)
-            return None if found is None else found.span()
+            search = finder.search(text)
+            return None if search is None else search.span()
         start, end, *_ = self._all_spans(text, 1)[0]
         return start, end
 
@@ -260,25 +260,25 @@ class Pattern:
         finder = self._find_next
         if len(text) > finder.limit:
             return [(slots[0], slots[1]) for slots in self._all_spans(text, limit)]
-        found: list[Span] = []
+        result: list[Span] = []
         position = 0
         previous_end = -1
-        while position <= len(text) and len(found) != limit:
+        while position <= len(text) and len(result) != limit:
             match = finder.search(text, position)
             if match is None:
                 break
             start, end = match.span()
             if end != position or start != previous_end:
-                found.append((start, end))
+                result.append((start, end))
             position = position + 1 if end == position else end
             previous_end = end
-        return found
+        return result
 
     def match_groups(self, text: str, position: int = 0) -> list[Span | None] | None:
         """The first match at or after `position`: its span, then one per group, None for groups
         that took no part. None when there is no match."""
-        found = self._all_groups(text, 1, position)
-        return _spans(found[0]) if found else None
+        all_groups = self._all_groups(text, 1, position)
+        return _spans(all_groups[0]) if all_groups else None
 
     def find_all_groups(self, text: str, limit: int = -1) -> list[list[Span | None]]:
         """Find all as `find_all`, each match as `match_groups` has it."""
@@ -310,25 +310,25 @@ class Pattern:
 
     def _all_spans(self, text: str, limit: int) -> list[Slots]:
         finder = self._span_finders.take()
-        found = finder.find_all(text, limit, 0)
+        find_all = finder.find_all(text, limit, 0)
         self._span_finders.put(finder)
-        return found
+        return find_all
 
     def _all_groups(self, text: str, limit: int, position: int) -> list[Slots]:
         finder = self._group_finders.take()
-        found = finder.find_all(text, limit, self.groups, position)
+        find_all = finder.find_all(text, limit, self.groups, position)
         self._group_finders.put(finder)
-        return found
+        return find_all
 
 
 def _occurrences(text: str, part: str, limit: int) -> list[Span]:
     """Return where `part` is, at most so often unless `limit` is negative."""
-    found: list[Span] = []
+    result: list[Span] = []
     start = text.find(part)
-    while start >= 0 and len(found) != limit:
-        found.append((start, start + len(part)))
+    while start >= 0 and len(result) != limit:
+        result.append((start, start + len(part)))
         start = text.find(part, start + len(part))
-    return found
+    return result
 
 
 def _searcher(tree: Node) -> tuple[Strategy, Search]:
@@ -396,9 +396,9 @@ def _automaton(asked: Question) -> Search:
         if text.__class__ is str and len(text) < shortest:
             return False
         automaton = spares.take()
-        found = automaton.search(text)
+        search = automaton.search(text)
         spares.put(automaton)
-        return found
+        return search
 
     return search
 

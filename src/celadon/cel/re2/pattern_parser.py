@@ -513,13 +513,13 @@ class _Parser:
 
     def _flag_group(self) -> None:
         start = self._at
-        at = start + 2
+        index = start + 2
         changes: dict[str, bool] = {}
         value = True
         seen = False
-        while at < len(self._pattern):
-            char = self._pattern[at]
-            at += 1
+        while index < len(self._pattern):
+            char = self._pattern[index]
+            index += 1
             if char in "imsU":
                 changes[char] = value
                 seen = True
@@ -530,22 +530,22 @@ class _Parser:
                 if char == ":":
                     self._open(capturing=False)
                 self._flags = _changed(self._flags, changes)
-                self._at = at
+                self._at = index
                 return
             else:
                 break
-        raise RegexError(ErrorCode.INVALID_PERL, self._pattern[start:at])
+        raise RegexError(ErrorCode.INVALID_PERL, self._pattern[start:index])
 
     # Escapes.
 
     def _escape(self) -> None:
-        pattern, at = self._pattern, self._at
-        letter = pattern[at + 1 : at + 2]
+        pattern, index = self._pattern, self._at
+        letter = pattern[index + 1 : index + 2]
         if letter == "C":
-            raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[at : at + 2])
+            raise RegexError(ErrorCode.INVALID_ESCAPE, pattern[index : index + 2])
         if letter == "Q":
-            end = pattern.find("\\E", at + 2)
-            text = pattern[at + 2 :] if end < 0 else pattern[at + 2 : end]
+            end = pattern.find("\\E", index + 2)
+            text = pattern[index + 2 :] if end < 0 else pattern[index + 2 : end]
             self._at = len(pattern) if end < 0 else end + 2
             if text:
                 self._literal_run(text)
@@ -554,12 +554,12 @@ class _Parser:
             self._at += 2
             self._new(Assertion(_ESCAPED_ASSERTIONS[letter]))
             return
-        group = parse_class_escape(pattern, at, folded=self._flags.fold)
+        group = parse_class_escape(pattern, index, folded=self._flags.fold)
         if group is not None:
             self._at = group[1]
             self._new(Chars(group[0]))
         else:
-            char, self._at = parse_escape(pattern, at)
+            char, self._at = parse_escape(pattern, index)
             self._literal_run(char)
 
     # Concatenation and alternation.

@@ -154,14 +154,14 @@ def _unpack(packed: str) -> str:
 
 
 def _ranges(text: str) -> tuple[tuple[int, int], ...]:
-    found = []
+    result = []
     end = 0
     for item in text.split():
         start, _, length = item.partition("-")
         low = end + int(start, 16)
         end = low + int(length or "0", 16)
-        found.append((low, end))
-    return tuple(found)
+        result.append((low, end))
+    return tuple(result)
 
 
 def _named_ranges(packed: str) -> dict[str, tuple[tuple[int, int], ...]]:

@@ -270,7 +270,7 @@ def _container(value: Sequence[Value] | Mapping[Any, Any], known: dict[int, str]
     if isinstance(value, Mapping):
         entries = (f"{_notation(k, known)}: {_notation(v, known)}" for k, v in value.items())
         return f"{{{written(entries)}}}"
-    return f"[{written(_notation(one, known) for one in value)}]"
+    return f"[{written(_notation(item, known) for item in value)}]"
 
 
 def _number(value: int | float) -> str:
@@ -452,8 +452,8 @@ def _timestamp(fields: Fields) -> object:
 
 def _value(fields: Fields) -> Any:
     """At most one field is set; none, or `null_value`, is null."""
-    given = {name: value for name, value in fields.items() if name != "null_value"}
-    return next(iter(given.values())) if given else None
+    data = {name: value for name, value in fields.items() if name != "null_value"}
+    return next(iter(data.values())) if data else None
 
 
 def _any(fields: Fields) -> object:

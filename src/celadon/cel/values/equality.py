@@ -152,13 +152,13 @@ def _is_surely_itself(whole: Any) -> bool:
     unwatched = _MOST_OF_JSON
     seen: set[int] = set()
     while pending:
-        one = pending.pop()
+        pop = pending.pop()
         unwatched -= 1
         if unwatched < 0:
-            if id(one) in seen:
+            if id(pop) in seen:
                 continue
-            seen.add(id(one))
-        for x in one.values() if one.__class__ is dict else one:
+            seen.add(id(pop))
+        for x in pop.values() if pop.__class__ is dict else pop:
             kind = x.__class__
             if kind is dict or kind is list:
                 pending.append(x)
@@ -368,7 +368,7 @@ class _CommonKeys:
         self._levels -= 1
         key: Hashable
         if kind is dict:
-            key = "map", frozenset((self.of(one), self.of(other)) for one, other in value.items())
+            key = "map", frozenset((self.of(key), self.of(other)) for key, other in value.items())
         else:
             key = "list", tuple(map(self.of, value))
         self._levels += 1

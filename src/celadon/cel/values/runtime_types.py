@@ -230,9 +230,9 @@ def type_name(value: object) -> str:
 
 def go_name(value: object) -> str:
     """Return what Go's `%T` prints: `types.Int`, `*types.baseList`."""
-    found = _GO_NAMES.get(value.__class__)
-    if found is not None:
-        return found
+    result = _GO_NAMES.get(value.__class__)
+    if result is not None:
+        return result
     if isinstance(value, Opaque):
         return value.go_name
     return "*types.baseList" if isinstance(value, TypedList) else "*types.baseMap"
@@ -280,8 +280,8 @@ def _anything(value: object) -> bool:
     return True
 
 
-def _class_guard(wanted: type) -> Guard:
-    return lambda value: value.__class__ is wanted
+def _class_guard(expected: type) -> Guard:
+    return lambda value: value.__class__ is expected
 
 
 def _name_guard(name: str) -> Guard:
@@ -351,8 +351,8 @@ def _displayed(value: Value, known: dict[int, str]) -> str:
         case Type():
             return str(value)
         case Optional():
-            shown = "" if value is NONE else _displayed(value.value, known)
-            return "optional.none()" if value is NONE else f"optional({shown})"
+            message = "" if value is NONE else _displayed(value.value, known)
+            return "optional.none()" if value is NONE else f"optional({message})"
         case Opaque():
             return value.display()
         case _:
@@ -364,7 +364,7 @@ def _displayed(value: Value, known: dict[int, str]) -> str:
 
 def _container(value: Any, known: dict[int, str]) -> str:
     if isinstance(value, list):
-        return f"[{written(_displayed(one, known) for one in value)}]"
+        return f"[{written(_displayed(item, known) for item in value)}]"
     pairs = (f"{_displayed(k, known)}: {_displayed(v, known)}" for k, v in value.items())
     return f"{{{written(pairs)}}}"
 

@@ -55,14 +55,14 @@ def too_long() -> EvaluationError:
 def written(parts: Iterable[str], separator: str = ", ") -> str:
     """The parts of a list or map one after another, up to `MAX_WRITTEN` characters. Raises
     EvaluationError."""
-    kept: list[str] = []
+    result: list[str] = []
     left = MAX_WRITTEN
     for part in parts:
         left -= len(part) + len(separator)
         if left < 0:
             raise too_long()
-        kept.append(part)
-    return separator.join(kept)
+        result.append(part)
+    return separator.join(result)
 
 
 def utf8(s: str) -> bytes:
@@ -243,8 +243,8 @@ Piece = str | Clause | Broken
 def parse(text: str) -> tuple[Piece, ...]:
     """Literal pieces and clauses; the first broken clause ends the tuple."""
     pieces: list[Piece] = []
-    for found in _PIECE.finditer(text):
-        piece = _piece(found)
+    for item in _PIECE.finditer(text):
+        piece = _piece(item)
         pieces.append(piece)
         if isinstance(piece, Broken):
             break
@@ -284,8 +284,8 @@ def _clause(verb: str, precision: int | None) -> Piece:
     if verb in VERBS:
         return Clause(verb, precision)
     # cel-go looks at bytes: of another character it shows the first one
-    shown = chr(utf8(verb)[0])
-    return _unparsable(f'unrecognized formatting clause "{shown}"')
+    text = chr(utf8(verb)[0])
+    return _unparsable(f'unrecognized formatting clause "{text}"')
 
 
 def _unparsable(reason: str) -> Broken:

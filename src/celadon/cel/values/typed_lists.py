@@ -105,8 +105,8 @@ class JoinedList(TypedList):
             else:
                 yield part
 
-    def __contains__(self, wanted: object) -> bool:
-        return any(wanted in leaf for leaf in self._leaves())
+    def __contains__(self, expected: object) -> bool:
+        return any(expected in leaf for leaf in self._leaves())
 
     def matches(self, other: list[Any]) -> bool:
         """The same elements in the same order."""
@@ -227,14 +227,14 @@ class SetList(TypedList):
 
     def matches(self, other: list[object]) -> bool:
         """The same items in any order."""
-        return len(self) == len(other) and all(_has(self, one) for one in other)
+        return len(self) == len(other) and all(_has(self, item) for item in other)
 
     def __add__(self, other: list[Any]) -> SetList:
-        made = SetList(self)
-        for one in other:
-            if not _has(made, one):
-                made.append(one)
-        return made
+        set_list = SetList(self)
+        for item in other:
+            if not _has(set_list, item):
+                set_list.append(item)
+        return set_list
 
 
 class MapList(TypedList):
@@ -250,26 +250,26 @@ class MapList(TypedList):
         """Items with equal keys are equal, in any order."""
         if len(self) != len(other):
             return False
-        for one in other:
-            at = self._position(one)
-            if at is None or not _equal(self[at], one):
+        for item in other:
+            at = self._position(item)
+            if at is None or not _equal(self[at], item):
                 return False
         return True
 
     def __add__(self, other: list[Any]) -> MapList:
-        made = MapList(self, self.keys)
-        for one in other:
-            at = made._position(one)
+        map_list = MapList(self, self.keys)
+        for item in other:
+            at = map_list._position(item)
             if at is None:
-                made.append(one)
+                map_list.append(item)
             else:
-                made[at] = one
-        return made
+                map_list[at] = item
+        return map_list
 
     def _position(self, item: object) -> int | None:
-        wanted = self._key(item)
-        for i, one in enumerate(self):
-            if self._key(one) == wanted:
+        key = self._key(item)
+        for i, element in enumerate(self):
+            if self._key(element) == key:
                 return i
         return None
 
@@ -282,8 +282,8 @@ LIST_CLASSES: Final[frozenset[type[list[Value]]]] = frozenset({list, SetList, Ma
 """All there are, for tables and for code in which `is_list` would be slow."""
 
 
-def _has(items: list[Value], wanted: object) -> bool:
-    return any(_equal(one, wanted) for one in items)
+def _has(items: list[Value], expected: object) -> bool:
+    return any(_equal(item, expected) for item in items)
 
 
 def _equal(a: object, b: object) -> bool:

@@ -111,14 +111,18 @@ class Piece(NamedTuple):
 
 def read_pieces(text: Text, first_line: int = 1) -> Iterator[Piece | Problem]:
     """The objects of a text that has to be read as a whole."""
-    for found in _documents(DocumentReader(), text, first_line):
-        yield found if isinstance(found, Problem) else Piece(text.file, 0, b"", document=found)
+    for document in _documents(DocumentReader(), text, first_line):
+        yield (
+            document
+            if isinstance(document, Problem)
+            else Piece(text.file, 0, b"", document=document)
+        )
 
 
 def _documents(reader: DocumentReader, text: Text, first_line: int) -> Iterator[Document | Problem]:
-    for found in reader.read(text, first_line):
-        problem = None if isinstance(found, Problem) else shape_problem(found)
-        yield found if problem is None else problem
+    for item in reader.read(text, first_line):
+        problem = None if isinstance(item, Problem) else shape_problem(item)
+        yield item if problem is None else problem
 
 
 class AnyPiece(Protocol):
@@ -187,7 +191,7 @@ def is_sound_metadata(metadata: object) -> bool:
             return False
     labels = metadata.get("labels")
     return labels is None or (
-        isinstance(labels, dict) and all(isinstance(one, str) for one in labels.values())
+        isinstance(labels, dict) and all(isinstance(label, str) for label in labels.values())
     )
 
 
@@ -390,17 +394,17 @@ class _Texts:
             raise TooLarge(
                 f"the object at line {self.line} is larger than {MAX_LIST_CHARACTERS >> 20} MiB"
             )
-        found = self.stream.read(CHUNK)
-        self.data += found
-        self.ended = not found
+        read = self.stream.read(CHUNK)
+        self.data += read
+        self.ended = not read
         return not self.ended
 
     def take(self, size: int) -> tuple[int, bytes]:
         """Takes what comes first; with its line."""
-        taken, self.data = self.data[:size], self.data[size:]
+        data, self.data = self.data[:size], self.data[size:]
         line = self.line
-        self.line += taken.count(b"\n")
-        return line, taken
+        self.line += data.count(b"\n")
+        return line, data
 
 
 def _json_items(
@@ -411,13 +415,13 @@ def _json_items(
     while more:
         more = texts.more()
         pieces, taken, line = [], 0, texts.line
-        for found in _JSON_ITEM_END.finditer(texts.data):
-            text = texts.data[taken : found.end()]
+        for item in _JSON_ITEM_END.finditer(texts.data):
+            text = texts.data[taken : item.end()]
             # What separates items belongs to the list.
             end = text.rstrip(b",\r\n")
             pieces.append(Piece(file, line, end))
             line += text.count(b"\n")
-            taken = found.end()
+            taken = item.end()
         texts.take(taken)
         if pieces:
             yield PieceBlock(tuple(pieces), position())
@@ -435,7 +439,7 @@ def _yaml_items(
         more = texts.more()
         end = _YAML_END.search(texts.data)
         limit = len(texts.data) if end is None else end.start()
-        starts = [one.start() for one in _YAML_ITEM.finditer(texts.data, 0, limit)]
+        starts = [item.start() for item in _YAML_ITEM.finditer(texts.data, 0, limit)]
         # The last item goes on, unless something else follows it.
         bounds = [*starts, limit] if end is not None or not more else starts
         taken = 0

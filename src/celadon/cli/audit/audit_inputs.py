@@ -96,7 +96,7 @@ class _ParamRefs:
         if metadata.name(value) in self.names:
             return True
         labels = metadata.labels(value)
-        return any(one is None or one.matches(labels) for one in self.selectors)
+        return any(selector is None or selector.matches(labels) for selector in self.selectors)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,12 @@ def lookups_of(sets: PolicySets) -> Lookups:
     """Return what these policies may look up."""
     namespaces = Sightings.wanted(sets).wants_namespaces
     kinds = {GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"), _NAMESPACE}
-    kinds.update(one.gvk.group_kind for one in known_resources() if one.gvr in LOOKED_UP - {NODES})
-    if any(_asks_authorizer(one.value) for one in sets.validating.policies.values()):
+    kinds.update(
+        known_resource.gvk.group_kind
+        for known_resource in known_resources()
+        if known_resource.gvr in LOOKED_UP - {NODES}
+    )
+    if any(_asks_authorizer(policy.value) for policy in sets.validating.policies.values()):
         kinds.update(_ROLES)
     return Lookups(frozenset(kinds), _params(sets.validating), namespaces)
 
@@ -149,12 +153,12 @@ def _params(policies: PolicySet) -> dict[GroupKind, _ParamRefs]:
     selectors: dict[GroupKind, list[LabelSelector | None]] = {}
     for placed in policies.bindings.values():
         policy = policies.policies.get(placed.value.spec.policy_name)
-        wanted = policy.value.spec.param_kind if policy is not None else None
+        param_kind = policy.value.spec.param_kind if policy is not None else None
         ref = placed.value.spec.param_ref
-        if wanted is None or ref is None:
+        if param_kind is None or ref is None:
             continue
-        group, slash, _ = wanted.api_version.rpartition("/")
-        kind = GroupKind(group if slash else "", wanted.kind)
+        group, slash, _ = param_kind.api_version.rpartition("/")
+        kind = GroupKind(group if slash else "", param_kind.kind)
         names.setdefault(kind, set())
         selectors.setdefault(kind, [])
         if ref.name:
@@ -171,17 +175,17 @@ def _compiled(selector: Any) -> LabelSelector | None:  # noqa: ANN401 - JSON
         return None
 
 
-def looked_up(blocks: Iterable[Block], wanted: Lookups) -> Iterator[Document | Problem]:
+def looked_up(blocks: Iterable[Block], lookups: Lookups) -> Iterator[Document | Problem]:
     """The objects of a source that are wanted; what cannot be read is said when it is judged."""
-    words = wanted.words
+    words = lookups.words
     reader = DocumentReader()
     for block in blocks:
         if not block.mentions(words):
             continue
         for piece in block.pieces():
-            if not isinstance(piece, Problem) and wanted.may_be(piece):
+            if not isinstance(piece, Problem) and lookups.may_be(piece):
                 for document in piece.documents(reader):
-                    if isinstance(document, Document) and wanted.wants(document.value):
+                    if isinstance(document, Document) and lookups.wants(document.value):
                         yield document
 
 
@@ -243,8 +247,8 @@ _TAR_MAGIC: Final = (257, b"ustar")
 
 def is_tar(begin: bytes) -> bool:
     """Return whether the first bytes of a file, unpacked, are those of a tar archive."""
-    at, magic = _TAR_MAGIC
-    return begin[at : at + len(magic)] == magic
+    index, magic = _TAR_MAGIC
+    return begin[index : index + len(magic)] == magic
 
 
 class _BoundedHeaders:
@@ -273,7 +277,7 @@ def archive_blocks(file: str, stream: BinaryIO, position: Position) -> Iterator[
     """The objects of a backup; `stream` is the archive, unpacked. What is wrong with it ends it."""
     pieces: list[Piece | Problem] = []
     size = 0
-    found = False
+    false = False
     try:
         bounded = _BoundedHeaders(stream)
         with tarfile.open(fileobj=cast(BinaryIO, bounded), mode="r|") as archive:
@@ -287,7 +291,7 @@ def archive_blocks(file: str, stream: BinaryIO, position: Position) -> Iterator[
                 piece = _piece(file, archive, member)
                 if piece is None:
                     continue
-                found = True
+                false = True
                 pieces.append(piece)
                 size += member.size
                 if len(pieces) == _MEMBERS or size >= _BLOCK_BYTES:
@@ -301,12 +305,12 @@ def archive_blocks(file: str, stream: BinaryIO, position: Position) -> Iterator[
         OverflowError,
         RecursionError,
     ) as error:
-        why = str(error).lower()
-        if why == "unexpected end of data":  # what `tarfile` says of it since Python 3.14
-            why = _CUT_SHORT
-        pieces.append(Problem(file, 0, f"cannot be read as a backup: {why}"))
+        reason = str(error).lower()
+        if reason == "unexpected end of data":  # what `tarfile` says of it since Python 3.14
+            reason = _CUT_SHORT
+        pieces.append(Problem(file, 0, f"cannot be read as a backup: {reason}"))
     else:
-        if not found:
+        if not false:
             pieces.append(
                 Problem(file, 0, "no backup: it has no `resources/RESOURCE/...` with JSON files")
             )
@@ -363,10 +367,10 @@ class _Copy(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        found = os.pread(self._descriptor, len(buffer), self._at)
-        buffer[: len(found)] = found
-        self._at += len(found)
-        return len(found)
+        pread = os.pread(self._descriptor, len(buffer), self._at)
+        buffer[: len(pread)] = pread
+        self._at += len(pread)
+        return len(pread)
 
     def tell(self) -> int:
         return self._at
@@ -381,30 +385,30 @@ class Inputs:
     @property
     def total(self) -> int:
         """In bytes, as they lie on the disk."""
-        return sum(one.size for one in self.inputs if not isinstance(one, Problem))
+        return sum(item.size for item in self.inputs if not isinstance(item, Problem))
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """Return what is known not to be among the blocks."""
-        found = (one.notices for one in self.inputs if isinstance(one, SnapshotObjects))
-        return tuple(itertools.chain.from_iterable(found))
+        inputs = (item.notices for item in self.inputs if isinstance(item, SnapshotObjects))
+        return tuple(itertools.chain.from_iterable(inputs))
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, the same ones each time."""
         before = 0
-        for one in self.inputs:
-            yield from input_blocks(one, before)
-            before += 0 if isinstance(one, Problem) else one.size
+        for item in self.inputs:
+            yield from input_blocks(item, before)
+            before += 0 if isinstance(item, Problem) else item.size
 
 
-def input_blocks(one: Input | SnapshotObjects | Problem, before: int = 0) -> Iterator[Block]:
+def input_blocks(problem: Input | SnapshotObjects | Problem, before: int = 0) -> Iterator[Block]:
     """The blocks of one input; `before` are the bytes of those before it."""
-    if isinstance(one, Problem):
-        yield PieceBlock((one,), before)
-    elif isinstance(one, SnapshotObjects):
-        yield from one.blocks(before)
+    if isinstance(problem, Problem):
+        yield PieceBlock((problem,), before)
+    elif isinstance(problem, SnapshotObjects):
+        yield from problem.blocks(before)
     else:
-        for block in _blocks(one, before):
+        for block in _blocks(problem, before):
             yield PieceBlock((block,), before) if isinstance(block, Problem) else block
 
 
@@ -414,16 +418,16 @@ def given_inputs(
     """Return what the arguments mean, then snapshots of etcd with objects under the prefix.
     Standard input and pipes are read now, and snapshots looked through."""
     files = _all(arguments)
-    return Inputs((*files, *(snapshot_objects(one, prefix) for one in snapshots)))
+    return Inputs((*files, *(snapshot_objects(snapshot, prefix) for snapshot in snapshots)))
 
 
 def _all(arguments: Sequence[str]) -> Iterator[Input | Problem]:
     for remote, together in itertools.groupby(arguments, is_address):
         if not remote:
-            yield from (_input(one) for one in expand_paths(list(together)))
+            yield from (_input(expand_path) for expand_path in expand_paths(list(together)))
             continue
-        for one in stored(together):
-            yield one if isinstance(one, Problem) else Input(*one)
+        for item in stored(together):
+            yield item if isinstance(item, Problem) else Input(*item)
 
 
 def _input(found: str | Problem) -> Input | Problem:
@@ -506,10 +510,10 @@ def _below(address: str) -> Iterator[tuple[str, int] | Problem]:
     import fsspec  # late: an extra
 
     store, path = fsspec.core.url_to_fs(address)
-    found = sorted(store.find(path, detail=True).items())
-    if not found:
+    find = sorted(store.find(path, detail=True).items())
+    if not find:
         yield Problem(address, 0, "there is nothing at this address")
-    for name, about in found:
+    for name, about in find:
         yield store.unstrip_protocol(name), int(about["size"])
 
 
@@ -558,23 +562,23 @@ def looked_up_in(survey: Survey, given: tuple[Document, ...], settings: AuditSet
         documents, settings.user, settings.now, settings.version, defaulting=settings.defaulting
     )
     objects, problems = given_objects(documents, prepare)
-    existing = (*survey.objects, *(one.value for one in documents))
+    existing = (*survey.objects, *(document.value for document in documents))
     return LookedUp(existing, (*survey.objects, *objects), tuple(problems), prepare)
 
 
-def source_world(survey: Survey, found: LookedUp) -> ObjectWorld:
+def source_world(survey: Survey, up: LookedUp) -> ObjectWorld:
     """Return the world of a source, in which policies look up what was found there."""
-    return ObjectWorld(found.objects, implicit_namespaces=True, catalog=survey.catalog)
+    return ObjectWorld(up.objects, implicit_namespaces=True, catalog=survey.catalog)
 
 
 def source_auditor(
-    world: ObjectWorld, found: LookedUp, sets: PolicySets, engine: Engine, settings: AuditSettings
+    world: ObjectWorld, up: LookedUp, sets: PolicySets, engine: Engine, settings: AuditSettings
 ) -> ObjectAuditor:
     """Ready to audit the objects of a source."""
     return ObjectAuditor(
         engine,
         world,
-        found.prepare,
+        up.prepare,
         sets.validating,
         settings,
         wants_namespaces=lookups_of(sets).namespaces,

@@ -167,9 +167,9 @@ class Findings:
             tally.count(against.get(policy))
         whole: Against | None = None
         if against:
-            found = against.values()
-            effects = set().union(*(one.effects for one in found))
-            whole = Against(effects, any(one.error for one in found))
+            view = against.values()
+            effects = set().union(*(against.effects for against in view))
+            whole = Against(effects, any(against.error for against in view))
         self.total.count(whole)
         if group:
             self.groups.setdefault(group, Tally()).count(whole)
@@ -247,7 +247,7 @@ class AuditReport:
 
     def without(self, silence: Silence) -> AuditReport:
         """Return the report without the notices of a kind."""
-        notices = tuple(one for one in self.notices if one.silence is not silence)
+        notices = tuple(notice for notice in self.notices if notice.silence is not silence)
         return replace(self, notices=notices)
 
     @property
@@ -319,28 +319,30 @@ class FleetReport:
     @property
     def objects(self) -> int:
         """In all sources."""
-        return sum(one.objects for _, one in self.sources)
+        return sum(source.objects for _, source in self.sources)
 
     @property
     def found(self) -> int:
         """Violations in all sources."""
-        return sum(one.found for _, one in self.sources)
+        return sum(source.found for _, source in self.sources)
 
     @property
     def total(self) -> Tally:
         """Return the total of all objects."""
-        return _sum(one.total for _, one in self.sources)
+        return _sum(source.total for _, source in self.sources)
 
     @property
     def policies(self) -> tuple[tuple[str, Tally], ...]:
         """Return the policies by name, over all sources."""
-        return _summed((one.name, one.tally) for _, own in self.sources for one in own.policies)
+        return _summed(
+            (policy.name, policy.tally) for _, source in self.sources for policy in source.policies
+        )
 
     @property
     def groups(self) -> tuple[tuple[str, Tally], ...]:
         """Return what `--summary-by` asked for, those with most violations first."""
-        found = _summed(one for _, own in self.sources for one in own.groups)
-        return tuple(sorted(found, key=lambda one: (-one[1].violating, one[0])))
+        summed = _summed(group for _, source in self.sources for group in source.groups)
+        return tuple(sorted(summed, key=lambda one: (-one[1].violating, one[0])))
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -348,12 +350,13 @@ class FleetReport:
         for instance. What is so in one source is in its own report."""
         if not self.sources:
             return ()
-        said = [
-            {(one.silence, one.message) for one in report.notices} for _, report in self.sources
+        sources = [
+            {(notice.silence, notice.message) for notice in report.notices}
+            for _, report in self.sources
         ]
-        everywhere = set.intersection(*said)
+        everywhere = set.intersection(*sources)
         first = self.sources[0][1].notices
-        return tuple(one for one in first if (one.silence, one.message) in everywhere)
+        return tuple(notice for notice in first if (notice.silence, notice.message) in everywhere)
 
     @property
     def all_problems(self) -> tuple[Problem, ...]:
@@ -368,23 +371,23 @@ class FleetReport:
     @property
     def exit(self) -> Exit:
         """The worst of what happened anywhere."""
-        ends = {one.exit for _, one in self.sources}
+        ends = {source.exit for _, source in self.sources}
         if self.problems:
             ends.add(Exit.USAGE)
         if self.strict and self.notices:
             ends.add(Exit.POLICY)
-        return next((one for one in _WORST_FIRST if one in ends), Exit.OK)
+        return next((item for item in _WORST_FIRST if item in ends), Exit.OK)
 
 
 def _summed(tallies: Iterable[tuple[str, Tally]]) -> tuple[tuple[str, Tally], ...]:
-    found: dict[str, Tally] = {}
+    result: dict[str, Tally] = {}
     for name, tally in tallies:
-        found.setdefault(name, Tally()).add(tally)
-    return tuple(found.items())
+        result.setdefault(name, Tally()).add(tally)
+    return tuple(result.items())
 
 
 def _sum(tallies: Iterable[Tally]) -> Tally:
     whole = Tally()
-    for one in tallies:
-        whole.add(one)
+    for tally in tallies:
+        whole.add(tally)
     return whole

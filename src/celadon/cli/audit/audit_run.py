@@ -111,19 +111,19 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> audit_report.AuditReport:
     """Audits what is in files."""
     settings, sets = audit.settings, audit.sets
     found = looked_up(inputs.blocks(), lookups_of(sets))
-    documents = tuple(one for one in found if isinstance(one, Document))
+    documents = tuple(element for element in found if isinstance(element, Document))
     engine = validating_engine(sets.validating, settings.version)
     survey = Survey(documents)
     source = looked_up_in(survey, audit.given, settings)
     findings = audit_report.Findings(problems=[*audit.manifests.problems, *source.problems])
-    findings.ignored.update((one.message, one) for one in inputs.notices)
+    findings.ignored.update((notice.message, notice) for notice in inputs.notices)
     workers = possible_workers(settings.jobs)
     total = inputs.total
     with converting(source_world(survey, source), settings.conversions, settings.version) as world:
         auditor = source_auditor(world, source, sets, engine, settings)
-        for one in audited_in_order(inputs.blocks, auditor.block, workers):
-            take(audit, findings, one)
-            audit.step(findings.objects, one.read_bytes / total if total else 1.0)
+        for item in audited_in_order(inputs.blocks, auditor.block, workers):
+            take(audit, findings, item)
+            audit.step(findings.objects, item.read_bytes / total if total else 1.0)
     return finished(audit, findings, source.existing)
 
 
@@ -151,7 +151,7 @@ def finished(
     return audit_report.report_of(
         findings,
         tuple(_policies(policies, findings)),
-        tuple(error for one in audit.sets.all for error in one.errors),
+        tuple(error for policy_set in audit.sets.all for error in policy_set.errors),
         notices,
         operation=audit.settings.operation.value,
         summary_by=audit.settings.summary_by,
@@ -166,15 +166,17 @@ def _policies(
 ) -> Iterator[audit_report.AuditedPolicy]:
     for name in sorted(policies.policies):
         bindings = [
-            one.value for one in policies.bindings.values() if one.value.spec.policy_name == name
+            binding.value
+            for binding in policies.bindings.values()
+            if binding.value.spec.policy_name == name
         ]
         actions = dict.fromkeys(
-            action for one in bindings for action in one.spec.validation_actions
+            action for binding in bindings for action in binding.spec.validation_actions
         )
         yield audit_report.AuditedPolicy(
             name,
             policies.policies[name].place(),
-            tuple(sorted(one.name for one in bindings)),
+            tuple(sorted(binding.name for binding in bindings)),
             tuple(actions),
             findings.policies.get(name, audit_report.Tally()),
         )
@@ -279,7 +281,9 @@ class ApiUses:
         for use in dict.fromkeys((ApiUse(gvk, STORED if stored else WRITTEN), *_named(value))):
             self.note(use, place, title)
         if metadata.is_definition(value):
-            versions = {one.get("name") for one in _dict(value.get("spec")).get("versions") or ()}
+            versions = {
+                version.get("name") for version in _dict(value.get("spec")).get("versions") or ()
+            }
             stored_in = _dict(value.get("status")).get("storedVersions") or ()
             for version in stored_in:
                 if versions and version not in versions:
@@ -315,8 +319,8 @@ def _dict(value: object) -> JsonObject:
 def uses_of_inputs(inputs: Inputs, jobs: int) -> ApiUses:
     """Return the uses of all objects of files."""
     uses = ApiUses()
-    for one in audited_in_order(inputs.blocks, _uses_of_block, possible_workers(jobs)):
-        uses.add(one)
+    for item in audited_in_order(inputs.blocks, _uses_of_block, possible_workers(jobs)):
+        uses.add(item)
     return uses
 
 
@@ -326,9 +330,9 @@ def _uses_of_block(block: Block) -> ApiUses:
         if isinstance(piece, Problem):
             continue
         stored = isinstance(piece, StoredPiece)
-        for found in piece.objects(reader):
-            if not isinstance(found, Problem):
-                uses.note_object(found.value, found.place, stored=stored)
+        for item in piece.objects(reader):
+            if not isinstance(item, Problem):
+                uses.note_object(item.value, item.place, stored=stored)
             elif stored:
                 _note_head(uses, piece)
     return uses
@@ -380,15 +384,15 @@ def compared_audit(
             reports.append(audited(release, emit))
             for use in uses.counts:
                 _say_version(differences, release, use, uses)
-        for key, found in violations.items():
-            about = found[0].object
-            differences.say(key, about.place, about.title, release, _answer(found), _FINE)
+        for key, violation in violations.items():
+            about = violation[0].object
+            differences.say(key, about.place, about.title, release, _answer(violation), _FINE)
         for error in reports[-1].policy_errors:
             differences.refuse_policy(release, error)
     return upgrade_report.UpgradeReport(
         tuple(releases),
-        max(uses.objects, *(one.objects for one in reports)),
-        max(len([one for one in report.policies if one.bindings]) for report in reports),
+        max(uses.objects, *(report.objects for report in reports)),
+        max(len([policy for policy in report.policies if policy.bindings]) for report in reports),
         tuple(differences.all()),
         tuple(dict.fromkeys((*problems, *_common_problems(reports)))),
         strict=reports[0].strict,
@@ -402,16 +406,22 @@ def compared_audit(
 def _common_problems(reports: Sequence[audit_report.AuditReport]) -> Iterator[Problem]:
     """Inputs that no release can read, and defects of ours. What only some can read is said of its
     version."""
-    common = set.intersection(*(set(one.problems) for one in reports))
+    common = set.intersection(*(set(report.problems) for report in reports))
     for report in reports:
-        yield from (one for one in report.problems if one in common or one.is_internal)
+        yield from (
+            problem for problem in report.problems if problem in common or problem.is_internal
+        )
 
 
 def _answer(violations: Sequence[audit_report.Violation]) -> upgrade_report.Answer:
     """The strongest of what policies and plugins have against an object."""
-    effects = [one.effect for one in violations]
-    effect = next(one for one in _WORDS if one in effects)
-    texts = [f"{one.policy}: {one.message}" for one in violations if one.effect == effect]
+    effects = [violation.effect for violation in violations]
+    effect = next(word for word in _WORDS if word in effects)
+    texts = [
+        f"{violation.policy}: {violation.message}"
+        for violation in violations
+        if violation.effect == effect
+    ]
     refused = effect == audit_report.DENY
     return upgrade_report.Answer(
         _WORDS[effect],
@@ -427,13 +437,13 @@ def _say_version(
     place, title = uses.first[use]
     count = uses.counts[use]
     names = f"`{title}`" if count == 1 else f"{count} objects, first `{title}`"
-    what = {
+    subject = {
         STORED: "stored",
         WRITTEN: "written",
         APPLIED: "last applied",
         MANAGED: f"managed by `{use.manager}`",
     }[use.by]
-    title = f"{use.gvk.kind} {what} in {use.gvk.api_version} ({names})"
+    title = f"{use.gvk.kind} {subject} in {use.gvk.api_version} ({names})"
     answer = _stored(use.gvk) if use.by == STORED else _served(use)
     differences.say(use, place, title, release, answer, answer)
 

@@ -90,8 +90,11 @@ def listed_resources(catalog: Catalog) -> Iterator[Resource]:
     taken: set[tuple[str, str]] = set()
     for resource in catalog:
         group, _, name = resource.gvr
-        others = {(one.group, one.resource) for one, _ in catalog.equivalents(resource.gvr)}
-        if "list" in resource.verbs and not taken.intersection({(group, name), *others}):
+        equivalents = {
+            (equivalent.group, equivalent.resource)
+            for equivalent, _ in catalog.equivalents(resource.gvr)
+        }
+        if "list" in resource.verbs and not taken.intersection({(group, name), *equivalents}):
             taken.add((group, name))
             yield resource
 
@@ -127,7 +130,7 @@ async def pages(
             more = (refusal.status.get("metadata") or {}).get("continue") or ""
             most_idle = IDLE_PAGES + read
             continue
-        fresh = [one for one in page.items if _key(one) > last]
+        fresh = [item for item in page.items if _key(item) > last]
         last = max([last, *map(_key, page.items)])
         more = page.more
         yield fresh, Mark(more, last)
@@ -202,12 +205,14 @@ class ClusterCopy:
             return None
         start, size = self._places[key]
         self._file.seek(start)
-        kept = json.loads(self._file.read(size))
-        return Page(kept["items"], kept["more"], kept["revision"], kept["remaining"], kept["size"])
+        loads = json.loads(self._file.read(size))
+        return Page(
+            loads["items"], loads["more"], loads["revision"], loads["remaining"], loads["size"]
+        )
 
     def keep(self, key: _Key, page: Page) -> None:
         """Keep the page for the next who asks."""
-        kept = {
+        result = {
             "items": page.items,
             "more": page.more,
             "revision": page.revision,
@@ -215,7 +220,7 @@ class ClusterCopy:
             "size": page.size,
         }
         start = self._file.seek(0, 2)
-        self._places[key] = start, self._file.write(json.dumps(kept).encode())
+        self._places[key] = start, self._file.write(json.dumps(result).encode())
 
 
 class CopyingClient(ClusterClient):
@@ -313,33 +318,37 @@ async def _audited(
         resources = concerned_resources(auditor, survey)
         total = sum([await counted(client, resource) for resource in resources])
         for resource in resources:
-            async for one in audited_pages(client, resource, auditor, memory):
-                take(audit, findings, one)
+            async for audited_page in audited_pages(client, resource, auditor, memory):
+                take(audit, findings, audited_page)
                 audit.step(findings.objects, min(1.0, findings.objects / total) if total else 0.0)
     if not findings.problems:
         memory.forget()
     return finished(audit, findings, source.existing)
 
 
-async def surveyed_cluster(client: ClusterClient, wanted: Lookups) -> tuple[Survey, list[Problem]]:
+async def surveyed_cluster(client: ClusterClient, lookups: Lookups) -> tuple[Survey, list[Problem]]:
     """Return what a cluster serves, and what policies may look up there. Raises ClusterError."""
     catalog = cluster_catalog(await discover(client), [])
-    kinds = wanted.kinds.union(wanted.params)
-    found: list[JsonDict] = []
+    kinds = lookups.kinds.union(lookups.params)
+    result: list[JsonDict] = []
     problems: list[Problem] = []
     for resource in listed_resources(catalog):
         if resource.gvk.group_kind in kinds:
             async for page, _ in _pages(client, resource, problems):
-                found += filter(wanted.wants, page)
-    definitions = filter(metadata.is_definition, found)
-    return Survey(objects=tuple(found), catalog=catalog.with_crds(definitions)), problems
+                result += filter(lookups.wants, page)
+    definitions = filter(metadata.is_definition, result)
+    return Survey(objects=tuple(result), catalog=catalog.with_crds(definitions)), problems
 
 
 def concerned_resources(auditor: ObjectAuditor, survey: Survey) -> list[Resource]:
     """Return the resources of a cluster that some policy is about."""
     if survey.catalog is None:
         return []
-    return [one for one in listed_resources(survey.catalog) if auditor.may_concern(one)]
+    return [
+        listed_resource
+        for listed_resource in listed_resources(survey.catalog)
+        if auditor.may_concern(listed_resource)
+    ]
 
 
 async def audited_pages(

@@ -153,7 +153,7 @@ class BoltFile:
 
 def bolt_file(data: Data, size: int) -> BoltFile:
     """The database in the first `size` bytes. BoltError."""
-    metas = [found for found in (_meta(data, 0, size), _second_meta(data, size)) if found]
+    metas = [item for item in (_meta(data, 0, size), _second_meta(data, size)) if item]
     if not metas:
         raise BoltError("it is no database of etcd")
     page_size, root, pages, _ = max(metas, key=lambda one: one[3])
@@ -171,44 +171,44 @@ def _second_meta(data: Data, size: int) -> tuple[int, int, int, int] | None:
     """It begins where the first page ends; how large that is, a damaged first meta does not say."""
     page_size = _SMALLEST_PAGE
     while page_size <= _LARGEST_PAGE:
-        found = _meta(data, page_size, size)
-        if found is not None and found[0] == page_size:
-            return found
+        meta = _meta(data, page_size, size)
+        if meta is not None and meta[0] == page_size:
+            return meta
         page_size *= 2
     return None
 
 
 def _meta(data: Data, start: int, size: int) -> tuple[int, int, int, int] | None:
     """Page size, root, number of pages and transaction; None if it is no meta or damaged."""
-    at = start + _PAGE.size
-    if at + _META.size > size:
+    index = start + _PAGE.size
+    if index + _META.size > size:
         return None
     magic, version, page_size, _, root, _, _, pages, transaction, checksum = _META.unpack_from(
-        data, at
+        data, index
     )
     if magic != _MAGIC or version != _VERSION or page_size & (page_size - 1):
         return None
     if not _SMALLEST_PAGE <= page_size <= _LARGEST_PAGE:
         return None
-    if checksum != _fnv(data[at : at + _META.size - 8]):
+    if checksum != _fnv(data[index : index + _META.size - 8]):
         return None
     return page_size, root, pages, transaction
 
 
 def _fnv(data: bytes) -> int:
-    found = _FNV_OFFSET
-    for one in data:
-        found = (found ^ one) * _FNV_PRIME & 0xFFFFFFFFFFFFFFFF
-    return found
+    fnv_offset = _FNV_OFFSET
+    for number in data:
+        fnv_offset = (fnv_offset ^ number) * _FNV_PRIME & 0xFFFFFFFFFFFFFFFF
+    return fnv_offset
 
 
 def _page_at(data: Data, start: int, end: int, number: int | None) -> _Page:
     """`number` is what the page has to say it is; None for one inside a value."""
     if start + _PAGE.size > end:
         raise BoltError("a page is cut off")
-    found, flags, count, _ = _PAGE.unpack_from(data, start)
-    if number is not None and found != number:
-        raise BoltError(f"page {number} says that it is page {found}")
+    result, flags, count, _ = _PAGE.unpack_from(data, start)
+    if number is not None and result != number:
+        raise BoltError(f"page {number} says that it is page {result}")
     return _Page(start + _PAGE.size, end, flags, count)
 
 
@@ -222,9 +222,9 @@ def _leaf_items(data: Data, page: _Page) -> Iterator[Item]:
     start, end = page.start, page.end
     room = end - start - page.elements * _LEAF.size
     for i in range(page.elements):
-        at = start + i * _LEAF.size
-        flags, position, key_size, value_size = _LEAF.unpack_from(data, at)
-        key = at + position
+        index = start + i * _LEAF.size
+        flags, position, key_size, value_size = _LEAF.unpack_from(data, index)
+        key = index + position
         value = key + key_size
         if value + value_size > end:
             raise BoltError("a value goes on behind the end of its page")
@@ -311,16 +311,16 @@ def read_snapshot(file: str) -> Snapshot:
 
 
 def _hash(data: mmap.mmap, size: int) -> bytes:
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     for start in range(0, size, _HASHED_AT_ONCE):
-        found.update(data[start : min(size, start + _HASHED_AT_ONCE)])
-    return found.digest()
+        sha256.update(data[start : min(size, start + _HASHED_AT_ONCE)])
+    return sha256.digest()
 
 
 def _latest(data: Data, size: int) -> dict[bytes, int]:
     """Return where the newest message of each key is, with its size in the lower bits: one number
     for each of what may be millions."""
-    found: dict[bytes, int] = {}
+    result: dict[bytes, int] = {}
     last = b""
     for item in bolt_file(data, size).bucket(_KEY_BUCKET):
         revision = item.key
@@ -329,56 +329,56 @@ def _latest(data: Data, size: int) -> dict[bytes, int]:
         last = revision
         key = _key(data[item.start : item.start + item.size])
         if revision[_REVISION_BYTES:] == _TOMBSTONE:
-            found.pop(key, None)
+            result.pop(key, None)
         else:
-            found[key] = item.start << _SIZE_BITS | item.size
-    return dict(sorted(found.items()))
+            result[key] = item.start << _SIZE_BITS | item.size
+    return dict(sorted(result.items()))
 
 
 def _key(message: bytes) -> bytes:
     """It comes first; what follows is not looked at. BoltError."""
-    tag, at = _varint(message, 0)
-    size, at = _varint(message, at)
-    if tag != _KEY_TAG or at + size > len(message):
+    tag, index = _varint(message, 0)
+    size, index = _varint(message, index)
+    if tag != _KEY_TAG or index + size > len(message):
         raise BoltError("a revision has no key")
-    return message[at : at + size]
+    return message[index : index + size]
 
 
 def _fields(message: bytes) -> dict[int, tuple[int, int]]:
     """Return where texts begin and end; for a number the number twice. BoltError."""
-    found: dict[int, tuple[int, int]] = {}
-    at, end = 0, len(message)
-    while at < end:
-        tag = message[at]
+    result: dict[int, tuple[int, int]] = {}
+    index, end = 0, len(message)
+    while index < end:
+        tag = message[index]
         if tag < _CONTINUED:
-            at += 1
+            index += 1
         else:
-            tag, at = _varint(message, at)
+            tag, index = _varint(message, index)
         kind = tag & 7
         if kind == _SIZED:
-            size, at = _varint(message, at)
-            found[tag >> 3] = (at, at + size)
-            at += size
+            size, index = _varint(message, index)
+            result[tag >> 3] = (index, index + size)
+            index += size
         elif kind == _VARINT:
-            number, at = _varint(message, at)
-            found[tag >> 3] = (number, number)
+            number, index = _varint(message, index)
+            result[tag >> 3] = (number, number)
         elif kind in (_FIXED_32, _FIXED_64):
-            at += 4 if kind == _FIXED_32 else 8
+            index += 4 if kind == _FIXED_32 else 8
         else:
             raise BoltError("a revision is damaged")
-    if at > end:
+    if index > end:
         raise BoltError("a revision is cut off")
-    return found
+    return result
 
 
-def _varint(message: bytes, at: int) -> tuple[int, int]:
+def _varint(message: bytes, index: int) -> tuple[int, int]:
     number = shift = 0
-    while shift < 64 and at < len(message):
-        byte = message[at]
-        at += 1
+    while shift < 64 and index < len(message):
+        byte = message[index]
+        index += 1
         number |= (byte & 0x7F) << shift
         if byte < _CONTINUED:
-            return number, at
+            return number, index
         shift += 7
     raise BoltError("a revision is cut off")
 
@@ -440,13 +440,13 @@ def stored_head(value: bytes) -> Head | None:
 def stored_object(value: bytes, revision: int) -> JsonDict:
     """The object as a server would show it to a client that asks for the version in which it is
     stored. NotStoredObject."""
-    made = _read(value)
-    about = made.get("metadata") or {}
+    read = _read(value)
+    about = read.get("metadata") or {}
     if not is_sound_metadata(about):
         raise NotStoredObject("its metadata is none")
-    made["metadata"] = {**about, "resourceVersion": str(revision)}
+    read["metadata"] = {**about, "resourceVersion": str(revision)}
     try:
-        return stored_form(made, metadata.gvk(made))
+        return stored_form(read, metadata.gvk(read))
     except DecodeError as error:
         raise NotStoredObject(f"it is no object of its kind: {error}") from None
 
@@ -460,17 +460,17 @@ def _read(value: bytes) -> JsonDict:
     if value.startswith(_CBOR):
         raise NotStoredObject("it is stored as CBOR, which is not read")
     try:
-        made = read_written(value.decode()) if value.startswith(_JSON) else None
+        result = read_written(value.decode()) if value.startswith(_JSON) else None
     except (UnreadableError, UnicodeDecodeError) as error:
         raise NotStoredObject(f"invalid JSON: {error}") from None
-    if not isinstance(made, dict) or not _has_type(made):
+    if not isinstance(result, dict) or not _has_type(result):
         raise NotStoredObject("it is no object with `apiVersion` and `kind`")
-    return made
+    return result
 
 
-def _has_type(made: JsonObject) -> bool:
-    found = (made.get("apiVersion"), made.get("kind"))
-    return all(isinstance(one, str) and one for one in found)
+def _has_type(obj: JsonObject) -> bool:
+    found = (obj.get("apiVersion"), obj.get("kind"))
+    return all(isinstance(item, str) and item for item in found)
 
 
 DEFAULT_PREFIX: Final = "/registry"
@@ -516,11 +516,11 @@ class StoredPiece(NamedTuple):
 
     def documents(self, reader: DocumentReader) -> Iterator[Document | Problem]:
         """The same as a document, which has places of its own."""
-        for found in self.objects(reader):
-            if isinstance(found, Problem):
-                yield found
+        for item in self.objects(reader):
+            if isinstance(item, Problem):
+                yield item
             else:
-                text = json.dumps(found.value).encode()
+                text = json.dumps(item.value).encode()
                 yield from Piece(self.place.file, 1, text).documents(reader)
 
 
@@ -592,9 +592,11 @@ def _objects_below(file: str, snapshot: Snapshot, prefix: str) -> SnapshotObject
 
 def _prefixes(keys: Sequence[bytes]) -> str:
     """The first of the first parts of keys."""
-    found = dict.fromkeys(key.decode("utf-8", "replace").lstrip("/").split("/")[0] for key in keys)
-    shown = [f"`/{one}`" for one in list(found)[:_SHOWN_PREFIXES]]
-    return ", ".join(shown) + (", ..." if len(found) > len(shown) else "")
+    fromkeys = dict.fromkeys(
+        key.decode("utf-8", "replace").lstrip("/").split("/")[0] for key in keys
+    )
+    shown = [f"`/{text}`" for text in list(fromkeys)[:_SHOWN_PREFIXES]]
+    return ", ".join(shown) + (", ..." if len(fromkeys) > len(shown) else "")
 
 
 def _sorted_out(file: str, snapshot: Snapshot, keys: Sequence[bytes], root: int) -> SnapshotObjects:

@@ -60,16 +60,16 @@ Part = DumpPart | KeysPart | ResourcePart
 
 
 def surveyed_inputs(
-    inputs: audit_inputs.Inputs, wanted: audit_inputs.Lookups
+    inputs: audit_inputs.Inputs, lookups: audit_inputs.Lookups
 ) -> tuple[audit_inputs.Survey, list[Part]]:
     """Return what policies may look up in inputs, and the parts of these. All is gone through
     once."""
     documents: list[Document] = []
     parts: list[Part] = []
-    for number, one in enumerate(inputs.inputs):
-        cutting = _Cutting(number, one)
-        found = audit_inputs.looked_up(cutting.blocks(), wanted)
-        documents += (one for one in found if isinstance(one, Document))
+    for number, item in enumerate(inputs.inputs):
+        cutting = _Cutting(number, item)
+        looked_up = audit_inputs.looked_up(cutting.blocks(), lookups)
+        documents += (element for element in looked_up if isinstance(element, Document))
         parts += cutting.parts
     return audit_inputs.Survey(tuple(documents)), parts
 
@@ -145,9 +145,9 @@ class _Piece:
         self._stream, self._left = stream, left
 
     def read(self, size: int) -> bytes:
-        found = self._stream.read(min(size, self._left))
-        self._left -= len(found)
-        return found
+        read = self._stream.read(min(size, self._left))
+        self._left -= len(read)
+        return read
 
 
 # --- Fleet file --------------------------------------------------------------
@@ -225,15 +225,15 @@ def read_fleet(file: str) -> tuple[Source, ...] | list[Problem]:
     text = read_text(file)
     if isinstance(text, Problem):
         return [text]
-    found = list(DocumentReader().read(text))
-    problems = [one for one in found if isinstance(one, Problem)]
-    documents = [one for one in found if isinstance(one, Document)]
+    read = list(DocumentReader().read(text))
+    problems = [item for item in read if isinstance(item, Problem)]
+    documents = [item for item in read if isinstance(item, Document)]
     if not problems:
         problems = list(_wrong(file, documents))
     if problems:
         return problems
     folder = os.path.dirname(file)
-    return tuple(_source(folder, one) for one in documents[0].value["sources"])
+    return tuple(_source(folder, source) for source in documents[0].value["sources"])
 
 
 def _wrong(file: str, documents: list[Document]) -> Iterator[Problem]:
@@ -243,29 +243,31 @@ def _wrong(file: str, documents: list[Document]) -> Iterator[Problem]:
     (fleet,) = documents
     shape = faults(fleet.value, SCHEMA)
     if shape:
-        yield from (problem_at(fleet, *one) for one in shape)
+        yield from (problem_at(fleet, *item) for item in shape)
         return
     seen: set[str] = set()
-    for index, one in enumerate(fleet.value["sources"]):
-        at = ("sources", index)
-        if one["name"] in seen:
-            yield problem_at(fleet, (*at, "name"), f"a source `{one['name']}` is there already")
-        seen.add(one["name"])
-        kinds = sum(not one.keys().isdisjoint(kind) for kind in _KINDS)
+    for index, source in enumerate(fleet.value["sources"]):
+        place = ("sources", index)
+        if source["name"] in seen:
+            yield problem_at(
+                fleet, (*place, "name"), f"a source `{source['name']}` is there already"
+            )
+        seen.add(source["name"])
+        kinds = sum(not source.keys().isdisjoint(kind) for kind in _KINDS)
         if kinds != 1:
-            text = f"source `{one['name']}` must be one of dumps, an `etcdSnapshot`, a cluster"
-            yield problem_at(fleet, at, text)
+            text = f"source `{source['name']}` must be one of dumps, an `etcdSnapshot`, a cluster"
+            yield problem_at(fleet, place, text)
 
 
-def _source(folder: str, given: JsonObject) -> Source:
-    snapshot, kubeconfig = given.get("etcdSnapshot", ""), given.get("kubeconfig", "")
+def _source(folder: str, value: JsonObject) -> Source:
+    snapshot, kubeconfig = value.get("etcdSnapshot", ""), value.get("kubeconfig", "")
     return Source(
-        given["name"],
-        tuple(_beside(folder, one) for one in given.get("dumps", ())),
+        value["name"],
+        tuple(_beside(folder, dump) for dump in value.get("dumps", ())),
         snapshot and _beside(folder, snapshot),
-        given.get("etcdPrefix", DEFAULT_PREFIX),
+        value.get("etcdPrefix", DEFAULT_PREFIX),
         kubeconfig and _beside(folder, kubeconfig),
-        given.get("context", ""),
+        value.get("context", ""),
     )
 
 
@@ -327,8 +329,8 @@ def to_plain(kind: object, value: object) -> Any:  # noqa: ANN401 - any JSON
 
 def from_plain(kind: type[T], plain: object) -> T:
     """The value of a type that JSON stands for. Raises NotPlainError for any other JSON."""
-    wanted: Any = kind
-    return _form(wanted).value(plain)  # type: ignore[no-any-return]
+    expected: Any = kind
+    return _form(expected).value(plain)  # type: ignore[no-any-return]
 
 
 @cache
@@ -359,7 +361,7 @@ def _class(kind: Any) -> _Form:  # noqa: ANN401 - a class
     if kind in _STANDS_FOR:
         other, plain, value = _STANDS_FOR[kind]
         form = _form(other)
-        return _Form(lambda given: form.plain(plain(given)), lambda given: value(form.value(given)))
+        return _Form(lambda data: form.plain(plain(data)), lambda data: value(form.value(data)))
     if issubclass(kind, enum.Enum):
         return _choice(kind)
     if issubclass(kind, tuple) and hasattr(kind, "_fields"):
@@ -427,16 +429,16 @@ def _union(kinds: tuple[object, ...]) -> _Form:
 
 
 def _name(kind: Any) -> str:  # noqa: ANN401 - a type
-    found: str = (typing.get_origin(kind) or kind).__name__
-    return found
+    name: str = (typing.get_origin(kind) or kind).__name__
+    return name
 
 
 def _sequence(make: Callable[[Iterator[Any]], Any], kind: Any) -> _Form:  # noqa: ANN401 - a type
     item = _form(kind)
     return _Form(
-        lambda values: [item.plain(one) for one in values],
+        lambda values: [item.plain(value) for value in values],
         lambda plain: make(
-            _plain_records_read(item, index, one) for index, one in enumerate(_items(plain))
+            _plain_records_read(item, index, element) for index, element in enumerate(_items(plain))
         ),
     )
 
@@ -446,10 +448,10 @@ def _row(make: Callable[[Iterator[object]], object], kinds: tuple[object, ...]) 
 
     def value(plain: object) -> object:
         items = enumerate(_items(plain, len(forms)))
-        return make(_plain_records_read(forms[index], index, one) for index, one in items)
+        return make(_plain_records_read(forms[index], index, item) for index, item in items)
 
     return _Form(
-        lambda values: [form.plain(one) for form, one in zip(forms, values, strict=True)], value
+        lambda values: [form.plain(value) for form, value in zip(forms, values, strict=True)], value
     )
 
 
@@ -460,25 +462,25 @@ def _mapping(key: Any, item: Any) -> _Form:  # noqa: ANN401 - types
         return _Form(lambda values: pairs.plain(values.items()), pairs.value)
     form = _form(item)
     return _Form(
-        lambda values: {name: form.plain(one) for name, one in values.items()},
+        lambda values: {name: form.plain(value) for name, value in values.items()},
         lambda plain: {
-            name: _plain_records_read(form, name, one) for name, one in _object(plain).items()
+            name: _plain_records_read(form, name, member) for name, member in _object(plain).items()
         },
     )
 
 
 def _record(kind: Any) -> _Form:  # noqa: ANN401 - a dataclass
     hints = typing.get_type_hints(kind)
-    names = [one.name for one in dataclasses.fields(kind) if one.init and one.compare]
+    names = [field.name for field in dataclasses.fields(kind) if field.init and field.compare]
     forms: dict[str, _Form] = {name: _form(hints[name]) for name in names}
 
     def value(plain: object) -> object:
-        found = _object(plain)
-        if found.keys() != forms.keys():
-            wrong = sorted(found.keys() ^ forms.keys())
+        result = _object(plain)
+        if result.keys() != forms.keys():
+            wrong = sorted(result.keys() ^ forms.keys())
             _refuse(f"not the fields of {kind.__name__}: {', '.join(map(repr, wrong))}")
         return kind(
-            **{name: _plain_records_read(form, name, found[name]) for name, form in forms.items()}
+            **{name: _plain_records_read(form, name, result[name]) for name, form in forms.items()}
         )
 
     return _Form(
@@ -507,8 +509,8 @@ def _object(plain: object) -> JsonObject:
     return plain
 
 
-def _refuse(why: str) -> NoReturn:
-    raise NotPlainError(why)
+def _refuse(reason: str) -> NoReturn:
+    raise NotPlainError(reason)
 
 
 T = TypeVar("T")
@@ -550,8 +552,8 @@ class KeptResults:
         except FileNotFoundError:
             return None
         except (ValueError, RecursionError) as error:
-            why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-            wrong = f"`{path}` is no result of an audit ({why}): remove it"
+            reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+            wrong = f"`{path}` is no result of an audit ({reason}): remove it"
             raise DamagedResultError(wrong) from None
 
     def keep(self, key: str, result: object) -> None:

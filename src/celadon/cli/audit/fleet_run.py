@@ -63,8 +63,11 @@ if TYPE_CHECKING:
 
 def audit_identity(manifests: Manifests, settings: AuditSettings) -> Sequence[object]:
     """Return what tells an audit from others; not the time at which it was begun."""
-    documents = (*(one for group in manifests.given for one in group), *manifests.admitted)
-    told = [(one.file, one.path, one.value) for one in documents]
+    documents = (
+        *(document for group in manifests.given for document in group),
+        *manifests.admitted,
+    )
+    told = [(document.file, document.path, document.value) for document in documents]
     return told, replace(settings, now="", jobs=0)
 
 
@@ -141,28 +144,30 @@ def surveyed(job: Job, source: Source) -> SurveyedSource:
 
 
 def _surveyed(job: Job, source: Source) -> SurveyedSource:
-    wanted = audit_inputs.lookups_of(_sets(job))
+    lookups = audit_inputs.lookups_of(_sets(job))
     if source.dumps or source.snapshot:
         inputs = (
             _snapshot(source)
             if source.snapshot
             else _steady(audit_inputs.given_inputs(source.dumps))
         )
-        survey, parts = surveyed_inputs(inputs, wanted)
+        survey, parts = surveyed_inputs(inputs, lookups)
         shipped = audit_inputs.Inputs(()) if source.snapshot else inputs
-        problems = () if parts else tuple(one for one in inputs.inputs if isinstance(one, Problem))
+        problems = (
+            () if parts else tuple(item for item in inputs.inputs if isinstance(item, Problem))
+        )
         return SurveyedSource(source, shipped, survey, tuple(parts), problems, inputs.notices)
     from celadon.apiserver.clientconfig import KubeconfigError
     from celadon.cli.audit.cluster_audit import concerned_resources, surveyed_cluster
     from celadon.webhook.cluster import ClusterError
 
     try:
-        survey, found = _asked(source, lambda client: surveyed_cluster(client, wanted))
+        survey, result = _asked(source, lambda client: surveyed_cluster(client, lookups))
     except (ClusterError, KubeconfigError) as error:
         return SurveyedSource(source, problems=(Problem("", 0, str(error)),))
-    whole = SurveyedSource(source, survey=survey, problems=tuple(found))
+    whole = SurveyedSource(source, survey=survey, problems=tuple(result))
     resources = concerned_resources(_auditor(job, whole), survey)
-    return replace(whole, parts=tuple(ResourcePart(one.gvr) for one in resources))
+    return replace(whole, parts=tuple(ResourcePart(resource.gvr) for resource in resources))
 
 
 @functools.lru_cache(maxsize=2)
@@ -173,7 +178,7 @@ def _snapshot(source: Source) -> audit_inputs.Inputs:
 
 def _steady(inputs: audit_inputs.Inputs) -> audit_inputs.Inputs:
     """Return the inputs that every worker can read."""
-    return audit_inputs.Inputs(tuple(_readable(one) for one in inputs.inputs))
+    return audit_inputs.Inputs(tuple(_readable(item) for item in inputs.inputs))
 
 
 def _readable(one: _Given) -> _Given:
@@ -204,8 +209,8 @@ def _audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Finding
         raise LookupError(part.resource)
 
     async def pages(client: ClusterClient) -> None:
-        async for one in audited_pages(client, resource, auditor, NoMemory()):
-            findings.add(one, most)
+        async for audited_page in audited_pages(client, resource, auditor, NoMemory()):
+            findings.add(audited_page, most)
 
     _asked(source.source, pages)
     return findings
@@ -242,9 +247,9 @@ def _engine(job: Job) -> AdmissionEngine:
 @functools.lru_cache(maxsize=2)
 def _auditor(job: Job, source: SurveyedSource) -> ObjectAuditor:
     survey = source.survey
-    found = audit_inputs.looked_up_in(survey, job.manifests.beside, job.settings)
-    world = audit_inputs.source_world(survey, found)
-    return audit_inputs.source_auditor(world, found, _sets(job), _engine(job), job.settings)
+    up = audit_inputs.looked_up_in(survey, job.manifests.beside, job.settings)
+    world = audit_inputs.source_world(survey, up)
+    return audit_inputs.source_auditor(world, up, _sets(job), _engine(job), job.settings)
 
 
 # --- Ordered work ------------------------------------------------------------
@@ -347,7 +352,7 @@ def _begun(engine: Engine, task: Task, memory: Memory) -> Future[Any] | None:
 
 
 def _result(engine: Engine, task: Task, future: Future[Any] | None, memory: Memory) -> object:
-    why = ""
+    reason = ""
     for attempt in range(ATTEMPTS):
         try:
             if attempt or future is None:
@@ -355,11 +360,11 @@ def _result(engine: Engine, task: Task, future: Future[Any] | None, memory: Memo
                 future = engine.submit(task.work, *task.arguments)
             result = future.result()
         except Exception as error:  # noqa: BLE001 - of workers, and of whatever they do
-            why = f"{type(error).__name__}: {error}"
+            reason = f"{type(error).__name__}: {error}"
         else:
             memory.keep(task.key, result)
             return result
-    return Failure(f"given up after {ATTEMPTS} attempts: {why}")
+    return Failure(f"given up after {ATTEMPTS} attempts: {reason}")
 
 
 _AHEAD: Final = 3
@@ -396,19 +401,19 @@ class _Source:
     def __init__(self, name: str, surveyed: SurveyedSource) -> None:
         self.name, self.surveyed = name, surveyed
         self.findings = Findings(problems=list(surveyed.problems))
-        self.findings.ignored.update((one.message, one) for one in surveyed.notices)
+        self.findings.ignored.update((notice.message, notice) for notice in surveyed.notices)
         self.left = len(surveyed.parts)
 
 
 class _Running:
     """An audit while it goes on."""
 
-    def __init__(self, given: FleetAudit) -> None:
-        self._given = given
-        self._audit = replace(given.audit, manifests=replace(given.audit.manifests, problems=[]))
-        job = Job(self._audit.manifests, given.audit.settings)
+    def __init__(self, audit: FleetAudit) -> None:
+        self._given = audit
+        self._audit = replace(audit.audit, manifests=replace(audit.audit.manifests, problems=[]))
+        job = Job(self._audit.manifests, audit.audit.settings)
         self._key = key_of(audit_identity(job.manifests, job.settings))
-        self._job = given.engine.share(job)
+        self._job = audit.engine.share(job)
         self._reports: dict[str, AuditReport] = {}
         self._objects = self._kept = 0
 
@@ -423,18 +428,20 @@ class _Running:
             yield source.name, self._reports[source.name]
 
     def _parts(self) -> Iterator[Task]:
-        given = self._given
-        keys = ((one, key_of(self._key, one, *_state(one))) for one in given.fleet)
-        tasks = (Task(surveyed, SurveyedSource, (self._job, one), one, key) for one, key in keys)
-        for task, found in in_order(given.engine, tasks, given.memory, given.engine.workers):
-            if isinstance(found, Failure):
-                found = SurveyedSource(task.about, problems=(Problem("", 0, found.why),))
-            source = _Source(task.about.name, found)
-            if not found.parts:
+        audit = self._given
+        keys = ((source, key_of(self._key, source, *_state(source))) for source in audit.fleet)
+        tasks = (
+            Task(surveyed, SurveyedSource, (self._job, source), source, key) for source, key in keys
+        )
+        for task, item in in_order(audit.engine, tasks, audit.memory, audit.engine.workers):
+            if isinstance(item, Failure):
+                item = SurveyedSource(task.about, problems=(Problem("", 0, item.why),))
+            source = _Source(task.about.name, item)
+            if not item.parts:
                 self._finish(source)
                 continue
-            shared = given.engine.share(found)
-            for part in found.parts:
+            shared = audit.engine.share(item)
+            for part in item.parts:
                 about = (source, part)
                 # What is kept by now can only become more: no part is asked for too little.
                 most = self._audit.settings.limit - self._kept
@@ -479,7 +486,7 @@ def _state(source: Source) -> Iterator[object]:
     """Yield what changes when dumps and snapshots do."""
     dumps = audit_inputs.given_inputs(source.dumps).inputs
     yield from dumps
-    files = [one.name for one in dumps if isinstance(one, audit_inputs.Input) and one.is_file]
+    files = [dump.name for dump in dumps if isinstance(dump, audit_inputs.Input) and dump.is_file]
     for file in (*files, source.snapshot):
         if os.path.exists(file):
             about = os.stat(file)
@@ -549,7 +556,9 @@ def _read(spooled: _Spooled) -> object:
 
 
 def _with_values(work: Callable[..., object], *arguments: object) -> object:
-    return work(*(_read(one) if isinstance(one, _Spooled) else one for one in arguments))
+    return work(
+        *(_read(argument) if isinstance(argument, _Spooled) else argument for argument in arguments)
+    )
 
 
 class _Processes:
@@ -611,14 +620,17 @@ class _DaskCluster:
         return self._client.scatter(value, broadcast=True, hash=False)
 
     def submit(self, work: Callable[..., Any], *arguments: object) -> Future[Any]:
-        given = (one.future if isinstance(one, _Scattered) else one for one in arguments)
+        given = (
+            argument.future if isinstance(argument, _Scattered) else argument
+            for argument in arguments
+        )
         return self._executor.submit(work, *given)  # type: ignore[no-any-return]
 
     def renew(self) -> None:
         """Send to others what was only in the memory of workers that are gone."""
-        for one in self._shared:
-            if one.future.status != "finished":
-                one.future = self._scattered(one.value)
+        for scattered in self._shared:
+            if scattered.future.status != "finished":
+                scattered.future = self._scattered(scattered.value)
 
     def close(self) -> None:
         self._executor.shutdown(wait=False)

@@ -80,20 +80,20 @@ class PluginAudit:
 
     def answer(self, request: Request) -> PluginAnswer:
         """Return what they say of a request about an object as it is stored."""
-        said = self.desk.of_stored(request)
+        answer = self.desk.of_stored(request)
         again = request.operation is Operation.CREATE and not request.subresource
-        if said.refusal is None or request.object is None or not again:
-            return said
+        if answer.refusal is None or request.object is None or not again:
+            return answer
         target = self.prepare.target(request.kind, request.namespace)
         document = Document.of_value(dict(request.object))
-        made = self.prepare.of_controller(request.user).created(document, target)
-        if isinstance(made, Problem) or made.said is None:
-            return said
-        return self.after(made.said, replace(request, object=made.value))
+        created = self.prepare.of_controller(request.user).created(document, target)
+        if isinstance(created, Problem) or created.said is None:
+            return answer
+        return self.after(created.said, replace(request, object=created.value))
 
-    def after(self, said: PluginAnswer, request: Request) -> PluginAnswer:
+    def after(self, answer: PluginAnswer, request: Request) -> PluginAnswer:
         """The second half, for an object of which the first half has told."""
-        return said if said.refusal is not None else said.then(self.desk.validated(request))
+        return answer if answer.refusal is not None else answer.then(self.desk.validated(request))
 
 
 def of_existing(choice: PluginChoice) -> PluginChoice:
@@ -106,18 +106,18 @@ def of_former_requests(choice: PluginChoice) -> PluginChoice:
     return choice.without(RESOURCE_QUOTA, _FORMER)
 
 
-def plugin_finding(said: PluginAnswer) -> PluginFinding | None:
+def plugin_finding(answer: PluginAnswer) -> PluginFinding | None:
     """Return what a plugin has against the object; None where nobody has anything against it."""
-    if said.refusal is not None:
-        message = said.refusal.status.message
-        _, entry, why = message.partition(_ENTRY)
-        label = f"{SECURITY_LABELS}enforce" if said.plugin == POD_SECURITY else ""
-        return PluginFinding(said.plugin, audit_report.DENY, why if entry else message, label)
-    if said.warnings:
+    if answer.refusal is not None:
+        message = answer.refusal.status.message
+        _, entry, reason = message.partition(_ENTRY)
+        label = f"{SECURITY_LABELS}enforce" if answer.plugin == POD_SECURITY else ""
+        return PluginFinding(answer.plugin, audit_report.DENY, reason if entry else message, label)
+    if answer.warnings:
         return PluginFinding(
-            POD_SECURITY, audit_report.WARN, said.warnings[0], f"{SECURITY_LABELS}warn"
+            POD_SECURITY, audit_report.WARN, answer.warnings[0], f"{SECURITY_LABELS}warn"
         )
-    noted = said.audit_annotations.get(f"{SECURITY_LABELS}audit-violations")
+    noted = answer.audit_annotations.get(f"{SECURITY_LABELS}audit-violations")
     if noted is None:
         return None
     return PluginFinding(POD_SECURITY, audit_report.AUDIT, noted, f"{SECURITY_LABELS}audit")
@@ -260,11 +260,11 @@ class ObjectAuditor:
             if not any(plan.concerned):
                 self._count(head, plan, piece.place, findings)
                 return
-        for found in piece.objects(self._reader):
-            if isinstance(found, Problem):
-                findings.problems.append(found)
+        for item in piece.objects(self._reader):
+            if isinstance(item, Problem):
+                findings.problems.append(item)
             else:
-                self._object(found, findings)
+                self._object(item, findings)
 
     def _count(
         self, head: Head, plan: _KindPlan, place: Place, findings: audit_report.Findings
@@ -284,8 +284,8 @@ class ObjectAuditor:
         try:
             self._judge(found, plan, findings)
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            what = f"judging {value['kind']} {metadata.name(value)}"
-            findings.problems.append(crash(found.place.file, found.place.line, what, error))
+            subject = f"judging {value['kind']} {metadata.name(value)}"
+            findings.problems.append(crash(found.place.file, found.place.line, subject, error))
 
     def _plan(self, head: Head) -> _KindPlan:
         plan = self._plans.get(head)
@@ -295,13 +295,13 @@ class ObjectAuditor:
 
     def _new_plan(self, head: Head) -> _KindPlan:
         kind = metadata.gvk({"apiVersion": head.api_version, "kind": head.kind})
-        known = self._world.catalog.by_gvk(kind)
-        if known is None:
+        by_gvk = self._world.catalog.by_gvk(kind)
+        if by_gvk is None:
             # Dumps hold versions that their cluster does not serve any more.
-            known = known_resources(all_versions=True).by_gvk(kind)
-        resource = guessed_resource(kind) if known is None else known
+            by_gvk = known_resources(all_versions=True).by_gvk(kind)
+        resource = guessed_resource(kind) if by_gvk is None else by_gvk
         concerned = self._concerned(kind, resource)
-        return _KindPlan(kind, resource, known is None, resource.gvr == NAMESPACES, concerned)
+        return _KindPlan(kind, resource, by_gvk is None, resource.gvr == NAMESPACES, concerned)
 
     def _concerned(self, kind: GroupVersionKind, resource: Resource) -> tuple[bool, bool]:
         # Rules may be for objects inside or outside of namespaces only, so both are asked about,
@@ -338,7 +338,7 @@ class ObjectAuditor:
         )
 
     def _judge(self, found: Found, plan: _KindPlan, findings: audit_report.Findings) -> None:
-        value, size, said = found.value, None, None
+        value, size, none = found.value, None, None
         own = value.get("metadata")
         about: JsonObject = own if own.__class__ is dict else {}
         name, namespace = about.get("name") or "", ""
@@ -349,16 +349,16 @@ class ObjectAuditor:
         # A uid is given by a server, so what has one went through defaulting when it was written.
         exists = about.get("uid") or found.piece is _IN_CLUSTER
         if exists or not self._settings.defaulting:
-            told = found.piece.told_bytes
-            # An upper bound, so that nobody need measure the request: `told` are the bytes of the
+            told_bytes = found.piece.told_bytes
+            # An upper bound, so that nobody need measure the request: `told_bytes` are those of the
             # object, and the request of an update has it twice.
-            size = None if told is None else _OTHER_BYTES + 2 * told
+            size = None if told_bytes is None else _OTHER_BYTES + 2 * told_bytes
         else:
             prepared = self._prepared(found, plan, namespace)
             if isinstance(prepared, Problem):
                 findings.problems.append(prepared)
                 return
-            value, said = prepared.value, prepared.said
+            value, none = prepared.value, prepared.said
             name = metadata.name(value)
         if not plan.concerned[0 if namespace else 1]:
             return
@@ -367,7 +367,7 @@ class ObjectAuditor:
             findings.namespaces.setdefault(namespace, found.place)
         request = self._request(plan.kind, plan.resource, namespace, name, value, size)
         verdict = self._engine.noted(request, self._world)
-        self._take(verdict, found, _Asked(request, said), plan, findings)
+        self._take(verdict, found, _Asked(request, none), plan, findings)
 
     def _prepared(self, found: Found, plan: _KindPlan, namespace: str) -> Made | Problem:
         """Return what a server would make of a manifest, and plugins say of it if it is to be
@@ -375,7 +375,9 @@ class ObjectAuditor:
         document = found.document
         if document is None:
             (document, *_) = (
-                one for one in found.piece.documents(self._reader) if not isinstance(one, Problem)
+                document
+                for document in found.piece.documents(self._reader)
+                if not isinstance(document, Problem)
             )
         target = Target(
             plan.resource,
@@ -431,12 +433,12 @@ class ObjectAuditor:
         looked = self._plugins.desk.concerned(request)
         if not looked:
             return ()
-        said = asked.said
+        answer = asked.said
         plugins = self._plugins
-        said = plugins.answer(request) if said is None else plugins.after(said, request)
-        findings.unasked.update(set(said.unasked))
+        answer = plugins.answer(request) if answer is None else plugins.after(answer, request)
+        findings.unasked.update(set(answer.unasked))
         security = {POD_SECURITY}.intersection(looked)
-        one = plugin_finding(said)
+        one = plugin_finding(answer)
         if one is None:
             return security
         against[one.plugin] = audit_report.Against({one.effect})

@@ -102,21 +102,21 @@ class BootstrapRun:
         self._epoch = 0
         self._judged_in: dict[str, int] = {}
         self._objects: dict[str, JsonObject] = {
-            one.name: one.document.value for one in course.entries if isinstance(one, Given)
+            entry.name: entry.document.value for entry in course.entries if isinstance(entry, Given)
         }
         self._found = RunResult(course, done=set(self._objects))
 
     def run(self) -> RunResult:
         """Run as many rounds as change anything, and return what is so in the end."""
-        found = self._found
+        result = self._found
         while self._round():
             pass
         for sending in self._course.sendings:
-            if sending.name in found.done and sending.name not in self._course.arrivals:
+            if sending.name in result.done and sending.name not in self._course.arrivals:
                 self._send(sending)
-        found.done = _come_about(found)
-        found.problems = list(dict.fromkeys([*self._bench.problems, *found.problems]))
-        return found
+        result.done = _come_about(result)
+        result.problems = list(dict.fromkeys([*self._bench.problems, *result.problems]))
+        return result
 
     def _round(self) -> bool:
         done, before = self._found.done, len(self._found.done)
@@ -173,7 +173,9 @@ class BootstrapRun:
     def _refusals(self, sending: Sending, answer: Answer) -> Iterator[Refusal]:
         result = answer.result
         if result is None:
-            yield Refusal(Culprit(), "; ".join(one.message for one in answer.problems), Place())
+            yield Refusal(
+                Culprit(), "; ".join(problem.message for problem in answer.problems), Place()
+            )
         elif result.is_refused:
             yield from refusals_in(result, self._bench.sets, self._course.gates)
         elif result.mutated is not None:
@@ -185,24 +187,26 @@ def refusals_in(
 ) -> Iterator[Refusal]:
     """Yield who refuses a request that is refused, and why. One that only an object is to blame
     for, which policies have changed, is their doing."""
-    found = False
-    for one in result.violations:
-        if one.denies:
-            found = True
-            kind = _kind_of(sets, one.policy, result)
-            gate = gates.get((kind, one.policy), "") if one.is_error else ""
-            sentence = result.sentence if one is result.denial else one.message
-            yield Refusal(Culprit(kind, one.policy, one.binding), sentence, one.rule, gate)
+    false = False
+    for violation in result.violations:
+        if violation.denies:
+            false = True
+            kind = _kind_of(sets, violation.policy, result)
+            gate = gates.get((kind, violation.policy), "") if violation.is_error else ""
+            sentence = result.sentence if violation is result.denial else violation.message
+            yield Refusal(
+                Culprit(kind, violation.policy, violation.binding), sentence, violation.rule, gate
+            )
     for call in result.denying:
-        found = True
+        false = True
         kind = f"{'Mutating' if call.mutating else 'Validating'}WebhookConfiguration"
         gate = gates.get((kind, call.configuration), "")
         yield Refusal(Culprit(kind, call.configuration), result.sentence, call.place, gate)
-    if not found and result.mutated is not None:
+    if not false and result.mutated is not None:
         for step in result.mutated.steps:
             culprit = Culprit("MutatingAdmissionPolicy", step.policy, step.binding)
             yield Refusal(culprit, result.sentence, step.rule)
-    elif not found:
+    elif not false:
         yield Refusal(Culprit(), result.sentence, Place())
 
 
@@ -235,21 +239,21 @@ def _title(sending: Sending, answer: Answer, document: Document) -> str:
     if answer.result is None:
         return f"{sending.operation.value} {document.value['kind']}"
     kind, _, name = answer.result.title.partition(" ")
-    what = answer.resource if sending.subresource else kind
-    return f"{sending.operation.value} {what} {name}"
+    resource = answer.resource if sending.subresource else kind
+    return f"{sending.operation.value} {resource} {name}"
 
 
-def _come_about(found: RunResult) -> set[str]:
+def _come_about(result: RunResult) -> set[str]:
     """All that has come about, given what was refused last."""
-    refused = {name for name, sent in found.sent.items() if sent.refusals}
-    waiting: list[Sending | State] = [*found.course.sendings, *found.course.states]
-    needs = {one.name: one.needs for one in waiting}
-    done = {one.name for one in found.course.entries if isinstance(one, Given)}
+    refused = {name for name, sent in result.sent.items() if sent.refusals}
+    waiting: list[Sending | State] = [*result.course.sendings, *result.course.states]
+    needs = {item.name: item.needs for item in waiting}
+    done = {entry.name for entry in result.course.entries if isinstance(entry, Given)}
     while True:
         more = {
             name
-            for name, wanted in needs.items()
-            if name not in done and name not in refused and done.issuperset(wanted)
+            for name, need in needs.items()
+            if name not in done and name not in refused and done.issuperset(need)
         }
         if not more:
             return done
@@ -274,13 +278,13 @@ class Harm(NamedTuple):
 def harm(sending: Sending, before: JsonObject, after: JsonObject) -> Harm | None:
     """The first field that was changed and should not have been."""
     for path in sending.unchanged:
-        for found in _pairs(path.split("/"), before, after, ()):
-            if found.before != found.after:
-                return found
+        for pair in _pairs(path.split("/"), before, after, ()):
+            if pair.before != pair.after:
+                return pair
     for path in sending.keeps:
-        for found in _pairs(path.split("/"), before, after, ()):
-            if not _holds(found.after, found.before):
-                return found
+        for pair in _pairs(path.split("/"), before, after, ()):
+            if not _holds(pair.after, pair.before):
+                return pair
     return None
 
 
@@ -293,9 +297,9 @@ def _pairs(
         return
     first, *rest = steps
     if first == "*":
-        for index, one in enumerate(before if isinstance(before, list) else ()):
+        for index, item in enumerate(before if isinstance(before, list) else ()):
             other = after[index] if isinstance(after, list) and index < len(after) else None
-            yield from _pairs(rest, one, other, (*done, str(index)))
+            yield from _pairs(rest, item, other, (*done, str(index)))
         return
     yield from _pairs(rest, _member(before, first), _member(after, first), (*done, first))
 
@@ -310,11 +314,11 @@ def _holds(whole: object, part: object) -> bool:
         return True
     if isinstance(part, dict):
         return isinstance(whole, dict) and all(
-            key in whole and _holds(whole[key], one) for key, one in part.items()
+            key in whole and _holds(whole[key], member) for key, member in part.items()
         )
     if isinstance(part, list):
         return isinstance(whole, list) and all(
-            any(_holds(other, one) for other in whole) for one in part
+            any(_holds(other, item) for other in whole) for item in part
         )
     return bool(whole == part)
 
@@ -351,11 +355,13 @@ class Chain:
     also: tuple[State, ...] = ()
 
 
-def chains(found: RunResult) -> list[Chain]:
+def chains(result: RunResult) -> list[Chain]:
     """One for each culprit, the worst first."""
-    graph = _Graph.of(found)
-    made = [_chain(graph, culprit) for culprit in graph.culprits]
-    return sorted((one for one in made if one is not None), key=lambda one: -one.level)
+    graph = _Graph.of(result)
+    culprits = [_chain(graph, culprit) for culprit in graph.culprits]
+    return sorted(
+        (chain for chain in culprits if chain is not None), key=lambda chain: -chain.level
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,22 +375,24 @@ class _Graph:
     unique: Set[str]
 
     @staticmethod
-    def of(found: RunResult) -> _Graph:
+    def of(result: RunResult) -> _Graph:
         follows: dict[str, list[str]] = {}
-        states = {one.name: one for one in found.course.states if one.name not in found.done}
-        waiting: list[Sending | State] = [*found.course.sendings, *states.values()]
-        for one in waiting:
-            if one.name not in found.done:
-                for need in one.needs:
-                    follows.setdefault(need, []).append(one.name)
+        states = {
+            state.name: state for state in result.course.states if state.name not in result.done
+        }
+        waiting: list[Sending | State] = [*result.course.sendings, *states.values()]
+        for item in waiting:
+            if item.name not in result.done:
+                for need in item.needs:
+                    follows.setdefault(need, []).append(item.name)
         culprits = dict[Culprit, None]()
-        for name, sent in found.sent.items():
+        for name, sent in result.sent.items():
             for refusal in sent.refusals:
                 culprits[refusal.culprit] = None
                 if refusal.gate in states:
                     follows.setdefault(refusal.gate, []).append(name)
-        unique = {one.name for one in found.course.sendings if one.once}
-        return _Graph(found, list(culprits), states, follows, unique)
+        unique = {sending.name for sending in result.course.sendings if sending.once}
+        return _Graph(result, list(culprits), states, follows, unique)
 
     def ways(self, start: str, *, once: bool) -> Mapping[str, tuple[str, ...]]:
         """The shortest way to everything that follows from an entry; to the entry itself where it
@@ -409,13 +417,17 @@ class _Graph:
 def _chain(graph: _Graph, culprit: Culprit) -> Chain | None:
     """Return what a culprit leads to; None for one that is only waiting for what others refuse."""
     refused = list(graph.refused(culprit))
-    heads = [one for one in (_head(graph, sent, why) for sent, why in refused) if one is not None]
+    heads = [
+        head
+        for head in (_head(graph, sent, refusal) for sent, refusal in refused)
+        if head is not None
+    ]
     if not heads:
         return None
-    best = max(heads, key=lambda one: one.rank)
-    others = dict.fromkeys(sent.sending.name for sent, _ in refused)
-    others.pop(best.sent.sending.name)
-    reached = {state.name: state for one in heads for state in one.reached}
+    best = max(heads, key=lambda head: head.rank)
+    fromkeys = dict.fromkeys(sent.sending.name for sent, _ in refused)
+    fromkeys.pop(best.sent.sending.name)
+    reached = {state.name: state for head in heads for state in head.reached}
     return Chain(
         culprit,
         best.level,
@@ -424,7 +436,7 @@ def _chain(graph: _Graph, culprit: Culprit) -> Chain | None:
         best.states,
         best.cycle,
         best.once,
-        tuple(graph.found.sent[name] for name in others),
+        tuple(graph.found.sent[name] for name in fromkeys),
         tuple(state for state in reached.values() if state not in best.states),
     )
 
@@ -461,7 +473,7 @@ def _head(graph: _Graph, sent: Sent, refusal: Refusal) -> _Head | None:
         before = ways[refusal.gate]
         ways = {refusal.gate: (), **graph.ways(refusal.gate, once=once or static)}
     reached = tuple(graph.states[name] for name in ways if name in graph.states)
-    worst = max(reached, key=lambda one: (one.level, len(ways[one.name])), default=None)
+    worst = max(reached, key=lambda state: (state.level, len(ways[state.name])), default=None)
     names = dict.fromkeys((*before, *(ways[worst.name] if worst is not None else ())))
     return _Head(
         sent,
@@ -509,36 +521,38 @@ def repairs(
     manifests: Manifests, version: str, culprits: Iterable[Culprit]
 ) -> Mapping[Culprit, Repair]:
     """Return how each of the culprits is taken away, given all the others."""
-    found: dict[Culprit, Repair] = {}
+    result: dict[Culprit, Repair] = {}
     pending = list(dict.fromkeys(culprits))
     refused: dict[Culprit, tuple[RepairStep, ...]] = {}
-    gone: list[Document] = []
+    documents: list[Document] = []
     while pending:
-        left = _without(manifests, gone)
+        left = _without(manifests, documents)
         sets = policy_sets(left, version)
         bench = RequestBench(left, sets, version)
-        before = len(gone), len(pending) + len(found)
+        before = len(documents), len(pending) + len(result)
         for culprit in tuple(pending):
             document = _document(culprit, sets, bench.webhooks)
             if document is None:
-                found[culprit] = Repair(is_open=False)
+                result[culprit] = Repair(is_open=False)
                 pending.remove(culprit)
                 continue
             steps, deniers = _tried(bench, document)
-            pending += [one for one in deniers if one not in pending and one not in found]
+            pending += [
+                denier for denier in deniers if denier not in pending and denier not in result
+            ]
             if steps[-1].admitted:
                 earlier = refused.get(culprit, ())
-                helped = [step for one in found.values() if earlier for step in one.steps]
-                found[culprit] = Repair(is_open=True, steps=(*earlier, *helped, *steps))
-                gone.append(document)
+                helped = [step for one in result.values() if earlier for step in one.steps]
+                result[culprit] = Repair(is_open=True, steps=(*earlier, *helped, *steps))
+                documents.append(document)
                 pending.remove(culprit)
             else:
                 refused.setdefault(culprit, steps)
-        if before == (len(gone), len(pending) + len(found)):
+        if before == (len(documents), len(pending) + len(result)):
             break
     for culprit in pending:
-        found[culprit] = Repair(is_open=False, steps=refused.get(culprit, ()))
-    return found
+        result[culprit] = Repair(is_open=False, steps=refused.get(culprit, ()))
+    return result
 
 
 def _tried(
@@ -560,7 +574,7 @@ def _tried(
         sentence = "" if result is None else result.sentence
         steps.append(RepairStep(f"kubectl {name}", admitted=False, message=sentence))
         if result is not None:
-            deniers += [one.culprit for one in refusals_in(result, bench.sets, {})]
+            deniers += [refusal.culprit for refusal in refusals_in(result, bench.sets, {})]
     return tuple(steps), tuple(deniers)
 
 
@@ -575,21 +589,21 @@ def _placed(
     culprit: Culprit, sets: PolicySets, webhooks: WebhookDocuments
 ) -> Iterator[Placed[object]]:
     if culprit.kind.endswith("WebhookConfiguration"):
-        one = webhooks.of(mutating=culprit.kind.startswith("Mutating")).get(culprit.name)
-        if one is not None and not is_static(one.value):
-            yield Placed(one.value, one.document)
+        placed = webhooks.of(mutating=culprit.kind.startswith("Mutating")).get(culprit.name)
+        if placed is not None and not is_static(placed.value):
+            yield Placed(placed.value, placed.document)
         return
     part = sets.mutating if culprit.kind.startswith("Mutating") else sets.validating
-    for found in (part.bindings.get(culprit.binding), part.policies.get(culprit.name)):
-        if found is not None and not is_static(found.value):
-            yield Placed(found.value, found.document)
+    for item in (part.bindings.get(culprit.binding), part.policies.get(culprit.name)):
+        if item is not None and not is_static(item.value):
+            yield Placed(item.value, item.document)
 
 
 def _without(manifests: Manifests, gone: Sequence[Document]) -> Manifests:
-    hidden = {id(one) for one in gone}
+    hidden = {id(document) for document in gone}
 
     def left(documents: Sequence[Document]) -> list[Document]:
-        return [one for one in documents if id(one) not in hidden]
+        return [document for document in documents if id(document) not in hidden]
 
     return replace(
         manifests,
@@ -631,7 +645,7 @@ class BootstrapReport:
     @property
     def level(self) -> Level:
         """The worst of all."""
-        return max((one.level for one in self.locks), default=Level.SAFE)
+        return max((lock.level for lock in self.locks), default=Level.SAFE)
 
     @property
     def exit(self) -> Exit:
@@ -651,20 +665,23 @@ def simulate(
     sets = policy_sets(manifests, version)
     bench = RequestBench(manifests, sets, version, awaited(manifests, sets))
     course = course_of(manifests, sets, bench.webhooks)
-    found = BootstrapRun(course, bench).run()
-    made = chains(found)
-    ways = repairs(manifests, version, [one.culprit for one in made])
-    locks = [Lock(one, ways[one.culprit], _level(one, ways[one.culprit])) for one in made]
+    result = BootstrapRun(course, bench).run()
+    made = chains(result)
+    ways = repairs(manifests, version, [chain.culprit for chain in made])
+    locks = [Lock(chain, ways[chain.culprit], _level(chain, ways[chain.culprit])) for chain in made]
     return BootstrapReport(
-        locks=tuple(sorted(locks, key=lambda one: -one.level)),
-        requests=len(found.sent),
-        refused=sum(bool(one.refusals) for one in found.sent.values()),
-        policies=sum(len(one.policies) for one in sets.all),
-        bindings=sum(len(one.bindings) for one in sets.all),
+        locks=tuple(sorted(locks, key=lambda lock: -lock.level)),
+        requests=len(result.sent),
+        refused=sum(bool(sent.refusals) for sent in result.sent.values()),
+        policies=sum(len(policy_set.policies) for policy_set in sets.all),
+        bindings=sum(len(policy_set.bindings) for policy_set in sets.all),
         webhooks=bench.webhooks.count,
-        policy_errors=(*(one for part in sets.all for one in part.errors), *bench.webhooks.errors),
+        policy_errors=(
+            *(error for part in sets.all for error in part.errors),
+            *bench.webhooks.errors,
+        ),
         notices=(*_silent(sets, bench), *_supposed(course, bench)),
-        problems=tuple(dict.fromkeys((*manifests.problems, *found.problems))),
+        problems=tuple(dict.fromkeys((*manifests.problems, *result.problems))),
         strict=strict,
         fail_on=fail_on,
     )
@@ -682,7 +699,7 @@ def _silent(sets: PolicySets, bench: RequestBench) -> Iterator[Notice]:
     if not any(part.policies for part in sets.all) and not bench.webhooks.count:
         yield Notice(Silence.NO_POLICY, Place(), "there is no policy and no webhook to simulate")
     for part in sets.all:
-        bound = {one.value.spec.policy_name for one in part.bindings.values()}
+        bound = {binding.value.spec.policy_name for binding in part.bindings.values()}
         for name, placed in sorted(part.policies.items()):
             if name not in bound:
                 text = f"policy `{name}` has no binding, so it does nothing"
@@ -704,7 +721,9 @@ def _supposed(course: Course, bench: RequestBench) -> Iterator[Notice]:
         yield Notice(Silence.NOT_EVALUATED, Place(), text, "give its Service and Deployment, too")
     for mutating in (True, False):
         for placed in bench.webhooks.of(mutating=mutating).values():
-            for one in placed.value.webhooks:
-                if one.client_config.service is None:
-                    text = f"webhook `{one.name}` is outside of the cluster: it is taken to answer"
+            for webhook in placed.value.webhooks:
+                if webhook.client_config.service is None:
+                    text = (
+                        f"webhook `{webhook.name}` is outside of the cluster: it is taken to answer"
+                    )
                     yield Notice(Silence.WEBHOOK_UNASKED, placed.place(), text)

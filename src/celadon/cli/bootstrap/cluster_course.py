@@ -151,8 +151,8 @@ Entry = Sending | State | Given
 def actors() -> Mapping[str, Actor]:
     """Everybody who sends requests in the tables, by name."""
     return {
-        name: Actor(name, user_info(one["name"], one.get("groups", ())))
-        for name, one in _value("actors").items()
+        name: Actor(name, user_info(member["name"], member.get("groups", ())))
+        for name, member in _value("actors").items()
     }
 
 
@@ -185,16 +185,16 @@ def _value(name: str) -> Any:  # noqa: ANN401 - any JSON
 
 def _entries(table: Sequence[JsonObject], values: JsonObject) -> Iterator[Entry]:
     for row in table:
-        found = filled(row, values)
-        if "use" in found:
-            yield from from_template(found["use"], found["with"])
-        elif "state" in found:
-            needs, level = tuple(found["needs"]), level_of(found["level"])
-            yield State(found["state"], needs, found["otherwise"], level)
-        elif "object" in found:
-            yield Given(found["object"], document_of(found["value"]))
+        result = filled(row, values)
+        if "use" in result:
+            yield from from_template(result["use"], result["with"])
+        elif "state" in result:
+            needs, level = tuple(result["needs"]), level_of(result["level"])
+            yield State(result["state"], needs, result["otherwise"], level)
+        elif "object" in result:
+            yield Given(result["object"], document_of(result["value"]))
         else:
-            yield _sending(found)
+            yield _sending(result)
 
 
 def _sending(row: JsonObject) -> Sending:
@@ -225,13 +225,13 @@ def filled(value: Any, values: JsonObject) -> Any:  # noqa: ANN401 - any JSON
             return values[whole[1]]
         return _WORD.sub(lambda found: str(values.get(found[1], found[0])), value)
     if isinstance(value, list):
-        return [filled(one, values) for one in value]
+        return [filled(item, values) for item in value]
     if isinstance(value, dict):
-        made: JsonDict = {}
-        for key, one in value.items():
-            new = filled(one, values)
-            made.update(new if key == _SPREAD else {key: new})
-        return made
+        result: JsonDict = {}
+        for key, member in value.items():
+            new = filled(member, values)
+            result.update(new if key == _SPREAD else {key: new})
+        return result
     return value
 
 
@@ -284,10 +284,10 @@ class RequestBench:
         self._nobody = engines_of(_NO_SETS, version)
         self.webhooks: WebhookDocuments = webhook_documents(manifests.existing, version)
         self._prepared: dict[str, Prepare] = {}
-        late = {id(one) for one in awaited}
+        late = {id(document) for document in awaited}
         there = replace(
             manifests,
-            looked_up=[one for one in manifests.looked_up if id(one) not in late],
+            looked_up=[document for document in manifests.looked_up if id(document) not in late],
             also_looked_up=[],
         )
         self.world, self.problems = given_world(there, sets, self._prepare(User("")))
@@ -334,14 +334,14 @@ class RequestBench:
         return Answer(seen[0].result, written, f"{request.resource.resource}{below}", problems)
 
     def _prepare(self, user: User) -> Prepare:
-        found = self._prepared.get(user.name)
-        if found is None:
+        prepare = self._prepared.get(user.name)
+        if prepare is None:
             circumstances = Circumstances(
                 self._version, NOW, user, field_validation=request_bodies.IGNORE
             )
-            found = circumstances.preparation(self._manifests.existing)
-            self._prepared[user.name] = found
-        return found
+            prepare = circumstances.preparation(self._manifests.existing)
+            self._prepared[user.name] = prepare
+        return prepare
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,12 +393,12 @@ class Course:
     @property
     def sendings(self) -> list[Sending]:
         """The requests among the entries."""
-        return [one for one in self.entries if isinstance(one, Sending)]
+        return [entry for entry in self.entries if isinstance(entry, Sending)]
 
     @property
     def states(self) -> list[State]:
         """The states among the entries."""
-        return [one for one in self.entries if isinstance(one, State)]
+        return [entry for entry in self.entries if isinstance(entry, State)]
 
 
 def awaited(manifests: Manifests, sets: PolicySets) -> list[Document]:
@@ -407,9 +407,10 @@ def awaited(manifests: Manifests, sets: PolicySets) -> list[Document]:
         kind for part in sets.all for one in part.policies.values() if (kind := _param(one.value))
     }
     return [
-        one
-        for one in manifests.looked_up
-        if one.group_kind in kinds or (_is_definition(one) and _defined(one) in kinds)
+        document
+        for document in manifests.looked_up
+        if document.group_kind in kinds
+        or (_is_definition(document) and _defined(document) in kinds)
     ]
 
 
@@ -440,36 +441,36 @@ def _defined(document: Document) -> tuple[str, str]:
 
 def _add_params(course: Course, documents: Sequence[Document], sets: PolicySets) -> None:
     served: dict[tuple[str, str], str] = {}
-    for one in filter(_is_definition, documents):
-        name = f"definition-{metadata.name(one.value)}"
-        spec = one.value["spec"]
+    for document in filter(_is_definition, documents):
+        name = f"definition-{metadata.name(document.value)}"
+        spec = document.value["spec"]
         versions = [version["name"] for version in spec["versions"]]
         stored = [version["name"] for version in spec["versions"] if version.get("storage")]
         values = {
             "name": name,
-            "object": one.value,
+            "object": document.value,
             "names": spec["names"],
             "stored-versions": stored,
             "group": spec["group"],
             "version": versions[0],
         }
         course.entries += from_template("definition", values)
-        served[_defined(one)] = f"{name}-served"
-        course.arrivals[f"{name}-served"] = one.value
+        served[_defined(document)] = f"{name}-served"
+        course.arrivals[f"{name}-served"] = document.value
     params: dict[tuple[str, str], list[str]] = {}
-    for number, one in enumerate(one for one in documents if not _is_definition(one)):
+    for number, document in enumerate(item for item in documents if not _is_definition(item)):
         name = f"param-{number}"
-        needs = [served[one.group_kind]] if one.group_kind in served else []
+        needs = [served[document.group_kind]] if document.group_kind in served else []
         course.entries += from_template(
-            "param", {"name": name, "needs": needs, "object": one.value}
+            "param", {"name": name, "needs": needs, "object": document.value}
         )
-        course.arrivals[name] = one.value
-        params.setdefault(one.group_kind, []).append(name)
+        course.arrivals[name] = document.value
+        params.setdefault(document.group_kind, []).append(name)
     for part, kind in ((sets.validating, "Validating"), (sets.mutating, "Mutating")):
         for placed in part.policies.values():
-            wanted = _param(placed.value)
-            if wanted in params:
-                _add_gate(course, f"{kind}AdmissionPolicy", placed.value.name, params[wanted])
+            param = _param(placed.value)
+            if param in params:
+                _add_gate(course, f"{kind}AdmissionPolicy", placed.value.name, params[param])
 
 
 def _add_gate(course: Course, kind: str, policy: str, params: Sequence[str]) -> None:
@@ -484,21 +485,21 @@ def _add_webhooks(course: Course, manifests: Manifests, webhooks: WebhookDocumen
     services: dict[tuple[str, str], str] = {}
     for mutating, kind in ((True, "Mutating"), (False, "Validating")):
         for placed in webhooks.of(mutating=mutating).values():
-            for one in placed.value.webhooks:
-                service = one.client_config.service
-                if service is None or one.failure_policy == _IGNORE:
+            for webhook in placed.value.webhooks:
+                service = webhook.client_config.service
+                if service is None or webhook.failure_policy == _IGNORE:
                     continue
                 where = service.namespace, service.name
                 if where not in services:
                     services[where] = _add_service(course, given, *where)
                 gate = services[where]
-                course.hooks.setdefault(gate, set()).add(hook_id(placed.value.name, one.name))
+                course.hooks.setdefault(gate, set()).add(hook_id(placed.value.name, webhook.name))
                 course.gates[f"{kind}WebhookConfiguration", placed.value.name] = gate
 
 
-def _add_service(course: Course, given: Sequence[Document], namespace: str, name: str) -> str:
-    found = _behind(given, namespace, name)
-    service, workload = found.service, found.workload
+def _add_service(course: Course, documents: Sequence[Document], namespace: str, name: str) -> str:
+    behind = _behind(documents, namespace, name)
+    service, workload = behind.service, behind.workload
     template = workload["spec"]["template"]
     entry = f"webhook-{namespace}-{name}"
     values = {
@@ -514,11 +515,13 @@ def _add_service(course: Course, given: Sequence[Document], namespace: str, name
         "service": service,
         "otherwise": f"nobody answers at Service `{namespace}/{name}`, which webhooks wait for",
     }
-    made = list(from_template("webhook-service", values))
-    if found.supposed:
+    result = list(from_template("webhook-service", values))
+    if behind.supposed:
         course.supposed.append(f"{namespace}/{name}")
-        made = [replace(one, judged=False) if isinstance(one, Sending) else one for one in made]
-    course.entries += made
+        result = [
+            replace(item, judged=False) if isinstance(item, Sending) else item for item in result
+        ]
+    course.entries += result
     return f"{entry}-answers"
 
 
@@ -531,12 +534,14 @@ class _Behind:
     supposed: bool
 
 
-def _behind(given: Sequence[Document], namespace: str, name: str) -> _Behind:
+def _behind(documents: Sequence[Document], namespace: str, name: str) -> _Behind:
     inside = [
-        one.value for one in given if (metadata.namespace(one.value) or "default") == namespace
+        document.value
+        for document in documents
+        if (metadata.namespace(document.value) or "default") == namespace
     ]
     service = next(
-        (one for one in inside if one["kind"] == "Service" and metadata.name(one) == name), None
+        (item for item in inside if item["kind"] == "Service" and metadata.name(item) == name), None
     )
     selector = ((service or {}).get("spec") or {}).get("selector") or {}
     workload = next(_selected(inside, selector), None) if selector else None
@@ -562,11 +567,11 @@ def _behind(given: Sequence[Document], namespace: str, name: str) -> _Behind:
 
 def _selected(objects: Sequence[JsonObject], selector: Mapping[str, str]) -> Iterator[JsonDict]:
     """Workloads whose pods have all labels of a selector."""
-    for one in objects:
-        if one["kind"] in {"Deployment", "StatefulSet", "DaemonSet"}:
-            labels = metadata.labels(one["spec"]["template"])
+    for item in objects:
+        if item["kind"] in {"Deployment", "StatefulSet", "DaemonSet"}:
+            labels = metadata.labels(item["spec"]["template"])
             if selector.items() <= labels.items():
-                yield dict(one)
+                yield dict(item)
 
 
 def _deployment(

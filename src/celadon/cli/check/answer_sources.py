@@ -72,8 +72,8 @@ def answer_source(
 ) -> Iterator[AnswerSource]:
     """Yield what answers for the webhooks of these names, until the block ends."""
     if settings.folder:
-        found = recorded_answers(settings.folder)
-        yield AnswerSource(found, _json, tuple(found.problems), tuple(found.unused(webhooks)))
+        answers = recorded_answers(settings.folder)
+        yield AnswerSource(answers, _json, tuple(answers.problems), tuple(answers.unused(webhooks)))
     elif settings.calls:
         from celadon.apiserver.webhook_routes import as_json
 
@@ -129,13 +129,13 @@ class RecordedAnswer:
 
     def rank(self, asked: JsonObject) -> tuple[int, int] | None:
         """Return how much it says about the request of a review; None if it is about another."""
-        said = self.document.value.get("request") or {}
-        wanted = [member for member in MEMBERS if said.get(member)]
+        request = self.document.value.get("request") or {}
+        members = [member for member in MEMBERS if request.get(member)]
         if not _fits(self.names[1:], asked):
             return None
-        if any(said[member] != asked.get(member) for member in wanted):
+        if any(request[member] != asked.get(member) for member in members):
             return None
-        return len(self.names), len(wanted)
+        return len(self.names), len(members)
 
     def reply(self, call: Call) -> Reply:
         """Return what the webhook has answered, to this call."""
@@ -166,11 +166,11 @@ class RecordedAnswers:
         return [self._reply(call) for call in calls]
 
     def _reply(self, call: Call) -> Reply | None:
-        asked = call.document["request"]
+        request = call.document["request"]
         ranked = [
-            (rank, one)
-            for one in self.answers.get(call.hook.name, ())
-            if (rank := one.rank(asked)) is not None
+            (rank, answer)
+            for answer in self.answers.get(call.hook.name, ())
+            if (rank := answer.rank(request)) is not None
         ]
         if not ranked:
             return None
@@ -179,9 +179,9 @@ class RecordedAnswers:
     def unused(self, webhooks: Iterable[str]) -> Iterator[Notice]:
         """Answers of webhooks that are not there."""
         names = list(webhooks)
-        for name, found in self.answers.items():
+        for name, answer in self.answers.items():
             if name not in names:
-                document = found[0].document
+                document = answer[0].document
                 yield Notice(
                     Silence.ANSWER_UNUSED,
                     Place(document.file, document.line()),
@@ -192,23 +192,23 @@ class RecordedAnswers:
 
 def recorded_answers(folder: str) -> RecordedAnswers:
     """Reads a folder; what is no answer is among the problems."""
-    found = RecordedAnswers()
+    answers = RecordedAnswers()
     if not Path(folder).is_dir():
-        found.problems.append(Problem(folder, 0, "not a folder"))
-        return found
+        answers.problems.append(Problem(folder, 0, "not a folder"))
+        return answers
     reader = DocumentReader()
     for text in read_texts([folder]):
         if isinstance(text, Problem):
-            found.problems.append(text)
+            answers.problems.append(text)
             continue
         names = Path(os.path.relpath(text.file, folder)).with_suffix("").parts
         for item in reader.read(text):
             problem = item if isinstance(item, Problem) else _problem(item, names)
             if problem is not None:
-                found.problems.append(problem)
+                answers.problems.append(problem)
             elif isinstance(item, Document):
-                found.answers.setdefault(names[0], []).append(RecordedAnswer(item, names))
-    return found
+                answers.answers.setdefault(names[0], []).append(RecordedAnswer(item, names))
+    return answers
 
 
 def _problem(document: Document, names: Sequence[str]) -> Problem | None:

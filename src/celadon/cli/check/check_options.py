@@ -58,17 +58,17 @@ def static_files(path: str, version: str) -> list[str]:
     """The files in all folders. Raises ValueError, whose text is upstream's where upstream has
     one."""
     settings = told_plugins(path)
-    found = []
+    result = []
     for name, folder in settings.static_folders.items():
         files = _files(folder)
         plugin = STATIC_PLUGINS[name]
         try:
-            load((one for file in files for one in _documents(file)), plugin, version)
+            load((document for file in files for document in _documents(file)), plugin, version)
         except ManifestError as error:
-            what = f"failed to load static {plugin.what} manifests"
-            raise ManifestError(f"{what} from {quote(folder)}: {error}") from None
-        found += files
-    return found
+            subject = f"failed to load static {plugin.what} manifests"
+            raise ManifestError(f"{subject} from {quote(folder)}: {error}") from None
+        result += files
+    return result
 
 
 def told_plugins(path: str) -> PluginSettings:
@@ -92,21 +92,21 @@ def _only(path: str) -> object:
 
 
 def _files(folder: str) -> list[str]:
-    found = (one for one in Path(folder).iterdir() if one.suffix.lower() in EXTENSIONS)
-    return [str(one) for one in sorted(found) if one.is_file()]
+    iterdir = (path for path in Path(folder).iterdir() if path.suffix.lower() in EXTENSIONS)
+    return [str(path) for path in sorted(iterdir) if path.is_file()]
 
 
 def _documents(file: str) -> Iterator[StaticDocument]:
-    for one in _read(file):
-        yield StaticDocument(file, GoDocument(one.value))
+    for document in _read(file):
+        yield StaticDocument(file, GoDocument(document.value))
 
 
 def _read(file: str) -> Iterator[Document]:
     text = read_text(file)
-    for one in [text] if isinstance(text, Problem) else DocumentReader().read(text):
-        if isinstance(one, Problem):
-            raise ManifestError(one.text())
-        yield one
+    for item in [text] if isinstance(text, Problem) else DocumentReader().read(text):
+        if isinstance(item, Problem):
+            raise ManifestError(item.text())
+        yield item
 
 
 # --- Plugin options ----------------------------------------------------------
@@ -116,13 +116,13 @@ def _read(file: str) -> Iterator[Document]:
 
 def add_plugins(group: argparse._ArgumentGroup) -> None:
     """Declare the options."""
-    for name, what in (("enable", "beside the default ones"), ("disable", "of the default ones")):
+    for name, text in (("enable", "beside the default ones"), ("disable", "of the default ones")):
         group.add_argument(
             f"--{name}-admission-plugins",
             action="append",
             default=[],
             metavar="NAMES",
-            help=f"{name} these, {what}, separated by commas",
+            help=f"{name} these, {text}, separated by commas",
         )
 
 
@@ -400,10 +400,10 @@ def judging_settings(options: argparse.Namespace) -> Settings:
 
 def _plugins(options: argparse.Namespace) -> PluginChoice:
     """Raises ValueError."""
-    told = None
+    none = None
     if options.admission_control_config_file:
-        told = told_plugins(options.admission_control_config_file)
-    return chosen_plugins(options, told, whole_cluster=options.whole_cluster)
+        none = told_plugins(options.admission_control_config_file)
+    return chosen_plugins(options, none, whole_cluster=options.whole_cluster)
 
 
 def _field_validation(options: argparse.Namespace) -> str:
@@ -475,8 +475,12 @@ def check_inputs(
 def chosen_policies(policies: PolicySets, names: Sequence[str]) -> PolicySets:
     """Return the policies of these names; all, if there are none. Raises WrongUseError."""
     for name in names:
-        if not any(name in found.policies or name in found.broken for found in policies.all):
-            hint = did_you_mean(name, [one for found in policies.all for one in found.policies])
+        if not any(
+            name in policy_set.policies or name in policy_set.broken for policy_set in policies.all
+        ):
+            hint = did_you_mean(
+                name, [policy for policy_set in policies.all for policy in policy_set.policies]
+            )
             raise WrongUseError(f"no policy `{name}`{hint}")
     return only(policies, names) if names else policies
 
@@ -492,9 +496,9 @@ def read_policies(
 ) -> Manifests:
     """Return what the files say. Those of folders that are no manifests are errors for the
     `strict`, and complained of in one line to the others."""
-    found = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
-    if found.others and strict:
-        found.problems += found.others
-    elif found.others:
-        complain(summary(found.others))
-    return found
+    manifests = gather(options.files, (), (), Parts(), lambda _: None, Exclusion(options.exclude))
+    if manifests.others and strict:
+        manifests.problems += manifests.others
+    elif manifests.others:
+        complain(summary(manifests.others))
+    return manifests

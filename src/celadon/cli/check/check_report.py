@@ -214,17 +214,17 @@ class ObjectResult:
     @property
     def unasked(self) -> tuple[WebhookCall, ...]:
         """The webhooks whose answer is not known."""
-        return tuple(one for one in self.webhooks if one.outcome is Outcome.UNASKED)
+        return tuple(webhook for webhook in self.webhooks if webhook.outcome is Outcome.UNASKED)
 
     @property
     def denying(self) -> tuple[WebhookCall, ...]:
         """The webhooks that refuse it, or would have to be asked and cannot."""
-        return tuple(one for one in self.webhooks if one.outcome in _AGAINST)
+        return tuple(webhook for webhook in self.webhooks if webhook.outcome in _AGAINST)
 
     @property
     def has_error(self) -> bool:
         """Return whether a policy could not be evaluated on it, or a webhook not be called."""
-        failed = any(one.outcome is Outcome.FAILED for one in self.webhooks)
+        failed = any(webhook.outcome is Outcome.FAILED for webhook in self.webhooks)
         return failed or any(violation.is_error for violation in self.violations)
 
 
@@ -302,12 +302,12 @@ class Report:
     @property
     def given(self) -> tuple[ObjectResult, ...]:
         """The objects of the files."""
-        return tuple(one for one in self.objects if one.created_by is None)
+        return tuple(result for result in self.objects if result.created_by is None)
 
     @property
     def created(self) -> tuple[ObjectResult, ...]:
         """Return what controllers would create of them."""
-        return tuple(one for one in self.objects if one.created_by is not None)
+        return tuple(result for result in self.objects if result.created_by is not None)
 
     def count(self, state: State) -> int:
         """Return how many objects of the files ended so."""
@@ -334,7 +334,7 @@ class Report:
             return Exit.POLICY
         if any(result.has_error for result in self.objects):
             return Exit.POLICY
-        if self.needs_answers and any(one.state is State.UNASKED for one in self.objects):
+        if self.needs_answers and any(result.state is State.UNASKED for result in self.objects):
             return Exit.POLICY
         warned = any(result.warnings and not result.is_refused for result in self.objects)
         refused = any(result.is_refused for result in self.objects)

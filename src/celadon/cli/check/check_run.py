@@ -43,10 +43,10 @@ Judged = Callable[[Sequence[Document], Callable[[], None]], Findings]
 """What comes of some documents; is to tell when it is done with one."""
 
 
-def workers_for(archive: DocumentArchive, wanted: int) -> int:
+def workers_for(archive: DocumentArchive, expected: int) -> int:
     """Return how many processes judge: as many as wanted, or as there are processors (0); but no
     more than there are blocks, and one where processes cannot fork."""
-    return max(1, min(possible_workers(wanted), archive.blocks))
+    return max(1, min(possible_workers(expected), archive.blocks))
 
 
 def judged_in_order(
@@ -65,14 +65,14 @@ def judged_in_order(
         for number in range(archive.blocks):
             # Blocks are dealt out in turn and taken back in turn, so results are in the order of
             # the documents without any of them waiting in this process.
-            found: Findings | None = received(pipes[number % workers])
+            findings: Findings | None = received(pipes[number % workers])
             # The fork is gone (out of memory, for instance): its block is judged here instead.
-            if found is None:
+            if findings is None:
                 yield judged(archive.block(number), tick)
                 continue
-            for _ in range(found.documents):
+            for _ in range(findings.documents):
                 tick()
-            yield found
+            yield findings
 
 
 def _blocks(
@@ -84,16 +84,16 @@ def _blocks(
 
 
 def check(
-    given: CheckInputs,
+    inputs: CheckInputs,
     step: Callable[[int], None],
     look: Callable[[JudgedObject], None] | None = None,
     makers: EngineMakers = ANEW,
 ) -> Report:
     """Judges every document that is to be admitted. `step` is told how many are done; whoever has
     to `look` on is told of each, in this process."""
-    manifests, settings = given.manifests, given.settings
+    manifests, settings = inputs.manifests, inputs.settings
     choice = settings.asked_plugins
-    engines = engines_of(given.policies, settings.version, makers)
+    engines = engines_of(inputs.policies, settings.version, makers)
     cluster = cluster_of(
         manifests, engines, settings.circumstances, asks_plugins=choice is not None
     )
@@ -106,7 +106,7 @@ def check(
     ):
         webhooks = AskedWebhooks.of(documents, settings.version, source.answers, source.as_json)
         cluster = replace(cluster, webhooks=webhooks, looks=look is not None)
-        report = _judged(given, cluster, step, look)
+        report = _judged(inputs, cluster, step, look)
     return replace(
         report,
         webhooks=documents.count,
@@ -133,40 +133,42 @@ def _converting(cluster: Cluster, settings: AnswerSettings, version: str) -> Ite
 
 
 def _judged(
-    given: CheckInputs,
+    inputs: CheckInputs,
     cluster: Cluster,
     step: Callable[[int], None],
     look: Callable[[JudgedObject], None] | None,
 ) -> Report:
     """Return what becomes of the objects, and what is said about policies."""
-    manifests, sets, settings = given.manifests, given.policies, given.settings
+    manifests, sets, settings = inputs.manifests, inputs.policies, inputs.settings
     # `kubectl apply` updates what it finds. Without it an object of `-f` is only looked up, and a
     # RESOURCE of the same name is created in its place.
-    there = (*manifests.looked_up, *manifests.old) if settings.question.applies else manifests.old
-    olds = {identity(one, settings.question.namespace): one for one in there}
-    found = Findings(Sightings.wanted(sets))
-    judge = Judge.of(cluster, settings, olds, found, look)
+    old = (*manifests.looked_up, *manifests.old) if settings.question.applies else manifests.old
+    olds = {identity(document, settings.question.namespace): document for document in old}
+    findings = Findings(Sightings.wanted(sets))
+    judge = Judge.of(cluster, settings, olds, findings, look)
     done = itertools.count(1)
     # whoever has to be asked or told about one object after the other is in this process
     alone = cluster.webhooks is None and look is None
     workers = workers_for(manifests.admitted, settings.jobs) if alone else 1
-    for one in judged_in_order(judge.judged, manifests.admitted, workers, lambda: step(next(done))):
-        found.add(one)
+    for item in judged_in_order(
+        judge.judged, manifests.admitted, workers, lambda: step(next(done))
+    ):
+        findings.add(item)
     if cluster.quotas is not None:
-        cluster.quotas.settle(found.results, found.charges)
-    if found.sightings.any:
-        found.mutations.count_silent(sets.mutating)
-    mutations = found.mutations if settings.defaulting else None
+        cluster.quotas.settle(findings.results, findings.charges)
+    if findings.sightings.any:
+        findings.mutations.count_silent(sets.mutating)
+    mutations = findings.mutations if settings.defaulting else None
     operation = None if settings.question.applies else settings.question.operation
-    said = notices(manifests, sets, operation, found.sightings, mutations, found.coverage)
+    said = notices(manifests, sets, operation, findings.sightings, mutations, findings.coverage)
     return Report(
-        objects=tuple(found.results),
-        policies=sum(len(one.policies) for one in sets.all),
-        bindings=sum(len(one.bindings) for one in sets.all),
-        policy_errors=tuple(error for one in sets.all for error in one.errors),
-        notices=(*said, *found.ignored.values()),
-        problems=(*found.unsendable, *found.early_crashes, *found.crashes),
+        objects=tuple(findings.results),
+        policies=sum(len(policy_set.policies) for policy_set in sets.all),
+        bindings=sum(len(policy_set.bindings) for policy_set in sets.all),
+        policy_errors=tuple(error for policy_set in sets.all for error in policy_set.errors),
+        notices=(*said, *findings.ignored.values()),
+        problems=(*findings.unsendable, *findings.early_crashes, *findings.crashes),
         strict=settings.strict,
         fail_on_warning=settings.fail_on_warning,
-        unasked_plugins=unasked_plugins(settings.asked_plugins, found.unasked),
+        unasked_plugins=unasked_plugins(settings.asked_plugins, findings.unasked),
     )

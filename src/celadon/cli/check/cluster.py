@@ -61,8 +61,8 @@ ANEW: Final = EngineMakers()
 def with_memory(memory: ExpressionMemory | None) -> EngineMakers:
     """Makers that do not compile again what is in the memory."""
     return EngineMakers(
-        lambda found, version: validating_engine(found, version, memory),
-        lambda found, version: mutating_engine(found, version, memory),
+        lambda policy_set, version: validating_engine(policy_set, version, memory),
+        lambda policy_set, version: mutating_engine(policy_set, version, memory),
     )
 
 
@@ -80,12 +80,12 @@ class Engines:
         program of a policy that is the same."""
         validating, mutating = self.validating, self.mutating
         if sets.validating is not self.sets.validating:
-            given = sets.validating
-            policies, bindings = validating_policies(given), validating_bindings(given)
+            policy_set = sets.validating
+            policies, bindings = validating_policies(policy_set), validating_bindings(policy_set)
             validating = with_policies(validating, policies, bindings)
         if mutating is not None and sets.mutating is not self.sets.mutating:
-            given = sets.mutating
-            changed = mutating_policies(given), mutating_bindings(given)
+            policy_set = sets.mutating
+            changed = mutating_policies(policy_set), mutating_bindings(policy_set)
             mutating = with_policies(mutating, *changed)
         return replace(self, sets=sets, validating=validating, mutating=mutating)
 
@@ -189,21 +189,21 @@ def _with_plugins(cluster: Cluster, choice: PluginChoice, circumstances: Circums
 
     manifests, world, prepare = cluster.manifests, cluster.world, cluster.prepare
     classes = [
-        metadata.name(one.value)
-        for one in manifests.also_looked_up
-        if one.value["kind"] == "PriorityClass"
+        metadata.name(document.value)
+        for document in manifests.also_looked_up
+        if document.value["kind"] == "PriorityClass"
     ]
     desk = PluginDesk(choice, circumstances.version, world, classes)
     limited = () if choice.settings is None else choice.settings.limited_resources
-    found = objects_of(world, "ResourceQuota")
+    result = objects_of(world, "ResourceQuota")
     quotas = None
-    if "ResourceQuota" in choice.names and (found or limited):
+    if "ResourceQuota" in choice.names and (result or limited):
         # late: few have
         from celadon.cli.check.plugins import QuotaLedger
 
         there = map(prepare.existing, (*manifests.looked_up, *manifests.old))
-        objects = [one for one in there if isinstance(one, dict)]
-        quotas = QuotaLedger(found, objects, circumstances.now, limited)
+        objects = [item for item in there if isinstance(item, dict)]
+        quotas = QuotaLedger(result, objects, circumstances.now, limited)
     return replace(cluster, prepare=prepare.with_plugins(desk), quotas=quotas)
 
 
@@ -219,9 +219,13 @@ def given_world(
     """
     completed = {("v1", "Namespace"), ("v1", "ResourceQuota")}
     completed.update(
-        (one.gvk.api_version, one.gvk.kind) for one in known_resources() if one.gvr in LOOKED_UP
+        (known_resource.gvk.api_version, known_resource.gvk.kind)
+        for known_resource in known_resources()
+        if known_resource.gvr in LOOKED_UP
     )
-    for placed in (one for found in policies.all for one in found.policies.values()):
+    for placed in (
+        policy for policy_set in policies.all for policy in policy_set.policies.values()
+    ):
         kind = placed.value.spec.param_kind
         if kind is not None:
             completed.add((kind.api_version, kind.kind))

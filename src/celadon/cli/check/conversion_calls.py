@@ -112,8 +112,8 @@ class AskingAside(Converter):
             self._thread.start()
         return self._waited(self._asker.ask(objects, kind, stored=stored))
 
-    def _waited(self, asked: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(asked, self._loop).result()
+    def _waited(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
 
 class _Webhooks:
@@ -159,10 +159,10 @@ class _Cluster:
         path = f"/apis/{group}/{version}/{within}{plural}/{metadata.name(obj)}"
         try:
             async with self._turns:
-                found: JsonObject = await self._client.get(path)
+                client: JsonObject = await self._client.get(path)
         except ClusterError as error:
             raise WebhookNotCalled(source, kind, f"is asked by nobody ({error})") from None
-        return found
+        return client
 
     async def aclose(self) -> None:
         await self._client.aclose()

@@ -123,8 +123,8 @@ class PolicySet:
         """The expression that a decision about this policy comes from; empty if it is none."""
         if source.in_binding:
             return ""
-        found = self.policies[policy].document.value_at(source.path.steps)
-        return found if isinstance(found, str) else ""
+        value_at = self.policies[policy].document.value_at(source.path.steps)
+        return value_at if isinstance(value_at, str) else ""
 
 
 @dataclass(slots=True)
@@ -220,23 +220,24 @@ def with_policies(engine: E, policies: Iterable[Policy], bindings: Iterable[Bind
     objects are not compiled again."""
     given, bound = list(policies), list(bindings)
     objects = engine.replaced(
-        [one for one in given if not is_static(one)], [one for one in bound if not is_static(one)]
+        [item for item in given if not is_static(item)],
+        [item for item in bound if not is_static(item)],
     )
     return objects.with_static(
-        [one for one in given if is_static(one)], [one for one in bound if is_static(one)]
+        [item for item in given if is_static(item)], [item for item in bound if is_static(item)]
     )
 
 
 def validating_policies(given: PolicySet) -> list[ValidatingAdmissionPolicy]:
     """Return the validating policies of a set."""
-    found = (placed.value for placed in given.policies.values())
-    return [one for one in found if isinstance(one, ValidatingAdmissionPolicy)]
+    policies = (placed.value for placed in given.policies.values())
+    return [item for item in policies if isinstance(item, ValidatingAdmissionPolicy)]
 
 
 def validating_bindings(given: PolicySet) -> list[ValidatingAdmissionPolicyBinding]:
     """Return the bindings of validating policies of a set."""
-    found = (placed.value for placed in given.bindings.values())
-    return [one for one in found if isinstance(one, ValidatingAdmissionPolicyBinding)]
+    bindings = (placed.value for placed in given.bindings.values())
+    return [item for item in bindings if isinstance(item, ValidatingAdmissionPolicyBinding)]
 
 
 def mutating_engine(
@@ -254,25 +255,29 @@ def mutating_engine(
 
 def mutating_policies(given: PolicySet) -> list[MutatingAdmissionPolicy]:
     """Return the mutating policies of a set."""
-    found = (placed.value for placed in given.policies.values())
-    return [one for one in found if isinstance(one, MutatingAdmissionPolicy)]
+    policies = (placed.value for placed in given.policies.values())
+    return [item for item in policies if isinstance(item, MutatingAdmissionPolicy)]
 
 
 def mutating_bindings(given: PolicySet) -> list[MutatingAdmissionPolicyBinding]:
     """Return the bindings of mutating policies of a set."""
-    found = (placed.value for placed in given.bindings.values())
-    return [one for one in found if isinstance(one, MutatingAdmissionPolicyBinding)]
+    bindings = (placed.value for placed in given.bindings.values())
+    return [item for item in bindings if isinstance(item, MutatingAdmissionPolicyBinding)]
 
 
-def only(found: PolicySets, names: Sequence[str]) -> PolicySets:
+def only(sets: PolicySets, names: Sequence[str]) -> PolicySets:
     """The part of the sets that is about these policies."""
-    return PolicySets(_only(found.validating, names), _only(found.mutating, names))
+    return PolicySets(_only(sets.validating, names), _only(sets.mutating, names))
 
 
 def _only(found: PolicySet, names: Sequence[str]) -> PolicySet:
     return PolicySet(
-        {name: one for name, one in found.policies.items() if name in names},
-        {name: one for name, one in found.bindings.items() if one.value.spec.policy_name in names},
+        {name: policy for name, policy in found.policies.items() if name in names},
+        {
+            name: binding
+            for name, binding in found.bindings.items()
+            if binding.value.spec.policy_name in names
+        },
         {name for name in found.broken if name in names},
         [error for error in found.errors if error.policy in names],
     )
@@ -315,8 +320,8 @@ def accepted(
         return None
     wrong = _unknown(document, decoded.unknown_fields)
     if not wrong:
-        found = validate_object_meta(decoded.value.metadata)
-        wrong = _invalid(document, [*found, *complaints(decoded.value)])
+        result = validate_object_meta(decoded.value.metadata)
+        wrong = _invalid(document, [*result, *complaints(decoded.value)])
     errors += wrong
     return None if wrong else Placed(decoded.value, document)
 
@@ -354,10 +359,10 @@ def _unknown(document: Document, fields: Sequence[StrayField]) -> list[PolicyErr
     return [
         document_error(
             document,
-            FieldPath(*one.steps),
-            f"{head}: {request_bodies.strict_decoding_error([one.text])}",
+            FieldPath(*item.steps),
+            f"{head}: {request_bodies.strict_decoding_error([item.text])}",
         )
-        for one in fields
+        for item in fields
     ]
 
 
@@ -444,26 +449,26 @@ def gather(
     """Reads everything but what is excluded. Files of folders that are no manifests are passed over
     if it `takes_others`. `step` is told how many documents there are so far.
     Keys that occur twice are for an API server to complain about, in what is to be admitted."""
-    found = Manifests()
+    manifests = Manifests()
     reader = DocumentReader(keeps_repeated=True)
     count = itertools.count(1)
 
     def documents(arguments: Sequence[str]) -> Iterator[Document]:
         named = arguments if takes_others else None
-        for document in _read(expand_paths(arguments, exclusion), named, reader, found):
+        for document in _read(expand_paths(arguments, exclusion), named, reader, manifests):
             step(next(count))
             yield document
 
     alone = not resources
     for document in documents(cluster):
-        _sort(found, document, parts, is_resource=False, alone=alone)
-    params = _param_kinds((*found.policies, *found.mutating_policies))
+        _sort(manifests, document, parts, is_resource=False, alone=alone)
+    params = _param_kinds((*manifests.policies, *manifests.mutating_policies))
     if alone:
-        _move_params(found, params, parts)
+        _move_params(manifests, params, parts)
     for document in documents(resources):
-        _sort(found, document, parts, is_resource=True, alone=False)
-    found.old = [one for one in documents(old) if _part(one) is None]
-    return _sorted(found)
+        _sort(manifests, document, parts, is_resource=True, alone=False)
+    manifests.old = [document for document in documents(old) if _part(document) is None]
+    return _sorted(manifests)
 
 
 def described(
@@ -471,29 +476,29 @@ def described(
 ) -> Manifests:
     """Return the manifests that describe a cluster, what is to be admitted there, and what that
     replaces."""
-    found = Manifests()
+    manifests = Manifests()
     for document in documents:
-        _sort(found, document, Parts(), is_resource=False, alone=False)
+        _sort(manifests, document, Parts(), is_resource=False, alone=False)
     for document in admitted:
-        _sort(found, document, Parts(), is_resource=True, alone=False)
-    found.old += old
-    return _sorted(found)
+        _sort(manifests, document, Parts(), is_resource=True, alone=False)
+    manifests.old += old
+    return _sorted(manifests)
 
 
-def _sorted(found: Manifests) -> Manifests:
+def _sorted(manifests: Manifests) -> Manifests:
     """With what can be said once every document has its part."""
-    params = _param_kinds((*found.policies, *found.mutating_policies))
-    found.also_looked_up += found.admitted.of_kinds(_looked_up_kinds(params))
-    for part in found.given:
-        _refuse_repeated(part, found.problems)
-    return found
+    params = _param_kinds((*manifests.policies, *manifests.mutating_policies))
+    manifests.also_looked_up += manifests.admitted.of_kinds(_looked_up_kinds(params))
+    for part in manifests.given:
+        _refuse_repeated(part, manifests.problems)
+    return manifests
 
 
 def _refuse_repeated(documents: list[Document], problems: list[Problem]) -> None:
     """Refuse what stands several times and is sent to no server: it must be unambiguous."""
-    wrong = [one for one in documents if one.repeated]
+    wrong = [document for document in documents if document.repeated]
     if wrong:
-        documents[:] = [one for one in documents if not one.repeated]
+        documents[:] = [document for document in documents if not document.repeated]
     for document in wrong:
         first = document.repeated[0]
         line = document.chunk.first_line + first.line - 1
@@ -504,21 +509,21 @@ def _read(
     files: Iterable[str | Problem],
     named: Sequence[str] | None,
     reader: DocumentReader,
-    found: Manifests,
+    manifests: Manifests,
 ) -> Iterator[Document]:
     """`named` are the files that are manifests for certain; None: all are."""
     for file in files:
         text = file if isinstance(file, Problem) else read_text(file)
         if isinstance(text, Problem):
-            found.problems.append(text)
+            manifests.problems.append(text)
             continue
         if named is not None and (other := passed_over(text, named)):
-            found.others.append(other_file(text.file, other))
+            manifests.others.append(other_file(text.file, other))
             continue
         for item in reader.read(text):
             problem = item if isinstance(item, Problem) else shape_problem(item)
             if problem is not None:
-                found.problems.append(problem)
+                manifests.problems.append(problem)
             elif isinstance(item, Document):
                 yield item
 
@@ -537,13 +542,13 @@ def _part(document: Document) -> str | None:
 
 
 def _sort(
-    found: Manifests, document: Document, parts: Parts, *, is_resource: bool, alone: bool
+    manifests: Manifests, document: Document, parts: Parts, *, is_resource: bool, alone: bool
 ) -> None:
     judges = {
-        POLICY_KIND: found.policies,
-        BINDING_KIND: found.bindings,
-        MUTATING_POLICY_KIND: found.mutating_policies,
-        MUTATING_BINDING_KIND: found.mutating_bindings,
+        POLICY_KIND: manifests.policies,
+        BINDING_KIND: manifests.bindings,
+        MUTATING_POLICY_KIND: manifests.mutating_policies,
+        MUTATING_BINDING_KIND: manifests.mutating_bindings,
     }
     part = _part(document)
     kind = str(document.value["kind"])
@@ -555,7 +560,7 @@ def _sort(
         admitted = False
     elif kind.lower() in parts.admit:
         admitted = True
-    (found.admitted if admitted else found.looked_up).append(document)
+    (manifests.admitted if admitted else manifests.looked_up).append(document)
 
 
 def _usually_looked_up(document: Document) -> bool:
@@ -575,7 +580,7 @@ def _param_kinds(policies: Iterable[Document]) -> set[tuple[str, str]]:
     return kinds
 
 
-def _move_params(found: Manifests, params: set[tuple[str, str]], parts: Parts) -> None:
+def _move_params(manifests: Manifests, params: set[tuple[str, str]], parts: Parts) -> None:
     """Take objects of a param kind for params, where nothing was said to be a RESOURCE."""
 
     def is_param(document: Document) -> bool:
@@ -583,13 +588,13 @@ def _move_params(found: Manifests, params: set[tuple[str, str]], parts: Parts) -
         named = (str(document.value["apiVersion"]), kind)
         return named in params and kind.lower() not in parts.admit
 
-    if any(map(is_param, found.admitted.of_kinds(_group_kinds(params).__contains__))):
-        admitted, found.admitted = found.admitted, DocumentArchive()
+    if any(map(is_param, manifests.admitted.of_kinds(_group_kinds(params).__contains__))):
+        admitted, manifests.admitted = manifests.admitted, DocumentArchive()
         for document in admitted:
             if is_param(document):
-                found.looked_up.append(document)
+                manifests.looked_up.append(document)
             else:
-                found.admitted.append(document)
+                manifests.admitted.append(document)
 
 
 def _group_kinds(params: Iterable[tuple[str, str]]) -> set[Kind]:
@@ -601,27 +606,33 @@ def _looked_up_kinds(params: Iterable[tuple[str, str]]) -> Callable[[Kind], bool
     policies, plugins, or those who call webhooks."""
     kinds = {
         *_group_kinds(params),
-        *(one.gvk.group_kind for one in known_resources(all_versions=True) if one.gvr in LOOKED_UP),
+        *(
+            known_resource.gvk.group_kind
+            for known_resource in known_resources(all_versions=True)
+            if known_resource.gvr in LOOKED_UP
+        ),
         ("", "ResourceQuota"),
         ("", "Service"),
     }
 
-    def wanted(kind: Kind) -> bool:
+    def expected(kind: Kind) -> bool:
         return (
             kind in kinds
             or kind[0] in {RBAC_GROUP, ADMISSION_REGISTRATION}
             or kind[1] in _LOOKED_UP
         )
 
-    return wanted
+    return expected
 
 
-def unknown_kind(parts: Parts, found: Manifests) -> str:
+def unknown_kind(parts: Parts, manifests: Manifests) -> str:
     """Return what is wrong with the first kind of `--lookup` and `--admit` that neither a server
     nor the documents know; empty if all are good."""
-    kinds = {one.gvk.kind.lower() for one in known_resources(all_versions=True)}
-    kinds.update(kind.lower() for _, kind in found.admitted.kinds)
-    for document in (*found.existing, *found.old):
+    kinds = {
+        known_resource.gvk.kind.lower() for known_resource in known_resources(all_versions=True)
+    }
+    kinds.update(kind.lower() for _, kind in manifests.admitted.kinds)
+    for document in (*manifests.existing, *manifests.old):
         kinds.add(str(document.value["kind"]).lower())
         kinds.add(_defined_kind(document))
     for kind in sorted(parts.lookup | parts.admit):
@@ -666,11 +677,11 @@ class WebhookDocuments:
         """The webhooks of one kind, whose conditions are in the CEL of a release."""
         from celadon.admission.webhooks import HookSet
 
-        given = [one.value for one in self.of(mutating=mutating).values()]
+        configurations = [placed.value for placed in self.of(mutating=mutating).values()]
         return HookSet(
-            [one for one in given if not is_static(one)],
+            [configuration for configuration in configurations if not is_static(configuration)],
             version,
-            static=[one for one in given if is_static(one)],
+            static=[configuration for configuration in configurations if is_static(configuration)],
         )
 
     def place(self, hook: Hook, *, mutating: bool) -> Place:
@@ -683,13 +694,13 @@ class WebhookDocuments:
     def names(self) -> frozenset[str]:
         """The names of all webhooks."""
         every = (*self.mutating.values(), *self.validating.values())
-        return frozenset(hook.name for one in every for hook in one.value.webhooks)
+        return frozenset(hook.name for placed in every for hook in placed.value.webhooks)
 
     @property
     def count(self) -> int:
         """Return how many webhooks there are."""
         every = (*self.mutating.values(), *self.validating.values())
-        return sum(len(one.value.webhooks) for one in every)
+        return sum(len(placed.value.webhooks) for placed in every)
 
 
 def is_configuration(document: Document) -> bool:
@@ -705,16 +716,20 @@ def webhook_documents(documents: Iterable[Document], version: str) -> WebhookDoc
         if not is_configuration(document):
             continue
         mutating = KINDS[document.value["kind"]]
-        one = accepted(document, _decoding(mutating=mutating), _complaints(version), found.errors)
-        if one is not None and not _static_errors(one, found.errors):
-            found.of(mutating=mutating)[one.value.name] = one
+        placed = accepted(
+            document, _decoding(mutating=mutating), _complaints(version), found.errors
+        )
+        if placed is not None and not _static_errors(placed, found.errors):
+            found.of(mutating=mutating)[placed.value.name] = placed
     return found
 
 
-def _static_errors(one: Placed[WebhookConfiguration], errors: list[PolicyError]) -> bool:
+def _static_errors(placed: Placed[WebhookConfiguration], errors: list[PolicyError]) -> bool:
     """Return whether there are any: what keeps a server from loading it from its files."""
-    wrong = list(static_errors([one.value], one.document.file)) if is_static(one.value) else []
-    errors += [document_error(one.document, error.path, error.text) for error in wrong]
+    wrong = (
+        list(static_errors([placed.value], placed.document.file)) if is_static(placed.value) else []
+    )
+    errors += [document_error(placed.document, error.path, error.text) for error in wrong]
     return bool(wrong)
 
 

@@ -102,10 +102,12 @@ class Coverage:
     def _taken(self, verdict: Verdict, asked: Asked) -> int:
         """Take a verdict in, and return how many pairs match."""
         self.take(verdict.notes, asked)
-        wrong = [one for one in verdict.decisions if one.cause is Cause.CONFIGURATION]
-        self.misconfigured.update(one.policy for one in wrong)
+        wrong = [
+            decision for decision in verdict.decisions if decision.cause is Cause.CONFIGURATION
+        ]
+        self.misconfigured.update(decision.policy for decision in wrong)
         pairs = {(note.policy, note.binding) for note in verdict.notes if note.outcome in _MATCHED}
-        return len(pairs.union((one.policy, one.binding) for one in wrong))
+        return len(pairs.union((decision.policy, decision.binding) for decision in wrong))
 
     def take_mutation(self, happened: ObjectMutation | None, asked: Asked) -> None:
         """Takes in what mutating policies have made of an object."""
@@ -117,7 +119,7 @@ class Coverage:
                 if failure.index is None and not failure.ignored
             )
 
-    def take(self, notes: Iterable[Note], asked: Titled) -> None:
+    def take(self, notes: Iterable[Note], titled: Titled) -> None:
         """Takes in what was noted about an object."""
         for note in notes:
             if note.policy:
@@ -125,7 +127,7 @@ class Coverage:
             key = (note.outcome, note.policy, note.binding)
             # The first object is enough to show what is meant; a thousand would say the same.
             if key not in self.notes:
-                self.notes[key] = (note, asked.title)
+                self.notes[key] = (note, titled.title)
 
     def add(self, following: Coverage) -> None:
         """Takes in what was found about the objects behind these."""
@@ -208,18 +210,18 @@ def notices(
         yield Notice(Silence.NO_MANIFEST, Place(), summary(manifests.others))
     if mutations is None:
         yield from _not_evaluated(sets.mutating)
-    for policies, found in ((sets.mutating, mutations), (sets.validating, coverage)):
-        if found is None:
+    for policies, item in ((sets.mutating, mutations), (sets.validating, coverage)):
+        if item is None:
             continue
         yield from policy_notices(
             policies,
             operation,
-            found,
-            [one.value for one in manifests.existing],
+            item,
+            [document.value for document in manifests.existing],
             objects=sightings.any,
         )
     yield from _unknown_kinds(sightings)
-    existing = (one.value for one in manifests.existing)
+    existing = (document.value for document in manifests.existing)
     yield from assumed_namespaces(sightings.namespaces, existing)
 
 
@@ -250,7 +252,7 @@ def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
             "there is no object to admit",
             "give files or folders behind the options: `celadon check -f policies/ manifests/`",
         )
-    given = any(found.policies or found.broken for found in sets.all)
+    given = any(policy_set.policies or policy_set.broken for policy_set in sets.all)
     if not given and not _has_webhooks(manifests):
         yield Notice(
             Silence.NO_POLICY,
@@ -262,13 +264,13 @@ def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
 
 def _where_policies_are(manifests: Manifests) -> str:
     """Return what to type where no policy was given; what was given in its place is named."""
-    said = "give policies and bindings with `-f`; `celadon init` writes a first one"
+    text = "give policies and bindings with `-f`; `celadon init` writes a first one"
     if not manifests.looked_up:
-        return said
+        return text
     if other_engine := to_translate(manifests.looked_up):
         return other_engine
     other = manifests.looked_up[0]
-    return f"{other.file} has a {other.value['kind']}, and no policy: {said}"
+    return f"{other.file} has a {other.value['kind']}, and no policy: {text}"
 
 
 def _has_webhooks(manifests: Manifests) -> bool:
@@ -283,12 +285,12 @@ def unasked(results: Sequence[ObjectResult]) -> Iterator[Notice]:
             titles.setdefault((call.place, call.webhook), []).append(result.title)
     last = len(titles) - 1
     for i, ((place, name), about) in enumerate(titles.items()):
-        found = list(dict.fromkeys(about))
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        fromkeys = list(dict.fromkeys(about))
+        more = f" and {len(fromkeys) - 1} more" if len(fromkeys) > 1 else ""
         yield Notice(
             Silence.WEBHOOK_UNASKED,
             place,
-            f"webhook `{name}` was not asked about {found[0]}{more}",
+            f"webhook `{name}` was not asked about {fromkeys[0]}{more}",
             "give answers with `--webhook-answers`, or ask with `--call-webhooks`"
             if i == last
             else "",
@@ -314,13 +316,13 @@ def _has_broken_binding(policies: PolicySet, name: str) -> bool:
 
 def _without_policy(policies: PolicySet) -> Iterator[Notice]:
     for name, placed in policies.bindings.items():
-        wanted = placed.value.spec.policy_name
-        if wanted not in policies.policies and wanted not in policies.broken:
-            hint = did_you_mean(wanted, policies.policies)
+        policy_name = placed.value.spec.policy_name
+        if policy_name not in policies.policies and policy_name not in policies.broken:
+            hint = did_you_mean(policy_name, policies.policies)
             yield Notice(
                 Silence.BINDING_WITHOUT_POLICY,
                 placed.place(FieldPath("spec", "policyName")),
-                f"binding `{name}` names policy `{wanted}`, which is not there{hint}",
+                f"binding `{name}` names policy `{policy_name}`, which is not there{hint}",
             )
 
 
@@ -339,19 +341,19 @@ def _unmatched(
         # that before the rules.
         if Outcome.CONDITION_FALSE in outcomes:
             note, _ = next(
-                found
-                for (outcome, policy, _), found in coverage.notes.items()
+                note
+                for (outcome, policy, _), note in coverage.notes.items()
                 if outcome is Outcome.CONDITION_FALSE and policy == name
             )
-            why = f"its match condition `{note.detail}` is false for all that its rules match"
+            reason = f"its match condition `{note.detail}` is false for all that its rules match"
         elif Outcome.BINDING_UNMATCHED in outcomes:
-            why = "its rules match, but none of its bindings does"
+            reason = "its rules match, but none of its bindings does"
         else:
-            why = f"its rules are about {_subject(placed)}"
+            reason = f"its rules are about {_subject(placed)}"
         yield Notice(
             Silence.POLICY_UNMATCHED,
             placed.place(FieldPath("spec", "matchConstraints")),
-            f"policy `{name}` matched none of the objects: {why}",
+            f"policy `{name}` matched none of the objects: {reason}",
             "" if operation is None else _operation_help(placed, operation.value),
         )
 
@@ -366,14 +368,14 @@ def _subject(placed: Placed[Policy]) -> str:
         for group in rule.api_groups
         for resource in rule.resources
     )
-    operations = dict.fromkeys(one for rule in rules for one in rule.operations)
+    operations = dict.fromkeys(operation for rule in rules for operation in rule.operations)
     return f"{', '.join(resources)} on {' or '.join(operations)}"
 
 
 def _operation_help(placed: Placed[Policy], operation: str) -> str:
     constraints = placed.value.spec.match_constraints
     rules = constraints.resource_rules if constraints is not None else ()
-    operations = {one for rule in rules for one in rule.operations}
+    operations = {operation for rule in rules for operation in rule.operations}
     if not operations or operations & {operation, "*"}:
         return ""
     return f"the objects were checked as {operation}: see `--operation`"
@@ -381,7 +383,7 @@ def _operation_help(placed: Placed[Policy], operation: str) -> str:
 
 def _missing_params(existing: Sequence[JsonObject], policies: PolicySet) -> Iterator[Notice]:
     """Bindings that name an object nobody gave, in any namespace."""
-    given = {(*metadata.gvk(one).group_kind, metadata.name(one)) for one in existing}
+    given = {(*metadata.gvk(item).group_kind, metadata.name(item)) for item in existing}
     for name, placed in policies.bindings.items():
         policy = policies.policies.get(placed.value.spec.policy_name)
         kind = policy.value.spec.param_kind if policy is not None else None
@@ -444,7 +446,9 @@ def assumed_namespaces(
     met: Mapping[str, Place], existing: Iterable[JsonObject], source: str = ""
 ) -> Iterator[Notice]:
     """Namespaces of objects that nobody gave; `source` says where else they could be given."""
-    given = {metadata.name(one) for one in existing if metadata.gvk(one).group_kind == _NAMESPACE}
+    given = {
+        metadata.name(item) for item in existing if metadata.gvk(item).group_kind == _NAMESPACE
+    }
     missing = [name for name in met if name not in given]
     help = f"give the Namespace with `-f`{source}: policies look at its labels"
     for name in missing[:_FEW]:
@@ -480,7 +484,9 @@ def _reads_labels(selector: Any) -> bool:  # noqa: ANN401 - JSON
     """Return whether a selector is about more than the label that every namespace has."""
     given = selector or {}
     keys = [*(given.get("matchLabels") or {})]
-    keys += [one.get("key") for one in given.get("matchExpressions") or ()]
+    keys += [
+        match_expression.get("key") for match_expression in given.get("matchExpressions") or ()
+    ]
     return any(key != NAMESPACE_NAME for key in keys)
 
 
@@ -546,7 +552,7 @@ class Findings:
         self.sightings.add(following.sightings)
         self.coverage.add(following.coverage)
         self.mutations.add(following.mutations)
-        self.charges += [one.behind(len(self.results)) for one in following.charges]
+        self.charges += [charge.behind(len(self.results)) for charge in following.charges]
         self.unasked.update(following.unasked)
         self.results += following.results
         self.unsendable += following.unsendable

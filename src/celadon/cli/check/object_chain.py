@@ -86,7 +86,8 @@ class Asking:
             return True
         hooks = self.webhooks
         return hooks is not None and any(
-            one.concerns(request, self.world) for one in (hooks.mutating, hooks.validating)
+            hook_set.concerns(request, self.world)
+            for hook_set in (hooks.mutating, hooks.validating)
         )
 
 
@@ -130,7 +131,7 @@ class ObjectChain(Admitters, NoteTaker):
     def mutated(self) -> Asked:
         """The request with its object as the first half of the chain leaves it; as the plugins do
         where somebody refuses it. It is called once."""
-        sent, said = self._sent, self.before
+        sent, before = self._sent, self.before
         draft = None if sent.begun is None else sent.begun.draft
         chain = Chain(sent.request, draft, self, self)
         try:
@@ -144,15 +145,15 @@ class ObjectChain(Admitters, NoteTaker):
             # Mutation may have overwritten what a server sets (a uid, a generation): it is set
             # again.
             creates = sent.begun is None or sent.begun.old is None
-            said.warnings += (create if creates else update).resume(chain.draft, sent.target)
+            before.warnings += (create if creates else update).resume(chain.draft, sent.target)
             return self._finished(chain.draft)
         except StatusError as error:
             if self.early_refusal is None:
-                said.refusal = error
+                before.refusal = error
             return self.unmutated()
         finally:
             if self._policies is not None and chain.rounds:
-                said.mutation = self._policies.happened
+                before.mutation = self._policies.happened
 
     def unmutated(self) -> Asked:
         """The request as it would be without mutating policies and webhooks."""
@@ -177,8 +178,8 @@ class ObjectChain(Admitters, NoteTaker):
     def _finished(self, draft: Draft) -> Asked:
         begun = self._sent.begun
         assert begun is not None, "what has a draft was begun"
-        made = self._asking.prepare.finished(begun, draft)
-        return self._sent.with_object(made, draft.run.empties)
+        finished = self._asking.prepare.finished(begun, draft)
+        return self._sent.with_object(finished, draft.run.empties)
 
     def judge(self, asked: Asked, review: Callable[[Request], Verdict]) -> None:
         """Take the validated object through the second half; `review` asks the validating

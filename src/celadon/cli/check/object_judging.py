@@ -88,8 +88,8 @@ class SentByController:
     def next(self) -> Sequence[SentByController]:
         """Return what is created of it, if it is admitted as it is."""
         owner = self.document
-        found = created_objects(as_stored(owner.value))
-        return [_sent(one, owner, self.creator, self.count) for one in found]
+        objects = created_objects(as_stored(owner.value))
+        return [_sent(item, owner, self.creator, self.count) for item in objects]
 
 
 def as_stored(value: JsonObject) -> JsonObject:
@@ -106,13 +106,13 @@ def sent_by_controller(
     request = one.request
     if request.operation not in _WRITES or request.subresource or request.object is None:
         return ()
-    found = created_objects(request.object)
+    objects = created_objects(request.object)
     if sender is None:
         creator, count = check_report.Creator(one.title, result.place, "", 1), 1
     else:
         creator = replace(sender.creator, depth=sender.creator.depth + 1)
         count = sender.count
-    return [_sent(each, one.document, creator, count) for each in found]
+    return [_sent(each, one.document, creator, count) for each in objects]
 
 
 def _sent(
@@ -157,7 +157,7 @@ def mutated(happened: ObjectMutation | None, policies: PolicySet) -> check_repor
         happened.before,
         happened.after,
         tuple(patch_between(happened.before, happened.after)),
-        tuple(_step(one, policies) for one in happened.effects),
+        tuple(_step(effect, policies) for effect in happened.effects),
     )
 
 
@@ -179,26 +179,28 @@ def violations(happened: ObjectMutation, policies: PolicySet) -> list[check_repo
     """Failures that refuse the object."""
     return [
         check_report.Violation(
-            policy=one.policy,
-            binding=one.binding,
-            param=one.param,
-            field=one.source.path.text,
-            rule=policies.place(one.source, one.policy, one.binding),
-            message=one.text,
+            policy=failure.policy,
+            binding=failure.binding,
+            param=failure.param,
+            field=failure.source.path.text,
+            rule=policies.place(failure.source, failure.policy, failure.binding),
+            message=failure.text,
             actions=(),
             is_error=True,
             denies=True,
-            expression=policies.expression(one.source, one.policy),
+            expression=policies.expression(failure.source, failure.policy),
         )
-        for one in happened.failures
-        if not one.ignored
+        for failure in happened.failures
+        if not failure.ignored
     ]
 
 
-def ignored_failure(one: MutationFailure, title: str, policies: PolicySet) -> check_report.Notice:
+def ignored_failure(
+    failure: MutationFailure, title: str, policies: PolicySet
+) -> check_report.Notice:
     """An error that `failurePolicy: Ignore` let pass."""
-    rule = policies.place(one.source, one.policy, one.binding)
-    text = f"mutating policy `{one.policy}` ignored an error on {title}: {one.text}"
+    rule = policies.place(failure.source, failure.policy, failure.binding)
+    text = f"mutating policy `{failure.policy}` ignored an error on {title}: {failure.text}"
     return check_report.Notice(check_report.Silence.ERROR_IGNORED, rule, text)
 
 
@@ -235,8 +237,8 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
 def version_remarks(asked: Asked) -> list[str]:
     """Return what it says of the version that the object is written in, even if it refuses it."""
     gvk = asked.target.resource.gvk
-    found = deprecation_of(gvk)
-    warning = "" if found is None else found.warning(gvk)
+    deprecation = deprecation_of(gvk)
+    warning = "" if deprecation is None else deprecation.warning(gvk)
     return [warning] if warning else []
 
 
@@ -253,10 +255,10 @@ def all_warnings(
     """Return what is said before policies, by them, and after them, as a client gets it."""
     if not texts and not after:
         return verdict.recorded
-    given: dict[str, RecordedWarning] = {}
+    value: dict[str, RecordedWarning] = {}
     for warning in (*map(RecordedWarning, texts), *verdict.recorded, *map(RecordedWarning, after)):
-        given.setdefault(warning.text, warning)
-    return tuple(recorded_warnings(given.values()))
+        value.setdefault(warning.text, warning)
+    return tuple(recorded_warnings(value.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,11 +336,11 @@ class Judge:
         cluster: Cluster,
         settings: Settings,
         olds: Mapping[tuple[str, str, str, str], Document],
-        found: Findings,
+        findings: Findings,
         look: Callable[[Judged], None] | None = None,
     ) -> Judge:
         """The judge of a cluster."""
-        return Judge(cluster, cluster.asking(), settings, olds, found, look)
+        return Judge(cluster, cluster.asking(), settings, olds, findings, look)
 
     @property
     def engine(self) -> Engine:
@@ -352,18 +354,18 @@ class Judge:
 
     def judged(self, documents: Sequence[Document], tick: Callable[[], None]) -> Findings:
         """Return what comes of some documents alone; `tick` is called after each."""
-        found = Findings(Sightings(self.found.sightings.wants_namespaces), len(documents))
-        judge = replace(self, found=found, controllers={})
+        findings = Findings(Sightings(self.found.sightings.wants_namespaces), len(documents))
+        judge = replace(self, found=findings, controllers={})
         for document in documents:
             judge.take(document)
             tick()
-        found.coverage.known.clear()  # identities are of this process, and other blocks begin anew
-        return found
+        findings.coverage.known.clear()  # identities are of this process; other blocks begin anew
+        return findings
 
     def take(self, document: Document, sent: SentByController | None = None) -> None:
         """An object's way through everything; errors of our own are not the others' trouble. What
         controllers would create of it goes behind it."""
-        found = self.found
+        findings = self.found
         try:
             asked = ask(
                 document,
@@ -375,10 +377,10 @@ class Judge:
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             asked = crash(document.file, document.line(), "preparing it", error)
         if isinstance(asked, Problem):
-            found.unsendable.append(asked)
+            findings.unsendable.append(asked)
             return
         if asked.unchanged:
-            found.results.append(
+            findings.results.append(
                 check_report.ObjectResult(**_about(asked), state=check_report.State.UNCHANGED)
             )
             return
@@ -386,20 +388,20 @@ class Judge:
         try:
             one = chain.mutated()
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            found.early_crashes.append(asked.crash(error))
+            findings.early_crashes.append(asked.crash(error))
             return
-        found.sightings.take(one)
-        found.mutations.take_mutation(chain.before.mutation, one)
+        findings.sightings.take(one)
+        findings.mutations.take_mutation(chain.before.mutation, one)
         try:
             result = self._result(one, chain, sent)
-            found.results.append(result)
+            findings.results.append(result)
             if self.look is not None:
                 self.look(Judged(one, chain, result, self.engine, self.world))
             self._charge(one, result, None if sent is None else sent.count)
             if self.settings.creates and not result.is_refused:
                 self._judge_created(one, result, sent)
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            found.crashes.append(one.crash(error))
+            findings.crashes.append(one.crash(error))
 
     def _charge(self, one: Asked, result: check_report.ObjectResult, count: int | None) -> None:
         """Remembers what an admitted object takes from quotas."""
@@ -423,7 +425,7 @@ class Judge:
         first = len(results)
         for each in sent[:-1]:
             self._take_created(each)
-        if not any(found.is_refused for found in results[first:]):
+        if not any(result.is_refused for result in results[first:]):
             self._take_created(sent[-1])
 
     def _take_created(self, sent: SentByController) -> None:
@@ -503,16 +505,16 @@ class Judge:
         else:
             verdict = _refusal(refused.status) or verdict
         self._note_failed_open((*before.calls, *chain.after.calls), one)
-        found = _result(one, verdict, sets.validating, matched, said, before, chain.after, sent)
+        result = _result(one, verdict, sets.validating, matched, said, before, chain.after, sent)
         if before.mutation is not None:
-            found = _with_mutation(found, before.mutation, sets.mutating)
+            result = _with_mutation(result, before.mutation, sets.mutating)
         if refused is None:
-            return found
-        found = replace(found, plugin=refused.plugin)
+            return result
+        result = replace(result, plugin=refused.plugin)
         return (
-            replace(found, state=check_report.State.INVALID, faults=refused.faults)
+            replace(result, state=check_report.State.INVALID, faults=refused.faults)
             if refused.faults
-            else found
+            else result
         )
 
     def _remarks_of_plugins(self, chain: ObjectChain) -> Sequence[str]:
@@ -528,18 +530,18 @@ class Judge:
 
     def _refused_unasked(self, one: Asked, chain: ObjectChain) -> Refusal | None:
         """Return what becomes of it without asking a policy."""
-        found = chain.early_refusal
-        if found is None and chain.before.refusal is not None:
-            found = refusal_of(chain.before.refusal, one)
-        if found is None and self.settings.validation and self.settings.defaulting:
-            found = refusal(one, self.cluster.prepare)
-        return found
+        early_refusal = chain.early_refusal
+        if early_refusal is None and chain.before.refusal is not None:
+            early_refusal = refusal_of(chain.before.refusal, one)
+        if early_refusal is None and self.settings.validation and self.settings.defaulting:
+            early_refusal = refusal(one, self.cluster.prepare)
+        return early_refusal
 
     def _note_failures(self, before: Said, asked: Asked) -> None:
-        for one in () if before.mutation is None else before.mutation.failures:
-            if one.ignored:
-                notice = ignored_failure(one, asked.title, self.cluster.sets.mutating)
-                self.found.ignored.setdefault((one.policy, one.source), notice)
+        for failure in () if before.mutation is None else before.mutation.failures:
+            if failure.ignored:
+                notice = ignored_failure(failure, asked.title, self.cluster.sets.mutating)
+                self.found.ignored.setdefault((failure.policy, failure.source), notice)
 
     def _note_failed_open(self, calls: Sequence[check_report.WebhookCall], asked: Asked) -> None:
         for call in calls:
@@ -610,8 +612,10 @@ def _result(
 ) -> check_report.ObjectResult:
     """`said` is what the server and mutating webhooks remark."""
     warnings = all_warnings(said, verdict, after.warnings)
-    found = {
-        one: _violation(one, policies) for one in verdict.decisions if one.action is Action.DENY
+    result = {
+        decision: _violation(decision, policies)
+        for decision in verdict.decisions
+        if decision.action is Action.DENY
     }
     refused = _refusal(after.refusal) or verdict
     calls = (*before.calls, *after.calls)
@@ -626,7 +630,9 @@ def _result(
         sentence=refused.message,
         status=refused.status,
         warnings=tuple(
-            check_report.ClientWarning(warning.text, tuple(found[one] for one in warning.decisions))
+            check_report.ClientWarning(
+                warning.text, tuple(result[decision] for decision in warning.decisions)
+            )
             for warning in warnings
         ),
         audit_annotations={
@@ -634,8 +640,8 @@ def _result(
             **verdict.audit_annotations,
             **after.annotations,
         },
-        violations=tuple(found.values()),
-        denial=None if verdict.denial is None else found[verdict.denial],
+        violations=tuple(result.values()),
+        denial=None if verdict.denial is None else result[verdict.denial],
         policies=matched,
         webhooks=calls,
     )

@@ -45,13 +45,13 @@ class ObjectMutation:
     @property
     def effects(self) -> tuple[Change, ...]:
         """The mutations that have made a difference, in their order."""
-        return tuple(one for one in self.changes if one.before != one.after)
+        return tuple(change for change in self.changes if change.before != change.after)
 
     @property
     def matched(self) -> int:
         """Pairs of policy and binding that had the object before them."""
-        noted = {(one.policy, one.binding) for one in self.notes if one.outcome in _MATCHED}
-        return len(noted | {(one.policy, one.binding) for one in self.failures})
+        noted = {(note.policy, note.binding) for note in self.notes if note.outcome in _MATCHED}
+        return len(noted | {(failure.policy, failure.binding) for failure in self.failures})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,22 +97,22 @@ class PolicyMutation:
         if self._before is None:
             self._before = self._after = request.object
         try:
-            made = self._rounds.run(request, number)
+            run = self._rounds.run(request, number)
         except StatusError as refused:
             self._refusal = refused
             raise
-        self._after = made
-        return made
+        self._after = run
+        return run
 
     @property
     def happened(self) -> ObjectMutation:
         """Return what came of it."""
-        said = self._rounds.notes
+        notes = self._rounds.notes
         return ObjectMutation(
             self._before or {},
             self._after or {},
-            tuple(said.changes),
-            tuple(said.failures),
-            tuple(said.notes),
-            None if self._look is None else self._look.explained(said, self._refusal),
+            tuple(notes.changes),
+            tuple(notes.failures),
+            tuple(notes.notes),
+            None if self._look is None else self._look.explained(notes, self._refusal),
         )

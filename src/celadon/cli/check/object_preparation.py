@@ -118,11 +118,11 @@ def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpo
     if resource is not None and not subresource:
         stored = "get" in resource.verbs
         return Endpoint(resource, kind, stored=stored)
-    found = list(_subresources(kind, resource, subresource, catalog))
-    if len(found) == 1:
-        return _below(*found[0])
-    if found or subresource:
-        return _which(document, subresource, kind, found)
+    subresources = list(_subresources(kind, resource, subresource, catalog))
+    if len(subresources) == 1:
+        return _below(*subresources[0])
+    if subresources or subresource:
+        return _which(document, subresource, kind, subresources)
     if group in _groups_of_kubernetes():
         return _no_match(document, kind, catalog)
     return Endpoint(guessed_resource(kind), kind, stored=True, is_guessed=True)
@@ -131,19 +131,21 @@ def endpoint_of(document: Document, subresource: str, catalog: Catalog) -> Endpo
 @functools.cache
 def _groups_of_kubernetes() -> frozenset[str]:
     """The groups that some release has: where one has none of a group, nobody else defines it."""
-    found: set[str] = set()
+    result: set[str] = set()
     for release in VERSIONS:
         with answering_as(release):
-            found |= {one.gvr.group for one in known_resources(all_versions=True)}
-    return frozenset(found)
+            result |= {
+                known_resource.gvr.group for known_resource in known_resources(all_versions=True)
+            }
+    return frozenset(result)
 
 
 def _subresources(
-    kind: GroupVersionKind, resource: Resource | None, wanted: str, catalog: Catalog
+    kind: GroupVersionKind, resource: Resource | None, expected: str, catalog: Catalog
 ) -> Iterator[tuple[Resource, Subresource]]:
     """The subresources of a resource, or those whose objects are of this kind: `Binding` is a kind
     of its own, and that of `pods/binding`."""
-    parent, _, name = wanted.rpartition("/")
+    parent, _, name = expected.rpartition("/")
     own = resource is not None and parent in ("", resource.gvr.resource)
     for candidate in (resource,) if own and resource is not None else catalog:
         if parent in ("", candidate.gvr.resource):
@@ -166,7 +168,7 @@ def _which(
     if not found:
         text = f"kind `{kind.kind}` has no subresource `{subresource}`"
         return Problem(document.file, line, text)
-    names = sorted({f"{one.gvr.resource}/{sub.name}" for one, sub in found})
+    names = sorted({f"{resource.gvr.resource}/{sub.name}" for resource, sub in found})
     return Problem(
         document.file,
         line,
@@ -177,11 +179,15 @@ def _which(
 
 def _no_match(document: Document, kind: GroupVersionKind, catalog: Catalog) -> Problem:
     """A kind that does not exist, in kubectl's words."""
-    elsewhere = [one.gvk.api_version for one in catalog if one.gvk.kind == kind.kind]
+    elsewhere = [resource.gvk.api_version for resource in catalog if resource.gvk.kind == kind.kind]
     if elsewhere:
         hint = f"did you mean `apiVersion: {elsewhere[0]}`?"
     else:
-        kinds = [one.gvk.kind for one in catalog if one.gvk.group_version == kind.group_version]
+        kinds = [
+            resource.gvk.kind
+            for resource in catalog
+            if resource.gvk.group_version == kind.group_version
+        ]
         hint = did_you_mean(kind.kind, kinds).removeprefix(", ")
     return Problem(
         document.file,
@@ -216,23 +222,26 @@ class StrayFields:
 
     def warnings(self) -> list[str]:
         """Return what is said under `Warn`."""
-        return [*(one.text for one in self.keys), *(one.text for one in self.fields)]
+        return [*(field.text for field in self.keys), *(field.text for field in self.fields)]
 
     def refusal(self) -> StatusError:
         """Return what is answered under `Strict`."""
-        said = [strict_error(one.text for one in self.keys)] if self.keys else []
-        said += [one.text for one in self.fields]
+        said = [strict_error(key.text for key in self.keys)] if self.keys else []
+        said += [field.text for field in self.fields]
         kind = self.target.kind
-        why = request_bodies.strict_decoding_error(said)
+        reason = request_bodies.strict_decoding_error(said)
         if self.patched is not None:
-            return self.patched.refusal(why)
-        return request_bodies.undecodable(kind, kind.kind, why)
+            return self.patched.refusal(reason)
+        return request_bodies.undecodable(kind, kind.kind, reason)
 
     def faults(self) -> list[Fault]:
         """Each of them, and where it stands."""
         return [
-            *(Fault(self._place(one), one.shown.strip('"'), one.complaint) for one in self.keys),
-            *(Fault(self._line(one), one.path, one.text, one.likely) for one in self.fields),
+            *(Fault(self._place(key), key.shown.strip('"'), key.complaint) for key in self.keys),
+            *(
+                Fault(self._line(field), field.path, field.text, field.likely)
+                for field in self.fields
+            ),
         ]
 
     def problem(self) -> Problem:
@@ -253,14 +262,14 @@ def stray_fields_of(document: Document, target: Target, *, strict: bool) -> Stra
     repeated = document.repeated
     is_json = document.chunk.is_json
     sent = _sent(document) if repeated and is_json else JsonDocument(document.value)
-    found = StrayFields(
+    fields = StrayFields(
         document,
         target,
         request_bodies.stray_fields(sent, target.kind, target),
         () if is_json else repeated,
         is_refused=strict,
     )
-    return found if found.fields or found.keys else None
+    return fields if fields.fields or fields.keys else None
 
 
 def _sent(document: Document) -> JsonDocument:
@@ -343,7 +352,7 @@ class Prepare:
         )
         self.surroundings = Surroundings(user)
         self._refused: set[GroupKind] = set()
-        for document in (one for one in objects if one.is_definition):
+        for document in (document for document in objects if document.is_definition):
             definition = self.existing(document)
             if isinstance(definition, Problem):
                 self._refused.add(_defined(document.value))
@@ -358,17 +367,17 @@ class Prepare:
 
     def with_plugins(self, plugins: PluginDesk) -> Prepare:
         """The same, with plugins that are asked about what is judged."""
-        found = copy.copy(self)
-        found.plugins = plugins
-        return found
+        prepare = copy.copy(self)
+        prepare.plugins = plugins
+        return prepare
 
     def of_controller(self, user: User) -> Prepare:
         """The same for what a controller sends, which nobody validates field by field."""
-        found = copy.copy(self)
-        found._field_validation = request_bodies.IGNORE
-        found._context = replace(self._context, user=user)
-        found.surroundings = replace(self.surroundings, user=user)
-        return found
+        prepare = copy.copy(self)
+        prepare._field_validation = request_bodies.IGNORE
+        prepare._context = replace(self._context, user=user)
+        prepare.surroundings = replace(self.surroundings, user=user)
+        return prepare
 
     def begun(
         self, document: Document, target: Target, old: JsonDict | None = None
@@ -415,12 +424,12 @@ class Prepare:
         if draft is None:
             return Made(begun.value)
         request = request_of(begun.target, Operation.CREATE, draft.made, None, user)
-        said = self.mutate(draft, request)
+        answer = self.mutate(draft, request)
         try:
-            made = self.finished(begun, draft)
+            finished = self.finished(begun, draft)
         except StatusError as error:
             return _refused(document, error)
-        return Made(made, said, draft.run.empties)
+        return Made(finished, answer, draft.run.empties)
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
         """Return the stray fields that are to be told of."""
@@ -444,18 +453,18 @@ class Prepare:
         (500) for what is none."""
         if not self._defaulting and isinstance(document, dict):
             return document, document
-        decoded, made = read_mutated(document, kind, self.custom_kind(kind), self._context)
-        return decoded, made.form()
+        decoded, draft = read_mutated(document, kind, self.custom_kind(kind), self._context)
+        return decoded, draft.form()
 
     def admitted(self, document: Document, target: Target) -> Made | Problem:
         """Return what `stored` does, of an object that is to be there, as plugins leave it."""
         if not self._defaulting or self.plugins is None:
-            found = self.stored(document, target)
-            return found if isinstance(found, Problem) else Made(found)
-        made = self.created(document, target)
-        if isinstance(made, Problem):
-            return made
-        return Made(_with_status(made.value, document), made.said)
+            stored = self.stored(document, target)
+            return stored if isinstance(stored, Problem) else Made(stored)
+        created = self.created(document, target)
+        if isinstance(created, Problem):
+            return created
+        return Made(_with_status(created.value, document), created.said)
 
     def stored(self, document: Document, target: Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""
@@ -471,10 +480,10 @@ class Prepare:
     def existing(self, document: Document) -> Prepared:
         """An object that is only looked up, always with what the cluster adds; it must be one that
         a cluster would have."""
-        found = self._existing.get(id(document))
-        if found is None:
-            found = self._existing[id(document)] = self._vetted(document)
-        return found
+        existing = self._existing.get(id(document))
+        if existing is None:
+            existing = self._existing[id(document)] = self._vetted(document)
+        return existing
 
     def _vetted(self, document: Document) -> Prepared:
         endpoint = endpoint_of(document, "", self._catalog)
@@ -482,7 +491,7 @@ class Prepare:
             return endpoint
         target = self._target(document)
         try:
-            found = self._known(document, target)
+            result = self._known(document, target)
         except DecodeError as error:
             return _undecodable(document, error)
         except StatusError as error:
@@ -491,8 +500,8 @@ class Prepare:
             stray = stray_fields_of(document, target, strict=True)
             if stray is not None:
                 return stray.problem()
-        errors = errors_of(target, found, None, self.surroundings)
-        return _invalid(document, target, errors) if errors else found
+        errors = errors_of(target, result, None, self.surroundings)
+        return _invalid(document, target, errors) if errors else result
 
     def target(self, kind: GroupVersionKind, namespace: str) -> Target:
         """Return where an object of a kind is created."""
@@ -532,14 +541,14 @@ class Prepare:
             custom = target.custom
             shaped = placed if custom is None else dict(custom.prepare(placed).value)
             return stored_form(shaped, target.kind, self._context)
-        made = create.created(value, target, self._context)
-        return _with_status(made, document)
+        created = create.created(value, target, self._context)
+        return _with_status(created, document)
 
     def _usable(self, documents: Iterable[Document]) -> Iterable[dict[str, Json]]:
         """Yield those of the documents that a cluster can have."""
-        for found in map(self.existing, documents):
-            if not isinstance(found, Problem):
-                yield found
+        for document in map(self.existing, documents):
+            if not isinstance(document, Problem):
+                yield document
 
     def _is_for_plugins(self, document: Document) -> bool:
         """Return whether admission plugins look at it."""
@@ -547,22 +556,22 @@ class Prepare:
         return resource is not None and resource.gvr in LOOKED_UP
 
 
-def _with_status(made: dict[str, object], document: Document) -> dict[str, object]:
+def _with_status(obj: dict[str, object], document: Document) -> dict[str, object]:
     """Return what was made of a document, with the status that it tells of. That of a definition is
     the server's, whatever a manifest says."""
     told = document.value.get("status")
-    return made if told is None or document.is_definition else {**made, "status": told}
+    return obj if told is None or document.is_definition else {**obj, "status": told}
 
 
 def _placed(value: JsonObject, namespace: str) -> dict[str, object]:
     """The object with the namespace of the request, and a name."""
-    found = dict(metadata.metadata(value))
+    result = dict(metadata.metadata(value))
     if namespace:
-        found["namespace"] = namespace
+        result["namespace"] = namespace
     prefix = metadata.generate_name(value)
     if prefix and not metadata.name(value):
-        found["name"] = prefix[:58] + _GENERATED_SUFFIX
-    return {**value, "metadata": found}
+        result["name"] = prefix[:58] + _GENERATED_SUFFIX
+    return {**value, "metadata": result}
 
 
 def _defined(definition: JsonObject) -> GroupKind:

@@ -140,35 +140,35 @@ class PluginChoice:
     whole_cluster: bool = False
     left_out: tuple[tuple[str, str], ...] = ()
 
-    def without(self, name: str, why: str) -> PluginChoice:
+    def without(self, name: str, reason: str) -> PluginChoice:
         """The same for a question that a plugin cannot be asked, and why."""
         if name not in self.names:
             return self
-        return replace(self, names=self.names - {name}, left_out=(*self.left_out, (name, why)))
+        return replace(self, names=self.names - {name}, left_out=(*self.left_out, (name, reason)))
 
-    def over(self, own: PluginChoice) -> PluginChoice:
+    def over(self, choice: PluginChoice) -> PluginChoice:
         """Another choice, with what this one changes of the defaults changed there too."""
         usual = default_plugins()
         more, fewer = self.names - usual, usual - self.names
-        return replace(own, names=(own.names | more) - fewer)
+        return replace(choice, names=(choice.names | more) - fewer)
 
     @property
     def asked(self) -> tuple[str, ...]:
         """Return the plugins that are asked, in their order, without policies and webhooks."""
         return tuple(
-            one.name
-            for one in PLUGINS
-            if one.name in self.names
-            and one.is_known
-            and not one.gate
-            and one.name not in EXTENSIONS
-            and one.name not in BEYOND_FILES
+            plugin.name
+            for plugin in PLUGINS
+            if plugin.name in self.names
+            and plugin.is_known
+            and not plugin.gate
+            and plugin.name not in EXTENSIONS
+            and plugin.name not in BEYOND_FILES
         )
 
     @property
     def unasked(self) -> tuple[tuple[str, str], ...]:
         """Return the plugins that are enabled and cannot be asked, and why."""
-        beyond = ((name, why) for name, why in BEYOND_FILES.items() if name in self.names)
+        beyond = ((name, reason) for name, reason in BEYOND_FILES.items() if name in self.names)
         return (*self.left_out, *beyond)
 
 
@@ -181,7 +181,7 @@ def plugin_choice(
 ) -> PluginChoice:
     """From options whose values have commas. Raises UnusablePlugins, which is a ValueError."""
     more, fewer = (
-        [name for text in given for name in text.split(",") if name] for given in (enable, disable)
+        [name for text in item for name in text.split(",") if name] for item in (enable, disable)
     )
     configured = frozenset[str]() if settings is None else settings.configured
     names = enabled_plugins(more, fewer, configured)
@@ -250,13 +250,13 @@ class PluginDesk:
         self._classes = classes
         self._chain = PluginChain(choice.names, version, choice.settings)
         self._world = _Watched(world)
-        given = world.list(NAMESPACES, "")
-        self._namespaces = frozenset(map(metadata.name, given))
-        self._ending = frozenset(metadata.name(one) for one in given if is_terminating(one))
+        namespaces = world.list(NAMESPACES, "")
+        self._namespaces = frozenset(map(metadata.name, namespaces))
+        self._ending = frozenset(metadata.name(item) for item in namespaces if is_terminating(item))
         self._labelled = frozenset(
-            metadata.name(one)
-            for one in given
-            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(one))
+            metadata.name(item)
+            for item in namespaces
+            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(item))
         )
         self._limited = frozenset(map(metadata.namespace, objects_of(world, "LimitRange")))
         self._counted = frozenset(map(metadata.namespace, objects_of(world, "ResourceQuota")))
@@ -283,19 +283,19 @@ class PluginDesk:
     def concerned(self, request: Request) -> tuple[str, ...]:
         """Return the plugins that may have something against a request. That a namespace ends
         concerns what is in it, and PodSecurity what is in a namespace with its labels."""
-        return tuple(one for one in self._chain.concerned(request) if self._looks(one, request))
+        return tuple(text for text in self._chain.concerned(request) if self._looks(text, request))
 
     def may_concern(self, request: Request) -> bool:
         """Return whether one of them may have something against a request for such a resource, in
         whatever namespace."""
-        found = set(self._chain.concerned(request))
+        concerned = set(self._chain.concerned(request))
         # Both plugins look at a namespace that few inputs have; without one they need not be asked
         # about any object.
         if not self._ending:
-            found.discard(LIFECYCLE)
+            concerned.discard(LIFECYCLE)
         if not self._labelled:
-            found.discard(POD_SECURITY)
-        return bool(found)
+            concerned.discard(POD_SECURITY)
+        return bool(concerned)
 
     def _looks(self, plugin: str, request: Request) -> bool:
         if plugin == LIFECYCLE:
@@ -338,12 +338,12 @@ class PluginDesk:
 
         self._world.missed.clear()
         self._world.hidden = self._not_yet(request)
-        said = self._chain.validate(request, self._world, stands)
+        opinion = self._chain.validate(request, self._world, stands)
         return PluginAnswer(
-            "" if said.refusal is None else last,
-            said.refusal,
-            said.warnings,
-            said.audit_annotations,
+            "" if opinion.refusal is None else last,
+            opinion.refusal,
+            opinion.warnings,
+            opinion.audit_annotations,
             tuple(unasked),
         )
 
@@ -369,27 +369,27 @@ class PluginDesk:
 
     def _unknown(self, request: Request) -> Sequence[Unasked]:
         """Return what plugins would look at in a namespace that nobody has given."""
-        namespace, found = request.namespace, []
+        namespace, result = request.namespace, []
         if self.choice.whole_cluster or not namespace or namespace in self._namespaces:
             return ()
         if request.operation not in {Operation.CREATE, Operation.UPDATE}:
             return ()
-        why = f"namespace `{namespace}` is not given"
+        reason = f"namespace `{namespace}` is not given"
         resource = request.resource.group_resource
         names = self.choice.names
         if resource in _SECURED and "PodSecurity" in names:
-            found.append(("PodSecurity", why))
+            result.append(("PodSecurity", reason))
         if resource in _LIMITED and "LimitRanger" in names and namespace not in self._limited:
-            found.append(("LimitRanger", why))
+            result.append(("LimitRanger", reason))
         if RESOURCE_QUOTA in names and namespace not in self._counted:
-            found.append((RESOURCE_QUOTA, why))
-        return found
+            result.append((RESOURCE_QUOTA, reason))
+        return result
 
 
 def objects_of(world: GivenWorld, kind: str) -> list[JsonObject]:
     """Return the objects of a kind of the group without a name, in all namespaces."""
-    wanted = GroupVersionKind("", "v1", kind)
-    return [one for one in world.objects if metadata.gvk(one) == wanted]
+    group_version_kind = GroupVersionKind("", "v1", kind)
+    return [item for item in world.objects if metadata.gvk(item) == group_version_kind]
 
 
 class _Watched(OverlaidWorld):
@@ -405,20 +405,20 @@ class _Watched(OverlaidWorld):
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
         """Notes what is missing."""
-        found = super().get(resource, namespace, name)
-        if found is None:
+        result = super().get(resource, namespace, name)
+        if result is None:
             # A controller makes it in every namespace (kube-controller-manager, `serviceaccount`
             # controller).
             if resource == SERVICE_ACCOUNTS and name == DEFAULT_ACCOUNT:
                 return _account(namespace)
             self.missed.setdefault(resource, name)
-        return found
+        return result
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
         """Without what is hidden."""
         found = super().list(resource, namespace)
         if self.hidden and resource == PRIORITY_CLASSES:
-            return [one for one in found if metadata.name(one) not in self.hidden]
+            return [item for item in found if metadata.name(item) not in self.hidden]
         return found
 
 
@@ -467,15 +467,15 @@ class QuotaLedger:
         self._quotas: dict[str, list[JsonObject]] = {}
         for quota in quotas:
             self._quotas.setdefault(metadata.namespace(quota), []).append(quota)
-        there = _by_place(existing) if self._quotas else {}
-        for namespace, found in self._quotas.items():
-            found[:] = [self._counting(one, there.get(namespace, {})) for one in found]
+        by_place = _by_place(existing) if self._quotas else {}
+        for namespace, value in self._quotas.items():
+            value[:] = [self._counting(item, by_place.get(namespace, {})) for item in value]
 
     def uncharged(self) -> QuotaLedger:
         """One that knows the same now, and of whose charges this one learns nothing."""
-        found = copy.copy(self)
-        found._quotas = {namespace: [*quotas] for namespace, quotas in self._quotas.items()}
-        return found
+        ledger = copy.copy(self)
+        ledger._quotas = {namespace: [*quotas] for namespace, quotas in self._quotas.items()}
+        return ledger
 
     def concerns(self, request: Request) -> bool:
         """Return whether a request may take something."""
@@ -485,7 +485,7 @@ class QuotaLedger:
     def settle(self, results: list[ObjectResult], charges: Iterable[Charge]) -> None:
         """Puts the refusals in the place of results that do not fit."""
         given = list(charges)
-        for charge in (one for one in given if one.times is None):
+        for charge in (charge for charge in given if charge.times is None):
             self._charge(results, charge, 1)
         for charge in given:
             if charge.times is not None and not self._fails_with_owner(results, charge):
@@ -564,13 +564,13 @@ def _by_place(
     objects: Iterable[JsonObject],
 ) -> Mapping[str, Mapping[GroupResource, Sequence[JsonObject]]]:
     """Objects by namespace and resource."""
-    found: dict[str, dict[GroupResource, list[JsonObject]]] = {}
-    for one in objects:
-        resource = known_resources(all_versions=True).by_gvk(metadata.gvk(one))
+    result: dict[str, dict[GroupResource, list[JsonObject]]] = {}
+    for item in objects:
+        resource = known_resources(all_versions=True).by_gvk(metadata.gvk(item))
         if resource is not None:
-            space: Any = found.setdefault(metadata.namespace(one), {})
-            space.setdefault(resource.gvr.group_resource, []).append(one)
-    return found
+            space: Any = result.setdefault(metadata.namespace(item), {})
+            space.setdefault(resource.gvr.group_resource, []).append(item)
+    return result
 
 
 # --- What nobody could ask ---------------------------------------------------
@@ -584,6 +584,6 @@ def unasked_plugins(
     """Whom nobody could ask, by plugin."""
     if choice is None:
         return ()
-    never = [UnaskedPlugin(name, why) for name, why in choice.unasked]
-    some = [UnaskedPlugin(name, why, count) for (name, why), count in counted.items()]
-    return (*never, *sorted(some, key=lambda one: (one.plugin, one.why)))
+    never = [UnaskedPlugin(name, reason) for name, reason in choice.unasked]
+    some = [UnaskedPlugin(name, reason, count) for (name, reason), count in counted.items()]
+    return (*never, *sorted(some, key=lambda plugin: (plugin.plugin, plugin.why)))

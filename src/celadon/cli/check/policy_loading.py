@@ -69,7 +69,9 @@ class PolicyLoader:
             self._worlds(world),
             len(policies.bindings) + len(sets.mutating.bindings),
             self._mutation(sets.mutating, prepare),
-            remarks=tuple(_error_text(error) for one in sets.all for error in one.unserved),
+            remarks=tuple(
+                _error_text(error) for policy_set in sets.all for error in policy_set.unserved
+            ),
         )
 
     def _worlds(self, world: ObjectWorld) -> Callable[[], World]:
@@ -79,26 +81,28 @@ class PolicyLoader:
         webhooks = CalledWebhooks(world.objects, self._version, self._call)
         return lambda: world.with_converter(ReviewConverter(webhooks))
 
-    def _mutation(self, given: PolicySet, prepare: Prepare) -> MutationRules | None:
-        if not given.policies:
+    def _mutation(self, policy_set: PolicySet, prepare: Prepare) -> MutationRules | None:
+        if not policy_set.policies:
             return None
-        return MutationRules(mutating_engine(given, self._version).prepare(), prepare.custom_kind)
+        return MutationRules(
+            mutating_engine(policy_set, self._version).prepare(), prepare.custom_kind
+        )
 
     def _compile(self, policies: PolicySet) -> None:
         """An equal policy is the same object as before, by which the engine knows it."""
-        given = {policy.name: policy for policy in validating_policies(policies)}
-        for name, policy in given.items():
+        value = {policy.name: policy for policy in validating_policies(policies)}
+        for name, policy in value.items():
             known = self._known.get(name)
-            given[name] = known if known is not None and known == policy else policy
+            value[name] = known if known is not None and known == policy else policy
         bindings = validating_bindings(policies)
-        self._engine = with_policies(self._engine, given.values(), bindings).prepare()
-        self._known = given
+        self._engine = with_policies(self._engine, value.values(), bindings).prepare()
+        self._known = value
 
 
 def _complain(problems: Sequence[Problem], sets: PolicySets) -> None:
-    texts = [one.text() for one in problems]
-    texts += [_error_text(error) for one in sets.all for error in one.errors]
-    if not texts and not any(one.policies for one in sets.all):
+    texts = [problem.text() for problem in problems]
+    texts += [_error_text(error) for policy_set in sets.all for error in policy_set.errors]
+    if not texts and not any(policy_set.policies for policy_set in sets.all):
         texts.append("no policy in the given files")
     if texts:
         raise LoadError(tuple(texts))

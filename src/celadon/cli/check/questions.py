@@ -101,12 +101,12 @@ def _configured(document: Document, target: Target) -> Document:
     return replace(document, value=configured(value))
 
 
-def _patched(wanted: JsonObject, stored: JsonObject, target: Target) -> patch.Patched | None:
+def _patched(expected: JsonObject, stored: JsonObject, target: Target) -> patch.Patched | None:
     from celadon.kube.fieldmanager import applied_configuration  # late: see `_configured`
 
     kind = target.kind
     live = {**stored, "apiVersion": kind.api_version, "kind": kind.kind}
-    return patch.three_way_patched(live, applied_configuration(live), wanted, target)
+    return patch.three_way_patched(live, applied_configuration(live), expected, target)
 
 
 def _steps(error: StatusError) -> tuple[str | int, ...]:
@@ -153,18 +153,18 @@ class Asked:
     forgiven: list[str] = field(default_factory=list)
     empties: Sequence[EmptyValue] = ()
 
-    def with_object(self, made: JsonObject, empties: Sequence[EmptyValue] = ()) -> Asked:
+    def with_object(self, obj: JsonObject, empties: Sequence[EmptyValue] = ()) -> Asked:
         """The same with what became of the object, which may have got a name on the way. Only who
         had none is asked about under that."""
         asked = self.request
         request = request_of(
             self.target,
             asked.operation,
-            made,
+            obj,
             asked.old_object,
             asked.user,
             asked.options,
-            name=asked.name or metadata.name(made),
+            name=asked.name or metadata.name(obj),
             dry_run=asked.dry_run,
         )
         return replace(self, request=request, empties=empties)
@@ -183,14 +183,14 @@ class Asked:
 
 def user_info(name: str, groups: Sequence[str]) -> User:
     """The user as impersonation makes it: with the groups that come by themselves."""
-    found = list(groups)
-    if name.startswith(SERVICE_ACCOUNT_PREFIX) and not found:
+    result = list(groups)
+    if name.startswith(SERVICE_ACCOUNT_PREFIX) and not result:
         namespace = name.removeprefix(SERVICE_ACCOUNT_PREFIX).partition(":")[0]
-        found = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}"]
-    own = UNAUTHENTICATED if name == ANONYMOUS else AUTHENTICATED
-    if own not in found and UNAUTHENTICATED not in found:
-        found.append(own)
-    return User(name, tuple(found))
+        result = ["system:serviceaccounts", f"system:serviceaccounts:{namespace}"]
+    unauthenticated = UNAUTHENTICATED if name == ANONYMOUS else AUTHENTICATED
+    if unauthenticated not in result and UNAUTHENTICATED not in result:
+        result.append(unauthenticated)
+    return User(name, tuple(result))
 
 
 def ask(
@@ -278,7 +278,7 @@ def _asked(
         sent = _sent(document, question.operation, old, endpoint, target, prepare)
     if isinstance(sent, Problem):
         return sent
-    found = sent.new if sent.new is not None else sent.stored
+    new = sent.new if sent.new is not None else sent.stored
     request = request_of(
         target,
         sent.operation,
@@ -286,7 +286,7 @@ def _asked(
         sent.stored,
         question.user,
         _options(question, sent.operation),
-        name=metadata.name(found) or metadata.name(value),
+        name=metadata.name(new) or metadata.name(value),
         dry_run=question.dry_run,
     )
     stray = None if sent.begun is None else sent.begun.stray
@@ -433,10 +433,10 @@ def _errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
     empties = asked.empties
     completed = request.kind.kind in COMPLETED_BY_THE_SERVER and not request.subresource
     if old is not None and completed and not metadata.uid(asked.document.value):
-        made = prepare.created(asked.document, replace(target, name=""))
-        if isinstance(made, Problem):
+        created = prepare.created(asked.document, replace(target, name=""))
+        if isinstance(created, Problem):
             return ()
-        new, old, empties = made.value, None, made.empties
+        new, old, empties = created.value, None, created.empties
     if new is None:
         return ()
     surroundings = replace(prepare.surroundings, forgiven=asked.forgiven)

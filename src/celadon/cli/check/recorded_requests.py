@@ -79,36 +79,38 @@ def recorded_request(file: str) -> RecordedRequest:
     raise WrongUseError(f"`{file}` holds no AdmissionReview and no audit Event")
 
 
-def asked_as_recorded(given: CheckInputs, recorded: RecordedRequest) -> CheckInputs:
+def asked_as_recorded(inputs: CheckInputs, recorded: RecordedRequest) -> CheckInputs:
     """The same world and policies, asked what was recorded. WrongUseError."""
     question = recorded.question
-    wanted, old = recorded.object, recorded.old
-    if wanted is None and given.manifests.old and question.operation is Operation.DELETE:
-        wanted = given.manifests.old[0]
-    if wanted is None:
+    document, old = recorded.object, recorded.old
+    if document is None and inputs.manifests.old and question.operation is Operation.DELETE:
+        document = inputs.manifests.old[0]
+    if document is None:
         hint = "record responses, or give it with `--old`"
         raise WrongUseError(f"the object is not in the record: {hint}")
-    if question.operation is Operation.UPDATE and old is None and not given.manifests.old:
+    if question.operation is Operation.UPDATE and old is None and not inputs.manifests.old:
         raise WrongUseError("the old object is not in the record: give it with `--old`")
     admitted = DocumentArchive()
-    admitted.append(wanted)
-    olds = [*given.manifests.old, *((old,) if old is not None else ())]
+    admitted.append(document)
+    olds = [*inputs.manifests.old, *((old,) if old is not None else ())]
     settings = replace(
-        given.settings, question=question, validation=False, defaulting=not recorded.defaulted
+        inputs.settings, question=question, validation=False, defaulting=not recorded.defaulted
     )
-    manifests = replace(given.manifests, admitted=admitted, old=olds)
-    return CheckInputs(manifests, given.policies, settings)
+    manifests = replace(inputs.manifests, admitted=admitted, old=olds)
+    return CheckInputs(manifests, inputs.policies, settings)
 
 
 def _of_review(document: Document) -> RecordedRequest:
     _require(document, _REVIEW)
-    asked = document.value["request"]
-    names = {one.value: one for one in Operation}
-    operation = names.get(str(asked.get("operation")))
+    request = document.value["request"]
+    names = {operation.value: operation for operation in Operation}
+    operation = names.get(str(request.get("operation")))
     if operation is None:
         raise WrongUseError(f"{document.position()}: the review has no operation")
-    question = _question(operation, asked.get("userInfo"), asked, str(asked.get("subResource", "")))
-    question = replace(question, dry_run=asked.get("dryRun") is True)
+    question = _question(
+        operation, request.get("userInfo"), request, str(request.get("subResource", ""))
+    )
+    question = replace(question, dry_run=request.get("dryRun") is True)
     old = _part(document, ("request", "oldObject"))
     new = _part(document, ("request", "object"))
     if operation is Operation.DELETE:
@@ -155,7 +157,10 @@ def _user(user: JsonObject) -> User:
         str(user.get("username") or ""),
         tuple(map(str, user.get("groups") or ())),
         str(user.get("uid") or ""),
-        {str(key): tuple(map(str, one or ())) for key, one in (user.get("extra") or {}).items()},
+        {
+            str(key): tuple(map(str, member or ()))
+            for key, member in (user.get("extra") or {}).items()
+        },
     )
 
 
@@ -199,18 +204,18 @@ class ExplainedObject:
 
 
 def explained_objects(
-    given: CheckInputs,
-    wanted: Callable[[int, ObjectResult], bool],
+    inputs: CheckInputs,
+    expected: Callable[[int, ObjectResult], bool],
     step: Callable[[int], None],
     makers: EngineMakers = ANEW,
 ) -> tuple[Report, list[ExplainedObject]]:
     """The report on all objects, and the explanations of those that are wanted, by their number
     from 1 or by what is known of them. What controllers would create has the number of the workload
     that it is created of."""
-    found: list[ExplainedObject] = []
+    objects: list[ExplainedObject] = []
     count = 0
-    version = given.settings.version
-    webhooks = webhook_documents(given.manifests.existing, version)
+    version = inputs.settings.version
+    webhooks = webhook_documents(inputs.manifests.existing, version)
     hooks = [
         webhooks.hooks(version, mutating=mutating) if webhooks.count else None
         for mutating in (True, False)
@@ -219,20 +224,22 @@ def explained_objects(
     def look(judged: Judged) -> None:
         nonlocal count
         count += judged.result.created_by is None
-        if wanted(count, judged.result):
+        if expected(count, judged.result):
             mutation = (
                 None if judged.before.mutation is None else judged.before.mutation.explanation
             )
             request, world = judged.asked.request, judged.world
             validation = explain(judged.engine, request, world)
             mutating, validating = (
-                () if one is None else explain_hooks(one, request, world) for one in hooks
+                () if hook is None else explain_hooks(hook, request, world) for hook in hooks
             )
-            found.append(ExplainedObject(count, judged, mutation, validation, mutating, validating))
+            objects.append(
+                ExplainedObject(count, judged, mutation, validation, mutating, validating)
+            )
 
-    report = check(given, step, look, makers)
-    last = {(one.title, one.place, one.created_by): one for one in report.objects}
-    return report, [_as_reported(one, last) for one in found]
+    report = check(inputs, step, look, makers)
+    last = {(result.title, result.place, result.created_by): result for result in report.objects}
+    return report, [_as_reported(item, last) for item in objects]
 
 
 def _as_reported(

@@ -92,14 +92,15 @@ class Difference:
         """Return whether a later release refuses what the oldest takes, or loses a part of it."""
         first, *later = (stretch.answer for stretch in self.stretches)
         return not first.is_refused and any(
-            one.is_refused or any(change.is_lost for change in one.changes) for one in later
+            answer.is_refused or any(change.is_lost for change in answer.changes)
+            for answer in later
         )
 
     @property
     def has_new_warnings(self) -> bool:
         """Return whether a later release warns of something that the oldest does not."""
         first, *later = (stretch.answer for stretch in self.stretches)
-        return any(set(one.warnings) - set(first.warnings) for one in later)
+        return any(set(answer.warnings) - set(first.warnings) for answer in later)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,7 @@ class UpgradeReport:
     @property
     def unsafe(self) -> tuple[Difference, ...]:
         """Return what stands in the way of the upgrade."""
-        return tuple(one for one in self.differences if one.is_unsafe)
+        return tuple(difference for difference in self.differences if difference.is_unsafe)
 
     @property
     def exit(self) -> Exit:
@@ -153,7 +154,9 @@ class UpgradeReport:
             return Exit.OK
         if self.unsafe or (self.strict and (self.differences or self.notices)):
             return Exit.DENIED
-        if self.fail_on_warning and any(one.has_new_warnings for one in self.differences):
+        if self.fail_on_warning and any(
+            difference.has_new_warnings for difference in self.differences
+        ):
             return Exit.DENIED
         return Exit.OK
 
@@ -214,18 +217,23 @@ class Differences:
         """The document that a problem is about: the last of its file that begins before its
         line."""
         above = (
-            one
-            for one in self._subjects.values()
-            if one.answers and one.place.file == problem.file and one.place.line <= problem.line
+            subject
+            for subject in self._subjects.values()
+            if subject.answers
+            and subject.place.file == problem.file
+            and subject.place.line <= problem.line
         )
-        return max(above, key=lambda one: one.place.line, default=None)
+        return max(above, key=lambda subject: subject.place.line, default=None)
 
     def all(self) -> Iterator[Difference]:
         """Yield everything that releases do not say the same of."""
         for subject in self._subjects.values():
             # A release that has said nothing either does not serve the kind, or has nothing against
             # a policy.
-            answers = [(one, subject.answers.get(one, subject.silent)) for one in self._releases]
+            answers = [
+                (release, subject.answers.get(release, subject.silent))
+                for release in self._releases
+            ]
             stretches = tuple(
                 Stretch(tuple(release for release, _ in alike), answer)
                 for answer, alike in itertools.groupby(answers, key=operator.itemgetter(1))
@@ -262,15 +270,15 @@ def compared(
     _say_costs(differences, releases, costs)
     common = functools.reduce(operator.and_, problems)
     defects = Counter[Problem]()
-    for release, found in zip(releases, problems, strict=True):
-        defects |= Counter(one for one in found if one.is_internal)
-        _add_unserved(differences, release, found - common - defects)
+    for release, problem in zip(releases, problems, strict=True):
+        defects |= Counter(item for item in problem if item.is_internal)
+        _add_unserved(differences, release, problem - common - defects)
     settings = given.settings
     found_differences = tuple(differences.all())
     return UpgradeReport(
         tuple(releases),
-        max(len(one.objects) for one in reports),
-        max(one.policies for one in reports),
+        max(len(report.objects) for report in reports),
+        max(report.policies for report in reports),
         found_differences,
         tuple(common | defects),
         settings.strict,
@@ -292,7 +300,7 @@ class _Judging:
         self._inputs = inputs
         self._release = release
         self._differences = differences
-        self._gates = frozenset(one.name for one in gates)
+        self._gates = frozenset(gate.name for gate in gates)
         self._objects: dict[int, JsonObject | None] = {}
         self.costs: PolicyCosts = {}
 
@@ -383,12 +391,12 @@ def _say_costs(
     """Take in what policies cost that cost more in a later release than in the first that can run
     them."""
     for policy in dict.fromkeys(itertools.chain.from_iterable(costs)):
-        known = {r: one[policy] for r, one in zip(releases, costs, strict=True) if policy in one}
+        known = {r: item[policy] for r, item in zip(releases, costs, strict=True) if policy in item}
         first, *later = known.values()
-        rises = any(one.cost > first.cost for one in later)
+        rises = any(item.cost > first.cost for item in later)
         title = f"ValidatingAdmissionPolicy {policy}"
-        for release, one in known.items():
-            answer = Answer(ACCEPTED, cost=one.cost if rises else None)
+        for release, cost in known.items():
+            answer = Answer(ACCEPTED, cost=cost.cost if rises else None)
             key = first.place.file, title
             differences.say(key, first.place, title, release, answer, Answer(ACCEPTED))
 
@@ -399,11 +407,12 @@ def _say_costs(
 def flipped_gates(releases: Sequence[str]) -> tuple[FlippedGate, ...]:
     """The gates that are on in some of these releases and off in others that know them, by
     name."""
-    names = set[str]().union(*(gates_of(one) for one in releases))
+    names = set[str]().union(*(gates_of(release) for release in releases))
     return tuple(
         FlippedGate(name, _gate_stretches(name, releases))
         for name in sorted(names)
-        if len({gates_of(one)[name].on for one in releases if name in gates_of(one)}) > 1
+        if len({gates_of(release)[name].on for release in releases if name in gates_of(release)})
+        > 1
     )
 
 
@@ -424,7 +433,7 @@ def _with_fields(
 ) -> Iterator[FlippedGate]:
     fields: dict[str, dict[str, None]] = {}
     for difference in differences:
-        for change in (one for each in difference.stretches for one in each.answer.changes):
+        for change in (change for each in difference.stretches for change in each.answer.changes):
             fields.setdefault(change.gate, {})[change.path] = None
     for gate in gates:
         yield replace(gate, fields=tuple(fields.get(gate.name, ())))
@@ -495,5 +504,9 @@ def replacement(gvk: GroupVersionKind) -> str:
     deprecation = deprecation_of(gvk)
     if deprecation is not None and deprecation.replacement is not None:
         return deprecation.replacement.api_version
-    served = (one.gvk for one in known_resources() if one.gvk.group_kind == gvk.group_kind)
-    return next((one.api_version for one in served), "")
+    served = (
+        known_resource.gvk
+        for known_resource in known_resources()
+        if known_resource.gvk.group_kind == gvk.group_kind
+    )
+    return next((item.api_version for item in served), "")

@@ -231,10 +231,10 @@ def run(options: argparse.Namespace) -> Exit:
         _show(whole, FLEET, options)
         return whole.exit
     if _asks_cluster(options):
-        found = _from_cluster(audit, options)
-        if isinstance(found, str):
-            return output.usage_error("celadon audit", found)
-        report = found
+        from_cluster = _from_cluster(audit, options)
+        if isinstance(from_cluster, str):
+            return output.usage_error("celadon audit", from_cluster)
+        report = from_cluster
     else:
         inputs = given_inputs(options.sources, options.etcd_snapshot, options.etcd_prefix)
         report = audit_inputs(audit, inputs)
@@ -459,14 +459,14 @@ def library_files(options: argparse.Namespace) -> list[str] | None:
             raise ValueError(f"{unknown_name(word)}; and no such file")
     options.sources = [*sources, *options.sources]
     words = [word for word in options.library if word in known]
-    found = chosen(policies, words) if words else list(policies.values())
-    left_out = [one.name for one in found if one.own and one.name not in words]
+    result = chosen(policies, words) if words else list(policies.values())
+    left_out = [item.name for item in result if item.own and item.name not in words]
     if left_out:
         output.complain(
             "not asked, since their params are yours to choose (ask them by name): "
             + ", ".join(left_out)
         )
-    return [str(one.policy_file) for one in found if one.name not in left_out]
+    return [str(item.policy_file) for item in result if item.name not in left_out]
 
 
 # --- Fleets ------------------------------------------------------------------

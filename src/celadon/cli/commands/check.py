@@ -115,13 +115,13 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
     options.kubernetes_version = releases[0] if releases else None
     progress = output.Progress("documents read:")
     try:
-        given = check_inputs(options, progress.step, output.complain)
+        inputs = check_inputs(options, progress.step, output.complain)
     except WrongUseError as error:
         return output.usage_error("celadon check", str(error))
     loaded()
     if len(releases) > 1:
-        return _compare(options, given, releases, progress)
-    report = check(given, progress.started("objects checked:"))
+        return _compare(options, inputs, releases, progress)
+    report = check(inputs, progress.started("objects checked:"))
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
     if options.mutated_out:
@@ -141,7 +141,7 @@ def _run(options: argparse.Namespace, loaded: Callable[[], None]) -> Exit:
 
 def _compare(
     options: argparse.Namespace,
-    given: CheckInputs,
+    inputs: CheckInputs,
     releases: Sequence[str],
     progress: output.Progress,
 ) -> Exit:
@@ -151,10 +151,10 @@ def _compare(
 
     def settings_of(release: str) -> Settings:
         options.kubernetes_version = release
-        return replace(judging_settings(options), now=given.settings.now)
+        return replace(judging_settings(options), now=inputs.settings.now)
 
     step = progress.started("objects checked:")
-    report = compared(given, releases, options.policy, settings_of, step)
+    report = compared(inputs, releases, options.policy, settings_of, step)
     progress.done()
     output.show(
         report,

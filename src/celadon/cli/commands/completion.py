@@ -63,7 +63,7 @@ class CommandWords:
 
 _FILES: Final = Values(paths=Paths.FILES)
 _FOLDERS: Final = Values(paths=Paths.FOLDERS)
-_RULES: Final = tuple(word for one in EVERY_RULE for word in (one.code, one.name))
+_RULES: Final = tuple(word for rule in EVERY_RULE for word in (rule.code, rule.name))
 METAVARS: Final = {
     **dict.fromkeys(("FILE", "LOGS", "PATH", "PATHS", "POLICY", "RESOURCES", "SOURCES"), _FILES),
     **dict.fromkeys(("DIR", "FOLDER"), _FOLDERS),
@@ -76,13 +76,13 @@ METAVARS: Final = {
 
 def every_command() -> list[CommandWords]:
     """All of them, those of more words first: `test init` before `test`."""
-    ordered = sorted(COMMANDS, key=lambda one: (-len(one.name.split()), one.name))
+    ordered = sorted(COMMANDS, key=lambda command: (-len(command.name.split()), command.name))
     return [*map(_command, ordered), _overview()]
 
 
 def _overview() -> CommandWords:
     """`celadon` alone, which has no name; `celadon help` is told as one of its words."""
-    words = tuple(one.name for one in COMMANDS if " " not in one.name)
+    words = tuple(command.name for command in COMMANDS if " " not in command.name)
     options = (
         OptionWords(("-h", "--help"), None, "show the commands", is_repeated=False),
         OptionWords(("--version",), None, "show the version", is_repeated=False),
@@ -92,9 +92,9 @@ def _overview() -> CommandWords:
 
 def _command(command: Command) -> CommandWords:
     actions = parser_of(command)._actions
-    options = [_option(one) for one in actions if one.option_strings]
-    operands = [_values(one) for one in actions if not one.option_strings]
-    below = [one.name.split()[1] for one in COMMANDS if one.name.startswith(f"{command.name} ")]
+    options = [_option(action) for action in actions if action.option_strings]
+    operands = [_values(action) for action in actions if not action.option_strings]
+    below = [item.name.split()[1] for item in COMMANDS if item.name.startswith(f"{command.name} ")]
     every = _together([Values(tuple(below)), *operands])
     return CommandWords(command.name, command.summary, tuple(options), every)
 
@@ -115,9 +115,11 @@ def _values(action: argparse.Action) -> Values:
 
 
 def _together(values: Iterable[Values]) -> Values:
-    given = list(values)
-    paths = next((one.paths for one in given if one.paths is not Paths.NONE), Paths.NONE)
-    return Values(tuple(word for one in given for word in one.words), paths=paths)
+    valueses = list(values)
+    paths = next(
+        (values.paths for values in valueses if values.paths is not Paths.NONE), Paths.NONE
+    )
+    return Values(tuple(word for values in valueses for word in values.words), paths=paths)
 
 
 # --- Bash completion ---------------------------------------------------------
@@ -172,16 +174,16 @@ _COMPGEN: Final = {Paths.FILES: "-f", Paths.FOLDERS: "-d"}
 
 def bash_script(commands: Sequence[CommandWords]) -> str:
     """The whole script."""
-    names = "|".join(shlex.quote(one.name) for one in commands if one.name)
+    names = "|".join(shlex.quote(command.name) for command in commands if command.name)
     return _SCRIPT.format(names=names, cases="\n".join(map(_case, commands)))
 
 
 def _case(command: CommandWords) -> str:
-    options = shlex.quote(" ".join(name for one in command.options for name in one.names))
+    options = shlex.quote(" ".join(name for option in command.options for name in option.names))
     lines = [
-        f"        {'|'.join(one.names)}) {_offer(one.values)};;"
-        for one in command.options
-        if one.values is not None
+        f"        {'|'.join(option.names)}) {_offer(option.values)};;"
+        for option in command.options
+        if option.values is not None
     ]
     return "\n".join(
         [
@@ -235,8 +237,8 @@ _FISH_COMPLETION_FOLDERS: Final = "(__fish_complete_directories)"
 
 def fish_script(commands: Sequence[CommandWords]) -> str:
     """The whole script."""
-    names = " ".join(_quoted(one.name) for one in commands if one.name)
-    lines = [line for one in commands for line in _lines(one)]
+    names = " ".join(_quoted(command.name) for command in commands if command.name)
+    lines = [line for command in commands for line in _lines(command)]
     return _HEAD.format(names=names) + "\n".join(lines) + "\n"
 
 
@@ -285,7 +287,7 @@ _ZSH_COMPLETION_FILES: Final = {Paths.FILES: "_files", Paths.FOLDERS: "_files -/
 
 def zsh_script(commands: Sequence[CommandWords]) -> str:
     """The whole script: the file `_celadon` in a folder of `fpath`."""
-    named = [one for one in commands if one.name]
+    named = [command for command in commands if command.name]
     return "\n".join(
         [
             "#compdef celadon",
@@ -295,7 +297,7 @@ def zsh_script(commands: Sequence[CommandWords]) -> str:
             "_celadon() {",
             '  [[ "$words[2]" == help ]] && { shift words; (( CURRENT -= 1 )); }',
             '  case "$words[2] $words[3]" in',
-            *(_dispatch(one) for one in named),
+            *(_dispatch(words) for words in named),
             "    *) _celadon_ ;;",
             "  esac",
             "}",
@@ -319,9 +321,9 @@ def _function_name(command: CommandWords) -> str:
 
 
 def _function(command: CommandWords) -> str:
-    specs = [spec for one in command.options for spec in _specs(one)]
+    specs = [spec for option in command.options for spec in _specs(option)]
     specs.append(f"*: :{_action(command.operands)}")
-    lines = " \\\n    ".join(shlex.quote(one) for one in specs)
+    lines = " \\\n    ".join(shlex.quote(spec) for spec in specs)
     return f"_{_function_name(command)}() {{\n  _arguments -S \\\n    {lines}\n}}\n"
 
 

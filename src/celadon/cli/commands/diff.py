@@ -95,7 +95,9 @@ def run(options: argparse.Namespace) -> Exit:
     from celadon.cli.diff import DiffSettings, GitError, compared, with_definitions
     from celadon.prove import Direction
 
-    directions = tuple(one for one in Direction if options.only in ("", one.value))
+    directions = tuple(
+        direction for direction in Direction if options.only in ("", direction.value)
+    )
     settings = DiffSettings(directions, options.items, options.timeout)
     with ExitStack() as stack:
         try:
@@ -104,7 +106,7 @@ def run(options: argparse.Namespace) -> Exit:
             return output.usage_error(_PROGRAM, str(error))
         if isinstance(sides, str):
             return output.usage_error(_PROGRAM, sides)
-        if all(one.is_empty for one in sides):
+        if all(side.is_empty for side in sides):
             return output.usage_error(_PROGRAM, _NOTHING)
         report = with_definitions(compared(*sides, settings), *sides, settings)
     output.show(report, DIFF, options.output, no_color=options.no_color)
@@ -128,7 +130,7 @@ def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Given, Given]
     if len(versions) == 2:
         if options.git or found is not None:
             return "two releases are compared with the same policies, not with revisions"
-        old, new = (read_side(one, paths, one, exclude=exclude) for one in versions)
+        old, new = (read_side(version, paths, version, exclude=exclude) for version in versions)
         return (old, new) if paths else "nothing to compare: give files or folders"
     if options.git:
         return _revision(options.git, paths or ["."], read, stack), read(
@@ -136,7 +138,7 @@ def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Given, Given]
         )
     if found is not None:
         below = paths[1:] or ["."]
-        both = [_revision(one, below, read, stack) for one in (found.old, found.new)]
+        both = [_revision(text, below, read, stack) for text in (found.old, found.new)]
         require_paths(below, (found.old, found.new))
         return both[0], both[1]
     if len(paths) != 2:

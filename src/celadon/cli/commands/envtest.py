@@ -117,10 +117,10 @@ def _check_platform(options: argparse.Namespace) -> None:
     """Raises AssetError for another machine's: the programs are of this machine's Python."""
     from celadon.cli.envtest.asset_folders import AssetError, this_platform
 
-    for name, here in zip(("os", "arch"), this_platform(), strict=True):
-        wanted = getattr(options, name)
-        if wanted not in (None, "*", here):
-            raise AssetError(f"--{name} {wanted}: the programs are for this machine, {here}")
+    for name, text in zip(("os", "arch"), this_platform(), strict=True):
+        expected = getattr(options, name)
+        if expected not in (None, "*", text):
+            raise AssetError(f"--{name} {expected}: the programs are for this machine, {text}")
 
 
 def _is_meant(options: argparse.Namespace, platform: str) -> bool:
@@ -128,9 +128,9 @@ def _is_meant(options: argparse.Namespace, platform: str) -> bool:
     from celadon.cli.envtest.asset_folders import this_platform
 
     given = (options.os, options.arch)
-    wanted = [one or here for one, here in zip(given, this_platform(), strict=True)]
+    expected = [item or text for item, text in zip(given, this_platform(), strict=True)]
     parts = platform.split("/")
-    return all(one in ("*", part) for one, part in zip(wanted, parts, strict=True))
+    return all(item in ("*", part) for item, part in zip(expected, parts, strict=True))
 
 
 def _meant(options: argparse.Namespace, selector: VersionSelector) -> list[AssetFolder]:
@@ -138,7 +138,7 @@ def _meant(options: argparse.Namespace, selector: VersionSelector) -> list[Asset
     from celadon.cli.envtest.asset_folders import installed_folders
 
     folders = installed_folders(_root(options), selector)
-    return [one for one in folders if _is_meant(options, one.platform)]
+    return [folder for folder in folders if _is_meant(options, folder.platform)]
 
 
 def _root(options: argparse.Namespace) -> Path:
@@ -159,9 +159,9 @@ def _use(options: argparse.Namespace, selector: VersionSelector) -> Exit:
         version_to_use,
     )
 
-    given = _folder_of_environment(options)
-    if given is not None:
-        return _show(options.form, *given)
+    folder_of_environment = _folder_of_environment(options)
+    if folder_of_environment is not None:
+        return _show(options.form, *folder_of_environment)
     _check_platform(options)
     if options.verb == "sideload":
         if selector.exact is None:
@@ -173,11 +173,12 @@ def _use(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     missing = missing_package()
     if missing:
         raise AssetError(missing)
-    root, here = _root(options), "/".join(this_platform())
+    root, join = _root(options), "/".join(this_platform())
     installed = {
-        one.version: one
-        for one in installed_folders(root, selector)
-        if one.platform == here and (one.own or one.version == selector.exact)
+        installed_folder.version: installed_folder
+        for installed_folder in installed_folders(root, selector)
+        if installed_folder.platform == join
+        and (installed_folder.own or installed_folder.version == selector.exact)
     }
     version = selector.exact
     if version is None or options.installed_only:
@@ -185,7 +186,7 @@ def _use(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     elif version.release not in RELEASES:
         version_to_use(selector, (), only_installed=False)
     path = make_folder(root, version, anew=options.force)
-    return _show(options.form, str(version), here, str(path))
+    return _show(options.form, str(version), join, str(path))
 
 
 def _folder_of_environment(options: argparse.Namespace) -> tuple[str, str, str] | None:
@@ -193,13 +194,13 @@ def _folder_of_environment(options: argparse.Namespace) -> tuple[str, str, str] 
     of a version is believed; another folder must have the programs."""
     from celadon.cli.envtest.asset_folders import holds_programs, version_in_name
 
-    given = os.environ.get(ASSETS, "")
-    if not (options.use_env and given and options.verb == "use"):
+    environ = os.environ.get(ASSETS, "")
+    if not (options.use_env and environ and options.verb == "use"):
         return None
-    named = version_in_name(Path(given))
+    named = version_in_name(Path(environ))
     if named is not None:
-        return str(named[0]), named[1], given
-    return ("*", "*/*", given) if holds_programs(Path(given)) else None
+        return str(named[0]), named[1], environ
+    return ("*", "*/*", environ) if holds_programs(Path(environ)) else None
 
 
 def _read_away(stream: TextIO | None) -> None:
@@ -229,12 +230,18 @@ def _list(options: argparse.Namespace, selector: VersionSelector) -> Exit:
     """Versions that are made, and those that can be."""
     from celadon.cli.envtest.asset_folders import available_versions, this_platform
 
-    here = "/".join(this_platform())
-    rows = [("(installed)", f"v{one.version}", one.platform) for one in _meant(options, selector)]
-    if options.verb == "list" and not options.installed_only and _is_meant(options, here):
-        rows += [("(available)", f"v{one}", here) for one in available_versions(selector)]
+    join = "/".join(this_platform())
+    rows = [
+        ("(installed)", f"v{folder.version}", folder.platform)
+        for folder in _meant(options, selector)
+    ]
+    if options.verb == "list" and not options.installed_only and _is_meant(options, join):
+        rows += [
+            ("(available)", f"v{available_version}", join)
+            for available_version in available_versions(selector)
+        ]
     width = max((len(version) for _, version, _ in rows), default=0)
-    output.write("".join(f"{state}  {one:{width}}  {where}\n" for state, one, where in rows))
+    output.write("".join(f"{state}  {row:{width}}  {where}\n" for state, row, where in rows))
     return Exit.OK
 
 

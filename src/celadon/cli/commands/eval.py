@@ -94,10 +94,10 @@ def _run(options: argparse.Namespace) -> Exit:
     try:
         return _evaluate(env, expression, options, bound)
     except CompileError as error:
-        said = error.issues.display()
-        output.complain(said)
+        display = error.issues.display()
+        output.complain(display)
         for name, option in _OF_POLICIES.items():
-            if f"undeclared reference to '{name}'" in said:
+            if f"undeclared reference to '{name}'" in display:
                 output.complain(f"  `{name}` has no value: give it one with `{option}`")
     except ProgramError as error:
         output.complain(f"error: {error}")

@@ -77,22 +77,22 @@ def run(options: argparse.Namespace) -> Exit:
 
     progress = output.Progress("documents read:")
     try:
-        given = _given(options, progress.step)
+        inputs = _given(options, progress.step)
     except WrongUseError as error:
         return output.usage_error(_PROGRAM, str(error))
-    wanted = _wanted(options.only)
-    report, found = explained_objects(given, wanted, progress.started("objects judged:"))
+    expected = _wanted(options.only)
+    report, objects = explained_objects(inputs, expected, progress.started("objects judged:"))
     progress.done()
     for broken in report.policy_errors:
         output.complain(f"error: {broken.place}: {broken.message}")
     for problem in report.problems:
         output.complain(f"error: {problem.text()}")
-    if not found and not report.problems:
+    if not objects and not report.problems:
         if not (options.resources or options.record):
             return output.usage_error(_PROGRAM, "nothing to explain: give manifests")
-        place = ", ".join(f"`{one}`" for one in options.resources or [options.record])
+        place = ", ".join(f"`{resource}`" for resource in options.resources or [options.record])
         return output.usage_error(_PROGRAM, f"there is no such object to explain in {place}")
-    output.show(found, EXPLANATION, options.output, no_color=options.no_color)
+    output.show(objects, EXPLANATION, options.output, no_color=options.no_color)
     return report.exit
 
 
@@ -115,11 +115,11 @@ def _wanted(names: list[str]) -> Callable[[int, ObjectResult], bool]:
     """Return whether an object was asked for; all of the files are if none is named, and what
     controllers would create is if it is refused."""
 
-    def wanted(number: int, result: ObjectResult) -> bool:
+    def expected(number: int, result: ObjectResult) -> bool:
         is_given = result.created_by is None
         if not names:
             return is_given or result.is_refused
         own = {result.name, result.title, *([str(number)] if is_given else ())}
         return bool(own.intersection(names))
 
-    return wanted
+    return expected

@@ -118,10 +118,10 @@ class _Formatter:
                 continue
             if passed_over(text, self._options.paths):
                 continue
-            found = text_layout(text, self._config.line_width)
-            for problem in found.problems:
+            layout = text_layout(text, self._config.line_width)
+            for problem in layout.problems:
                 self._complain(problem)
-            self._one(found)
+            self._one(layout)
         self._summary()
         if self._has_problems:
             return Exit.USAGE
@@ -132,42 +132,42 @@ class _Formatter:
         self._has_problems = True
         output.complain(f"error: {problem.text()}")
 
-    def _one(self, found: TextLayout) -> None:
+    def _one(self, layout: TextLayout) -> None:
         from celadon.cli.project_config import unified_diff
         from celadon.cli.reading.documents import STDIN_NAME
 
-        text, count = found.text, len(found.misplaced)
+        text, count = layout.text, len(layout.misplaced)
         is_dry = self._options.check or self._options.diff
         if text.file == STDIN_NAME and not is_dry:
-            output.write(found.content())
+            output.write(layout.content())
             return
         if not count:
             self._unchanged += 1
             return
         if self._options.diff:
-            shown = unified_diff(text.file, text.content, found.content())
-            output.write(report_model.lines(shown))
-        if not is_dry and not self._write(found):
+            message = unified_diff(text.file, text.content, layout.content())
+            output.write(report_model.lines(message))
+        if not is_dry and not self._write(layout):
             return
         self._changed += 1
         if not self._options.diff:
             verb = "would lay out" if self._options.check else "laid out"
             self._say(f"{text.file}: {verb} {plural(count, 'expression')}")
 
-    def _write(self, found: TextLayout) -> bool:
+    def _write(self, layout: TextLayout) -> bool:
         """Return whether the file was changed."""
         from celadon.cli.project_config import changed_file
         from celadon.cli.reading.documents import Problem
 
-        file = found.text.file
+        file = layout.text.file
         try:
-            changed = changed_file(found.text, found.content(), len(found.misplaced))
+            changed = changed_file(layout.text, layout.content(), len(layout.misplaced))
             if changed is not None:
                 changed.write()
                 return True
         except OSError as error:
-            said = (error.strerror or str(error)).lower()
-            self._complain(Problem(file, 0, f"cannot be written: {said}"))
+            lower = (error.strerror or str(error)).lower()
+            self._complain(Problem(file, 0, f"cannot be written: {lower}"))
         else:
             hint = "its line ends are of both kinds, or it has just been changed"
             self._complain(Problem(file, 0, "stays as it is", hint))

@@ -150,18 +150,18 @@ def run(options: argparse.Namespace) -> Exit:
     elif not options.names:
         return output.usage_error(_PROGRAM, f"`{options.action}` needs a name")
     try:
-        found = chosen(policies, options.names) if options.names else list(policies.values())
+        result = chosen(policies, options.names) if options.names else list(policies.values())
     except UnknownNameError as error:
         return output.usage_error(_PROGRAM, unknown_name(error.word))
     if options.action == "add":
-        return _add(found, Path(options.output_dir or "policies"))
+        return _add(result, Path(options.output_dir or "policies"))
     if options.output == "json":
-        _write_json(found, options.kubernetes_version)
+        _write_json(result, options.kubernetes_version)
     elif options.action == "list":
-        _list(found)
+        _list(result)
     else:
         version = options.kubernetes_version
-        output.say("\n".join(_shown(policy, version) for policy in found).rstrip("\n"))
+        output.say("\n".join(_shown(policy, version) for policy in result).rstrip("\n"))
     return Exit.OK
 
 
@@ -185,8 +185,8 @@ def _list(policies: Iterable[LibraryPolicy]) -> None:
 
     rows = {
         topic: [
-            (f"  {one.name}", one.title, ", ".join(one.topics[1:]), f"{one.since} and later")
-            for one in group
+            (f"  {item.name}", item.title, ", ".join(item.topics[1:]), f"{item.since} and later")
+            for item in group
         ]
         for topic, group in groups(policies).items()
     }

@@ -175,20 +175,20 @@ def _config(options: argparse.Namespace) -> LintConfig:
     if options.exclude:
         config = replace(config, exclude=(*config.exclude, *options.exclude))
     if options.per_file_ignores:
-        given = tuple(map(_file_ignores, options.per_file_ignores))
-        config = replace(config, per_file_ignores=(*config.per_file_ignores, *given))
+        per_file_ignores = tuple(map(_file_ignores, options.per_file_ignores))
+        config = replace(config, per_file_ignores=(*config.per_file_ignores, *per_file_ignores))
     if options.large_object is not None:
         config = replace(config, large_object=options.large_object)
     return config
 
 
-def _file_ignores(given: str) -> tuple[str, tuple[str, ...]]:
+def _file_ignores(text: str) -> tuple[str, tuple[str, ...]]:
     """Raises ConfigError."""
     from celadon.cli.project_config import ConfigError
 
-    pattern, _, names = given.rpartition(":")
+    pattern, _, names = text.rpartition(":")
     if not pattern:
-        raise ConfigError(f"`--per-file-ignores {given}` must be PATTERN:RULE[,RULE]")
+        raise ConfigError(f"`--per-file-ignores {text}` must be PATTERN:RULE[,RULE]")
     return pattern, _names([names])
 
 
@@ -221,7 +221,7 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
     shown, silenced = findings(given, setup)
     fixed = 0
     if options.fix or options.diff:
-        changed = fixes(given, [one.finding for one in shown if one.finding is not None])
+        changed = fixes(given, [item.finding for item in shown if item.finding is not None])
         if options.diff:
             return _show_changes(changed, given.problems)
         for file in changed:
@@ -268,7 +268,7 @@ def _report(
     from celadon.cli.lint import LintReport, registered
 
     return LintReport(
-        tuple(one.located for one in shown),
+        tuple(item.located for item in shown),
         tuple(given.problems),
         registered(given),
         silenced,
@@ -298,9 +298,9 @@ How to choose rules, silence findings and fix them: [the commands](cli.md#celado
 """
 
 
-def explanation(wanted: str) -> str:
+def explanation(expected: str) -> str:
     """Return what a rule is about, by code or name; empty if there is none."""
-    rule = next((one for one in EVERY_RULE if wanted in (one.code, one.name)), None)
+    rule = next((rule for rule in EVERY_RULE if expected in (rule.code, rule.name)), None)
     if rule is None:
         return ""
     head = f"{rule.code} {rule.name} ({rule.severity.value})"
@@ -321,7 +321,9 @@ def overview() -> str:
 
 def page() -> str:
     """All rules, as Markdown."""
-    table = "".join(f"| {_link(one)} | {one.name} | {one.severity.value} |\n" for one in EVERY_RULE)
+    table = "".join(
+        f"| {_link(rule)} | {rule.name} | {rule.severity.value} |\n" for rule in EVERY_RULE
+    )
     return _HEAD + table + _FRAGMENTS + "".join(_sections())
 
 

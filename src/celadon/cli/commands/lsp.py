@@ -91,8 +91,8 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error(_PROGRAM, f"`--tcp {options.tcp}` must be HOST:PORT")
     host = host.strip("[]")
     if not _is_loopback(host):
-        why = "is no address of the loopback: whoever connects may read files"
-        return output.usage_error(_PROGRAM, f"`--tcp {options.tcp}` {why}")
+        reason = "is no address of the loopback: whoever connects may read files"
+        return output.usage_error(_PROGRAM, f"`--tcp {options.tcp}` {reason}")
     try:
         _serve_one(host, int(port))
     except OSError as error:

@@ -258,7 +258,7 @@ def _planned(options: argparse.Namespace) -> Exit:
     if plan.problems:
         return Exit.USAGE
     open_ends = (Course.DIVIDE, Course.LOOK, Course.STAY)
-    return Exit.DENIED if any(one.course in open_ends for one in plan.policies) else Exit.OK
+    return Exit.DENIED if any(policy.course in open_ends for policy in plan.policies) else Exit.OK
 
 
 def _plan_of(options: argparse.Namespace) -> MigrationPlan | str:
@@ -289,8 +289,8 @@ def _written(folder: str, files: dict[str, str], *, force: bool) -> bool:
     """Write the files; say what is in the way, and write nothing then."""
     taken = [name for name in files if os.path.exists(os.path.join(folder, name))]
     if taken and not force:
-        there = os.path.join(folder, taken[0])
-        output.usage_error(_PROGRAM, f"`{there}` is there already: see `--force`")
+        join = os.path.join(folder, taken[0])
+        output.usage_error(_PROGRAM, f"`{join}` is there already: see `--force`")
         return False
     try:
         os.makedirs(folder, exist_ok=True)

@@ -157,11 +157,11 @@ def _prove_claims(options: argparse.Namespace) -> Exit:
     version: str = options.kubernetes_version
     standards: list[list[Standard]] = []
     for names in (options.implies, options.implied_by):
-        found = [(name, Standard.named(name, int(version.partition(".")[2]))) for name in names]
-        for name, standard in found:
+        result = [(name, Standard.named(name, int(version.partition(".")[2]))) for name in names]
+        for name, standard in result:
             if standard is None:
                 return output.usage_error(_PROGRAM, f"unknown standard `{name}`, {_EXPECTED}")
-        standards.append([one for _, one in found if one is not None])
+        standards.append([standard for _, standard in result if standard is not None])
     properties, problems = read_properties(options.property, version)
     if problems:
         report = ClaimReport(problems=tuple(problems))

@@ -93,9 +93,9 @@ class Schemas:
         for resource in self.resources:
             if word.lower() in {resource.gvr.resource, resource.singular, *resource.short_names}:
                 names.add(resource.gvk.kind.lower())
-        wanted = api_version.removesuffix("/").lower()
+        lower = api_version.removesuffix("/").lower()
         for kind in kinds:
-            if kind.kind.lower() in names and wanted in {"", kind.group, kind.api_version}:
+            if kind.kind.lower() in names and lower in {"", kind.group, kind.api_version}:
                 return kind
         raise UnknownName(f"no kind `{api_version}{word}`", word, (kind.kind for kind in kinds))
 
@@ -138,21 +138,21 @@ def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset
         return {**document(pack.resolve(schema), pack, open_), **_own(schema)}
     if schema.name:
         open_ |= {schema.name}
-    made: JsonDict = {}
+    result: JsonDict = {}
     if schema.int_or_string:
-        made["x-kubernetes-int-or-string"] = True
+        result["x-kubernetes-int-or-string"] = True
     elif schema.type:
-        made["type"] = schema.type
+        result["type"] = schema.type
         if schema.format:
-            made["format"] = schema.format
+            result["format"] = schema.format
     if schema.properties:
         members = sorted(schema.properties.items())
-        made["properties"] = {key: document(one, pack, open_) for key, one in members}
+        result["properties"] = {key: document(member, pack, open_) for key, member in members}
     if schema.items is not None:
-        made["items"] = document(schema.items, pack, open_)
+        result["items"] = document(schema.items, pack, open_)
     if schema.additional_properties is not None:
-        made["additionalProperties"] = document(schema.additional_properties, pack, open_)
-    return {**made, **_own(schema)}
+        result["additionalProperties"] = document(schema.additional_properties, pack, open_)
+    return {**result, **_own(schema)}
 
 
 def _own(schema: Schema) -> JsonDict:
@@ -220,11 +220,16 @@ def _shown(value: object) -> str:
 
 def _order(kind: GroupVersionKind) -> tuple[str, str, tuple[int, int, int], str]:
     """Stable versions before beta before alpha, later before earlier."""
-    found = _VERSION.fullmatch(kind.version)
-    if found is None:
+    fullmatch = _VERSION.fullmatch(kind.version)
+    if fullmatch is None:
         return kind.group, kind.kind, (1, 0, 0), kind.version
-    stage = _STAGES[found[2]]
-    return kind.group, kind.kind, (-stage, -int(found[1]), -int(found[3] or 0)), kind.version
+    stage = _STAGES[fullmatch[2]]
+    return (
+        kind.group,
+        kind.kind,
+        (-stage, -int(fullmatch[1]), -int(fullmatch[3] or 0)),
+        kind.version,
+    )
 
 
 # --- Openapi documents -------------------------------------------------------
@@ -288,10 +293,10 @@ def documents(source: str, access: Access) -> Iterator[JsonDict | Problem]:
     paths = sorted(path.rglob("*.json")) if path.is_dir() else [path]
     if not paths:
         yield Problem(source, 0, "no .json file in this folder")
-    for one in paths:
-        found = _saved(one)
-        if isinstance(found, Problem) or "components" in found:
-            yield found
+    for item in paths:
+        saved = _saved(item)
+        if isinstance(saved, Problem) or "components" in saved:
+            yield saved
 
 
 def _saved(path: Path) -> JsonDict | Problem:
@@ -305,13 +310,13 @@ def _saved(path: Path) -> JsonDict | Problem:
 
 def _decoded(name: str, data: bytes) -> JsonDict | Problem:
     try:
-        found = json.loads(data)
+        loads = json.loads(data)
     except (ValueError, RecursionError):
         return Problem(name, 0, "not a JSON document")
-    if not isinstance(found, dict):
+    if not isinstance(loads, dict):
         return Problem(name, 0, "not a JSON object")
-    wrong = misfit(found, _DOCUMENT)
-    return found if wrong is None else Problem(name, 0, str(wrong))
+    wrong = misfit(loads, _DOCUMENT)
+    return loads if wrong is None else Problem(name, 0, str(wrong))
 
 
 def _served(url: str, access: Access) -> Iterator[JsonDict | Problem]:
@@ -419,16 +424,16 @@ def access(options: argparse.Namespace) -> Access | str:
 
 def build(source: str, allowed: Access, target: str) -> Built:
     """A pack of all documents, written to a file. Nothing is written when one cannot be read."""
-    found: list[JsonDict] = []
+    result: list[JsonDict] = []
     problems: list[Problem] = []
-    for one in documents(source, allowed):
-        if isinstance(one, Problem):
-            problems.append(one)
+    for item in documents(source, allowed):
+        if isinstance(item, Problem):
+            problems.append(item)
         else:
-            found.append(one)
+            result.append(item)
     if problems:
         return Built(problems=tuple(problems))
-    packed = pack_schemas(found, built_in().encodings())
+    packed = pack_schemas(result, built_in().encodings())
     if not packed:
         return Built(problems=(Problem(source, 0, "no schemas in these documents"),))
     text = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
@@ -459,15 +464,15 @@ def read_pack(path: str) -> SchemaPack | str:
 def definitions(paths: Sequence[str]) -> tuple[list[JsonDict], list[Problem]]:
     """The CustomResourceDefinitions in files; other documents are passed over, and files of folders
     that are no manifests."""
-    found: list[JsonDict] = []
+    result: list[JsonDict] = []
     problems: list[Problem] = []
     for item in read_manifests(paths, []):
         problem = item if isinstance(item, Problem) else shape_problem(item)
         if problem is not None:
             problems.append(problem)
         elif isinstance(item, Document) and item.is_definition:
-            found.append(item.value)
-    return found, problems
+            result.append(item.value)
+    return result, problems
 
 
 # --- The command -------------------------------------------------------------
@@ -539,10 +544,10 @@ def _schemas(options: argparse.Namespace) -> Schemas | None:
         output.complain(f"error: {options.pack}: {pack}")
         return None
     schemas = Schemas(pack)
-    found, problems = definitions(options.files)
+    result, problems = definitions(options.files)
     for problem in problems:
         output.complain(f"error: {problem.text()}")
-    for definition in found:
+    for definition in result:
         schemas.add(definition)
     return None if problems else schemas
 
@@ -562,14 +567,14 @@ def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
     from celadon.cli.options import did_you_mean
 
     try:
-        found = schemas.find(options.name)
+        find = schemas.find(options.name)
     except UnknownName as error:
         hint = did_you_mean(error.word, error.choices)
         return output.usage_error(_PROGRAM, f"{error}{hint}")
     if options.output == "text":
-        output.say(_text(found, schemas.pack, recursive=options.recursive))
+        output.say(_text(find, schemas.pack, recursive=options.recursive))
     else:
-        _print(document(found.schema, schemas.pack), options.output)
+        _print(document(find.schema, schemas.pack), options.output)
     return Exit.OK
 
 

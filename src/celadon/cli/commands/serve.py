@@ -108,12 +108,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def _add_etcd(group: argparse._ArgumentGroup) -> None:
     """Add the options for etcd, named as those of kube-apiserver."""
     group.add_argument("--etcd-servers", metavar="URLS", help="instead of --data; with commas")
-    for name, what in (
+    for name, text in (
         ("--etcd-cafile", "authorities of the members' certificates"),
         ("--etcd-certfile", "the certificate to show them"),
         ("--etcd-keyfile", "the key of that certificate"),
     ):
-        group.add_argument(name, type=Path, metavar="FILE", help=what)
+        group.add_argument(name, type=Path, metavar="FILE", help=text)
     group.add_argument(
         "--etcd-prefix",
         default="/registry",
@@ -183,7 +183,7 @@ def _add_content(group: argparse._ArgumentGroup) -> None:
 
 def _add_release(group: argparse._ArgumentGroup) -> None:
     add_version(group)
-    for name, what in (
+    for name, text in (
         ("--emulated-version", "emulate this release, at most three older"),
         ("--min-compatibility-version", "use nothing in CEL that this release does not know"),
     ):
@@ -192,7 +192,7 @@ def _add_release(group: argparse._ArgumentGroup) -> None:
             action="append",
             default=[],
             metavar="VERSION",
-            help=f"1.35 or kube=1.35: {what}",
+            help=f"1.35 or kube=1.35: {text}",
         )
 
 
@@ -256,13 +256,13 @@ def _add_access(group: argparse._ArgumentGroup) -> None:
 
 def _add_front_proxy(group: argparse._ArgumentGroup) -> None:
     """Add the options for front proxies, named as those of kube-apiserver."""
-    for name, what in (
+    for name, text in (
         ("--proxy-client-cert-file", "the certificate to show to extension servers"),
         ("--proxy-client-key-file", "the key of that certificate"),
         ("--requestheader-client-ca-file", "authorities of front proxies"),
     ):
-        group.add_argument(name, type=Path, metavar="FILE", help=what)
-    for name, what in (
+        group.add_argument(name, type=Path, metavar="FILE", help=text)
+    for name, text in (
         ("allowed-names", "common names of front proxies"),
         ("username-headers", "headers with the name of who asks"),
         ("uid-headers", "... with the uid"),
@@ -274,7 +274,7 @@ def _add_front_proxy(group: argparse._ArgumentGroup) -> None:
             action="append",
             default=[],
             metavar="NAMES",
-            help=f"{what}; with commas",
+            help=f"{text}; with commas",
         )
 
 
@@ -325,25 +325,25 @@ def _add_simulation(group: argparse._ArgumentGroup) -> None:
 
 def _add_audit(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--audit-log", type=Path, metavar="FILE", help="events as JSON lines")
-    for name, what in (
+    for name, text in (
         ("--audit-log-maxsize", "megabytes before a new file is begun (default: 100)"),
         ("--audit-log-maxage", "days that old files are kept (default: for ever)"),
         ("--audit-log-maxbackup", "old files that are kept (default: all)"),
     ):
-        group.add_argument(name, type=count, default=0, metavar="N", help=what)
+        group.add_argument(name, type=count, default=0, metavar="N", help=text)
     group.add_argument("--audit-policy-file", type=Path, metavar="FILE", help="what is recorded")
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
     """With the defaults of kube-apiserver."""
-    for name, most, what in (
+    for name, most, text in (
         ("--max-requests-inflight", 400, "requests at once that read"),
         ("--max-mutating-requests-inflight", 200, "requests at once that change something"),
         ("--max-watches", 10_000, "watches at once"),
         ("--min-request-timeout", 1800, "seconds a watch lasts, up to twice as long"),
     ):
         group.add_argument(
-            name, type=count, default=most, metavar="N", help=f"{what} (default: {most})"
+            name, type=count, default=most, metavar="N", help=f"{text} (default: {most})"
         )
     group.add_argument(
         "--enable-priority-and-fairness",
@@ -400,12 +400,12 @@ def _failed(message: str) -> Exit:
 def _announce(serving: Serving, settings: ServerSettings) -> None:
     for warning in serving.warnings:
         output.complain(f"warning: {warning}")
-    kept = "nothing is kept" if serving.credentials is None else f"keys in {serving.credentials}"
+    result = "nothing is kept" if serving.credentials is None else f"keys in {serving.credentials}"
     emulated = settings.effective.emulation if settings.effective else settings.version
     release = settings.version + (f" as {emulated}" if emulated != settings.version else "")
     output.write(
         f"celadon {__version__} serves Kubernetes {release} at {serving.url}\n"
-        f"data: {_place(settings)} ({kept})\n"
+        f"data: {_place(settings)} ({result})\n"
         f"try: kubectl --kubeconfig {serving.kubeconfig} get namespaces\n"
     )
 
@@ -435,7 +435,7 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
     served = _read("--runtime-config", options.runtime_config, runtime_config)
     services = _read("--webhook-service", options.webhook_service, given_services)
     gates = _gates(options, effective)
-    told = _told(options.admission_control_config_file, gates)
+    settings = _told(options.admission_control_config_file, gates)
     manifests = _ManifestFiles(options.manifests)
     return ServerSettings(
         data=options.data,
@@ -461,8 +461,8 @@ def _settings(options: argparse.Namespace) -> ServerSettings:
         gates=gates,
         runtime_config=served,
         service_ca_config_map=options.service_ca_config_map,
-        plugins=_plugins(options, told.configured),
-        plugin_settings=told,
+        plugins=_plugins(options, settings.configured),
+        plugin_settings=settings,
         webhook_services=services,
         front_proxy=_front_proxy(options),
         manifests=tuple(manifests.read()),
@@ -550,7 +550,7 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
     def names(given: Sequence[str]) -> tuple[str, ...]:
         return tuple(name for one in given if one for name in one.split(","))
 
-    made = ProxySettings(
+    settings = ProxySettings(
         certificate,
         key,
         path,
@@ -560,9 +560,9 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
         names(options.requestheader_group_headers),
         names(options.requestheader_extra_headers_prefix),
     )
-    if fault := made.fault:
+    if fault := settings.fault:
         raise StartError(fault)
-    return made
+    return settings
 
 
 def _content(path: Path) -> bytes:
@@ -630,8 +630,8 @@ def _plugins(options: argparse.Namespace, configured: frozenset[str]) -> frozens
     from celadon.kube.resources import UnusablePlugins, enabled_plugins
 
     more, fewer = (
-        [name for one in given for name in one.split(",") if name]
-        for given in (options.enable_admission_plugins, options.disable_admission_plugins)
+        [name for one in item for name in one.split(",") if name]
+        for item in (options.enable_admission_plugins, options.disable_admission_plugins)
     )
     try:
         return enabled_plugins(more, fewer, configured)
@@ -676,10 +676,10 @@ def _manifests(paths: list[str]) -> Iterator[tuple[str, JsonObject]]:
     from celadon.cli.project_config import read_manifests, summary
     from celadon.cli.reading.documents import Problem
 
-    others: list[Problem] = []
-    for found in read_manifests(paths, others):
-        if isinstance(found, Problem):
-            raise StartError(found.text())
-        yield found.position(), found.value
-    if others:
-        output.complain(f"notice: {summary(others).partition(';')[0]}")
+    problems: list[Problem] = []
+    for read_manifest in read_manifests(paths, problems):
+        if isinstance(read_manifest, Problem):
+            raise StartError(read_manifest.text())
+        yield read_manifest.position(), read_manifest.value
+    if problems:
+        output.complain(f"notice: {summary(problems).partition(';')[0]}")

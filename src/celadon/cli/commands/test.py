@@ -175,8 +175,8 @@ def run(options: argparse.Namespace) -> Exit:
     except ValueError as error:
         return output.usage_error("celadon test", str(error))
     paths = options.paths or ["."]
-    given = given_tests(paths, options.expect)
-    if not given.tests and not given.problems:
+    tests = given_tests(paths, options.expect)
+    if not tests.tests and not tests.problems:
         text = (
             "no test found: files of kind PolicyTest, e.g. `limit.policytest.yaml`; "
             "`celadon test init POLICY` writes one"
@@ -192,18 +192,18 @@ def run(options: argparse.Namespace) -> Exit:
         coverage=options.coverage or options.fail_under > 0 or bool(options.coverage_report),
         coverage_wanted=options.fail_under,
     )
-    report = _run(given, chosen, options)
+    report = _run(tests, chosen, options)
     if report.deselected and not any(report.cases):
         return output.usage_error("celadon test", f"--run: no case is called `{options.run}`")
     if options.watch:
-        _watch(paths, given, chosen, options)
+        _watch(paths, tests, chosen, options)
     return report.exit
 
 
-def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> RunReport:
+def _run(tests: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> RunReport:
     """Runs and shows; twice if files were updated."""
     progress = output.Progress("cases run:")
-    report = run_tests(given.tests, chosen, progress.step)
+    report = run_tests(tests.tests, chosen, progress.step)
     progress.done()
     if options.update:
         from celadon.cli.policytest.snapshots import update
@@ -211,13 +211,13 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
         updated = update(report.tests)
         if updated:
             output.complain(f"updated: {updated}")
-            given = given_tests(
-                list(dict.fromkeys(one.file for one in given.tests)), options.expect
+            tests = given_tests(
+                list(dict.fromkeys(test.file for test in tests.tests)), options.expect
             )
-            report = run_tests(given.tests, chosen, progress.step)
-    report = replace(report, problems=tuple(given.problems))
+            report = run_tests(tests.tests, chosen, progress.step)
+    report = replace(report, problems=tuple(tests.problems))
     if options.mutate or options.kill_under:
-        report = _mutated(given, chosen, report, options.kill_under)
+        report = _mutated(tests, chosen, report, options.kill_under)
     output.show(
         report,
         TEST,
@@ -230,7 +230,9 @@ def _run(given: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
     return report
 
 
-def _mutated(given: GivenTests, chosen: RunOptions, report: RunReport, wanted: float) -> RunReport:
+def _mutated(
+    tests: GivenTests, chosen: RunOptions, report: RunReport, expected: float
+) -> RunReport:
     """And what becomes of the policies' mutants."""
     from celadon.cli.policytest.mutants.mutant_proofs import can_prove
     from celadon.cli.policytest.mutants.mutant_runs import run_alterations
@@ -239,11 +241,11 @@ def _mutated(given: GivenTests, chosen: RunOptions, report: RunReport, wanted: f
         output.complain(
             "note: no mutant is proved the same without z3: pip install 'celadon[prove]'"
         )
-    cases = chosen_cases(given.tests, chosen)
+    cases = chosen_cases(tests.tests, chosen)
     progress = output.Progress("policies mutated:")
-    found = run_alterations(cases, chosen.versions, chosen.jobs, progress.step)
+    alterations = run_alterations(cases, chosen.versions, chosen.jobs, progress.step)
     progress.done()
-    return replace(report, alterations=found, killed_wanted=wanted)
+    return replace(report, alterations=alterations, killed_wanted=expected)
 
 
 def _write_coverage(coverage: Coverage, path: str) -> None:
@@ -267,16 +269,16 @@ def _watch(
     from celadon.cli.policytest.snapshots import WatchedFiles, affected
 
     watched = WatchedFiles()
-    watched.watch(given.tests, (one.file for one in given.problems))
+    watched.watch(given.tests, (problem.file for problem in given.problems))
     while True:
         time.sleep(_BEAT)
         changed = watched.changed()
         if not changed:
             continue
-        known = {one.file for one in given.tests}
+        known = {test.file for test in given.tests}
         given = given_tests(paths, options.expect)
-        watched.watch(given.tests, (one.file for one in given.problems))
+        watched.watch(given.tests, (problem.file for problem in given.problems))
         files = affected(given.tests, changed)
-        tests = [one for one in given.tests if one.file in files or one.file not in known]
+        tests = [test for test in given.tests if test.file in files or test.file not in known]
         if tests or given.problems:
             _run(replace(given, tests=tests), chosen, options)

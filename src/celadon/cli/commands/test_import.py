@@ -53,27 +53,27 @@ def run(options: argparse.Namespace) -> Exit:
     text = read_text(options.file)
     if isinstance(text, Problem):
         return _refused([text])
-    found = foreign_tests(text, options.expect)
-    if not found:
+    rewrittens = foreign_tests(text, options.expect)
+    if not rewrittens:
         return _refused([Problem(text.file, 0, "no test of a tool that is known")])
-    problems = [problem for one in found for problem in one.test.problems]
+    problems = [problem for rewritten in rewrittens for problem in rewritten.test.problems]
     if problems:
         return _refused(problems)
-    left_out = [case for one in found for case in one.left_out]
-    written = [one for one in found if one.document["cases"]]
+    left_out = [case for rewritten in rewrittens for case in rewritten.left_out]
+    written = [rewritten for rewritten in rewrittens if rewritten.document["cases"]]
     if not written:
-        return _refused([Problem(one.place.file, one.place.line, one.skip) for one in left_out])
-    content = "---\n".join(yaml_text(one.document) for one in written)
+        return _refused([Problem(item.place.file, item.place.line, item.skip) for item in left_out])
+    content = "---\n".join(yaml_text(rewritten.document) for rewritten in written)
     if options.stdout:
         output.write(content)
     else:
         with open(path, "w", encoding="utf-8") as file:
             file.write(content)
-        count = sum(len(one.document["cases"]) for one in written)
+        count = sum(len(rewritten.document["cases"]) for rewritten in written)
         output.complain(f"written: {path}, {count} cases")
     for case in left_out:
         output.complain(f"left out: {case.name}: {case.skip}")
-    for doubt in (doubt for one in found for doubt in one.test.assumed):
+    for doubt in (doubt for rewritten in rewrittens for doubt in rewritten.test.assumed):
         output.complain(f"note: {doubt.text}")
     return Exit.DENIED if left_out else Exit.OK
 

@@ -53,29 +53,29 @@ class FirstPolicy:
     is_broken: bool = False
 
 
-def first_policy(file: str, wanted: str | None, version: str) -> FirstPolicy:
+def first_policy(file: str, expected: str | None, version: str) -> FirstPolicy:
     """The only policy of a file, validating or mutating, or that of a name."""
     text = read_text(file)
     read = [text] if isinstance(text, Problem) else list(DocumentReader().read(text))
-    problems = [one for one in read if isinstance(one, Problem)]
+    problems = [item for item in read if isinstance(item, Problem)]
     if problems:
         return FirstPolicy(problems=problems)
-    documents = [one for one in read if not isinstance(one, Problem)]
-    found = policy_sets(described(documents), version, unserved=True)
-    errors = [error for part in found.all for error in part.errors]
-    wrong = [Problem(one.place.file, one.place.line, one.message) for one in errors]
+    documents = [item for item in read if not isinstance(item, Problem)]
+    sets = policy_sets(described(documents), version, unserved=True)
+    errors = [error for part in sets.all for error in part.errors]
+    wrong = [Problem(error.place.file, error.place.line, error.message) for error in errors]
     if wrong:
         return FirstPolicy(problems=wrong, is_broken=True)
-    names = [name for part in found.all for name in part.policies]
-    if wanted is not None and wanted not in names:
-        said = f"no policy `{wanted}`{did_you_mean(wanted, names)}"
-        return FirstPolicy(problems=[Problem(file, 0, said)])
-    if wanted is None and len(names) != 1:
-        said = f"several policies: {', '.join(names)}" if names else "no policy"
-        return FirstPolicy(problems=[Problem(file, 0, said, "say which: `--policy`")])
-    name = wanted or names[0]
-    part = next(one for one in found.all if name in one.policies)
-    bound = any(one.value.spec.policy_name == name for one in part.bindings.values())
+    names = [name for part in sets.all for name in part.policies]
+    if expected is not None and expected not in names:
+        message = f"no policy `{expected}`{did_you_mean(expected, names)}"
+        return FirstPolicy(problems=[Problem(file, 0, message)])
+    if expected is None and len(names) != 1:
+        message = f"several policies: {', '.join(names)}" if names else "no policy"
+        return FirstPolicy(problems=[Problem(file, 0, message, "say which: `--policy`")])
+    name = expected or names[0]
+    part = next(policy_set for policy_set in sets.all if name in policy_set.policies)
+    bound = any(binding.value.spec.policy_name == name for binding in part.bindings.values())
     document = part.policies[name].document
     if not bound:
         documents.append(plain_document(short_binding(document, name), name))
@@ -100,7 +100,7 @@ def short_binding(policy: Document, name: str) -> dict[str, Json]:
     }
 
 
-def _open_definition(policy: Document, known: Sequence[Document]) -> Iterator[Document]:
+def _open_definition(policy: Document, documents: Sequence[Document]) -> Iterator[Document]:
     """Yield a definition of a kind of params that nobody defines: one that takes anything, so that
     there can be params at all."""
     kind = policy.value_at(("spec", "paramKind"))
@@ -108,7 +108,7 @@ def _open_definition(policy: Document, known: Sequence[Document]) -> Iterator[Do
         return
     group, _, version = str(kind["apiVersion"]).rpartition("/")
     if schema_for(GroupVersionKind(group, version, str(kind["kind"]))) is not None or any(
-        one.value_at(("spec", "names", "kind")) == kind["kind"] for one in known
+        document.value_at(("spec", "names", "kind")) == kind["kind"] for document in documents
     ):
         return
     plural = str(kind["kind"]).lower()
@@ -132,11 +132,14 @@ def _definitions(file: str, policy: Document) -> Iterator[Document]:
     """Yield the definitions of the custom kinds that a policy names, those beside its file, each
     once."""
     groups = set(_groups(policy))
-    for found in read_documents([os.path.dirname(file) or "."]):
-        if isinstance(found, Problem) or not found.is_definition:
+    for read_document in read_documents([os.path.dirname(file) or "."]):
+        if isinstance(read_document, Problem) or not read_document.is_definition:
             continue
-        if shape_problem(found) is None and found.value_at(("spec", "group")) in groups:
-            yield found
+        if (
+            shape_problem(read_document) is None
+            and read_document.value_at(("spec", "group")) in groups
+        ):
+            yield read_document
 
 
 def _groups(policy: Document) -> Iterator[str]:
@@ -153,24 +156,26 @@ def _groups(policy: Document) -> Iterator[str]:
 # What a search has found, as a test file.
 
 
-def first_file(found: Found, given: FirstPolicy, folder: str) -> str:
+def first_file(found: Found, policy: FirstPolicy, folder: str) -> str:
     """The text of the file, which stands in a folder."""
-    return "".join(f"{line}\n" for line in _lines(found, given, folder))
+    return "".join(f"{line}\n" for line in _lines(found, policy, folder))
 
 
-def _lines(found: Found, given: FirstPolicy, folder: str) -> Iterator[str]:
+def _lines(found: Found, policy: FirstPolicy, folder: str) -> Iterator[str]:
     yield f"apiVersion: {API_VERSION}"
     yield f"kind: {KIND}"
-    yield f"policy: {json.dumps(given.name)}"
-    if not given.bound:
-        spec = given.documents[-1].value["spec"]
+    yield f"policy: {json.dumps(policy.name)}"
+    if not policy.bound:
+        spec = policy.documents[-1].value["spec"]
         yield f"bindings: [{json.dumps(spec)}]"
-    if given.definitions:
-        read = [one for one in given.definitions if one.file != MADE]
-        files = dict.fromkeys(os.path.relpath(one.file, folder or ".") for one in read)
-        made = [dict(one.value) for one in given.definitions if one.file == MADE]
-        yield f"crds: {json.dumps([*files, *made])}"
-    base = found.admitted or next((one.tried for one in found.against.values()), None)
+    if policy.definitions:
+        read = [definition for definition in policy.definitions if definition.file != MADE]
+        files = dict.fromkeys(os.path.relpath(document.file, folder or ".") for document in read)
+        definitions = [
+            dict(definition.value) for definition in policy.definitions if definition.file == MADE
+        ]
+        yield f"crds: {json.dumps([*files, *definitions])}"
+    base = found.admitted or next((against.tried for against in found.against.values()), None)
     if base is not None:
         yield "objects:"
         yield f"  base: {json.dumps(base.object)}"
@@ -190,8 +195,8 @@ def _cases(found: Found, base: Tried) -> Iterator[str]:
         yield "  expect: {verdict: admit, patch: []}" if mutates else "  expect: admit"
     written = {base.key}
     for index, against in sorted(found.against.items()):
-        what = f"changed by mutation {index}" if mutates else f"refused by validation {index}"
-        yield f"- name: {json.dumps(what)}"
+        subject = f"changed by mutation {index}" if mutates else f"refused by validation {index}"
+        yield f"- name: {json.dumps(subject)}"
         yield from _differences(against.tried, base)
         expected = {"deny": against.message, "validation": index}
         if mutates:
@@ -208,26 +213,26 @@ def _cases(found: Found, base: Tried) -> Iterator[str]:
 def _unsolved(found: Found) -> Iterator[str]:
     mutates = found.subject.mutates
     if found.admitted is None:
-        what = "leaves as it is" if mutates else "admits"
-        yield f"# No request was found, among {found.trials}, that the policy {what}."
+        subject = "leaves as it is" if mutates else "admits"
+        yield f"# No request was found, among {found.trials}, that the policy {subject}."
     for index in found.unsolved:
         text = " ".join(found.subject.rules[index].text.split())
-        what = f"mutation {index} changes" if mutates else f"validation {index} refuses"
-        yield f"# No request was found, among {found.trials}, that {what}:"
+        subject = f"mutation {index} changes" if mutates else f"validation {index} refuses"
+        yield f"# No request was found, among {found.trials}, that {subject}:"
         yield f"#   {text}"
 
 
 def _defaults(base: Tried) -> JsonObject:
-    given: dict[str, Json] = {"object": "base"}
+    value: dict[str, Json] = {"object": "base"}
     if base.old is not None:
-        given |= {"operation": "UPDATE", "oldObject": "old"}
+        value |= {"operation": "UPDATE", "oldObject": "old"}
     if base.user:
-        given["user"] = base.user
+        value["user"] = base.user
     if base.namespace:
-        given["namespace"] = {"labels": dict(base.namespace)}
+        value["namespace"] = {"labels": dict(base.namespace)}
     if base.params is not None:
-        given["params"] = [base.params]
-    return given
+        value["params"] = [base.params]
+    return value
 
 
 def _differences(one: Tried, base: Tried) -> Iterator[str]:
@@ -290,13 +295,13 @@ def run(options: argparse.Namespace) -> Exit:
     path = f"{os.path.splitext(options.file)[0]}.policytest.yaml"
     if os.path.exists(path) and not (options.force or options.stdout):
         return output.usage_error("celadon test init", f"`{path}` is there already: see `--force`")
-    given = first_policy(options.file, options.policy, options.kubernetes_version)
-    for problem in given.problems:
+    policy = first_policy(options.file, options.policy, options.kubernetes_version)
+    for problem in policy.problems:
         output.complain(f"error: {problem.text()}")
-    if given.problems:
-        return Exit.POLICY if given.is_broken else Exit.USAGE
-    found = search(given.documents, given.name, options.kubernetes_version, given.definitions)
-    text = first_file(found, given, os.path.dirname(options.file))
+    if policy.problems:
+        return Exit.POLICY if policy.is_broken else Exit.USAGE
+    found = search(policy.documents, policy.name, options.kubernetes_version, policy.definitions)
+    text = first_file(found, policy, os.path.dirname(options.file))
     if options.stdout:
         output.write(text)
     else:
@@ -306,8 +311,8 @@ def run(options: argparse.Namespace) -> Exit:
         output.complain(f"written: {path}, {count} cases after {found.trials} trials")
     mutates = found.subject.mutates
     for index in found.unsolved:
-        what = f"mutation {index} changes" if mutates else f"validation {index} refuses"
-        output.complain(f"not found: a request that {what}")
+        subject = f"mutation {index} changes" if mutates else f"validation {index} refuses"
+        output.complain(f"not found: a request that {subject}")
     if found.admitted is None:
         output.complain(
             f"not found: a request that is {'left as it is' if mutates else 'admitted'}"

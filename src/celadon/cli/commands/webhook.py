@@ -212,8 +212,8 @@ def run(options: argparse.Namespace) -> Exit:
         if options.app:
             _run_application(options.app, settings)
         elif parts is not None and parts.policies is not None:
-            told = f"policies of the cluster{_audit_only(options)}"
-            run_webhook(settings, parts.policies, lambda url: _announce(url, told))
+            text = f"policies of the cluster{_audit_only(options)}"
+            run_webhook(settings, parts.policies, lambda url: _announce(url, text))
         else:
             source = _source(options, parts)
             source.start()
@@ -233,8 +233,8 @@ def run(options: argparse.Namespace) -> Exit:
 
 def _contradiction(options: argparse.Namespace) -> str:
     """Return what of the options does not go together; empty if all does."""
-    given = {"-f": options.files, "--from-cluster": options.from_cluster, "--app": options.app}
-    named = [f"`{name}`" for name, value in given.items() if value]
+    data = {"-f": options.files, "--from-cluster": options.from_cluster, "--app": options.app}
+    named = [f"`{name}`" for name, value in data.items() if value]
     if not named:
         return "no policies: give them with `-f`, or take them `--from-cluster`"
     if len(named) > 1:
@@ -251,8 +251,10 @@ def _contradiction(options: argparse.Namespace) -> str:
 
 def _unheeded(options: argparse.Namespace) -> str:
     """Return which option would be passed over because of others, or because they are missing."""
-    secret = next((one for one in SECRETS if getattr(options, one)), "")
-    plain = next((one for one in ("plain_http", "force_plain_http") if getattr(options, one)), "")
+    secret = next((secret for secret in SECRETS if getattr(options, secret)), "")
+    plain = next(
+        (item for item in ("plain_http", "force_plain_http") if getattr(options, item)), ""
+    )
     for other, excluded in ((secret, _ON_ITS_OWN), (plain, _ENCRYPTED)):
         for name in excluded if other else ():
             if getattr(options, name):
@@ -264,8 +266,8 @@ def _unheeded(options: argparse.Namespace) -> str:
     missing = missing_beside(options)
     if missing is None:
         return wrong_calls(options)
-    name, wanted = missing
-    return f"{_option(name)} goes with {' or '.join(map(_option, wanted))}"
+    name, expected = missing
+    return f"{_option(name)} goes with {' or '.join(map(_option, expected))}"
 
 
 def _option(name: str) -> str:
@@ -378,17 +380,17 @@ def _certificate(options: argparse.Namespace, listen: Address) -> ServedCertific
     )
     for exposed in owner_only.exposures((tls.key,)):
         output.complain(f"warning: {exposed}")
-    found = certificate_of(tls, listen)
-    if options.ca_out is not None and found is not None:
-        write_trusted(found, options.ca_out)
-    return found
+    certificate = certificate_of(tls, listen)
+    if options.ca_out is not None and certificate is not None:
+        write_trusted(certificate, options.ca_out)
+    return certificate
 
 
 def _decision_log(options: argparse.Namespace) -> DecisionLogSettings | None:
     from celadon.webhook.service import DecisionLogSettings
 
-    given = options.decision_log
-    if given is None:
+    decision_log = options.decision_log
+    if decision_log is None:
         return None
-    path = None if given == "-" else Path(given)
+    path = None if decision_log == "-" else Path(decision_log)
     return DecisionLogSettings(path, options.decision_log_sample, options.decision_log_objects)

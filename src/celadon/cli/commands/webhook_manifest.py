@@ -165,7 +165,7 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error("celadon webhook manifest", wrong)
     manifests = read_policies(options, output.complain, strict=False)
     policies = policy_sets(manifests, options.kubernetes_version, unserved=True)
-    errors = [error for one in policies.all for error in one.errors]
+    errors = [error for policy_set in policies.all for error in policy_set.errors]
     for problem in manifests.problems:
         output.complain(f"error: {problem.text()}")
     for error in errors:
@@ -237,15 +237,17 @@ def _params(policies: PolicySets) -> tuple[str, ...]:
     from celadon.kube import GroupVersionKind, parse_api_version
     from celadon.kube.resources import guessed_resource, known_resources
 
-    known = known_resources(all_versions=True)
-    found = []
-    for placed in (placed for one in policies.all for placed in one.policies.values()):
+    catalog = known_resources(all_versions=True)
+    result = []
+    for placed in (
+        placed for policy_set in policies.all for placed in policy_set.policies.values()
+    ):
         param = placed.value.spec.param_kind
         if param is not None:
             kind = GroupVersionKind(*parse_api_version(param.api_version), param.kind)
-            resource = known.by_gvk(kind) or guessed_resource(kind)
-            found.append(str(resource.gvr.group_resource))
-    return tuple(sorted(set(found)))
+            resource = catalog.by_gvk(kind) or guessed_resource(kind)
+            result.append(str(resource.gvr.group_resource))
+    return tuple(sorted(set(result)))
 
 
 def _printed(
@@ -266,23 +268,25 @@ def _printed(
 
     covered, mutating = (
         coverages(
-            (placed.value for placed in one.policies.values()),
-            (placed.value for placed in one.bindings.values()),
+            (placed.value for placed in policy_set.policies.values()),
+            (placed.value for placed in policy_set.bindings.values()),
         )
-        for one in (policies.validating, policies.mutating)
+        for policy_set in (policies.validating, policies.mutating)
     )
     if not covered and not mutating and not options.from_cluster:
         return output.usage_error("celadon webhook manifest", "no policy with a binding is given")
-    if not settings.from_cluster and any(one["kind"] == "Secret" for one in _given(manifests)):
+    if not settings.from_cluster and any(item["kind"] == "Secret" for item in _given(manifests)):
         text = "a Secret among the files does not belong into a ConfigMap: use `--from-cluster`"
         return output.usage_error("celadon webhook manifest", text)
-    text = "---\n".join(yaml_text(one) for one in _given(manifests))
+    text = "---\n".join(yaml_text(item) for item in _given(manifests))
     if not settings.from_cluster and len(text.encode()) > MOST_CONFIG_MAP_BYTES:
         limit = f"the policies are too much for a ConfigMap, which holds {MOST_CONFIG_MAP_BYTES}"
         return output.usage_error("celadon webhook manifest", f"{limit} bytes")
     if not covered and not mutating:
         covered = [EVERYTHING]
-    policies_of = {settings.failure_policy_of(one.failure_policy) for one in (*covered, *mutating)}
+    policies_of = {
+        settings.failure_policy_of(coverage.failure_policy) for coverage in (*covered, *mutating)
+    }
     shows_configurations = any(_is_printed(kind, options) for kind in CONFIGURATIONS)
     if shows_configurations and "Fail" in policies_of and not settings.can_be_asked:
         return output.usage_error("celadon webhook manifest", CANNOT_BE_ASKED)
@@ -296,12 +300,12 @@ def _printed(
         *workload_manifests(settings, files),
         *_configurations(settings, covered, mutating),
     ]
-    shown = [one for one in documents if _is_printed(one["kind"], options)]
+    shown = [document for document in documents if _is_printed(document["kind"], options)]
     if options.output == "json":
-        found = {"apiVersion": "v1", "kind": "List", "items": shown}
-        output.write(json.dumps(found, indent=2) + "\n")
+        result = {"apiVersion": "v1", "kind": "List", "items": shown}
+        output.write(json.dumps(result, indent=2) + "\n")
     else:
-        output.write("---\n".join(yaml_text(one) for one in shown))
+        output.write("---\n".join(yaml_text(item) for item in shown))
     return Exit.OK
 
 
@@ -322,4 +326,4 @@ def _given(manifests: Manifests) -> list[dict[str, object]]:
         *(*manifests.mutating_policies, *manifests.mutating_bindings),
         *(*manifests.looked_up, *manifests.admitted),
     )
-    return [one.value for one in every]
+    return [item.value for item in every]

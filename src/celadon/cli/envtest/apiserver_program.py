@@ -205,14 +205,14 @@ def read_flags(words: Sequence[str]) -> dict[str, list[str]]:
             if name in KNOWN or (rest and not rest[0].startswith("-")):
                 value, equals = rest.pop(0), "="
         value = value if equals else "true"
-        why = unreadable(name, value, is_switch=name in SWITCHES)
-        if why:
-            raise FlagError(why)
+        reason = unreadable(name, value, is_switch=name in SWITCHES)
+        if reason:
+            raise FlagError(reason)
         flags.setdefault(name, []).append(value)
     for word in others:
         if word:
-            shown = " ".join(map(quoted, others))
-            raise FlagError(f'"kube-apiserver" does not take any arguments, got [{shown}]')
+            text = " ".join(map(quoted, others))
+            raise FlagError(f'"kube-apiserver" does not take any arguments, got [{text}]')
     return flags
 
 
@@ -243,9 +243,9 @@ def serve_arguments(
     wrong = tuple(impossible(flags))
     if wrong:
         raise FlagError(wrong[0] if len(wrong) == 1 else f"[{', '.join(wrong)}]")
-    for name, why in REFUSED.items():
+    for name, reason in REFUSED.items():
         if last.get(name, "false") not in ("", "false"):
-            raise FlagError(f"`--{name}` cannot be honoured: {why}")
+            raise FlagError(f"`--{name}` cannot be honoured: {reason}")
     if last.get("insecure-port", "0") not in ("", "0"):
         raise FlagError("`--insecure-port` cannot be honoured: since 1.24 there is only TLS")
     arguments = ["--listen", _address(last), "--kubernetes-version", release]
@@ -253,7 +253,7 @@ def serve_arguments(
     for name in PASSED:
         values = flags.get(name, ())
         if name in SWITCHES:
-            values = ["true" if switch(one) else "false" for one in values[-1:]]
+            values = ["true" if switch(value) else "false" for value in values[-1:]]
         arguments += [f"--{name}={value}" for value in values if value]
     if nodes:
         arguments += ["--simulate", "workloads", "--nodes", nodes]
@@ -282,8 +282,8 @@ def _address(last: Mapping[str, str]) -> str:
 
 def _emulated(last: Mapping[str, str]) -> Iterator[str]:
     """`--emulated-version` may name another release than the folder's: `1.33` or `kube=1.33`."""
-    for one in last.get("emulated-version", "").split(","):
-        component, _, version = one.rpartition("=")
+    for text in last.get("emulated-version", "").split(","):
+        component, _, version = text.rpartition("=")
         if version and component in ("", "kube"):
             yield f"--emulated-version={version}"
 
@@ -319,15 +319,15 @@ def _authorization(last: Mapping[str, str]) -> str:
                 "AlwaysAllow are there"
             )
     if len({*modes}) < len(modes):
-        shown = " ".join(map(quoted, modes))
-        raise FlagError(f"authorization-mode [{shown}] has mode specified more than once")
+        text = " ".join(map(quoted, modes))
+        raise FlagError(f"authorization-mode [{text}] has mode specified more than once")
     return "AlwaysAllow" if "AlwaysAllow" in modes else "RBAC"
 
 
 def _gates(values: Sequence[str]) -> Iterator[str]:
     """Gates may have the component before them: `kube:NAME=true`."""
-    gates = [one.strip() for value in values for one in value.split(",")]
-    ours = ",".join(one.removeprefix("kube:") for one in gates if one)
+    gates = [text.strip() for value in values for text in value.split(",")]
+    ours = ",".join(gate.removeprefix("kube:") for gate in gates if gate)
     if ours:
         yield f"--feature-gates={ours}"
 
@@ -348,8 +348,8 @@ def _verbosity(last: Mapping[str, str]) -> int:
 def _service_range(text: str) -> Iterator[str]:
     """Yield the option for the addresses of Services. Of two ranges the one of IPv4 counts:
     Services have addresses of that family only."""
-    ranges = [one.strip() for one in text.split(",") if one.strip()]
-    chosen = [one for one in ranges if ":" not in one] or ranges
+    ranges = [text.strip() for text in text.split(",") if text.strip()]
+    chosen = [text for text in ranges if ":" not in text] or ranges
     if chosen:
         yield f"--service-cluster-ip-range={chosen[0]}"
 
@@ -394,7 +394,7 @@ def main(release: str, words: Sequence[str] | None = None) -> int:
 
     try:
         flags = read_flags(words)
-        controllers, nodes = (os.environ.get(one, "") for one in (CONTROLLERS, SIMULATED_NODES))
+        controllers, nodes = (os.environ.get(item, "") for item in (CONTROLLERS, SIMULATED_NODES))
         arguments = serve_arguments(flags, release, controllers, nodes)
     except FlagError as error:
         output.complain(f"error: {error}")
@@ -476,8 +476,8 @@ def quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-def _refused(function: str, text: str, why: str = "invalid syntax") -> ValueRefused:
-    return ValueRefused(f"strconv.{function}: parsing {quoted(text)}: {why}")
+def _refused(function: str, text: str, reason: str = "invalid syntax") -> ValueRefused:
+    return ValueRefused(f"strconv.{function}: parsing {quoted(text)}: {reason}")
 
 
 def integer(text: str) -> int:
@@ -556,9 +556,9 @@ def port_range(text: str) -> None:
         return
     if "-" in value and "+" in value:
         raise ValueRefused(f"unable to parse port range: {value}")
-    for one in (low, high) if sign else (low,):
-        if not _DECIMAL.match(one):
-            raise _refused("Atoi", one)
+    for item in (low, high) if sign else (low,):
+        if not _DECIMAL.match(item):
+            raise _refused("Atoi", item)
     first = int(low)
     last = first if not sign else int(high) + (first if sign == "+" else 0)
     if max(first, last) > 65535:
@@ -568,9 +568,9 @@ def port_range(text: str) -> None:
 
 
 def _pair(text: str, message: str) -> None:
-    for one in text.split(","):
-        if "=" not in one:
-            raise ValueRefused(message.format(one, quoted(one)))
+    for word in text.split(","):
+        if "=" not in word:
+            raise ValueRefused(message.format(word, quoted(word)))
 
 
 def labels(text: str) -> None:
@@ -637,8 +637,8 @@ def unreadable(name: str, value: str, *, is_switch: bool) -> str:
     try:
         read(value)
     except ValueRefused as error:
-        shown = "-v, --v" if name == "v" else f"--{name}"
-        return f"invalid argument {quoted(value)} for {quoted(shown)} flag: {error}"
+        text = "-v, --v" if name == "v" else f"--{name}"
+        return f"invalid argument {quoted(value)} for {quoted(text)} flag: {error}"
     return ""
 
 
@@ -693,11 +693,11 @@ def impossible(flags: Mapping[str, Sequence[str]]) -> Iterator[str]:
     if form not in ("text", "json"):
         yield f"format: Invalid value: {quoted(form)}: Unsupported log format"
     yield from _node_port(integer(last.get("kubernetes-service-node-port", "0")))
-    for one in ",".join(flags.get("watch-cache-sizes", ())).split(","):
-        if one and one.count("#") != 1:
-            yield f"invalid value of watch cache size: {one}"
-    for one in ",".join(flags.get("etcd-servers-overrides", ())).split(","):
-        if one and one.count("#") != 1:
+    for text in ",".join(flags.get("watch-cache-sizes", ())).split(","):
+        if text and text.count("#") != 1:
+            yield f"invalid value of watch cache size: {text}"
+    for text in ",".join(flags.get("etcd-servers-overrides", ())).split(","):
+        if text and text.count("#") != 1:
             yield _OVERRIDES
 
 

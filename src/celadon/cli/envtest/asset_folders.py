@@ -140,11 +140,13 @@ def available_versions(selector: VersionSelector) -> list[AssetVersion]:
     """One version of each release that is meant, newest first."""
     if selector.exact is not None or selector.compare == "~":
         major, minor = selector.numbers or (0, 0)
-        wanted = [AssetVersion(major, minor, selector.patch or 0)]
+        expected = [AssetVersion(major, minor, selector.patch or 0)]
     else:
         numbers = [release.split(".") for release in RELEASES]
-        wanted = [AssetVersion(int(major), int(minor), 0) for major, minor in numbers]
-    return [one for one in reversed(wanted) if one.release in RELEASES and selector.matches(one)]
+        expected = [AssetVersion(int(major), int(minor), 0) for major, minor in numbers]
+    return [
+        item for item in reversed(expected) if item.release in RELEASES and selector.matches(item)
+    ]
 
 
 def version_to_use(
@@ -152,7 +154,7 @@ def version_to_use(
 ) -> AssetVersion:
     """The newest one that is meant, of those that are installed if there is one and nothing newer
     is asked for. Raises VersionUnknown."""
-    there = [one for one in installed if selector.matches(one)]
+    there = [item for item in installed if selector.matches(item)]
     if only_installed or selector.only_installed:
         if not there:
             raise VersionUnknown(f"no assets of `{selector.text}` are installed (see `list -i`)")
@@ -240,7 +242,7 @@ def installed_folders(root: Path, selector: VersionSelector) -> list[AssetFolder
         named = version_in_name(path)
         if named is not None and path.is_dir() and selector.matches(named[0]):
             folders.append(AssetFolder(*named, path, own=(path / MARKER).is_file()))
-    return sorted(folders, key=lambda one: (one.version, one.platform), reverse=True)
+    return sorted(folders, key=lambda folder: (folder.version, folder.platform), reverse=True)
 
 
 def version_in_name(path: Path) -> tuple[AssetVersion, str] | None:
@@ -262,11 +264,11 @@ def make_folder(root: Path, version: AssetVersion, *, anew: bool = False) -> Pat
         if not anew and _read(place / MARKER) == marker:
             return place
         place.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=".made-", dir=place.parent))
+        path = Path(tempfile.mkdtemp(prefix=".made-", dir=place.parent))
         try:
-            _fill(made, version, marker)
+            _fill(path, version, marker)
             _take_away(place)
-            made.rename(place)
+            path.rename(place)
         except FileExistsError:  # somebody else was quicker
             continue
         except OSError:
@@ -274,7 +276,7 @@ def make_folder(root: Path, version: AssetVersion, *, anew: bool = False) -> Pat
                 raise
             continue
         finally:
-            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(path, ignore_errors=True)
         return place
     raise AssetError(f"`{place}` is made again and again by others")
 
@@ -350,7 +352,7 @@ def first_lines(python: str, options: str) -> str:
     line = f"#!{python} {options}".rstrip()
     if " " not in python and len(line.encode()) <= LONGEST_FIRST_LINE:
         return f"{line}\n"
-    quoted = python.translate({ord(one): f"\\{one}" for one in '"$`\\'})
+    quoted = python.translate({ord(text): f"\\{text}" for text in '"$`\\'})
     command = f"'''exec' \"{quoted}\" {options}".rstrip()
     return f"#!/bin/sh\n{command} \"$0\" \"$@\"\n' '''\n"
 
@@ -369,7 +371,7 @@ def launcher_of(program: bytes) -> bytes:
     """The launcher that a program of pip's begins with; empty for another kind of program."""
     try:
         with zipfile.ZipFile(BytesIO(program)) as files:
-            start = min(one.header_offset for one in files.infolist())
+            start = min(zip_info.header_offset for zip_info in files.infolist())
     except (zipfile.BadZipFile, ValueError):
         return b""
     end = program.rfind(b"#!", 0, start)

@@ -119,9 +119,9 @@ def read_options(words: list[str]) -> dict[str, str]:
 def listen(url: str) -> list[socket.socket]:
     """Sockets that listen at `http://HOST:PORT`: one for each address of the host. Raises OSError,
     and ValueError for other texts."""
-    scheme, found, place = url.strip().partition("://")
+    scheme, result, place = url.strip().partition("://")
     host, _, port = place.partition("/")[0].rpartition(":")
-    if scheme != "http" or not found or not port.isdecimal() or len(port) > 5:
+    if scheme != "http" or not result or not port.isdecimal() or len(port) > 5:
         raise ValueError(f"`{url}` is not http://HOST:PORT: the stand-in of etcd has no TLS")
     places = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
     listeners: list[socket.socket] = []

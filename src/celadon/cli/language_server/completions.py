@@ -78,7 +78,7 @@ MACROS: Final[dict[str, MacroDoc]] = {
 
 def signature(name: str, overload: Overload) -> str:
     """`<string>.split(<string>) -> list(string)`."""
-    params = [f"<{one.display()}>" for one in overload.params]
+    params = [f"<{param.display()}>" for param in overload.params]
     receiver = f"{params.pop(0)}." if overload.member else ""
     return f"{receiver}{name}({', '.join(params)}) -> {overload.result.display()}"
 
@@ -93,9 +93,9 @@ def since(name: str) -> str:
 def function_doc(name: str, overloads: Iterable[Overload]) -> str:
     """Overloads as Markdown."""
     parts = []
-    for one in overloads:
-        lines = [f"```cel\n{signature(name, one)}\n```", one.doc, since(one.id)]
-        lines += [f"`{example}` is `{result}`" for example, result in one.examples[:2]]
+    for overload in overloads:
+        lines = [f"```cel\n{signature(name, overload)}\n```", overload.doc, since(overload.id)]
+        lines += [f"`{example}` is `{result}`" for example, result in overload.examples[:2]]
         parts.append("\n\n".join(line for line in lines if line))
     return "\n\n---\n\n".join(parts)
 
@@ -114,13 +114,13 @@ def macro_doc(name: str) -> str:
 
 def macros_of(environment: Environment) -> list[str]:
     """The macros that an environment has and that are told of here."""
-    return sorted({one.name for one in environment.parse_options.macros} & MACROS.keys())
+    return sorted({macro.name for macro in environment.parse_options.macros} & MACROS.keys())
 
 
 def functions_of(environment: Environment) -> list[Function]:
     """The functions that are called by a name."""
-    known = environment.declarations.functions.values()
-    return [one for one in known if one.name.replace(".", "").isidentifier()]
+    view = environment.declarations.functions.values()
+    return [item for item in view if item.name.replace(".", "").isidentifier()]
 
 
 # --- Message completions -----------------------------------------------------
@@ -198,30 +198,32 @@ def _message_completions_fields(name: str, scope: TypedScope) -> list[tuple[str,
     """The names of the fields of a type, and their types."""
     if _is_built(name):
         built = _built(name, scope)
-        return [] if built is None else [(one, _shown(it)) for one, it in built.fields.items()]
-    known = scope.environment.declarations.find_object(name)
-    fields = {} if known is None else known.fields
+        return (
+            [] if built is None else [(key, _shown(field)) for key, field in built.fields.items()]
+        )
+    find_object = scope.environment.declarations.find_object(name)
+    fields = {} if find_object is None else find_object.fields
     return [(field, type_.display()) for field, type_ in fields.items()]
 
 
 def _built(name: str, scope: TypedScope) -> SchemaType | None:
     """Return what `Object.a.b` builds: the object at `a.b`, that of each item or value where there
     are several; None if it has no fields there, or nobody knows."""
-    found = scope.object_type
+    schema_type = scope.object_type
     for step in name.split(".")[1:]:
-        if found is not None:
-            found = _each(found.fields.get(step))
-    return found if found is not None and found.fields else None
+        if schema_type is not None:
+            schema_type = _each(schema_type.fields.get(step))
+    return schema_type if schema_type is not None and schema_type.fields else None
 
 
-def _each(found: SchemaType | None) -> SchemaType | None:
-    while found is not None and found.element is not None:
-        found = found.element
-    return found
+def _each(schema_type: SchemaType | None) -> SchemaType | None:
+    while schema_type is not None and schema_type.element is not None:
+        schema_type = schema_type.element
+    return schema_type
 
 
-def _shown(one: SchemaType) -> str:
-    return one.type.display()
+def _shown(schema_type: SchemaType) -> str:
+    return schema_type.type.display()
 
 
 _GLOBAL_MACROS: Final = ("has",)
@@ -263,16 +265,16 @@ class Offers:
 
 def completions(text: str, offset: int, scopes: Sequence[TypedScope]) -> Offers | None:
     """Return what may stand at a place; None in literals and comments."""
-    found: dict[str, Offer] = {}
+    result: dict[str, Offer] = {}
     start = offset
     for scope in scopes:
         context = typing_context(text, offset, scope.environment)
         if context is None:
             return None
         start = context.start
-        for one in _offered(context, scope):
-            found.setdefault(one.label, one)
-    return Offers(start, tuple(found[label] for label in sorted(found)))
+        for offer in _offered(context, scope):
+            result.setdefault(offer.label, offer)
+    return Offers(start, tuple(result[label] for label in sorted(result)))
 
 
 def _offered(context: TypingContext, scope: TypedScope) -> Iterator[Offer]:
@@ -300,7 +302,7 @@ def _names(environment: Environment) -> Iterator[Offer]:
         if dot:
             yield Offer(space, Sort.NAMESPACE)
             continue
-        overloads = [one for one in function.overloads if not one.member]
+        overloads = [overload for overload in function.overloads if not overload.member]
         if overloads:
             yield _function(function.name, overloads)
     for name in macros_of(environment):
@@ -340,7 +342,11 @@ def _of_type(environment: Environment, type_: types.Type) -> Iterator[Offer]:
     inner = type_.params[0] if types.is_optional(type_) else type_
     yield from _fields(environment, inner)
     for function in functions_of(environment):
-        fitting = [one for one in function.overloads if one.member and fits(one.params[0], type_)]
+        fitting = [
+            overload
+            for overload in function.overloads
+            if overload.member and fits(overload.params[0], type_)
+        ]
         if fitting:
             yield _function(function.name, fitting)
     for name in macros_of(environment):

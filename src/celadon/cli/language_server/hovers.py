@@ -49,14 +49,14 @@ from celadon.records import dataclass
 def cost_text(text: str, scopes: Sequence[TypedScope], size: int) -> str:
     """`cost 5`, or `cost 3 to 40` for objects of up to that many bytes; of several kinds, all of
     their costs; empty for what does not compile."""
-    found = []
+    result = []
     for scope in scopes:
         checked = scope.environment.compile(text).ast
         if checked is not None:
-            found.append(scope.environment.estimate(checked, LargeObject(size)))
-    if not found:
+            result.append(scope.environment.estimate(checked, LargeObject(size)))
+    if not result:
         return ""
-    least, most = min(one.min for one in found), max(one.max for one in found)
+    least, most = min(item.min for item in result), max(item.max for item in result)
     return f"cost {least}" if least == most else f"cost {least} to {_shown(most)}"
 
 
@@ -80,15 +80,19 @@ class Hover:
 def hover(text: str, offset: int, scopes: Sequence[TypedScope], size: int) -> Hover | None:
     """Return what stands at a place; None where nothing does. Costs are those for objects of that
     size."""
-    word = next((one for one in _WORD.finditer(text) if one.start() <= offset <= one.end()), None)
+    word = next(
+        (item for item in _WORD.finditer(text) if item.start() <= offset <= item.end()), None
+    )
     kinds: dict[str, list[str]] = {}
-    found: Hover | None = None
+    none: Hover | None = None
     for scope in scopes:
-        one = _in_scope(text, offset, word, scope.environment)
-        if one is not None:
-            found = found or one
-            kinds.setdefault(one.markdown, []).append("" if scope.kind is None else scope.kind.kind)
-    if found is None:
+        in_scope = _in_scope(text, offset, word, scope.environment)
+        if in_scope is not None:
+            none = none or in_scope
+            kinds.setdefault(in_scope.markdown, []).append(
+                "" if scope.kind is None else scope.kind.kind
+            )
+    if none is None:
         return None
     parts = [
         f"{markdown}\n\nfor {', '.join(names)}" if len(kinds) > 1 else markdown
@@ -97,7 +101,7 @@ def hover(text: str, offset: int, scopes: Sequence[TypedScope], size: int) -> Ho
     cost = cost_text(text, scopes, size)
     if cost:
         parts.append(f"the whole expression: {cost}")
-    return Hover(found.start, found.end, "\n\n---\n\n".join(parts))
+    return Hover(none.start, none.end, "\n\n---\n\n".join(parts))
 
 
 def _in_scope(
@@ -106,7 +110,9 @@ def _in_scope(
     checked = environment.compile(text).ast
     if checked is None:
         return None if word is None else _of_word(text, word, environment)
-    covering = [one for one in written_tree(checked.ast).walk() if one.start <= offset <= one.end]
+    covering = [
+        item for item in written_tree(checked.ast).walk() if item.start <= offset <= item.end
+    ]
     if not covering:
         return None
     part = min(covering, key=lambda one: one.end - one.start)
@@ -192,9 +198,9 @@ def signatures(text: str, offset: int, scopes: Sequence[TypedScope]) -> Signatur
         if context is None or not context.calls:
             return None
         call = context.calls[-1]
-        found = _macros(call) or _signature_help_overloads(call, TypedScope(context.environment))
-        if found:
-            return Signatures(tuple(found), call.argument)
+        macros = _macros(call) or _signature_help_overloads(call, TypedScope(context.environment))
+        if macros:
+            return Signatures(tuple(macros), call.argument)
     return None
 
 
@@ -210,7 +216,7 @@ def _macros(call: OpenCall) -> list[Signature]:
 def _signature_help_overloads(call: OpenCall, scope: TypedScope) -> list[Signature]:
     environment = scope.environment
     qualified = f"{call.receiver}.{call.name}" if call.receiver else call.name
-    every = {one.name: one for one in functions_of(environment)}
+    every = {item.name: item for item in functions_of(environment)}
     function = every.get(qualified)
     is_method = function is None and bool(call.receiver)
     if is_method:
@@ -220,12 +226,12 @@ def _signature_help_overloads(call: OpenCall, scope: TypedScope) -> list[Signatu
     receiver = type_in(environment, call.receiver) if is_method else None
     return [
         Signature(
-            signature(function.name, one),
-            one.doc,
-            tuple(f"<{param.display()}>" for param in one.params[int(is_method) :]),
+            signature(function.name, overload),
+            overload.doc,
+            tuple(f"<{param.display()}>" for param in overload.params[int(is_method) :]),
         )
-        for one in function.overloads
-        if one.member is is_method and (receiver is None or fits(one.params[0], receiver))
+        for overload in function.overloads
+        if overload.member is is_method and (receiver is None or fits(overload.params[0], receiver))
     ]
 
 
@@ -277,25 +283,25 @@ def variable_at(file: EditedFile, position: Position) -> VariableName | None:
 
 def definition(file: EditedFile, position: Position) -> Span | None:
     """Return where the variable at a place is defined."""
-    found = variable_at(file, position)
-    if found is None:
+    variable_name = variable_at(file, position)
+    if variable_name is None:
         return None
-    for name, start, end in _definitions(file, found.document):
-        if name == found.name:
+    for name, start, end in _definitions(file, variable_name.document):
+        if name == variable_name.name:
             return file.lines.span(start, end)
     return None
 
 
 def occurrences(file: EditedFile, position: Position) -> list[Span]:
     """The definition and all uses of the variable at a place, in the order of the file."""
-    found = variable_at(file, position)
-    if found is None:
+    variable_name = variable_at(file, position)
+    if variable_name is None:
         return []
-    places = list(_definitions(file, found.document))
+    places = list(_definitions(file, variable_name.document))
     for spot in expression_spots(file):
-        if spot.document is found.document:
+        if spot.document is variable_name.document:
             places += _uses(spot)
-    named = sorted({(start, end) for name, start, end in places if name == found.name})
+    named = sorted({(start, end) for name, start, end in places if name == variable_name.name})
     return [file.lines.span(start, end) for start, end in named]
 
 
@@ -307,8 +313,10 @@ def renaming(file: EditedFile, position: Position, name: str) -> list[TextEdit]:
     """Return what gives the variable at a place another name. Raises `NoVariableName`."""
     if not (name.isidentifier() and name.isascii()) or name in RESERVED:
         raise NoVariableName(f"`{name}` is no name of a variable")
-    found = variable_at(file, position)
-    if found is not None and any(one == name for one, _, _ in _definitions(file, found.document)):
+    variable_name = variable_at(file, position)
+    if variable_name is not None and any(
+        text == name for text, _, _ in _definitions(file, variable_name.document)
+    ):
         raise NoVariableName(f"there is a variable `{name}` already")
     return [TextEdit(file.text.file, span, name) for span in occurrences(file, position)]
 
@@ -320,21 +328,21 @@ def _definitions(file: EditedFile, document: Document) -> Iterator[tuple[str, in
     base = chunk_start(file.text, document) if isinstance(variables, list) else None
     if base is None or not isinstance(variables, list):
         return
-    for index, one in enumerate(variables):
-        name = one.get("name") if isinstance(one, dict) else None
+    for index, variable in enumerate(variables):
+        name = variable.get("name") if isinstance(variable, dict) else None
         path: Path = (*document.path, "spec", _VARIABLES, index, "name")
         if isinstance(name, str) and name:
-            found = document.chunk.source_of(path, name, 0, len(name))
-            if found is not None:
-                yield name, found[0] + base, found[1] + base
+            source_of = document.chunk.source_of(path, name, 0, len(name))
+            if source_of is not None:
+                yield name, source_of[0] + base, source_of[1] + base
 
 
 def _uses(spot: ExpressionSpot) -> Iterator[tuple[str, int, int]]:
     """Yield those in an expression."""
-    for found in _USE.finditer(spot.text):
-        placed = spot.span(*found.span("name")) if found["name"] else None
+    for item in _USE.finditer(spot.text):
+        placed = spot.span(*item.span("name")) if item["name"] else None
         if placed is not None:
-            yield found["name"], *placed
+            yield item["name"], *placed
 
 
 # --- Outlines ----------------------------------------------------------------
@@ -379,8 +387,8 @@ def document_outline(file: EditedFile) -> list[OutlinePart]:
     """The objects of a file, in its order. Templates of charts have none."""
     if file.is_template:
         return []
-    found = (_Outliner(file, document).outline() for document in file.documents)
-    return [one for one in found if one is not None]
+    documents = (_Outliner(file, document).outline() for document in file.documents)
+    return [part for part in documents if part is not None]
 
 
 class _Outliner:
@@ -400,7 +408,7 @@ class _Outliner:
         span = self._span(())
         chosen = self._span(("metadata", "name")) if name else Span(span.start, span.start)
         kind = document.value["kind"]
-        parts = tuple(_moved(one, span) for one in self._parts())
+        parts = tuple(_moved(part, span) for part in self._parts())
         return OutlinePart(name or kind, kind, OutlineSort.OBJECT, span, chosen, parts)
 
     def _parts(self) -> Iterator[OutlinePart]:
@@ -438,8 +446,8 @@ class _Outliner:
     def _item(self, path: Path, below: list[Path]) -> OutlinePart:
         is_variable = path[-2] == "variables"
         sort = OutlineSort.VARIABLE if is_variable else OutlineSort.ITEM
-        written = (one for one in below if one and one[-1] == "expression")
-        expression = next((str(self._value((*path, *one))) for one in written), "")
+        written = (item for item in below if item and item[-1] == "expression")
+        expression = next((str(self._value((*path, *item))) for item in written), "")
         name = _named(self._value(path)) or expression or f"[{path[-1]}]"
         parts = tuple(self._sections(path, below))
         detail = "" if parts or name == expression else expression
@@ -460,9 +468,9 @@ class _Outliner:
                 version = path[:3] if path[1] == "versions" else path[:2]
                 rules.setdefault(version, {}).setdefault(path[:-3], []).append(path[:-1])
         for version, fields in rules.items():
-            parts = tuple(self._field(field, found) for field, found in fields.items())
+            parts = tuple(self._field(field, value) for field, value in fields.items())
             name = _named(self._value(version)) or str(version[-1])
-            ordered = tuple(sorted(parts, key=lambda one: one.span.start))
+            ordered = tuple(sorted(parts, key=lambda part: part.span.start))
             yield self._part(version, name, "", OutlineSort.SECTION, ordered)
 
     def _field(self, path: Path, rules: list[Path]) -> OutlinePart:
@@ -487,7 +495,7 @@ class _Outliner:
     ) -> OutlinePart:
         span = self._span(path)
         chosen = Span(span.start, span.start)
-        inside = tuple(_moved(one, span) for one in parts)
+        inside = tuple(_moved(part, span) for part in parts)
         return OutlinePart(_cut(name), _cut(detail), sort, span, chosen, inside)
 
     def _value(self, path: Path) -> Any:  # noqa: ANN401 - any JSON
@@ -516,8 +524,8 @@ def _base(file: EditedFile, document: Document) -> int | None:
     line = document.chunk.first_line - 1
     start = file.lines.offset(Position(line, 0))
     text = document.chunk.text
-    found = file.text.content.find(text, start, start + len(file.lines.line(line)) + len(text))
-    return None if found < 0 else found
+    find = file.text.content.find(text, start, start + len(file.lines.line(line)) + len(text))
+    return None if find < 0 else find
 
 
 def _moved(part: OutlinePart, span: Span) -> OutlinePart:
@@ -532,7 +540,7 @@ def _named(value: object) -> str:
     """Return what the item of a list is called."""
     if not isinstance(value, Mapping):
         return ""
-    return next((value[one] for one in _NAMES if isinstance(value.get(one), str)), "")
+    return next((value[name] for name in _NAMES if isinstance(value.get(name), str)), "")
 
 
 def _field_name(path: Path) -> str:
@@ -581,15 +589,15 @@ class CostHint:
 
 def cost_hints(file: EditedFile, span: Span, scopes: TypedScopes, size: int) -> list[CostHint]:
     """The costs of the expressions that begin in a span, for objects of that size."""
-    found = []
+    result = []
     for spot in expression_spots(file):
         line = spot.document.line(spot.path) - 1
         if span.start.line <= line <= span.end.line:
             text = cost_text(spot.text, scopes.at(spot.document.value, spot.path), size)
             if text:
                 end = Position(line, len(file.lines.line(line).encode("utf-16-le")) // 2)
-                found.append(CostHint(end, text))
-    return found
+                result.append(CostHint(end, text))
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -605,21 +613,23 @@ def test_lenses(file: EditedFile, tests: Iterable[str]) -> list[TestLens]:
     """Return the lenses of the policies in a file that one of the test files may be about: it
     stands in the same folder, or names the file."""
     path = os.path.abspath(file.text.file)
-    own = tuple(one for one in tests if _is_about(one, path))
+    own = tuple(test for test in tests if _is_about(test, path))
     return [
-        TestLens(Position(one.line() - 1, 0), metadata.name(one.value), own)
-        for one in file.documents
-        if own and one.group_kind[0] == ADMISSION_REGISTRATION and one.group_kind[1] in _POLICIES
+        TestLens(Position(document.line() - 1, 0), metadata.name(document.value), own)
+        for document in file.documents
+        if own
+        and document.group_kind[0] == ADMISSION_REGISTRATION
+        and document.group_kind[1] in _POLICIES
     ]
 
 
 def test_files(folder: str) -> list[str]:
     """The tests of policies below a folder."""
-    found = []
+    result = []
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [os.path.join(parent, one) for one in names if one.endswith(EXTENSIONS)]
-    return sorted(filter(is_test_file, found))
+        result += [os.path.join(parent, name) for name in names if name.endswith(EXTENSIONS)]
+    return sorted(filter(is_test_file, result))
 
 
 def _is_about(test: str, policy: str) -> bool:

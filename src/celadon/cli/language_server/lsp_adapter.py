@@ -62,11 +62,11 @@ class CodeAction:
 
 def code_actions(file: EditedFile, diagnoses: Sequence[Diagnosis], span: Span) -> list[CodeAction]:
     """Return the actions for the findings that a span touches."""
-    found: list[CodeAction] = []
-    for one in diagnoses:
-        if one.span.start <= span.end and span.start <= one.span.end:
-            found += [*_fix(file, one), *_silence(file, one)]
-    return found
+    actions: list[CodeAction] = []
+    for diagnose in diagnoses:
+        if diagnose.span.start <= span.end and span.start <= diagnose.span.end:
+            actions += [*_fix(file, diagnose), *_silence(file, diagnose)]
+    return actions
 
 
 def _fix(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
@@ -76,8 +76,8 @@ def _fix(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
     made = fix_edit(file.text, diagnosis.document, finding)
     if made is not None:
         edit = TextEdit(file.text.file, file.lines.span(made.start, made.end), made.text)
-        what = f"replace it with `{made.text}`" if made.text else "take it out"
-        yield CodeAction(f"{diagnosis.code}: {what}", diagnosis, edit, is_fix=True)
+        subject = f"replace it with `{made.text}`" if made.text else "take it out"
+        yield CodeAction(f"{diagnosis.code}: {subject}", diagnosis, edit, is_fix=True)
 
 
 def _silence(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
@@ -182,7 +182,7 @@ class CeladonServer(LanguageServer):
         self.diagnoses = self.files.diagnoses()
         # A file without findings has to be told, too: its old ones would stay.
         for path in self.shown.keys() | self.diagnoses.keys():
-            now = [_diagnostic(path, one) for one in self.diagnoses.get(path, [])]
+            now = [_diagnostic(path, diagnose) for diagnose in self.diagnoses.get(path, [])]
             if now != self.shown.get(path, []):
                 self.text_document_publish_diagnostics(
                     lsp.PublishDiagnosticsParams(uri=_uri(path), diagnostics=now)
@@ -220,21 +220,21 @@ def _range(span: Span) -> lsp.Range:
     return lsp.Range(lsp.Position(*span.start), lsp.Position(*span.end))
 
 
-def _diagnostic(path: str, one: Diagnosis) -> lsp.Diagnostic:
-    place = lsp.Location(_uri(path), _range(one.span))
-    helps = [lsp.DiagnosticRelatedInformation(place, one.help)] if one.help else None
+def _diagnostic(path: str, diagnosis: Diagnosis) -> lsp.Diagnostic:
+    place = lsp.Location(_uri(path), _range(diagnosis.span))
+    helps = [lsp.DiagnosticRelatedInformation(place, diagnosis.help)] if diagnosis.help else None
     return lsp.Diagnostic(
-        range=_range(one.span),
-        message=one.message,
+        range=_range(diagnosis.span),
+        message=diagnosis.message,
         related_information=helps,
-        severity=_SEVERITIES[one.severity],
-        code=one.code or None,
+        severity=_SEVERITIES[diagnosis.severity],
+        code=diagnosis.code or None,
         source=_SOURCE,
     )
 
 
 def _text_edits(edits: list[TextEdit]) -> list[lsp.TextEdit]:
-    return [lsp.TextEdit(_range(one.span), one.text) for one in edits]
+    return [lsp.TextEdit(_range(edit.span), edit.text) for edit in edits]
 
 
 def language_server() -> CeladonServer:
@@ -286,7 +286,7 @@ def _follow_files(server: CeladonServer) -> None:
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def changed_on_disk(params: lsp.DidChangeWatchedFilesParams) -> None:
-        reloaded([one.uri for one in params.changes])
+        reloaded([change.uri for change in params.changes])
 
     def reloaded(changed_uris: list[str]) -> None:
         is_configured_anew = any(Path(_path(uri)).name in FILE_NAMES for uri in changed_uris)
@@ -318,13 +318,13 @@ def _complete(server: CeladonServer) -> None:
         where = lsp.Range(start, params.position)
         items = [
             lsp.CompletionItem(
-                one.label,
-                kind=_SORTS[one.sort],
-                detail=one.detail or None,
-                documentation=_markdown(one.doc) if one.doc else None,
-                text_edit=lsp.TextEdit(where, one.label),
+                offer.label,
+                kind=_SORTS[offer.sort],
+                detail=offer.detail or None,
+                documentation=_markdown(offer.doc) if offer.doc else None,
+                text_edit=lsp.TextEdit(where, offer.label),
             )
-            for one in offers.offers
+            for offer in offers.offers
         ]
         return lsp.CompletionList(is_incomplete=False, items=items)
 
@@ -347,21 +347,21 @@ def _answer_about_expressions(server: CeladonServer) -> None:
         lsp.TEXT_DOCUMENT_SIGNATURE_HELP, lsp.SignatureHelpOptions(trigger_characters=["(", ","])
     )
     def helped(params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
-        found = server.spot(params.text_document.uri, params.position)
-        one = None
-        if found is not None:
-            one = signatures(found[1].text, found[1].offset, server.scopes(found[1]))
-        if one is None:
+        spot = server.spot(params.text_document.uri, params.position)
+        none = None
+        if spot is not None:
+            none = signatures(spot[1].text, spot[1].offset, server.scopes(spot[1]))
+        if none is None:
             return None
         listed = [
             lsp.SignatureInformation(
-                it.label,
-                documentation=it.doc or None,
-                parameters=[lsp.ParameterInformation(label) for label in it.parameters],
+                signature.label,
+                documentation=signature.doc or None,
+                parameters=[lsp.ParameterInformation(label) for label in signature.parameters],
             )
-            for it in one.signatures
+            for signature in none.signatures
         ]
-        return lsp.SignatureHelp(listed, active_signature=0, active_parameter=one.argument)
+        return lsp.SignatureHelp(listed, active_signature=0, active_parameter=none.argument)
 
 
 def _markdown(text: str) -> lsp.MarkupContent:
@@ -382,7 +382,7 @@ def _answer_about_variables(server: CeladonServer) -> None:
     def refer(params: lsp.ReferenceParams) -> list[lsp.Location]:
         file = file_of(params.text_document.uri)
         spans = hovers.occurrences(file, _inner(params.position)) if file else []
-        return [lsp.Location(params.text_document.uri, _range(one)) for one in spans]
+        return [lsp.Location(params.text_document.uri, _range(span)) for span in spans]
 
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepare(params: lsp.PrepareRenameParams) -> lsp.Range | None:
@@ -413,8 +413,8 @@ def _change_files(server: CeladonServer) -> None:
         file = server.files.files.get(path)
         if file is None:
             return []
-        found = code_actions(file, server.diagnoses_of(path), _span(params.range))
-        return [_action(params.text_document.uri, one) for one in found]
+        actions = code_actions(file, server.diagnoses_of(path), _span(params.range))
+        return [_action(params.text_document.uri, action) for action in actions]
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def lay_out(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
@@ -439,22 +439,25 @@ def _annotate_files(server: CeladonServer) -> None:
         if file is None:
             return []
         scopes = server.files.scopes()
-        found = margin_notes.cost_hints(file, _span(params.range), scopes, server.size())
+        hints = margin_notes.cost_hints(file, _span(params.range), scopes, server.size())
         return [
-            lsp.InlayHint(lsp.Position(*one.position), one.text, padding_left=True) for one in found
+            lsp.InlayHint(lsp.Position(*hint.position), hint.text, padding_left=True)
+            for hint in hints
         ]
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
     def lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
         file = file_of(params.text_document.uri)
         tests = margin_notes.test_files(server.folder)
-        found = margin_notes.test_lenses(file, tests) if file else []
+        lenses = margin_notes.test_lenses(file, tests) if file else []
         return [
             lsp.CodeLens(
-                _range(Span(one.position, one.position)),
-                lsp.Command(f"run the tests of {one.policy}", RUN_TESTS, arguments=list(one.files)),
+                _range(Span(lens.position, lens.position)),
+                lsp.Command(
+                    f"run the tests of {lens.policy}", RUN_TESTS, arguments=list(lens.files)
+                ),
             )
-            for one in found
+            for lens in lenses
         ]
 
 
@@ -462,7 +465,7 @@ def _outline_files(server: CeladonServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def outline(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
         file = server.files.files.get(_path(params.text_document.uri))
-        return [] if file is None else [_symbol(one) for one in document_outline(file)]
+        return [] if file is None else [_symbol(part) for part in document_outline(file)]
 
 
 def _symbol(one: OutlinePart) -> lsp.DocumentSymbol:
@@ -476,13 +479,13 @@ def _symbol(one: OutlinePart) -> lsp.DocumentSymbol:
     )
 
 
-def _action(uri: str, one: CodeAction) -> lsp.CodeAction:
+def _action(uri: str, action: CodeAction) -> lsp.CodeAction:
     return lsp.CodeAction(
-        one.title,
+        action.title,
         kind=lsp.CodeActionKind.QuickFix,
-        diagnostics=[_diagnostic(_path(uri), one.diagnosis)],
-        is_preferred=one.is_fix or None,
-        edit=lsp.WorkspaceEdit({uri: _text_edits([one.edit])}),
+        diagnostics=[_diagnostic(_path(uri), action.diagnosis)],
+        is_preferred=action.is_fix or None,
+        edit=lsp.WorkspaceEdit({uri: _text_edits([action.edit])}),
     )
 
 

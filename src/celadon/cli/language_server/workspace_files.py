@@ -94,10 +94,10 @@ class Lines:
     def __init__(self, text: str) -> None:
         self._text = text
         starts = [0]
-        at = text.find("\n")
-        while at >= 0:
-            starts.append(at + 1)
-            at = text.find("\n", at + 1)
+        index = text.find("\n")
+        while index >= 0:
+            starts.append(index + 1)
+            index = text.find("\n", index + 1)
         self._starts = starts
 
     def line(self, number: int) -> str:
@@ -126,7 +126,7 @@ class Lines:
         """Return where an offset is."""
         line = bisect_right(self._starts, offset) - 1
         before = self._text[self._starts[line] : offset]
-        return Position(line, len(before) + sum(one > "\uffff" for one in before))
+        return Position(line, len(before) + sum(text > "\uffff" for text in before))
 
     def span(self, start: int, end: int) -> Span:
         """Return where a stretch of the text is."""
@@ -161,11 +161,11 @@ class EditedFile:
 def edited_file(path: str, content: str) -> EditedFile:
     """A file with this content, whose lines may end as an editor's may."""
     text = Text(path, content.replace("\r\n", "\n").replace("\r", "\n"))
-    found = list(DocumentReader().read(text))
-    problems = (one for one in found if isinstance(one, Problem))
+    read = list(DocumentReader().read(text))
+    problems = (item for item in read if isinstance(item, Problem))
     return EditedFile(
         text,
-        tuple(one for one in found if not isinstance(one, Problem)),
+        tuple(item for item in read if not isinstance(item, Problem)),
         tuple(problems) if may_have_expressions(content) else (),
     )
 
@@ -235,30 +235,32 @@ class Workspace:
 
     def diagnoses(self) -> dict[str, list[Diagnosis]]:
         """Return what `celadon lint` says of all files, by file."""
-        given = LintInput(
-            {path: one.text for path, one in sorted(self.files.items())},
-            [document for _, one in sorted(self.files.items()) for document in one.documents],
+        lint_input = LintInput(
+            {path: file.text for path, file in sorted(self.files.items())},
+            [document for _, file in sorted(self.files.items()) for document in file.documents],
         )
-        shown, _ = findings(given, self.setup, self._memory)
-        found: dict[str, list[Diagnosis]] = {path: [] for path in self.files}
-        for one in shown:
-            finding = one.finding
-            document = None if finding is None else given.documents[finding.spot.document]
-            file = self.files[one.located.file]
-            found[one.located.file].append(_of_finding(file, one, document))
-        problems = [problem for one in self.files.values() for problem in one.problems]
-        for problem in (*problems, *given.problems):
-            found[problem.file].append(_of_problem(self.files[problem.file], problem))
-        return {path: [] if self.files[path].is_template else found[path] for path in found}
+        shown, _ = findings(lint_input, self.setup, self._memory)
+        result: dict[str, list[Diagnosis]] = {path: [] for path in self.files}
+        for item in shown:
+            finding = item.finding
+            document = None if finding is None else lint_input.documents[finding.spot.document]
+            file = self.files[item.located.file]
+            result[item.located.file].append(_of_finding(file, item, document))
+        problems = [problem for file in self.files.values() for problem in file.problems]
+        for problem in (*problems, *lint_input.problems):
+            result[problem.file].append(_of_problem(self.files[problem.file], problem))
+        return {path: [] if self.files[path].is_template else result[path] for path in result}
 
     def layout_edits(self, path: str, span: Span | None = None) -> list[TextEdit]:
         """Return what puts the expressions of a file, or of a part of it, in their layout."""
         file = self.files[path]
         edits = [
-            TextEdit(path, file.lines.span(one.edit.start, one.edit.end), one.edit.text)
-            for one in text_layout(file.text, self.layout.line_width).misplaced
+            TextEdit(
+                path, file.lines.span(misplaced.edit.start, misplaced.edit.end), misplaced.edit.text
+            )
+            for misplaced in text_layout(file.text, self.layout.line_width).misplaced
         ]
-        return [one for one in edits if span is None or _touch(one.span, span)]
+        return [edit for edit in edits if span is None or _touch(edit.span, span)]
 
     def scopes(self) -> TypedScopes:
         """Return what expressions may name, by the definitions in the workspace."""
@@ -279,9 +281,11 @@ def _touch(one: Span, other: Span) -> bool:
 
 
 def _of_finding(file: EditedFile, shown: Shown, document: Document | None) -> Diagnosis:
-    one = shown.located
-    span = _word(file.lines, one.line, one.column)
-    return Diagnosis(span, one.severity, one.message, one.code, one.help, shown, document)
+    finding = shown.located
+    span = _word(file.lines, finding.line, finding.column)
+    return Diagnosis(
+        span, finding.severity, finding.message, finding.code, finding.help, shown, document
+    )
 
 
 def _of_problem(file: EditedFile, problem: Problem) -> Diagnosis:
@@ -326,18 +330,18 @@ class ExpressionSpot:
         if self.base is None or start >= end:
             return None
         path = (*self.document.path, *self.path)
-        found = self.document.chunk.source_of(path, self.text, start, end)
-        return None if found is None else (found[0] + self.base, found[1] + self.base)
+        source_of = self.document.chunk.source_of(path, self.text, start, end)
+        return None if source_of is None else (source_of[0] + self.base, source_of[1] + self.base)
 
 
 def expression_spots(file: EditedFile) -> list[ExpressionSpot]:
     """All expressions of a file, each with its beginning."""
-    found = []
+    result = []
     for document in file.documents:
         fields = list(expression_fields(document.group_kind, document.value))
         base = chunk_start(file.text, document) if fields else None
-        found += [ExpressionSpot(document, path, text, 0, base) for path, text in fields]
-    return found
+        result += [ExpressionSpot(document, path, text, 0, base) for path, text in fields]
+    return result
 
 
 def expression_at(file: EditedFile, position: Position) -> ExpressionSpot | None:
@@ -350,8 +354,8 @@ def expression_at(file: EditedFile, position: Position) -> ExpressionSpot | None
         for path, text in expression_fields(document.group_kind, document.value):
             start, end = document.chunk.span((*document.path, *path))
             if start <= offset - base <= _end(document, end):
-                at = value_offset(document.chunk.text, start, text, offset - base)
-                return ExpressionSpot(document, path, text, at, base)
+                index = value_offset(document.chunk.text, start, text, offset - base)
+                return ExpressionSpot(document, path, text, index, base)
     return _mended(file, position)
 
 
@@ -366,22 +370,22 @@ def _end(document: Document, end: int) -> int:
 def _mended(file: EditedFile, position: Position) -> ExpressionSpot | None:
     """With what stands behind a key on the line in quotes, as far as it is before the place."""
     line = file.lines.line(position.line)
-    found = _KEYED.fullmatch(line)
-    if found is None or found[1].strip(" -:\"'") not in _EXPRESSIONS:
+    fullmatch = _KEYED.fullmatch(line)
+    if fullmatch is None or fullmatch[1].strip(" -:\"'") not in _EXPRESSIONS:
         return None
     begin = file.lines.offset(Position(position.line, 0))
     column = file.lines.offset(position) - begin
-    if column <= found.end(1):
+    if column <= fullmatch.end(1):
         return None
-    written = (found[2] or "").lstrip("\"'|>-") if found[2] != "" else ""
+    written = (fullmatch[2] or "").lstrip("\"'|>-") if fullmatch[2] != "" else ""
     written = written.rstrip("\"'") or " "
     shift = line.rfind(written) if written.strip() else len(line)
-    before = file.text.content[:begin] + f"{found[1]} {json.dumps(written, ensure_ascii=False)}"
+    before = file.text.content[:begin] + f"{fullmatch[1]} {json.dumps(written, ensure_ascii=False)}"
     mended = edited_file(file.text.file, before + file.text.content[begin + len(line) :])
     for spot in expression_spots(mended):
         if spot.document.chunk.span((*spot.document.path, *spot.path)) == _quoted(spot, before):
-            at = min(max(column - shift, 0), len(spot.text))
-            return ExpressionSpot(spot.document, spot.path, spot.text, at, None)
+            index = min(max(column - shift, 0), len(spot.text))
+            return ExpressionSpot(spot.document, spot.path, spot.text, index, None)
     return None
 
 

@@ -81,8 +81,8 @@ def _policy(name: str) -> LibraryPolicy:
     if facts is None:
         raise ValueError(f"the page of {name} does not begin with its facts")
     topics = tuple(facts["topics"].split(", "))
-    own = tuple(facts["own"].replace("`", "").split(", ")) if facts["own"] else ()
-    return LibraryPolicy(name, facts["title"], topics, facts["since"], own, page[facts.end() :])
+    replace = tuple(facts["own"].replace("`", "").split(", ")) if facts["own"] else ()
+    return LibraryPolicy(name, facts["title"], topics, facts["since"], replace, page[facts.end() :])
 
 
 def topics_of(policies: Iterable[LibraryPolicy]) -> set[str]:
@@ -101,16 +101,16 @@ def groups(policies: Iterable[LibraryPolicy]) -> dict[str, list[LibraryPolicy]]:
 def chosen(policies: Mapping[str, LibraryPolicy], words: Iterable[str]) -> list[LibraryPolicy]:
     """Return the policies that words name, and those of the topics that they name, each once.
     Raises `UnknownNameError`."""
-    found: dict[str, LibraryPolicy] = {}
+    result: dict[str, LibraryPolicy] = {}
     for word in words:
         if word in policies:
-            found[word] = policies[word]
+            result[word] = policies[word]
             continue
-        of_topic = {name: one for name, one in policies.items() if word in one.topics}
+        of_topic = {name: policy for name, policy in policies.items() if word in policy.topics}
         if not of_topic:
             raise UnknownNameError(word)
-        found.update(of_topic)
-    return list(found.values())
+        result.update(of_topic)
+    return list(result.values())
 
 
 def refuse_existing(policies: Iterable[LibraryPolicy], into: Path) -> None:

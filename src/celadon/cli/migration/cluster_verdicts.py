@@ -121,7 +121,7 @@ async def _own_user(client: ClusterClient) -> User:
         user.get("username") or "",
         tuple(user.get("groups") or ()),
         user.get("uid") or "",
-        {key: tuple(one or ()) for key, one in (user.get("extra") or {}).items()},
+        {key: tuple(member or ()) for key, member in (user.get("extra") or {}).items()},
     )
 
 
@@ -133,19 +133,19 @@ async def _looked_up(
 ) -> list[JsonObject]:
     """Return the namespaces and params that can be read: of others only the name is known, and
     rules without their params are not judged."""
-    wanted = [f"/api/v1/namespaces/{one}" for one in sorted(namespaces)]
-    for one in params:
-        resource = catalog.by_gvk(one.kind)
+    expected = [f"/api/v1/namespaces/{namespace}" for namespace in sorted(namespaces)]
+    for param in params:
+        resource = catalog.by_gvk(param.kind)
         if resource is not None:
-            inside = one.namespace if resource.namespaced else ""
-            wanted.append(f"{_collection(resource, inside)}/{one.name}")
-    found: list[JsonObject] = []
-    for path in wanted:
+            inside = param.namespace if resource.namespaced else ""
+            expected.append(f"{_collection(resource, inside)}/{param.name}")
+    result: list[JsonObject] = []
+    for path in expected:
         try:
-            found.append(await client.get(path))
+            result.append(await client.get(path))
         except ClusterRefusal:
             continue
-    return found
+    return result
 
 
 def _collection(resource: Resource, namespace: str) -> str:
@@ -187,8 +187,8 @@ class _Trial:
         body = _anew(document.value)
         namespace = ""
         if resource.namespaced:
-            given = metadata.namespace(body)
-            namespace = given or self._client.location.namespace
+            text = metadata.namespace(body)
+            namespace = text or self._client.location.namespace
             body["metadata"]["namespace"] = namespace
             self.namespaces.add(namespace)
         path = _collection(resource, namespace)
@@ -209,34 +209,34 @@ class _Trial:
         denial = webhook_text(message)
         refusing = refusing_rules(denial) if denial else frozenset()
         if refusing:
-            made = self._filled_in(body, resource)
-            return self._recorded(document, resource, made, refusing)
+            filled_in = self._filled_in(body, resource)
+            return self._recorded(document, resource, filled_in, refusing)
         reason = str(refusal.status.get("reason") or refusal.code)
-        why = f"refused by others ({reason})"
-        self._counts.examples.setdefault(why, f"{document.position()}: {message}")
-        return self._left(why)
+        detail = f"refused by others ({reason})"
+        self._counts.examples.setdefault(detail, f"{document.position()}: {message}")
+        return self._left(detail)
 
-    def _left(self, why: str) -> list[Recorded]:
-        self._counts.left[why] += 1
+    def _left(self, reason: str) -> list[Recorded]:
+        self._counts.left[reason] += 1
         return []
 
     def _filled_in(self, body: JsonDict, resource: Resource) -> JsonDict | None:
         """Return an object with its defaults; None where it cannot be read."""
         target = Target(resource, metadata.namespace(body))
-        made = self._prepare.created(Document.of_value(body), target)
-        return None if isinstance(made, Problem) else made.value
+        created = self._prepare.created(Document.of_value(body), target)
+        return None if isinstance(created, Problem) else created.value
 
     def _recorded(
         self,
         document: Document,
         resource: Resource,
-        made: JsonDict | None,
+        obj: JsonDict | None,
         refusing: frozenset[RuleName] | None,
     ) -> list[Recorded]:
-        if made is None:
+        if obj is None:
             return self._left("their objects cannot be read")
-        target = Target(resource, metadata.namespace(made))
-        request = request_of(target, Operation.CREATE, made, None, self._user, dry_run=True)
+        target = Target(resource, metadata.namespace(obj))
+        request = request_of(target, Operation.CREATE, obj, None, self._user, dry_run=True)
         return [Recorded(document.position(), request, (Missing.ROLES,), refusing)]
 
     async def _knows_dry_runs(self, resource: Resource) -> bool:
@@ -257,33 +257,35 @@ def _dry_runs_of(document: JsonObject) -> Iterator[str]:
     paths: Any = document.get("paths")
     for path, item in paths.items() if isinstance(paths, dict) else ():
         creation = item.get("post") if isinstance(item, dict) else None
-        given = creation.get("parameters") if isinstance(creation, dict) else None
-        named: Sequence[Any] = given if isinstance(given, list) else ()
-        if any(isinstance(one, dict) and one.get("name") == "dryRun" for one in named):
+        parameters = creation.get("parameters") if isinstance(creation, dict) else None
+        named: Sequence[Any] = parameters if isinstance(parameters, list) else ()
+        if any(isinstance(item, dict) and item.get("name") == "dryRun" for item in named):
             yield path
 
 
 def _anew(value: JsonObject) -> JsonDict:
     """Return an object as it may have been sent when it was created."""
     about = metadata.metadata(value)
-    made: JsonDict = {name: one for name, one in value.items() if name != "status"}
-    made["metadata"] = {name: one for name, one in about.items() if name not in _SERVERS_OWN}
+    result: JsonDict = {name: member for name, member in value.items() if name != "status"}
+    result["metadata"] = {
+        name: member for name, member in about.items() if name not in _SERVERS_OWN
+    }
     spec = value.get("spec")
     if metadata.gvk(value).group_kind == ("", "Service") and isinstance(spec, dict):
-        made["spec"] = _without_allocated(spec)
-    return made
+        result["spec"] = _without_allocated(spec)
+    return result
 
 
 def _without_allocated(spec: JsonObject) -> JsonDict:
     """Return the spec of a Service without addresses and ports that it was given."""
     is_headless = spec.get("clusterIP") == "None"
-    left = {name: one for name, one in spec.items() if is_headless or name not in _ALLOCATED}
+    left = {name: member for name, member in spec.items() if is_headless or name not in _ALLOCATED}
     ports: Any = spec.get("ports")
     if isinstance(ports, list):
         left["ports"] = [
-            {name: value for name, value in one.items() if name != "nodePort"}
-            if isinstance(one, dict)
-            else one
-            for one in ports
+            {name: value for name, value in port.items() if name != "nodePort"}
+            if isinstance(port, dict)
+            else port
+            for port in ports
         ]
     return left

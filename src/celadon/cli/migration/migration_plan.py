@@ -79,9 +79,9 @@ def wanted_objects(blocks: Iterable[Block]) -> Iterator[Document | Problem]:
             continue
         for piece in block.pieces():
             if not isinstance(piece, Problem) and _may_be(piece):
-                for found in piece.documents(reader):
-                    if isinstance(found, Document) and is_wanted(*found.group_kind):
-                        yield found
+                for document in piece.documents(reader):
+                    if isinstance(document, Document) and is_wanted(*document.group_kind):
+                        yield document
 
 
 def _may_be(piece: AnyPiece) -> bool:
@@ -108,18 +108,18 @@ async def _wanted(location: ClusterLocation) -> tuple[list[Document | Problem], 
     from celadon.webhook.cluster import ClusterClient, ClusterError, cluster_catalog, discover
 
     client = ClusterClient(location)
-    found: list[Document | Problem] = []
+    result: list[Document | Problem] = []
     catalog = known_resources()
     try:
         catalog = cluster_catalog(await discover(client), [])
         for resource in listed_resources(catalog):
             if is_wanted(resource.gvk.group, resource.gvk.kind):
-                found += await _listed(client, resource)
+                result += await _listed(client, resource)
     except ClusterError as error:
-        found.append(Problem(location.cluster.server, 0, str(error)))
+        result.append(Problem(location.cluster.server, 0, str(error)))
     finally:
         await client.aclose()
-    return found, catalog
+    return result, catalog
 
 
 async def _listed(client: ClusterClient, resource: Resource) -> list[Document | Problem]:
@@ -127,16 +127,16 @@ async def _listed(client: ClusterClient, resource: Resource) -> list[Document | 
     from celadon.cli.audit.cluster_audit import pages, path_of
     from celadon.webhook.cluster import ClusterError
 
-    found: list[Document | Problem] = []
+    result: list[Document | Problem] = []
     reader = DocumentReader()
     try:
         async for page, _ in pages(client, resource):
-            for one in page:
-                place = f"{path_of(resource)}/{metadata.name(one)}"
-                found += Piece(place, 1, json.dumps(one).encode()).documents(reader)
+            for item in page:
+                place = f"{path_of(resource)}/{metadata.name(item)}"
+                result += Piece(place, 1, json.dumps(item).encode()).documents(reader)
     except ClusterError as error:
-        found.append(Problem(path_of(resource), 0, str(error)))
-    return found
+        result.append(Problem(path_of(resource), 0, str(error)))
+    return result
 
 
 # --- What the old engine has said --------------------------------------------
@@ -187,13 +187,13 @@ class Disagreement:
 def disagreements(old: OldVerdicts, refused: Mapping[Key, str]) -> list[Disagreement]:
     """Return where the translation, which refuses some objects with a message, says something
     else."""
-    found = [Disagreement(one, "refused", "") for one in sorted(old.refused - refused.keys())]
-    found += [
-        Disagreement(one, "admitted", message)
-        for one, message in sorted(refused.items())
-        if one not in old.refused and (old.is_whole or one in old.admitted)
+    result = [Disagreement(item, "refused", "") for item in sorted(old.refused - refused.keys())]
+    result += [
+        Disagreement(item, "admitted", message)
+        for item, message in sorted(refused.items())
+        if item not in old.refused and (old.is_whole or item in old.admitted)
     ]
-    return found
+    return result
 
 
 class KyvernoReports:
@@ -212,11 +212,11 @@ class KyvernoReports:
             rule = "" if language else _own_rule(str(result.get("rule", "")))
             key = language, str(result.get("policy", "")), rule
             verdicts = self._verdicts.setdefault(key, OldVerdicts())
-            for one in _subjects(report, result):
+            for subject in _subjects(report, result):
                 if result.get("result") in _REFUSED:
-                    verdicts.refused.add(one)
+                    verdicts.refused.add(subject)
                 elif result.get("result") in _ADMITTED:
-                    verdicts.admitted.add(one)
+                    verdicts.admitted.add(subject)
 
     def of(self, policy: JsonObject, rule: str) -> OldVerdicts | None:
         """Return what was said by a rule of a policy; without a rule, by one in CEL."""
@@ -234,16 +234,18 @@ def _own_rule(name: str) -> str:
 
 def _subjects(report: JsonObject, result: JsonObject) -> Iterator[Key]:
     named = [*_mappings(result.get("resources")), *_mappings(result.get("subjects"))]
-    for one in named or _mappings([report.get("scope")]):
-        yield _key(one)
+    for item in named or _mappings([report.get("scope")]):
+        yield _key(item)
 
 
 def _mappings(value: object) -> list[JsonObject]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _key(reference: JsonObject) -> Key:
-    kind, namespace, name = (str(reference.get(one) or "") for one in ("kind", "namespace", "name"))
+    kind, namespace, name = (
+        str(reference.get(item) or "") for item in ("kind", "namespace", "name")
+    )
     return kind, namespace, name
 
 
@@ -257,7 +259,7 @@ def gatekeeper_verdicts(constraint: JsonObject) -> OldVerdicts | None:
     if not isinstance(total, int):
         return None
     named = _mappings(status.get("violations"))
-    return OldVerdicts({_key(one) for one in named}, is_whole=len(named) == total)
+    return OldVerdicts({_key(item) for item in named}, is_whole=len(named) == total)
 
 
 # --- The plan ----------------------------------------------------------------
@@ -322,16 +324,16 @@ class PlannedPolicy:
     @property
     def refused(self) -> int:
         """Return how many objects that exist its rules refuse."""
-        return sum(one.refused for one in self.existing)
+        return sum(existing.refused for existing in self.existing)
 
     @property
     def is_shown(self) -> bool:
         """Return whether what exists shows whom it refuses. It is asked as if an administrator
         created it anew: a rule that none of it matches, or that looks at who sends a request, may
         refuse what nobody has seen yet."""
-        policies = json.dumps([one.translation.policies for one in self.outcomes])
+        policies = json.dumps([outcome.translation.policies for outcome in self.outcomes])
         asks_who = any(word in policies for word in _ABOUT_SENDERS)
-        return not asks_who and all(one.matched for one in self.existing)
+        return not asks_who and all(existing.matched for existing in self.existing)
 
     @property
     def only_reports(self) -> bool:
@@ -348,14 +350,14 @@ class PlannedPolicy:
     @property
     def course(self) -> Course:
         """Return how it moves."""
-        staying = [one for one in self.outcomes if one.translation.reason]
+        staying = [outcome for outcome in self.outcomes if outcome.translation.reason]
         if len(staying) == len(self.outcomes):
             return Course.STAY
-        if any(one.disagreements for one in self.existing):
+        if any(existing.disagreements for existing in self.existing):
             return Course.LOOK
         if staying:
             return Course.DIVIDE
-        kinds = {one["kind"] for each in self.outcomes for one in each.translation.policies}
+        kinds = {policy["kind"] for each in self.outcomes for policy in each.translation.policies}
         if MUTATING_POLICY_KIND in kinds:
             return Course.TOGETHER
         if self.refused:
@@ -377,11 +379,11 @@ class MigrationPlan:
     @property
     def outcomes(self) -> list[RuleOutcome]:
         """Return the outcomes of all rules, in the order of the plan."""
-        return [one for policy in self.policies for one in policy.outcomes]
+        return [outcome for policy in self.policies for outcome in policy.outcomes]
 
     def taking(self, course: Course) -> list[PlannedPolicy]:
         """Return the policies that move in one way."""
-        return [one for one in self.policies if one.course is course]
+        return [policy for policy in self.policies if policy.course is course]
 
 
 def plan_of_dumps(inputs: Inputs, step: Step, *, allows_existing: bool = False) -> MigrationPlan:
@@ -415,27 +417,32 @@ class _Given:
     def read(self, found: Iterable[Document | Problem], catalog: Catalog) -> None:
         """Take in all that is of interest among the objects of a source, and translate it."""
         self._migration.translate(self._policies(found), catalog)
-        met = {id(one.document): one.document for one in self._migration.outcomes}
-        met |= {id(one.home): one.home for one in self._migration.outcomes if one.home is not None}
+        met = {id(outcome.document): outcome.document for outcome in self._migration.outcomes}
+        met |= {
+            id(outcome.home): outcome.home
+            for outcome in self._migration.outcomes
+            if outcome.home is not None
+        }
         self._kinds.update(
-            (ENGINES[group], kind) for group, kind in (one.group_kind for one in met.values())
+            (ENGINES[group], kind)
+            for group, kind in (document.group_kind for document in met.values())
         )
 
     def _policies(self, found: Iterable[Document | Problem]) -> Iterator[Document]:
-        for one in found:
-            if isinstance(one, Problem):
-                self._migration.problems.append(one)
-            elif one.group_kind[0] in REPORT_GROUPS:
-                self._reports.note(one.value)
+        for item in found:
+            if isinstance(item, Problem):
+                self._migration.problems.append(item)
+            elif item.group_kind[0] in REPORT_GROUPS:
+                self._reports.note(item.value)
             else:
-                yield one
+                yield item
 
     def planned(self, step: Step, audited: Callable[[Audit], AuditReport]) -> MigrationPlan:
         """Return the plan; `audited` is told by whom what exists is to be judged."""
         outcomes = self._migration.outcomes
-        judges = [_Judge(one, self._verdicts(one)) for one in outcomes]
+        judges = [_Judge(outcome, self._verdicts(outcome)) for outcome in outcomes]
         report = audited(_audit(outcomes, step, _told(judges)))
-        matched = {one.name: one.tally.matched for one in report.policies}
+        matched = {policy.name: policy.tally.matched for policy in report.policies}
         policies: dict[int, PlannedPolicy] = {}
         for outcome, judge in zip(outcomes, judges, strict=True):
             if outcome.is_heeded_exception:
@@ -447,7 +454,8 @@ class _Given:
             planned.existing.append(judge.existing(matched))
         order = list(Course)
         ordered = sorted(
-            policies.values(), key=lambda one: (order.index(one.course), one.refused, one.name)
+            policies.values(),
+            key=lambda policy: (order.index(policy.course), policy.refused, policy.name),
         )
         _note_same(ordered)
         problems = [*self._migration.problems, *report.problems]
@@ -487,7 +495,7 @@ class _Judge:
 
     def existing(self, matched: dict[str, int]) -> Existing:
         """Return what came of all objects."""
-        names = (one["metadata"]["name"] for one in self.outcome.translation.policies)
+        names = (policy["metadata"]["name"] for policy in self.outcome.translation.policies)
         self._found.matched = sum(matched.get(name, 0) for name in names)
         if self._old is not None and not self.outcome.translation.reason:
             self._found.compared = self._old.count
@@ -515,9 +523,9 @@ def _told(judges: Iterable[_Judge]) -> Callable[[Violation], None]:
 def _audit(outcomes: Iterable[RuleOutcome], step: Step, emit: Callable[[Violation], None]) -> Audit:
     """Return the audit by what validates; the server's own plugins are not asked."""
     documents = [
-        one
-        for one in judged_documents(outcomes)
-        if one.value["kind"] not in (MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
+        judged_document
+        for judged_document in judged_documents(outcomes)
+        if judged_document.value["kind"] not in (MUTATING_POLICY_KIND, MUTATING_BINDING_KIND)
     ]
     manifests = described(documents)
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -531,25 +539,25 @@ def _audit(outcomes: Iterable[RuleOutcome], step: Step, emit: Callable[[Violatio
 def _note_same(policies: Iterable[PlannedPolicy]) -> None:
     """Note which policies demand what one before them demands: one of both is enough."""
     first: dict[str, str] = {}
-    for one in policies:
+    for policy in policies:
         documents = [
             document
-            for outcome in one.outcomes
+            for outcome in policy.outcomes
             for document in outcome.translation.documents
             if not outcome.translation.reason
         ]
         demanded = repr([_meaning(document) for document in documents])
         if documents and len(documents) > 1:
-            one.same_as = first.setdefault(demanded, one.name)
-            if one.same_as == one.name:
-                one.same_as = ""
+            policy.same_as = first.setdefault(demanded, policy.name)
+            if policy.same_as == policy.name:
+                policy.same_as = ""
 
 
 def _meaning(document: JsonObject) -> object:
     """Return what a document says, without names and messages."""
     spec = document.get("spec") or {}
-    left = {name: one for name, one in spec.items() if name not in _SAID_OF_NAMES}
-    left["validations"] = [one["expression"] for one in spec.get("validations") or ()]
+    left = {name: member for name, member in spec.items() if name not in _SAID_OF_NAMES}
+    left["validations"] = [validation["expression"] for validation in spec.get("validations") or ()]
     return document["kind"], left
 
 

@@ -112,8 +112,8 @@ class RuleOutcome:
     @property
     def policy_names(self) -> list[str]:
         """The names of its policies, as they are written."""
-        names = [str(one["metadata"]["name"]) for one in self.translation.policies]
-        return [self.written.get(one, one) for one in names]
+        names = [str(policy["metadata"]["name"]) for policy in self.translation.policies]
+        return [self.written.get(name, name) for name in names]
 
     @property
     def position(self) -> str:
@@ -150,18 +150,18 @@ class RuleOutcome:
         the first one."""
         own = " in its own CEL" if self.is_taken_over else ""
         by_code: dict[str, list[Finding]] = {}
-        for one in self.findings:
-            by_code.setdefault(one.code, []).append(one)
+        for finding in self.findings:
+            by_code.setdefault(finding.code, []).append(finding)
         said = [
             f"`celadon lint` finds {code}{own}: {first.message}"
-            + (f", and {len(others)} more" if others else "")
-            for code, (first, *others) in by_code.items()
+            + (f", and {len(findings)} more" if findings else "")
+            for code, (first, *findings) in by_code.items()
         ]
         return [*self.translation.notes, *said]
 
     def to_json(self) -> JsonObject:
         """The outcome as a report has it."""
-        made: JsonDict = {
+        result: JsonDict = {
             "position": self.position,
             "policy": self.translation.origin.policy,
             "rule": self.translation.origin.rule,
@@ -171,22 +171,22 @@ class RuleOutcome:
             "cases": self.cases,
         }
         if self.translation.exceptions:
-            made["exceptions"] = list(self.translation.exceptions)
+            result["exceptions"] = list(self.translation.exceptions)
         if self.notes:
-            made["notes"] = self.notes
+            result["notes"] = self.notes
         if self.translation.reason:
-            made |= {"reason": self.translation.reason, "instead": self.translation.instead}
+            result |= {"reason": self.translation.reason, "instead": self.translation.instead}
         if self.differences:
-            made["differences"] = [
+            result["differences"] = [
                 {
-                    "object": one.name,
-                    "expected": one.expected,
-                    "found": one.found,
-                    "message": one.message,
+                    "object": difference.name,
+                    "expected": difference.expected,
+                    "found": difference.found,
+                    "message": difference.message,
                 }
-                for one in self.differences
+                for difference in self.differences
             ]
-        return made
+        return result
 
 
 @dataclass
@@ -269,32 +269,38 @@ class Migration:
         for outcome in constraints:
             self._names.update(map(_kind_and_name, outcome.translation.policies))
         constraints += self._translated_mutators(of_gatekeeper, catalog)
-        exceptions = [one for one in policies if is_exception(one.value)]
-        fitting = [one for one in exceptions if self._fits(one, shape_of(one.value))]
-        read = [PolicyException(one.value) for one in fitting]
+        exceptions = [policy for policy in policies if is_exception(policy.value)]
+        fitting = [
+            exception
+            for exception in exceptions
+            if self._fits(exception, shape_of(exception.value))
+        ]
+        read = [PolicyException(document.value) for document in fitting]
         for document in policies:
             if not is_exception(document.value):
                 self._translate(document, catalog, read)
-        said = [one.translation for one in self.outcomes]
+        translations = [outcome.translation for outcome in self.outcomes]
         self.outcomes += constraints
         for document, exception in zip(fitting, read, strict=True):
-            self.outcomes.append(RuleOutcome(document, outcome_of(exception, said)))
-        for own, written in merged_outcomes(self.outcomes):
-            for one in own:
-                one.written = written.names
+            self.outcomes.append(RuleOutcome(document, outcome_of(exception, translations)))
+        for merged_outcome, written in merged_outcomes(self.outcomes):
+            for item in merged_outcome:
+                item.written = written.names
         return catalog
 
     def lint(self) -> None:
         """Lint what rules have become, so that they tell what is to be repaired in it."""
-        owners = [(one, own) for own in self.outcomes for one in own.translation.documents]
-        documents = [*(one for one, _ in owners), *self.existing]
-        found: dict[int, list[Finding]] = {}
+        owners = [
+            (document, item) for item in self.outcomes for document in item.translation.documents
+        ]
+        documents = [*(owner for owner, _ in owners), *self.existing]
+        result: dict[int, list[Finding]] = {}
         for finding in lint(documents, Settings(current_release())):
             if finding.severity is not Severity.INFO and finding.spot.document < len(owners):
                 owner = owners[finding.spot.document][1]
-                found.setdefault(id(owner), []).append(finding)
-        for one in self.outcomes:
-            one.findings = found.get(id(one), ())
+                result.setdefault(id(owner), []).append(finding)
+        for outcome in self.outcomes:
+            outcome.findings = result.get(id(outcome), ())
 
     def _documents(self, paths: Sequence[str]) -> Iterator[Document]:
         for file in expand_paths(paths):
@@ -335,7 +341,7 @@ class Migration:
         namespaces may have one name."""
         names: dict[str, str] = {}
         for kind, name in map(_kind_and_name, translation.policies):
-            free = (one for one in _numbered(name) if (kind, one) not in self._names)
+            free = (text for text in _numbered(name) if (kind, text) not in self._names)
             names[name] = next(free)
             self._names.add((kind, names[name]))
         return renamed(translation, names)
@@ -346,9 +352,13 @@ class Migration:
         """Put the constraints that Azure makes of definitions among Gatekeeper's documents, with
         the templates that stand in them; yield what is left out."""
         policies = AzurePolicies()
-        fitting = [one for one in documents if self._fits(one, AzurePolicies.shape(one.value))]
-        for one in fitting:
-            policies.add(one.value)
+        fitting = [
+            document
+            for document in documents
+            if self._fits(document, AzurePolicies.shape(document.value))
+        ]
+        for item in fitting:
+            policies.add(item.value)
         for document in fitting:
             template: Document | None = None
             for use in policies.uses(document.value):
@@ -359,53 +369,57 @@ class Migration:
                     if template is None:
                         yield RuleOutcome(document, use.left_out())
                         break
-                    made = use.constraint(_kind_of(template))
+                    constraint = use.constraint(_kind_of(template))
                 except NotTranslated as error:
                     yield RuleOutcome(document, use.left_out(error))
                 else:
-                    of_gatekeeper.append(Document(document.chunk, document.path, made))
-                    if not any(one is template for one in of_gatekeeper):
+                    of_gatekeeper.append(Document(document.chunk, document.path, constraint))
+                    if not any(document is template for document in of_gatekeeper):
                         of_gatekeeper.append(template)
 
     def _translated_constraints(
         self, documents: Sequence[Document], catalog: Catalog
     ) -> Iterator[RuleOutcome]:
         """Translate what is Gatekeeper's: each constraint with the nearest template of its kind."""
-        fitting = [one for one in documents if self._fits(one, gatekeeper_shape(one.value))]
-        templates = [one for one in fitting if is_template(one.value)]
+        fitting = [
+            document
+            for document in documents
+            if self._fits(document, gatekeeper_shape(document.value))
+        ]
+        templates = [document for document in fitting if is_template(document.value)]
         constraints: dict[int, list[Document]] = {}
         alone: list[Document] = []
-        for one in fitting:
-            if is_constraint(one.value):
-                template = _nearest(one, templates)
+        for item in fitting:
+            if is_constraint(item.value):
+                template = _nearest(item, templates)
                 if template is None:
-                    alone.append(one)
+                    alone.append(item)
                 else:
-                    constraints.setdefault(id(template), []).append(one)
-            elif not is_template(one.value):
-                alone.append(one)
-        exempt = exempt_namespaces([one.value for one in fitting])
+                    constraints.setdefault(id(template), []).append(item)
+            elif not is_template(item.value):
+                alone.append(item)
+        exempt = exempt_namespaces([document.value for document in fitting])
         for template in templates:
-            own = constraints.get(id(template), [])
-            found = translate_constraints(
-                template.value, [one.value for one in own], catalog, exempt
+            constraint = constraints.get(id(template), [])
+            translations = translate_constraints(
+                template.value, [document.value for document in constraint], catalog, exempt
             )
-            for document, translation in zip(own or [template], found, strict=True):
+            for document, translation in zip(constraint or [template], translations, strict=True):
                 yield RuleOutcome(document, translation, template)
-        for one in alone:
-            yield from (RuleOutcome(one, lost) for lost in left_behind(one.value))
+        for item in alone:
+            yield from (RuleOutcome(item, lost) for lost in left_behind(item.value))
 
     def _translated_mutators(
         self, documents: Sequence[Document], catalog: Catalog
     ) -> Iterator[RuleOutcome]:
         """Translate those of Gatekeeper's documents that change objects; all were looked at."""
         fitting = [
-            one for one in documents if misfit(one.value, gatekeeper_shape(one.value)) is None
+            item for item in documents if misfit(item.value, gatekeeper_shape(item.value)) is None
         ]
-        found = translate_mutators([one.value for one in fitting], catalog)
-        for one, translation in zip(fitting, found, strict=True):
+        translations = translate_mutators([item.value for item in fitting], catalog)
+        for document, translation in zip(fitting, translations, strict=True):
             if translation is not None:
-                yield RuleOutcome(one, self._with_own_names(translation))
+                yield RuleOutcome(document, self._with_own_names(translation))
 
     # Tests.
 
@@ -425,9 +439,9 @@ class Migration:
             os.path.normpath(os.path.join(folder, name)) for name in suite.get("policies") or ()
         }
         outcomes = {
-            (one.translation.origin.policy, one.translation.origin.rule): one
-            for one in self.outcomes
-            if os.path.normpath(one.document.file) in named
+            (outcome.translation.origin.policy, outcome.translation.origin.rule): outcome
+            for outcome in self.outcomes
+            if os.path.normpath(outcome.document.file) in named
         }
         patched = {name: self._objects(folder, [name]) for name in patched_files(suite)}
         for case in read_suite(suite, resources, values, user, patched):
@@ -446,18 +460,18 @@ class Migration:
             if one.document is outcome.document and one.translation.origin.does == "mutate"
             for policy in one.translation.policies
         ]
-        found, message = judged_by(case, outcome.translation.policies, catalog, together)
-        if found != case.expected:
-            outcome.differences.append(Difference(case.object, case.expected, found, message))
+        result, message = judged_by(case, outcome.translation.policies, catalog, together)
+        if result != case.expected:
+            outcome.differences.append(Difference(case.object, case.expected, result, message))
 
     def _run_gator(self, suite: Document, catalog: Catalog) -> None:
         if not self._fits(suite, GATOR_SHAPE):
             return
         folder = os.path.dirname(suite.file)
         outcomes = {
-            (os.path.normpath(one.home.file), os.path.normpath(one.document.file)): one
-            for one in self.outcomes
-            if one.home is not None
+            (os.path.normpath(outcome.home.file), os.path.normpath(outcome.document.file)): outcome
+            for outcome in self.outcomes
+            if outcome.home is not None
         }
         for test in suite.value["tests"]:
             named = (os.path.join(folder, test[name]) for name in ("template", "constraint"))
@@ -478,9 +492,9 @@ class Migration:
         inventory = tuple(self._objects(folder, case.get("inventory") or ()))
         assertions = tuple(case.get("assertions") or ())
         read = GatorCase(str(case.get("name", "")), objects[0], inventory, assertions)
-        expected, found, message = disagreement(read, outcome.translation.documents, catalog)
+        expected, result, message = disagreement(read, outcome.translation.documents, catalog)
         if expected:
-            outcome.differences.append(Difference(objects[0], expected, found, message))
+            outcome.differences.append(Difference(objects[0], expected, result, message))
 
     def _objects(self, folder: str, names: Sequence[str]) -> list[JsonObject]:
         """Return the objects in files that a test names."""
@@ -511,11 +525,11 @@ class Migration:
     @property
     def judged(self) -> int:
         """Return how many cases there are of rules that were translated."""
-        return sum(one.cases for one in self.outcomes if not one.translation.reason)
+        return sum(outcome.cases for outcome in self.outcomes if not outcome.translation.reason)
 
     def count(self, state: str) -> int:
         """Return how many rules are in a state."""
-        return sum(one.state == state for one in self.outcomes)
+        return sum(outcome.state == state for outcome in self.outcomes)
 
 
 def _kind_and_name(document: JsonObject) -> tuple[str, str]:
@@ -537,11 +551,13 @@ def _azure_template(
     names; None if it is not there."""
     if embedded is not None:
         text = Text(document.file, embedded.decode(errors="replace"))
-        read = (one for one in DocumentReader().read(text) if isinstance(one, Document))
-        found = next((one.value for one in read if is_template(one.value)), None)
-        return None if found is None else Document(document.chunk, document.path, found)
-    templates = (one for one in of_gatekeeper if is_template(one.value))
-    return next((one for one in templates if is_named(one.file, _kind_of(one))), None)
+        read = (item for item in DocumentReader().read(text) if isinstance(item, Document))
+        result = next((document.value for document in read if is_template(document.value)), None)
+        return None if result is None else Document(document.chunk, document.path, result)
+    templates = (document for document in of_gatekeeper if is_template(document.value))
+    return next(
+        (template for template in templates if is_named(template.file, _kind_of(template))), None
+    )
 
 
 def _numbered(name: str) -> Iterator[str]:
@@ -558,26 +574,32 @@ def _with_patches(policy: JsonObject) -> JsonObject:
     """Return a policy whose JSON patches, which are texts, are read."""
     if "patchesJson6902" not in str(policy.get("spec")):
         return policy
-    made = json.loads(json.dumps(policy))
-    for rule in made["spec"].get("rules") or ():
+    loads = json.loads(json.dumps(policy))
+    for rule in loads["spec"].get("rules") or ():
         mutate = rule.get("mutate") or {}
-        for one in (mutate, *(mutate.get("foreach") or ())):
-            text = one.get("patchesJson6902")
+        for item in (mutate, *(mutate.get("foreach") or ())):
+            text = item.get("patchesJson6902")
             if isinstance(text, str):
                 with contextlib.suppress(yaml.YAMLError):
-                    one["patchesJson6902"] = yaml.safe_load(text)
-    return dict(made)
+                    item["patchesJson6902"] = yaml.safe_load(text)
+    return dict(loads)
 
 
 def _nearest(constraint: Document, templates: Sequence[Document]) -> Document | None:
     """Return the template of a constraint's kind that lies nearest to it, where there are several:
     folders may have versions of it."""
     kind = constraint.value["kind"]
-    own = [one for one in templates if one.value["spec"]["crd"]["spec"]["names"]["kind"] == kind]
-    here = os.path.abspath(constraint.file)
+    documents = [
+        template
+        for template in templates
+        if template.value["spec"]["crd"]["spec"]["names"]["kind"] == kind
+    ]
+    abspath = os.path.abspath(constraint.file)
     return max(
-        own,
-        key=lambda one: len(os.path.commonpath([here, os.path.dirname(os.path.abspath(one.file))])),
+        documents,
+        key=lambda document: len(
+            os.path.commonpath([abspath, os.path.dirname(os.path.abspath(document.file))])
+        ),
         default=None,
     )
 
@@ -608,7 +630,9 @@ def _suites(paths: Sequence[str]) -> Iterator[str]:
             yield path
         for parent, folders, files in os.walk(path):
             folders.sort()
-            yield from (os.path.join(parent, one) for one in sorted(files) if one in _SUITE_NAMES)
+            yield from (
+                os.path.join(parent, file) for file in sorted(files) if file in _SUITE_NAMES
+            )
 
 
 # --- Files -------------------------------------------------------------------
@@ -627,15 +651,18 @@ def migrated_files(
     """The files to write: a name and a content for each policy that has a rule translated.
     With `warns`, bindings warn and audit, whatever the policies say."""
     for file, documents in _by_policy(outcomes):
-        yield file, _laid_out(file, [_warning(one) if warns else one for one in documents])
+        yield (
+            file,
+            _laid_out(file, [_warning(document) if warns else document for document in documents]),
+        )
 
 
 def judged_documents(outcomes: Iterable[RuleOutcome]) -> Iterator[Document]:
     """The same with each rule as a policy of its own, so that it can be judged alone: what is
     written joins rules under a name of their own."""
-    for own, _ in merged_outcomes(outcomes):
-        for one in _documents(own):
-            yield Document.of_value(json.loads(json.dumps(one)))
+    for merged_outcome, _ in merged_outcomes(outcomes):
+        for document in _documents(merged_outcome):
+            yield Document.of_value(json.loads(json.dumps(document)))
 
 
 DEFINITIONS: Final = "1-definitions"
@@ -651,8 +678,8 @@ def staged_files(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, str]]:
     policies say. What only reports in its engine has none of the last."""
     for file, documents in _by_policy(outcomes):
         stages: dict[str, list[JsonObject]] = {}
-        for one in documents:
-            for stage, staged in _stages(one):
+        for document in documents:
+            for stage, staged in _stages(document):
                 stages.setdefault(stage, []).append(staged)
         for stage, staged_documents in sorted(stages.items()):
             yield f"{stage}/{file}", _laid_out(file, staged_documents)
@@ -675,9 +702,9 @@ def _stages(document: JsonObject) -> Iterator[tuple[str, JsonObject]]:
 def _by_policy(outcomes: Iterable[RuleOutcome]) -> Iterator[tuple[str, list[JsonObject]]]:
     """The name of a file for each policy, and its documents."""
     names: dict[str, int] = {}
-    for own, written in merged_outcomes(outcomes):
+    for merged_outcome, written in merged_outcomes(outcomes):
         if written.documents:
-            name = own[0].translation.origin.policy
+            name = merged_outcome[0].translation.origin.policy
             count = names[name] = names.get(name, 0) + 1
             file = f"{name}.yaml" if count == 1 else f"{name}-{count}.yaml"
             yield file, list(written.documents)
@@ -691,23 +718,25 @@ def merged_outcomes(
     for outcome in outcomes:
         by_policy.setdefault(id(outcome.home or outcome.document), []).append(outcome)
     taken = {
-        one["metadata"]["name"]
-        for own in by_policy.values()
-        for outcome in own
-        for one in outcome.translation.policies
+        policy["metadata"]["name"]
+        for outcomes in by_policy.values()
+        for outcome in outcomes
+        for policy in outcome.translation.policies
     }
-    for own in by_policy.values():
-        written = merged(own[0].translation.origin.policy, _documents(own), taken)
+    for value in by_policy.values():
+        written = merged(value[0].translation.origin.policy, _documents(value), taken)
         taken.update(written.names.values())
-        yield own, written
+        yield value, written
 
 
 def _documents(outcomes: Iterable[RuleOutcome]) -> list[JsonObject]:
     """The documents that rules have become, those that several need once."""
-    found = {
-        _kind_and_name(one): one for outcome in outcomes for one in outcome.translation.documents
+    result = {
+        _kind_and_name(document): document
+        for outcome in outcomes
+        for document in outcome.translation.documents
     }
-    return [*found.values()]
+    return [*result.values()]
 
 
 def _warning(document: JsonObject) -> JsonObject:
@@ -719,20 +748,20 @@ def _warning(document: JsonObject) -> JsonObject:
 
 def _laid_out(file: str, documents: Sequence[JsonObject]) -> str:
     """The documents as a file, expressions laid out as `celadon fmt` has them."""
-    written = Text(file, "---\n".join(_written(one) for one in documents))
+    written = Text(file, "---\n".join(_written(document) for document in documents))
     return text_layout(written, _LINE_WIDTH).content()
 
 
 def _written(document: JsonObject) -> str:
     group_kind = (ADMISSION_REGISTRATION, document["kind"])
-    made = json.loads(json.dumps(document))  # a copy in which nothing is there twice
+    loads = json.loads(json.dumps(document))  # a copy in which nothing is there twice
     for path, expression in expression_fields(group_kind, document):
-        place: Any = made
+        place: Any = loads
         for step in path[:-1]:
             place = place[step]
         place[path[-1]] = laid_out(expression, _LINE_WIDTH - _INDENT) or expression
     text: str = yaml.dump(
-        made, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LINE_WIDTH
+        loads, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=_LINE_WIDTH
     )
     return text
 

@@ -101,16 +101,16 @@ def compare_recorded(
             existing += answers.existing
             asked += answers.found
     judge = _Judge(migration.outcomes, existing, counts)
-    found: list[Iterable[Recorded | Problem]] = [asked]
+    result: list[Iterable[Recorded | Problem]] = [asked]
     for source, path in sources:
         if source == "audit-log":
-            found.append(_of_logs(path, judge, counts))
+            result.append(_of_logs(path, judge, counts))
         elif source == "webhook":
-            found.append(_of_reviews(path, counts))
-    for one in itertools.chain.from_iterable(found):
-        if isinstance(one, Problem):
-            migration.problems.append(one)
-        elif judge.compare(one):
+            result.append(_of_reviews(path, counts))
+    for item in itertools.chain.from_iterable(result):
+        if isinstance(item, Problem):
+            migration.problems.append(item)
+        elif judge.compare(item):
             counts.compared += 1
         else:
             counts.left["no translated rule can be compared with it"] += 1
@@ -148,10 +148,10 @@ def refusing_rules(message: str) -> frozenset[RuleName]:
 def _of_blocks(written: str) -> Iterator[RuleName]:
     """Yield the rules of Kyverno's list: rules below policies, each with what it says."""
     try:
-        found = yaml.safe_load(written)
+        safe_load = yaml.safe_load(written)
     except yaml.YAMLError:
         return
-    for policy, rules in mapping(found).items():
+    for policy, rules in mapping(safe_load).items():
         for rule in mapping(rules):
             # The rules that Kyverno makes for controllers of Pods are forms of one rule of the
             # file.
@@ -168,26 +168,26 @@ def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[Rec
         if isinstance(read, Problem):
             yield read
             continue
-        one = None if read.event is None else logged(read.event)
+        none = None if read.event is None else logged(read.event)
         # An audit log tells of a request at several stages; only the last one has the answer.
-        if one is None or one.event.get("stage") not in (None, "ResponseComplete"):
+        if none is None or none.event.get("stage") not in (None, "ResponseComplete"):
             continue
         refusing: frozenset[RuleName] | None = None
-        if one.code >= _REFUSED:
-            message = text(mapping(one.event.get("responseStatus")).get("message"))
+        if none.code >= _REFUSED:
+            message = text(mapping(none.event.get("responseStatus")).get("message"))
             # A refusal that names no rule came from elsewhere (RBAC, validation, another webhook):
             # it says nothing of what the old engine thinks.
             refusing = refusing_rules(webhook_text(message))
             if not refusing:
                 counts.left["refused by others"] += 1
                 continue
-        kind = kind_of(one, judge.world.catalog)
-        request = Undecidable.KIND if kind is None else request_of_event(one, kind, judge.prepare)
+        kind = kind_of(none, judge.world.catalog)
+        request = Undecidable.KIND if kind is None else request_of_event(none, kind, judge.prepare)
         if isinstance(request, Undecidable):
             counts.left[request.value] += 1
         else:
             # No log and no review says which roles the user had.
-            missing = (*one.missing, Missing.ROLES)
+            missing = (*none.missing, Missing.ROLES)
             yield Recorded(f"{read.file}:{read.line}", request, missing, refusing)
 
 
@@ -230,7 +230,7 @@ def _of_reviews(path: str, counts: RecordedRequests) -> Iterator[Recorded | Prob
 
 def _request(asked: JsonObject) -> Request | None:
     """Return the request of a review."""
-    operation = {one.value: one for one in Operation}.get(asked["operation"])
+    operation = {operation.value: operation for operation in Operation}.get(asked["operation"])
     if operation is None:
         return None
     kind, resource, user = asked["kind"], asked["resource"], asked.get("userInfo") or {}
@@ -250,7 +250,7 @@ def _request(asked: JsonObject) -> Request | None:
             user.get("username") or "",
             tuple(user.get("groups") or ()),
             user.get("uid") or "",
-            {key: tuple(one or ()) for key, one in (user.get("extra") or {}).items()},
+            {key: tuple(member or ()) for key, member in (user.get("extra") or {}).items()},
         ),
         dry_run=dry_run,
         options=default_options(operation, dry_run=dry_run),
@@ -269,43 +269,49 @@ class _Judge:
         existing: Sequence[JsonObject],
         counts: RecordedRequests,
     ) -> None:
-        documents = [one for outcome in outcomes for one in outcome.translation.documents]
+        documents = [document for outcome in outcomes for document in outcome.translation.documents]
         # Params and their definitions: the translation brings them along.
-        beside = [one for one in documents if one["kind"] not in (POLICY_KIND, BINDING_KIND)]
+        beside = [
+            document
+            for document in documents
+            if document["kind"] not in (POLICY_KIND, BINDING_KIND)
+        ]
         self.world = ObjectWorld([*existing, *beside], implicit_namespaces=True)
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.prepare: Prepare = preparation((), ADMIN, now, current_release())
         self._engine = Engine(
-            [decode_policy(one).value for one in _unique(documents, POLICY_KIND)],
-            [decode_binding(one).value for one in _unique(documents, BINDING_KIND)],
+            [decode_policy(element).value for element in _unique(documents, POLICY_KIND)],
+            [decode_binding(element).value for element in _unique(documents, BINDING_KIND)],
         )
         there = {
-            Parameter(metadata.gvk(one), metadata.namespace(one), metadata.name(one))
-            for one in (*existing, *beside)
+            Parameter(metadata.gvk(element), metadata.namespace(element), metadata.name(element))
+            for element in (*existing, *beside)
         }
         self._rules: list[_JudgedRule] = []
-        for one in outcomes:
-            bindings = _bindings(one)
-            lacking = params_of([one]) - there
+        for item in outcomes:
+            bindings = _bindings(item)
+            lacking = params_of([item]) - there
             counts.without_params += [
-                f"{one.position}: {kind.kind} {namespace + '/' if namespace else ''}{name}"
+                f"{item.position}: {kind.kind} {namespace + '/' if namespace else ''}{name}"
                 for kind, namespace, name in sorted(lacking)
             ]
             if bindings and not lacking:
-                self._rules.append(_JudgedRule(one, bindings))
+                self._rules.append(_JudgedRule(item, bindings))
 
     def compare(self, recorded: Recorded) -> bool:
         """Note what is said otherwise; return whether anything could be compared."""
         verdict = judged_partly(self._engine, recorded.request, self.world, recorded.missing)
         denials: dict[RuleName, str] = {
-            (one.policy, one.binding): one.message
-            for one in verdict.decisions
-            if one.action is Action.DENY
+            (decision.policy, decision.binding): decision.message
+            for decision in verdict.decisions
+            if decision.action is Action.DENY
         }
         compared = False
         for rule in self._rules:
             theirs = rule.verdict(recorded.refusing)
-            message = next((denials[one] for one in rule.bindings if one in denials), None)
+            message = next(
+                (denials[binding] for binding in rule.bindings if binding in denials), None
+            )
             names = {policy for policy, _ in rule.bindings}
             if theirs is None or (message is None and names & set(verdict.undecided)):
                 continue
@@ -319,34 +325,46 @@ class _Judge:
 
 def _unique(documents: Iterable[JsonObject], kind: str) -> list[JsonObject]:
     """Return the documents of a kind, each once: constraints share the policy of their template."""
-    return list({one["metadata"]["name"]: one for one in documents if one["kind"] == kind}.values())
+    return list(
+        {
+            document["metadata"]["name"]: document
+            for document in documents
+            if document["kind"] == kind
+        }.values()
+    )
 
 
 def params_of(outcomes: Iterable[RuleOutcome]) -> set[Parameter]:
     """Return the objects that bindings name as params."""
-    found: set[Parameter] = set()
+    result: set[Parameter] = set()
     for outcome in outcomes:
         documents = outcome.translation.documents
         kinds = {
-            one["metadata"]["name"]: one["spec"].get("paramKind")
-            for one in documents
-            if one["kind"] == POLICY_KIND
+            item["metadata"]["name"]: item["spec"].get("paramKind")
+            for item in documents
+            if item["kind"] == POLICY_KIND
         }
-        for one in documents:
-            kind = kinds.get(one["spec"]["policyName"]) if one["kind"] == BINDING_KIND else None
-            reference = one["spec"].get("paramRef") if kind else None
+        for document in documents:
+            kind = (
+                kinds.get(document["spec"]["policyName"])
+                if document["kind"] == BINDING_KIND
+                else None
+            )
+            reference = document["spec"].get("paramRef") if kind else None
             if reference and reference.get("name"):
                 inside = reference.get("namespace") or ""
-                found.add(Parameter(metadata.gvk(kind), inside, reference["name"]))
-    return found
+                result.add(Parameter(metadata.gvk(kind), inside, reference["name"]))
+    return result
 
 
 def _bindings(outcome: RuleOutcome) -> Mapping[RuleName, Any]:
     """Return the bindings of a rule, by policy and name, each with its actions."""
     return {
-        (one["spec"]["policyName"], one["metadata"]["name"]): one["spec"]["validationActions"]
-        for one in outcome.translation.documents
-        if one["kind"] == BINDING_KIND
+        (document["spec"]["policyName"], document["metadata"]["name"]): document["spec"][
+            "validationActions"
+        ]
+        for document in outcome.translation.documents
+        if document["kind"] == BINDING_KIND
     }
 
 

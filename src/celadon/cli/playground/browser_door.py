@@ -29,45 +29,45 @@ from celadon.records import dataclass
 _DESK: Final = Desk()
 
 
-def answer(question: str, given: str) -> str:
+def answer(question: str, text: str) -> str:
     """`question` is one of `state` (whether it is one), `verdict`, `details`, `files`, `import` and
     `complete`."""
     try:
-        found = _QUESTIONS[question](json.loads(given))
+        result = _QUESTIONS[question](json.loads(text))
     except panes.StateError as error:
-        found = {"error": str(error)}
+        result = {"error": str(error)}
     except Exception as error:  # noqa: BLE001 - the page goes on
-        found = {"error": f"internal error: {summary(error)}"}
-    return json.dumps(found, ensure_ascii=False)
+        result = {"error": f"internal error: {summary(error)}"}
+    return json.dumps(result, ensure_ascii=False)
 
 
-def _files(given: Json) -> dict[str, object]:
+def _files(value: Json) -> dict[str, object]:
     # late: on demand
     from celadon.cli.playground.judging import exported_files
 
-    return {"files": exported_files(panes.state_of(given))}
+    return {"files": exported_files(panes.state_of(value))}
 
 
-def _imported(given: Any) -> dict[str, object]:  # noqa: ANN401 - JSON
+def _imported(value: Any) -> dict[str, object]:  # noqa: ANN401 - JSON
     # late: on demand
     from celadon.cli.playground.judging import imported
 
-    return dict(imported(given))
+    return dict(imported(value))
 
 
-def _completions(given: Any) -> JsonObject:  # noqa: ANN401 - JSON
+def _completions(value: Any) -> JsonObject:  # noqa: ANN401 - JSON
     """In an expression, if there is one at the place; else the fields of an object."""
 
-    state, pane = panes.state_of(given["state"]), panes.Pane(given["pane"])
-    found = expression_completions(state, pane, int(given["line"]), int(given["character"]))
-    if found is not None:
-        return found
-    place = str(given["apiVersion"]), str(given["kind"]), list(map(str, given["path"]))
+    state, pane = panes.state_of(value["state"]), panes.Pane(value["pane"])
+    result = expression_completions(state, pane, int(value["line"]), int(value["character"]))
+    if result is not None:
+        return result
+    place = str(value["apiVersion"]), str(value["kind"]), list(map(str, value["path"]))
     return {"fields": completions(state, *place)}
 
 
 def _asked(ask: Callable[[panes.State], JsonDict]) -> Callable[[Any], dict[str, Json]]:
-    return lambda given: ask(panes.state_of(given))
+    return lambda value: ask(panes.state_of(value))
 
 
 _QUESTIONS: Final[dict[str, Callable[[Json], JsonObject]]] = {
@@ -116,16 +116,21 @@ def expression_completions(
     spot = (
         _bare(state, position) if pane is panes.Pane.EXPRESSION else _in_yaml(state, pane, position)
     )
-    found = None if spot is None else editor_completions(spot.text, spot.offset, spot.scopes)
+    offers = None if spot is None else editor_completions(spot.text, spot.offset, spot.scopes)
     if spot is None:
         return None
-    if found is None:
+    if offers is None:
         return {"typed": 0, "completions": []}
     return {
-        "typed": spot.offset - found.start,
+        "typed": spot.offset - offers.start,
         "completions": [
-            {"label": one.label, "type": _SORTS[one.sort], "detail": one.detail, "info": one.doc}
-            for one in found.offers
+            {
+                "label": offer.label,
+                "type": _SORTS[offer.sort],
+                "detail": offer.detail,
+                "info": offer.doc,
+            }
+            for offer in offers.offers
         ],
     }
 
@@ -143,7 +148,7 @@ def _in_yaml(state: panes.State, pane: panes.Pane, position: Position) -> _Spot 
     if spot is None:
         return None
     around = panes.PaneReader().documents(state, (panes.Pane.POLICY, panes.Pane.CLUSTER))
-    definitions = [one.value for one in around if one.is_definition]
+    definitions = [document.value for document in around if document.is_definition]
     scopes = TypedScopes(definitions, Settings(state.release))
     return _Spot(spot.text, spot.offset, scopes.at(spot.document.value, spot.path))
 
@@ -166,7 +171,9 @@ def completions(
         for step in path:
             below = schema.properties.get(step) or schema.additional_properties
             schema = _item(below)
-        return [{"label": name, "detail": _type(one)} for name, one in schema.properties.items()]
+        return [
+            {"label": name, "detail": _type(schema)} for name, schema in schema.properties.items()
+        ]
 
 
 def _item(schema: Schema | None) -> Schema:
@@ -187,16 +194,16 @@ def _schema(state: panes.State, api_version: str, kind: str) -> Schema | None:
 
 
 def _custom(state: panes.State) -> Mapping[GroupVersionKind, Schema]:
-    found: dict[GroupVersionKind, Schema] = {}
+    result: dict[GroupVersionKind, Schema] = {}
     for document in panes.PaneReader().documents(state, (panes.Pane.POLICY, panes.Pane.CLUSTER)):
         if document.is_definition:
-            found.update(custom_schemas(document.value))
-    return found
+            result.update(custom_schemas(document.value))
+    return result
 
 
-def _type(one: Schema) -> str:
-    if one.items is not None:
-        return f"list of {_type(one.items)}"
-    if one.additional_properties is not None:
-        return f"map of {_type(one.additional_properties)}"
-    return resolved(one).type
+def _type(schema: Schema) -> str:
+    if schema.items is not None:
+        return f"list of {_type(schema.items)}"
+    if schema.additional_properties is not None:
+        return f"map of {_type(schema.additional_properties)}"
+    return resolved(schema).type

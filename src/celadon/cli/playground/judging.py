@@ -94,7 +94,7 @@ class KeptPolicies:
 
     def sets(self, manifests: Manifests, release: str) -> PolicySets:
         """Return the policies of the documents: the same object for the same documents."""
-        judges = [one for part in manifests.given[:4] for one in part]
+        judges = [document for part in manifests.given[:4] for document in part]
         known = self._sets.get(release)
         if known is not None and list(map(id, known[0])) == list(map(id, judges)):
             return known[1]
@@ -112,10 +112,10 @@ class _LastOfRelease(Generic[_Made]):
         self._make = make
         self._known: dict[str, tuple[PolicySet, _Made]] = {}
 
-    def __call__(self, given: PolicySet, release: str) -> _Made:
+    def __call__(self, policy_set: PolicySet, release: str) -> _Made:
         known = self._known.get(release)
-        if known is None or known[0] is not given:
-            known = self._known[release] = given, self._make(given, release)
+        if known is None or known[0] is not policy_set:
+            known = self._known[release] = policy_set, self._make(policy_set, release)
         return known[1]
 
 
@@ -154,7 +154,7 @@ def subject(document: Document) -> Mode | None:
 
 def wrong_subject(mode: Mode, policies: Iterable[Document]) -> Problem | None:
     """If all that could decide is for other modes; `policies` are from the pane of them."""
-    others = [(one, found) for one in policies if (found := subject(one)) is not None]
+    others = [(policy, found) for policy in policies if (found := subject(policy)) is not None]
     if not others or any(found is mode for _, found in others):
         return None
     document, found = others[0]
@@ -174,9 +174,9 @@ _AROUND: Final = (
 """Panes whose objects exist when the request comes."""
 
 
-def decide(given: Json) -> JsonObject:
+def decide(value: Json) -> JsonObject:
     """All that is to be said of a state. Raises StateError."""
-    desk, state = Desk(), state_of(given)
+    desk, state = Desk(), state_of(value)
     return {**desk.verdict(state), "details": desk.details(state)}
 
 
@@ -225,7 +225,7 @@ class Desk:
 
         _, found = explained_objects(inputs, lambda *_: True, _untold, self._policies.makers)
         around = self._panes.documents(state, _AROUND)
-        heard = [one for one in found if not _is_silent(one.result)]
+        heard = [item for item in found if not _is_silent(item.result)]
         told = {} if inputs.manifests.problems else request_details(heard)
         told |= self._remarks_of(state, around, inputs.policies.validating)
         return self._with_changes(state, told)
@@ -243,8 +243,8 @@ class Desk:
         if not other or other == state.release:
             return told
 
-        there = self.verdict(replace(state, release=other))
-        changes = release_changes(state.release, other, self.verdict(state), there)
+        verdict = self.verdict(replace(state, release=other))
+        changes = release_changes(state.release, other, self.verdict(state), verdict)
         return {**told, "changes": changes}
 
     def _unaskable(self, state: State) -> Problem | None:
@@ -281,7 +281,9 @@ def _said(report: Report) -> Report:
     a say in it."""
     if report.problems or report.policy_errors:
         return replace(report, objects=())
-    return replace(report, objects=tuple(one for one in report.objects if not _is_silent(one)))
+    return replace(
+        report, objects=tuple(result for result in report.objects if not _is_silent(result))
+    )
 
 
 def _is_silent(result: ObjectResult) -> bool:
@@ -306,7 +308,7 @@ def _incomplete(state: State) -> Problem | None:
 def _settings(state: State, user: User, namespaces: Sequence[Document]) -> Settings:
     """Return what controllers would create is judged where objects are about the server's own
     kinds."""
-    names = [metadata.name(one.value) for one in namespaces]
+    names = [metadata.name(namespace.value) for namespace in namespaces]
     question = Question(
         state.operation,
         subresource=state.subresource,
@@ -348,24 +350,24 @@ class PolicyRemarks:
 
 def _lint(documents: Sequence[Document], state: State) -> list[JsonObject]:
     """Return the result as `celadon lint -o json` says it, with panes for files."""
-    names = {one.file for one in documents}
+    names = {document.file for document in documents}
     texts = {name: Text(name, state.text(Pane(name))) for name in names}
-    given = LintInput(texts, list(documents), [])
-    shown, _ = findings(given, LintSetup(LintSettings(state.release), RULES))
-    return [finding_data(one.located) for one in shown]
+    lint_input = LintInput(texts, list(documents), [])
+    shown, _ = findings(lint_input, LintSetup(LintSettings(state.release), RULES))
+    return [finding_data(item.located) for item in shown]
 
 
 def _statuses(documents: Sequence[Document], policies: PolicySet, release: str) -> list[JsonObject]:
     """The status that the API server's controller gives each policy; its types are numbered from
     0."""
-    definitions = [one.value for one in documents if one.is_definition]
+    definitions = [document.value for document in documents if document.is_definition]
     custom: dict[GroupVersionKind, Schema] = {}
     for definition in definitions:
         custom.update(custom_schemas(definition))
     checker = TypeChecker(known_resources().with_crds(definitions), custom, release)
     return [
-        {"policy": one.name, "status": checker.status(one, 0)}
-        for one in validating_policies(policies)
+        {"policy": validating_policy.name, "status": checker.status(validating_policy, 0)}
+        for validating_policy in validating_policies(policies)
     ]
 
 
@@ -396,10 +398,10 @@ def _differences(here: JsonObject, there: JsonObject) -> Iterator[JsonObject]:
             yield from _difference(name, here.get(name), there.get(name))
         return
     before, after = here["report"], there["report"]
-    mine, others = before["objects"], after["objects"]
-    for number in range(max(len(mine), len(others))):
+    mine, objects = before["objects"], after["objects"]
+    for number in range(max(len(mine), len(objects))):
         one = mine[number] if number < len(mine) else {}
-        other = others[number] if number < len(others) else {}
+        other = objects[number] if number < len(objects) else {}
         title = f"{one.get('kind', other.get('kind'))} {one.get('name', other.get('name'))}"
         for name in _COMPARED:
             yield from _difference(f"{title}: {name}", one.get(name), other.get(name))
@@ -408,7 +410,7 @@ def _differences(here: JsonObject, there: JsonObject) -> Iterator[JsonObject]:
 
 
 def _messages(found: Any) -> list[str]:  # noqa: ANN401 - JSON
-    return [one["message"] for one in found]
+    return [item["message"] for item in found]
 
 
 def _difference(name: str, before: object, after: object) -> Iterator[JsonObject]:
@@ -418,8 +420,8 @@ def _difference(name: str, before: object, after: object) -> Iterator[JsonObject
 
 def _functions(release: str, other: str) -> dict[str, list[str]]:
     """Names of functions that only one of the two has."""
-    mine, others = _names(release), _names(other)
-    return {"added": sorted(others - mine), "removed": sorted(mine - others)}
+    mine, names = _names(release), _names(other)
+    return {"added": sorted(names - mine), "removed": sorted(mine - names)}
 
 
 def _names(release: str) -> set[str]:
@@ -444,13 +446,13 @@ _ROOM: Final = 80
 def request_details(explained: Sequence[ExplainedObject]) -> dict[str, object]:
     """Trees, costs and changes of each object of the request."""
     trees = []
-    for one in explained:
-        item = outline(one)
-        trees.append(item_tree(replace(item, items=(*item.items, *_rules(one)))))
+    for element in explained:
+        item = outline(element)
+        trees.append(item_tree(replace(item, items=(*item.items, *_rules(element)))))
     return {
         "explanation": trees,
-        "costs": [cost for one in explained for cost in _costs(one)],
-        "mutations": [one for each in explained for one in _mutations(each)],
+        "costs": [cost for item in explained for cost in _costs(item)],
+        "mutations": [mutation for each in explained for mutation in _mutations(each)],
     }
 
 
@@ -462,35 +464,35 @@ def _rules(one: ExplainedObject) -> Iterator[Item]:
     if custom is None or request.object is None:
         return
     old = None if request.old_object is None else dict(request.old_object)
-    asked = custom.asked_rules(dict(request.object), old)
+    rules = custom.asked_rules(dict(request.object), old)
     items, spent = list[Item](), 0
-    for rule in islice(asked, _MOST_RULES):
+    for rule in islice(rules, _MOST_RULES):
         item, cost = _rule(rule)
         items.append(item)
         spent += cost
     if not items:
         return
-    if len(asked) > _MOST_RULES:
-        items.append(Item("rules", f"{len(asked) - _MOST_RULES:,} more", Style.IDLE))
+    if len(rules) > _MOST_RULES:
+        items.append(Item("rules", f"{len(rules) - _MOST_RULES:,} more", Style.IDLE))
     items.append(budget_item(Budget("x-kubernetes-validations", RUNTIME_COST_BUDGET, spent)))
     bad = any(item.style is Style.BAD for item in items)
     label = f"rules of {custom.gvk.kind}"
     yield Item(label, "", Style.BAD if bad else Style.GOOD, items=tuple(items))
 
 
-def _rule(one: AskedRule) -> tuple[Item, int]:
+def _rule(rule: AskedRule) -> tuple[Item, int]:
     """The rule is asked again, with somebody looking on."""
     recorder = TraceRecorder()
     try:
-        value, cost = one.program.evaluate_traced(one.activation, recorder, PER_CALL_COST)
+        value, cost = rule.program.evaluate_traced(rule.activation, recorder, PER_CALL_COST)
     except EvaluationError as error:
         value, cost = error, error.cost or 0
     holds = value is True
-    said = f"{brief(value, _ROOM)}, cost {cost:,} of at most {one.max_cost:,}"
-    label = one.path.text or "the object"
-    snippet = traced(one.program.checked.ast, recorder.frame)
+    text = f"{brief(value, _ROOM)}, cost {cost:,} of at most {rule.max_cost:,}"
+    label = rule.path.text or "the object"
+    snippet = traced(rule.program.checked.ast, recorder.frame)
     style = Style.GOOD if holds else Style.BAD
-    return Item(label, said, style, snippet=snippet, opens=not holds), cost
+    return Item(label, text, style, snippet=snippet, opens=not holds), cost
 
 
 # --- costs and changes ------------------------------------------------------------------------
@@ -590,10 +592,10 @@ def _test(state: State, files: dict[str, str]) -> JsonDict | None:
     if not judged.findings.results:
         return None
     outcome = outcome_of(case, judged)
-    said = outcome.deciding[0].message if outcome.deciding else ""
+    message = outcome.deciding[0].message if outcome.deciding else ""
     expect: object = outcome.verdict.value
-    if outcome.verdict in _SAYING and said:
-        expect = {expect: said}
+    if outcome.verdict in _SAYING and message:
+        expect = {expect: message}
     return _written(state, case, expect, files)
 
 
@@ -616,7 +618,7 @@ def _written(state: State, case: Case, expect: object, files: dict[str, str]) ->
         if case.user.uid:
             members["uid"] = case.user.uid
         if case.user.extra:
-            members["extra"] = {key: list(one) for key, one in case.user.extra.items()}
+            members["extra"] = {key: list(value) for key, value in case.user.extra.items()}
     if case.dry_run:
         members["dryRun"] = True
     members["expect"] = expect
@@ -692,7 +694,7 @@ def _pane(document: Document, among: list[Document], *, asked: bool) -> Pane:
 
 def _is_param(document: Document, among: list[Document]) -> bool:
     named = document.value["apiVersion"], document.value["kind"]
-    kinds = (one.value_at(("spec", "paramKind")) for one in among)
+    kinds = (document.value_at(("spec", "paramKind")) for document in among)
     return named in [
         (kind.get("apiVersion"), kind.get("kind")) for kind in kinds if isinstance(kind, dict)
     ]
@@ -707,6 +709,6 @@ def _mode(among: list[Document]) -> Mode:
         return Mode.VALIDATING
     if any(map(is_configuration, among)):
         return Mode.WEBHOOK
-    if any(one.is_definition for one in among):
+    if any(document.is_definition for document in among):
         return Mode.RULES
     return Mode.VALIDATING

@@ -37,71 +37,71 @@ _ROOM_OF_PART: Final = 400
 """Characters of a value."""
 
 
-def item_tree(one: Item) -> JsonObject:
+def item_tree(item: Item) -> JsonObject:
     """The item and all below it; what is empty is left out."""
     return filled(
-        label=one.label,
-        text=one.text,
-        style=one.style.value,
-        lines=list(one.lines),
-        expression=None if one.snippet is None else expression_tree(one.snippet),
-        source=one.source,
-        items=[item_tree(inner) for inner in one.items],
-        opens=one.opens or None,
+        label=item.label,
+        text=item.text,
+        style=item.style.value,
+        lines=list(item.lines),
+        expression=None if item.snippet is None else expression_tree(item.snippet),
+        source=item.source,
+        items=[item_tree(inner) for inner in item.items],
+        opens=item.opens or None,
     )
 
 
-def expression_tree(one: Snippet) -> JsonObject:
+def expression_tree(snippet: Snippet) -> JsonObject:
     """A stretch of an expression, and the rounds of its loops."""
     return filled(
-        pieces=list(_pieces(one.text, one.start, one.end, one.marks)),
-        loops=[_loop(loop, one.text) for loop in one.loops],
+        pieces=list(_pieces(snippet.text, snippet.start, snippet.end, snippet.marks)),
+        loops=[_loop(loop, snippet.text) for loop in snippet.loops],
     )
 
 
 def _pieces(text: str, start: int, end: int, marks: Sequence[Mark]) -> Iterator[object]:
-    at = start
+    index = start
     for mark in marks:
-        if mark.start > at:
-            yield text[at : mark.start]
+        if mark.start > index:
+            yield text[index : mark.start]
         yield _part(mark, text)
-        at = mark.end
-    if end > at:
-        yield text[at:end]
+        index = mark.end
+    if end > index:
+        yield text[index:end]
 
 
-def _part(one: Mark, text: str) -> Any:  # noqa: ANN401 - JSON
+def _part(mark: Mark, text: str) -> Any:  # noqa: ANN401 - JSON
     """A literal says itself what it is."""
-    if one.is_literal:
-        return text[one.start : one.end]
+    if mark.is_literal:
+        return text[mark.start : mark.end]
     return filled(
-        pieces=list(_pieces(text, one.start, one.end, one.parts)),
-        state=_state(one),
-        value=None if one.state is PartState.SKIPPED else brief(one.value, _ROOM_OF_PART),
-        cost=one.cost,
+        pieces=list(_pieces(text, mark.start, mark.end, mark.parts)),
+        state=_state(mark),
+        value=None if mark.state is PartState.SKIPPED else brief(mark.value, _ROOM_OF_PART),
+        cost=mark.cost,
     )
 
 
-def _state(one: Mark) -> str:
+def _state(mark: Mark) -> str:
     """`true` and `false` are what people look for."""
-    if one.state is PartState.VALUE:
-        return str(one.value).lower() if isinstance(one.value, bool) else "value"
+    if mark.state is PartState.VALUE:
+        return str(mark.value).lower() if isinstance(mark.value, bool) else "value"
     return {PartState.ERROR: "error", PartState.PASSED_ON: "passed", PartState.SKIPPED: "skipped"}[
-        one.state
+        mark.state
     ]
 
 
-def _loop(one: Loop, text: str) -> JsonObject:
+def _loop(loop: Loop, text: str) -> JsonObject:
     return {
-        "macro": text[one.start : one.end],
-        "count": one.count,
+        "macro": text[loop.start : loop.end],
+        "count": loop.count,
         "rounds": [
             {
                 "number": each.number,
                 "variables": {name: brief(value, _ROOM_OF_PART) for name, value in each.variables},
                 **expression_tree(each.snippet),
             }
-            for each in one.rounds
+            for each in loop.rounds
         ],
     }
 
@@ -222,10 +222,14 @@ def _choice(
     given: Mapping[str, Json], name: str, choices: type[_Chosen], default: _Chosen
 ) -> _Chosen:
     value = given.get(name, default.value)
-    found = {one.value: one for one in choices}.get(value) if isinstance(value, str) else None
-    if found is None:
-        raise StateError(f"`{name}` is none of {', '.join(str(one.value) for one in choices)}")
-    return found
+    none = (
+        {choice.value: choice for choice in choices}.get(value) if isinstance(value, str) else None
+    )
+    if none is None:
+        raise StateError(
+            f"`{name}` is none of {', '.join(str(choice.value) for choice in choices)}"
+        )
+    return none
 
 
 def _release(given: Mapping[str, Json], name: str, default: str) -> str:
@@ -249,20 +253,20 @@ def _text(given: Mapping[str, Json], name: str) -> str:
     return value
 
 
-def _panes(given: Json) -> dict[Pane, str]:
-    if not isinstance(given, dict):
+def _panes(value: Json) -> dict[Pane, str]:
+    if not isinstance(value, dict):
         raise StateError("`panes` is no object")
-    known = {one.value: one for one in Pane}
-    found: dict[Pane, str] = {}
-    for name, text in given.items():
+    known = {pane.value: pane for pane in Pane}
+    result: dict[Pane, str] = {}
+    for name, text in value.items():
         if name not in known:
             raise StateError(f"there is no pane `{name}`")
         if not isinstance(text, str):
             raise StateError(f"pane `{name}` is no text")
-        found[known[name]] = text
-    if sum(map(len, found.values())) > MAX_CHARACTERS:
+        result[known[name]] = text
+    if sum(map(len, result.values())) > MAX_CHARACTERS:
         raise StateError(f"the panes have more than {MAX_CHARACTERS:,} characters")
-    return found
+    return result
 
 
 _USER_FIELDS: Final = ("username", "groups", "uid", "extra")
@@ -294,7 +298,7 @@ class PaneReader:
 
     def documents(self, state: State, panes: Iterable[Pane]) -> tuple[Document, ...]:
         """The objects of several panes, in their order."""
-        return tuple(one for pane in panes for one in self.read(state, pane).documents)
+        return tuple(document for pane in panes for document in self.read(state, pane).documents)
 
     def _read(self, pane: Pane, text: str) -> Reading:
         documents: list[Document] = []
@@ -310,10 +314,10 @@ class PaneReader:
     def mapping(self, state: State, pane: Pane) -> dict[str, object] | Problem:
         """The one map that a pane holds; an empty one of an empty pane."""
         text = state.text(pane)
-        known = self._values.get(pane)
-        if known is None or known[0] != text:
-            known = self._values[pane] = text, self._mapping(pane, text)
-        found: dict[str, object] | Problem = known[1]
+        value = self._values.get(pane)
+        if value is None or value[0] != text:
+            value = self._values[pane] = text, self._mapping(pane, text)
+        found: dict[str, object] | Problem = value[1]
         return found
 
     def _mapping(self, pane: Pane, text: str) -> dict[str, object] | Problem:
@@ -332,19 +336,19 @@ class PaneReader:
 
     def user(self, state: State) -> User | Problem:
         """Return who asks: an administrator where nobody is named."""
-        given = self.mapping(state, Pane.USER)
-        if isinstance(given, Problem):
-            return given
-        for name in given:
+        mapping = self.mapping(state, Pane.USER)
+        if isinstance(mapping, Problem):
+            return mapping
+        for name in mapping:
             if name not in _USER_FIELDS:
                 text = f"`{name}` is none of {', '.join(_USER_FIELDS)}"
                 return Problem(Pane.USER.value, 1, text)
-        return _user(given)
+        return _user(mapping)
 
 
-def _user(given: JsonDict) -> User | Problem:
-    username, uid = given.get("username") or "", given.get("uid") or ""
-    groups, extra = given.get("groups") or [], given.get("extra") or {}
+def _user(value: JsonDict) -> User | Problem:
+    username, uid = value.get("username") or "", value.get("uid") or ""
+    groups, extra = value.get("groups") or [], value.get("extra") or {}
     if not (isinstance(username, str) and isinstance(uid, str)):
         return Problem(Pane.USER.value, 1, "`username` and `uid` must be text")
     if not _are_texts(groups):
@@ -352,16 +356,16 @@ def _user(given: JsonDict) -> User | Problem:
     if not isinstance(extra, dict) or not all(map(_are_texts, extra.values())):
         return Problem(Pane.USER.value, 1, "`extra` must have lists of texts")
     if username:
-        found = user_info(username, groups)
+        user = user_info(username, groups)
     else:
-        found = replace(ADMIN, groups=tuple(groups)) if groups else ADMIN
+        user = replace(ADMIN, groups=tuple(groups)) if groups else ADMIN
     if not (uid or extra):
-        return found
-    return replace(found, uid=uid, extra={key: tuple(one) for key, one in extra.items()})
+        return user
+    return replace(user, uid=uid, extra={key: tuple(member) for key, member in extra.items()})
 
 
 def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 # --- Bare expressions --------------------------------------------------------
@@ -422,20 +426,20 @@ def expression_details(state: State, panes: PaneReader) -> JsonDict:
 
 def bound_variables(state: State, panes: PaneReader) -> JsonObject | Problem:
     """The variables by name, or what is wrong with the panes that give them."""
-    found: dict[str, object] = {}
+    result: dict[str, object] = {}
     for pane in _NAMED:
         if state.text(pane).strip():
             value = panes.mapping(state, pane)
             if isinstance(value, Problem):
                 return value
-            found[pane.value] = value
-    given = panes.mapping(state, Pane.VARIABLES)
-    if isinstance(given, Problem):
-        return given
-    wrong = [name for name in given if not name.isidentifier() or not name.isascii()]
+            result[pane.value] = value
+    mapping = panes.mapping(state, Pane.VARIABLES)
+    if isinstance(mapping, Problem):
+        return mapping
+    wrong = [name for name in mapping if not name.isidentifier() or not name.isascii()]
     if wrong:
         return Problem(Pane.VARIABLES.value, 1, f"`{wrong[0]}` is no name of a variable")
-    return {**found, **given}
+    return {**result, **mapping}
 
 
 def _program(text: str, bound: JsonObject, release: str) -> Program | Issues:
@@ -451,8 +455,8 @@ def _program(text: str, bound: JsonObject, release: str) -> Program | Issues:
         return issues
 
 
-def _issues(found: Issues) -> list[dict[str, Json]]:
-    return [{"message": one.message, "offset": one.offset} for one in found]
+def _issues(issues: Issues) -> list[dict[str, Json]]:
+    return [{"message": item.message, "offset": item.offset} for item in issues]
 
 
 def _shown(value: Json) -> str:

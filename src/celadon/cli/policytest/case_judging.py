@@ -83,9 +83,9 @@ class AnsweredWorld(OverlaidWorld):
 
     def authorize(self, attributes: Attributes) -> Answer:
         """An answer that was given, else what the roles of the world say."""
-        for one in self._answers:
-            if _is_asked(one, attributes):
-                return one.ruling, one.reason, one.error
+        for answer in self._answers:
+            if _is_asked(answer, attributes):
+                return answer.ruling, answer.reason, answer.error
         return super().authorize(attributes)
 
 
@@ -198,12 +198,12 @@ class Bench:
         nothing is created, for instance since it cannot be asked about."""
         if not case.generated:
             return case
-        known = self._created.get(id(case))
-        if known is None:
+        created = self._created.get(id(case))
+        if created is None:
             sent = self.sent(replace(case, generated=""))
             made = case if sent is None else _created_case(case, sent.asked)
-            known = self._created[id(case)] = case, replace(made, generated="")
-        return known[1]
+            created = self._created[id(case)] = case, replace(made, generated="")
+        return created[1]
 
     def setting(self, case: Case) -> Cluster:
         """That of a case, which others may share."""
@@ -217,22 +217,22 @@ class Bench:
             (user.name, user.groups, user.uid, extra),
             case.namespace,
         )
-        found = self._settings.get(key)
-        if found is None:
-            found = self._settings[key] = self._made(case)
-        return found
+        cluster = self._settings.get(key)
+        if cluster is None:
+            cluster = self._settings[key] = self._made(case)
+        return cluster
 
     def _made(self, case: Case) -> Cluster:
         if self._base is None:
             return self._own_setting(case)
-        found = self._base.setting(case)
-        return replace(found, engines=self._altered_engines(found.engines))
+        cluster = self._base.setting(case)
+        return replace(cluster, engines=self._altered_engines(cluster.engines))
 
-    def _altered_engines(self, found: Engines) -> Engines:
-        known = self._engines.get(id(found))
-        if known is None:
-            known = self._engines[id(found)] = found.with_sets(self._change(found.sets))
-        return known
+    def _altered_engines(self, engines: Engines) -> Engines:
+        engine = self._engines.get(id(engines))
+        if engine is None:
+            engine = self._engines[id(engines)] = engines.with_sets(self._change(engines.sets))
+        return engine
 
     def _own_setting(self, case: Case) -> Cluster:
         manifests = described(_latest((*self._test.cluster, *case.cluster), case.namespace))
@@ -256,13 +256,13 @@ class Bench:
         brought = described(case.cluster)
         # The first four parts are policies and bindings: a case that brings other objects needs no
         # engine of its own.
-        judges = (one for part in brought.given[:4] for one in part)
+        judges = (document for part in brought.given[:4] for document in part)
         key = tuple(map(id, judges))
-        found = self._engines.get(key)
-        if found is None:
-            found = self._more_engines(brought) if key else self._first_engines()
-            self._engines[key] = found
-        return found
+        engines = self._engines.get(key)
+        if engines is None:
+            engines = self._more_engines(brought) if key else self._first_engines()
+            self._engines[key] = engines
+        return engines
 
     def _first_engines(self) -> Engines:
         manifests = described(self._test.cluster)
@@ -274,13 +274,15 @@ class Bench:
         if first is None:
             first = self._engines[()] = self._first_engines()
         sets = _merged_sets(first.sets, policy_sets(brought, self.version, unserved=True))
-        given = sets.validating
+        policy_set = sets.validating
         mutating = None
         if sets.mutating.policies:
             mutating = with_memory(self._memory).mutating(sets.mutating, self.version)
         return Engines(
             sets,
-            with_policies(first.validating, validating_policies(given), validating_bindings(given)),
+            with_policies(
+                first.validating, validating_policies(policy_set), validating_bindings(policy_set)
+            ),
             mutating,
             (*first.problems, *brought.problems),
         )
@@ -288,19 +290,20 @@ class Bench:
 
 def _created_case(case: Case, asked: Asked) -> Case:
     """Return what becomes of a workload as mutating policies have left it; the first of a kind."""
-    owner, made = asked.document, asked.request.object or {}
+    owner, result = asked.document, asked.request.object or {}
     # A Deployment makes a ReplicaSet, that one a Pod: down to the kind that is wanted.
-    while found := created_objects(made):
+    while objects := created_objects(result):
         documents = [
-            Document(owner.chunk, (*owner.path, *one.template), one.value) for one in found
+            Document(owner.chunk, (*owner.path, *element.template), element.value)
+            for element in objects
         ]
-        for one, document in zip(found, documents, strict=True):
-            if one.value["kind"] == case.generated:
+        for item, document in zip(objects, documents, strict=True):
+            if item.value["kind"] == case.generated:
                 return replace(
-                    case, object=document, old=None, operation=Operation.CREATE, user=one.user
+                    case, object=document, old=None, operation=Operation.CREATE, user=item.user
                 )
         owner = documents[-1]
-        made = as_stored(owner.value)
+        result = as_stored(owner.value)
     return case
 
 
@@ -336,7 +339,7 @@ def _merged(first: PolicySet, later: PolicySet) -> PolicySet:
 
 def _latest(documents: Iterable[Document], namespace: str) -> list[Document]:
     """Return the last of those that are the same object."""
-    return list({identity(one, namespace): one for one in documents}.values())
+    return list({identity(document, namespace): document for document in documents}.values())
 
 
 # --- Comparison --------------------------------------------------------------
@@ -362,8 +365,8 @@ def mismatches(expect: Expectation, outcome: CaseOutcome) -> list[Mismatch]:
 
 def _verdict(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
     if expect.snapshot:
-        said = "nothing yet: `celadon test --update` writes it down"
-        yield Mismatch("verdict", said, outcome.verdict.value, expect.place)
+        text = "nothing yet: `celadon test --update` writes it down"
+        yield Mismatch("verdict", text, outcome.verdict.value, expect.place)
     elif expect.verdict is not outcome.verdict:
         plugin = outcome.result.plugin
         actual = outcome.verdict.value + (f", denied by the plugin {plugin}" if plugin else "")
@@ -376,18 +379,20 @@ def _verdict(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
 
 def decisive(expect: Expectation, outcome: CaseOutcome) -> list[Violation]:
     """The violations that can be the expected one, by policy and validation."""
-    found = list(outcome.deciding)
+    violations = list(outcome.deciding)
     if expect.policy:
-        found = [one for one in found if one.policy == expect.policy]
+        violations = [violation for violation in violations if violation.policy == expect.policy]
     if expect.validation is not None:
-        found = [one for one in found if _is_validation(one, expect.validation)]
-    return found
+        violations = [
+            violation for violation in violations if _is_validation(violation, expect.validation)
+        ]
+    return violations
 
 
-def _is_validation(one: Violation, wanted: int | str) -> bool:
-    if isinstance(wanted, int):
-        return one.field.startswith(f"spec.validations[{wanted}].")
-    return _squeezed(one.expression) == _squeezed(wanted)
+def _is_validation(violation: Violation, expected: int | str) -> bool:
+    if isinstance(expected, int):
+        return violation.field.startswith(f"spec.validations[{expected}].")
+    return _squeezed(violation.expression) == _squeezed(expected)
 
 
 def _squeezed(text: str) -> str:
@@ -397,20 +402,22 @@ def _squeezed(text: str) -> str:
 def _decided(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
     """Yield by which policy and validation the case was decided, and with which message."""
     deciding = outcome.deciding
-    by = dict.fromkeys(one.policy for one in deciding) or outcome.reached
+    by = dict.fromkeys(violation.policy for violation in deciding) or outcome.reached
     if expect.policy and expect.policy not in by:
         yield Mismatch("policy", expect.policy, ", ".join(by) or "none", expect.place)
         return
     if expect.validation is not None and not decisive(expect, outcome):
-        actual = "\n".join(f"{one.field}: {_squeezed(one.expression)}" for one in deciding)
+        actual = "\n".join(
+            f"{violation.field}: {_squeezed(violation.expression)}" for violation in deciding
+        )
         yield Mismatch("validation", str(expect.validation), actual or "none", expect.place)
         return
     if expect.message is not None:
         yield from _message(expect.message, decisive(expect, outcome), outcome)
     if expect.violations is not None:
-        wanted = expect.message
-        texts = [one.message for one in decisive(expect, outcome)]
-        count = sum(wanted is None or wanted.holds(text) for text in texts)
+        message = expect.message
+        texts = [violation.message for violation in decisive(expect, outcome)]
+        count = sum(message is None or message.holds(text) for text in texts)
         if count != expect.violations:
             yield Mismatch("violations", str(expect.violations), str(count), expect.place)
 
@@ -418,19 +425,21 @@ def _decided(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
 def messages(deciding: Iterable[Violation], outcome: CaseOutcome) -> list[str]:
     """Return what policies say, and what the API server makes of it."""
     result = outcome.result
-    found = [one.message for one in deciding]
+    found = [violation.message for violation in deciding]
     whole = [result.sentence] if result.sentence else []
-    ignored = [one.message for one in outcome.ignored]
-    return [*found, *whole, *(one.text for one in result.warnings), *ignored]
+    ignored = [notice.message for notice in outcome.ignored]
+    return [*found, *whole, *(warning.text for warning in result.warnings), *ignored]
 
 
 def _message(
-    wanted: TextMatch, deciding: list[Violation], outcome: CaseOutcome
+    expected: TextMatch, deciding: list[Violation], outcome: CaseOutcome
 ) -> Iterator[Mismatch]:
-    found = messages(deciding, outcome)
-    if not any(map(wanted.holds, found)):
-        actual = "\n".join(dict.fromkeys(one.message for one in deciding)) or "\n".join(found)
-        yield Mismatch("message", str(wanted), actual, wanted.place)
+    result = messages(deciding, outcome)
+    if not any(map(expected.holds, result)):
+        actual = "\n".join(dict.fromkeys(violation.message for violation in deciding)) or "\n".join(
+            result
+        )
+        yield Mismatch("message", str(expected), actual, expected.place)
 
 
 def _answered(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
@@ -447,70 +456,75 @@ def _answered(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
 def _warnings(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
     if expect.warnings is None:
         return
-    found = [one for one in outcome.result.warnings if one.violations]
-    wanted = expect.warnings
-    held = len(found) == len(wanted) and all(
-        any(map(one.holds, _texts(warning))) for one, warning in zip(wanted, found, strict=True)
+    warnings = [warning for warning in outcome.result.warnings if warning.violations]
+    matches = expect.warnings
+    held = len(warnings) == len(matches) and all(
+        any(map(item.holds, _texts(warning)))
+        for item, warning in zip(matches, warnings, strict=True)
     )
     if not held:
         yield Mismatch(
             "warnings",
-            "\n".join(map(str, wanted)) or "none",
-            "\n".join(_texts(one)[-1] for one in found) or "none",
+            "\n".join(map(str, matches)) or "none",
+            "\n".join(_texts(warning)[-1] for warning in warnings) or "none",
             expect.place,
         )
 
 
 def _texts(warning: ClientWarning) -> list[str]:
-    return [warning.text, *(one.message for one in warning.violations)]
+    return [warning.text, *(violation.message for violation in warning.violations)]
 
 
 def _annotations(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
-    given = outcome.result.audit_annotations
-    for key, wanted in expect.audit_annotations.items():
-        names = [key] if "/" in key else [f"{one}/{key}" for one in sorted(outcome.under_test)]
-        values = [given[name] for name in names if name in given]
-        if not any(map(wanted.holds, values)):
+    audit_annotations = outcome.result.audit_annotations
+    for key, audit_annotation in expect.audit_annotations.items():
+        names = [key] if "/" in key else [f"{text}/{key}" for text in sorted(outcome.under_test)]
+        values = [audit_annotations[name] for name in names if name in audit_annotations]
+        if not any(map(audit_annotation.holds, values)):
             actual = values[0] if values else "absent"
-            yield Mismatch(f"auditAnnotations.{key}", str(wanted), actual, wanted.place)
+            yield Mismatch(
+                f"auditAnnotations.{key}", str(audit_annotation), actual, audit_annotation.place
+            )
 
 
 def _mutated(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
     after = outcome.after or {}
     if expect.object is not None:
-        wanted = overlaid(after, expect.object)
-        if wanted != after:
-            yield _difference("object", wanted, after, expect.place)
+        expected = overlaid(after, expect.object)
+        if expected != after:
+            yield _difference("object", expected, after, expect.place)
     if expect.patch is not None:
         try:
-            wanted = apply_json_patch(outcome.before or {}, expect.patch)
+            expected = apply_json_patch(outcome.before or {}, expect.patch)
         except JsonPatchError as error:
             yield Mismatch("patch", json.dumps(expect.patch), str(error), expect.place)
             return
-        if wanted != after:
-            yield _difference("patch", wanted, after, expect.place)
+        if expected != after:
+            yield _difference("patch", expected, after, expect.place)
 
 
-def _difference(what: str, wanted: JsonObject, actual: JsonObject, place: Place) -> Mismatch:
+def _difference(subject: str, expected: JsonObject, actual: JsonObject, place: Place) -> Mismatch:
     """Return the difference of two objects: their texts, line by line."""
-    return Mismatch(what, json.dumps(wanted, indent=1), json.dumps(actual, indent=1), place)
+    return Mismatch(subject, json.dumps(expected, indent=1), json.dumps(actual, indent=1), place)
 
 
-def overlaid(value: object, wanted: object) -> Any:  # noqa: ANN401 - any JSON
+def overlaid(value: object, expected: object) -> Any:  # noqa: ANN401 - any JSON
     """The value with what is wanted of it in place: the same if nothing is missing. Null says that
     a member is absent; lists must have the same items, each with what is wanted of it."""
-    if isinstance(wanted, Mapping):
-        found = dict(value) if isinstance(value, Mapping) else {}
-        for key, one in wanted.items():
-            if one is None:
-                found.pop(key, None)
+    if isinstance(expected, Mapping):
+        result = dict(value) if isinstance(value, Mapping) else {}
+        for key, member in expected.items():
+            if member is None:
+                result.pop(key, None)
             else:
-                found[key] = overlaid(found.get(key), one)
-        return found
-    if isinstance(wanted, Sequence) and not isinstance(wanted, str):
+                result[key] = overlaid(result.get(key), member)
+        return result
+    if isinstance(expected, Sequence) and not isinstance(expected, str):
         given = value if isinstance(value, list) else []
-        return [overlaid(given[i] if i < len(given) else None, one) for i, one in enumerate(wanted)]
-    return wanted
+        return [
+            overlaid(given[i] if i < len(given) else None, item) for i, item in enumerate(expected)
+        ]
+    return expected
 
 
 # --- Case outcomes -----------------------------------------------------------
@@ -523,11 +537,11 @@ def outcome_of(case: Case, judged: Judged) -> CaseOutcome:
     result = judged.findings.results[0]
     under_test = under_test_in(case, judged.setting)
     notes = tuple(_notes(judged))
-    own = [one for one in result.violations if one.policy in under_test]
+    violations = [violation for violation in result.violations if violation.policy in under_test]
     reached = {note.policy for note in notes if note.outcome is Outcome.EVALUATED}
-    reached.update(one.policy for one in own)
+    reached.update(violation.policy for violation in violations)
     ignored = tuple(_ignored(judged, under_test, notes))
-    verdict, deciding = _case_outcomes_verdict(result, own, reached & under_test, ignored)
+    verdict, deciding = _case_outcomes_verdict(result, violations, reached & under_test, ignored)
     before, asked = judged.before, judged.asked
     return CaseOutcome(
         verdict,
@@ -535,7 +549,11 @@ def outcome_of(case: Case, judged: Judged) -> CaseOutcome:
         under_test,
         frozenset(reached & under_test),
         deciding,
-        tuple(one for one in result.violations if one.denies and one.policy not in under_test),
+        tuple(
+            violation
+            for violation in result.violations
+            if violation.denies and violation.policy not in under_test
+        ),
         notes,
         ignored,
         None if before is None else before.request.object,
@@ -552,26 +570,26 @@ def under_test_in(case: Case, setting: Cluster) -> frozenset[str]:
 
 def _case_outcomes_verdict(
     result: ObjectResult,
-    own: list[Violation],
+    violations: list[Violation],
     reached: set[str] | frozenset[str],
     ignored: tuple[Notice, ...],
 ) -> tuple[CaseVerdict, tuple[Violation, ...]]:
     """And the violations that it is due to."""
     if refused_by_server(result):
         return CaseVerdict.INVALID, ()
-    denying = tuple(one for one in own if one.denies)
+    denying = tuple(violation for violation in violations if violation.denies)
     if denying:
         first = CaseVerdict.ERROR if denying[0].is_error else CaseVerdict.DENY
         return first, denying
-    errors = tuple(one for one in own if one.is_error)
+    errors = tuple(violation for violation in violations if violation.is_error)
     if errors or ignored:
         return CaseVerdict.ERROR, errors
     if not reached:
         return CaseVerdict.NO_MATCH, ()
-    warning = tuple(one for one in own if WARN in one.actions)
+    warning = tuple(violation for violation in violations if WARN in violation.actions)
     if warning:
         return CaseVerdict.WARN, warning
-    return (CaseVerdict.AUDIT, tuple(own)) if own else (CaseVerdict.ADMIT, ())
+    return (CaseVerdict.AUDIT, tuple(violations)) if violations else (CaseVerdict.ADMIT, ())
 
 
 def refused_by_server(result: ObjectResult) -> bool:
@@ -580,8 +598,8 @@ def refused_by_server(result: ObjectResult) -> bool:
 
 
 def _notes(judged: Judged) -> Iterator[Note]:
-    found = judged.findings
-    for coverage in (found.mutations, found.coverage):
+    findings = judged.findings
+    for coverage in (findings.mutations, findings.coverage):
         yield from (note for note, _ in coverage.notes.values())
 
 

@@ -82,10 +82,10 @@ class Coverage:
 
     def of_policies(self) -> dict[Measured, Coverage]:
         """The same, policy by policy, in the order of files and lines."""
-        found: dict[Measured, list[tuple[Goal, int]]] = {}
+        result: dict[Measured, list[tuple[Goal, int]]] = {}
         for goal, count in self.hits:
-            found.setdefault(goal.policy, []).append((goal, count))
-        return {policy: Coverage(tuple(found[policy])) for policy in sorted(found)}
+            result.setdefault(goal.policy, []).append((goal, count))
+        return {policy: Coverage(tuple(result[policy])) for policy in sorted(result)}
 
     @property
     def goals(self) -> int:
@@ -111,10 +111,10 @@ class Coverage:
 
 def added_up(parts: Iterable[Coverage]) -> Coverage:
     """All of them as one."""
-    found: Counter[Goal] = Counter()
+    counter: Counter[Goal] = Counter()
     for part in parts:
-        found.update(dict(part.hits))
-    return Coverage(tuple(found.items()))
+        counter.update(dict(part.hits))
+    return Coverage(tuple(counter.items()))
 
 
 # --- Mutants -----------------------------------------------------------------
@@ -202,7 +202,7 @@ class Alterations:
 
     def count(self, fate: Fate) -> int:
         """Return how many came to that."""
-        return sum(one.fate is fate for one in self.results)
+        return sum(result.fate is fate for result in self.results)
 
     @property
     def counted(self) -> int:
@@ -216,15 +216,15 @@ class Alterations:
 
     def of_policies(self) -> dict[Measured, Alterations]:
         """The same, policy by policy."""
-        found: dict[Measured, list[AlterationResult]] = {}
-        for one in self.results:
-            found.setdefault(one.policy, []).append(one)
-        return {policy: Alterations(tuple(found[policy])) for policy in sorted(found)}
+        result: dict[Measured, list[AlterationResult]] = {}
+        for item in self.results:
+            result.setdefault(item.policy, []).append(item)
+        return {policy: Alterations(tuple(result[policy])) for policy in sorted(result)}
 
 
 def all_alterations(parts: Iterable[Alterations]) -> Alterations:
     """Return the alterations of several policies."""
-    return Alterations(tuple(one for part in parts for one in part.results))
+    return Alterations(tuple(result for part in parts for result in part.results))
 
 
 # --- Tests and cases ---------------------------------------------------------
@@ -602,7 +602,9 @@ class FileResult:
     @property
     def unasked_plugins(self) -> tuple[UnaskedPlugin, ...]:
         """Whom nobody could ask, with the number of cases."""
-        return unasked_plugins(self.plugins, Counter(x for one in self.cases for x in one.unasked))
+        return unasked_plugins(
+            self.plugins, Counter(x for result in self.cases for x in result.unasked)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -625,8 +627,8 @@ class RunReport:
     @property
     def is_unnoticed(self) -> bool:
         """Return whether fewer alterations were killed than are wanted."""
-        found = self.alterations
-        return found is not None and found.score < self.killed_wanted
+        alterations = self.alterations
+        return alterations is not None and alterations.score < self.killed_wanted
 
     @property
     def coverage(self) -> Coverage | None:
@@ -637,8 +639,8 @@ class RunReport:
     @property
     def is_uncovered(self) -> bool:
         """Return whether less is covered than is wanted."""
-        found = self.coverage
-        return found is not None and found.percentage < self.coverage_wanted
+        coverage = self.coverage
+        return coverage is not None and coverage.percentage < self.coverage_wanted
 
     @property
     def asked_plugins(self) -> tuple[str, ...]:
@@ -649,8 +651,10 @@ class RunReport:
     def unasked_plugins(self) -> tuple[UnaskedPlugin, ...]:
         """Return the unasked plugins of all tests, with the number of cases."""
         counts: Counter[Unasked] = Counter()
-        for one in (one for test in self.tests for one in test.unasked_plugins):
-            counts[one.plugin, one.why] += one.objects
+        for unasked_plugin in (
+            unasked_plugin for test in self.tests for unasked_plugin in test.unasked_plugins
+        ):
+            counts[unasked_plugin.plugin, unasked_plugin.why] += unasked_plugin.objects
         return tuple(UnaskedPlugin(*key, count) for key, count in sorted(counts.items()))
 
     @property
@@ -661,13 +665,15 @@ class RunReport:
     @property
     def all_problems(self) -> tuple[Problem, ...]:
         """Return what could not be read, each once."""
-        found = (*self.problems, *(one for test in self.tests for one in test.problems))
-        return tuple(dict.fromkeys(found))
+        problems = (*self.problems, *(problem for test in self.tests for problem in test.problems))
+        return tuple(dict.fromkeys(problems))
 
     @property
     def doubted(self) -> bool:
         """Return whether a case that passes means less than it seems."""
-        return any(test.doubts or any(one.doubts for one in test.cases) for test in self.tests)
+        return any(
+            test.doubts or any(result.doubts for result in test.cases) for test in self.tests
+        )
 
     def count(self, status: Status) -> int:
         """Return how many cases ended so."""
@@ -677,7 +683,7 @@ class RunReport:
     def exit(self) -> Exit:
         """The worst of what happened: a defect of ours, then files that cannot be read, then cases
         that could not be run, then cases that failed."""
-        every = [*self.all_problems, *(one for case in self.cases for one in case.problems)]
+        every = [*self.all_problems, *(problem for case in self.cases for problem in case.problems)]
         if any(problem.is_internal for problem in every):
             return Exit.INTERNAL
         if self.all_problems:

@@ -49,15 +49,17 @@ class CoverageTally:
 
     def take(self, judged: Judged, outcome: case_results.CaseOutcome, version: str) -> None:
         """One more case; what is measured are the policies that it is about."""
-        seen = [one for found in _explained(judged, outcome) for one in found.policies]
-        for given in judged.setting.sets.all:
-            for name in sorted(outcome.under_test & given.policies.keys()):
-                placed = given.policies[name]
-                aims, bindings = self._aims_of(placed, version), binding_goals(given, name)
+        seen = [
+            policy for explanation in _explained(judged, outcome) for policy in explanation.policies
+        ]
+        for policy_set in judged.setting.sets.all:
+            for name in sorted(outcome.under_test & policy_set.policies.keys()):
+                placed = policy_set.policies[name]
+                aims, bindings = self._aims_of(placed, version), binding_goals(policy_set, name)
                 for goals in bindings.values():
                     self._hits.update(dict.fromkeys(goals, 0))
-                for own in aims.values():
-                    self._hits.update({one.goal: 0 for one in own})
+                for aim in aims.values():
+                    self._hits.update({item.goal: 0 for item in aim})
                 for policy in seen:
                     if policy.policy is placed.value:
                         self._hits.update(set(reached(aims, bindings, policy)))
@@ -65,10 +67,10 @@ class CoverageTally:
     def _aims_of(self, placed: Placed[Policy], version: str) -> dict[str, tuple[Aim, ...]]:
         """Found once; what is kept with them keeps the key its own."""
         key = id(placed), version
-        found = self._aims.get(key)
-        if found is None:
-            found = self._aims[key] = placed, expression_aims(placed, version)
-        return found[1]
+        aim = self._aims.get(key)
+        if aim is None:
+            aim = self._aims[key] = placed, expression_aims(placed, version)
+        return aim[1]
 
 
 def _explained(judged: Judged, outcome: case_results.CaseOutcome) -> Iterator[Explanation]:
@@ -103,28 +105,28 @@ def deciding_values(
     asked, deciding = judged.asked, outcome.deciding
     if asked is None or not deciding or not deciding[0].expression:
         return ()
-    found = explain(judged.setting.engines.validating, asked.request, judged.setting.world)
-    for policy in found.policies:
+    explanation = explain(judged.setting.engines.validating, asked.request, judged.setting.world)
+    for policy in explanation.policies:
         if policy.policy.name == deciding[0].policy:
             for run in _runs(policy, deciding[0]):
                 return tuple(dict.fromkeys(_values(run)))[:_MOST_PARTS]
     return ()
 
 
-def _runs(policy: PolicyExplanation, wanted: Violation) -> Iterator[ExpressionRun]:
+def _runs(policy: PolicyExplanation, violation: Violation) -> Iterator[ExpressionRun]:
     for binding in policy.bindings:
-        for case in binding.cases if binding.binding.name == wanted.binding else ():
+        for case in binding.cases if binding.binding.name == violation.binding else ():
             for part in (*case.conditions, *case.validations):
-                if part.run is not None and _is_of(part, wanted):
+                if part.run is not None and _is_of(part, violation):
                     yield part.run
 
 
-def _is_of(part: Part, wanted: Violation) -> bool:
+def _is_of(part: Part, violation: Violation) -> bool:
     """Also one that a variable of failed."""
-    if part.source.path.text == wanted.field:
+    if part.source.path.text == violation.field:
         return True
     decision = part.decision
-    return decision is not None and decision.source.path.text == wanted.field
+    return decision is not None and decision.source.path.text == violation.field
 
 
 def _values(run: ExpressionRun) -> Iterator[case_results.PartValue]:
@@ -137,12 +139,12 @@ def _values(run: ExpressionRun) -> Iterator[case_results.PartValue]:
         return
     ast = program.checked.ast
     for part in written_tree(ast).walk():
-        known = run.frame.outcomes.get(part.node.id)
-        if part.loop is not None or known is None or isinstance(part.node, Literal):
+        outcome = run.frame.outcomes.get(part.node.id)
+        if part.loop is not None or outcome is None or isinstance(part.node, Literal):
             continue
-        if not isinstance(known.value, Mapping):
+        if not isinstance(outcome.value, Mapping):
             text = ast.source.text[part.start : part.end]
-            yield case_results.PartValue(_on_one_line(text), brief(known.value, _MOST_CHARACTERS))
+            yield case_results.PartValue(_on_one_line(text), brief(outcome.value, _MOST_CHARACTERS))
 
 
 def _on_one_line(text: str) -> str:
@@ -186,13 +188,13 @@ def run_tests(
     """Return what comes of all tests. `step` is told how many cases are done."""
     chosen = chosen_cases(tests, options)
     left_out = sum(len(test.cases) - len(cases) for test, cases in chosen)
-    to_run = [one for one in chosen if one.cases or not one.test.cases]
+    to_run = [item for item in chosen if item.cases or not item.test.cases]
     done = itertools.count(1)
     results = []
     stopped = False
     for result in _results(to_run, options, lambda: step(next(done))):
         results.append(result)
-        stopped = options.fail_fast and any(one.is_bad for one in result.cases)
+        stopped = options.fail_fast and any(result.is_bad for result in result.cases)
         if stopped:
             break
     return case_results.RunReport(
@@ -211,7 +213,7 @@ def chosen_cases(
     return [
         ChosenCases(
             _with_plugins(test, options.plugins),
-            tuple(one for one in test.cases if _is_chosen(test, one, options)),
+            tuple(item for item in test.cases if _is_chosen(test, item, options)),
         )
         for test in tests
     ]
@@ -227,50 +229,50 @@ def _results(
     chosen: Sequence[ChosenCases], options: RunOptions, tick: Callable[[], None]
 ) -> Iterator[case_results.FileResult]:
     """In the order of the tests, whoever runs them: worker k of n has the tests k, k + n, ..."""
-    count = sum(len(one.cases) for one in chosen)
+    count = sum(len(element.cases) for element in chosen)
     workers = 1
     if count >= WORTH_WORKERS and not options.fail_fast:
         workers = max(1, min(possible_workers(options.jobs), len(chosen)))
     if workers == 1:
-        yield from (_result(one, options, tick) for one in chosen)
+        yield from (_result(element, options, tick) for element in chosen)
         return
     with ExitStack() as stack:
         pipes = [
             started(functools.partial(_some, chosen[first::workers], options), stack)
             for first in range(workers)
         ]
-        for number, one in enumerate(chosen):
-            found: case_results.FileResult | None = received(pipes[number % workers])
-            if found is None:
-                yield _result(one, options, tick)
+        for number, item in enumerate(chosen):
+            result: case_results.FileResult | None = received(pipes[number % workers])
+            if result is None:
+                yield _result(item, options, tick)
                 continue
-            for _ in found.cases:
+            for _ in result.cases:
                 tick()
-            yield found
+            yield result
 
 
 def _some(chosen: Sequence[ChosenCases], options: RunOptions) -> Iterator[case_results.FileResult]:
-    for one in chosen:
-        yield _result(one, options, lambda: None)
+    for item in chosen:
+        yield _result(item, options, lambda: None)
 
 
 def _result(
     one: ChosenCases, options: RunOptions, tick: Callable[[], None]
 ) -> case_results.FileResult:
-    test, found = one.test, list[case_results.CaseResult]()
+    test, results = one.test, list[case_results.CaseResult]()
     tally = _tally() if options.coverage else None
     for case in run_test(test, one.cases, options, tally):
-        found.append(case)
+        results.append(case)
         tick()
         if options.fail_fast and case.is_bad:
             break
     whole = len(one.cases) == len(test.cases) and not any(
-        case.is_bad and options.fail_fast for case in found
+        case.is_bad and options.fail_fast for case in results
     )
-    doubts = tuple(shared_doubts(test, found)) if whole else ()
+    doubts = tuple(shared_doubts(test, results)) if whole else ()
     coverage = None if tally is None else tally.coverage
     return case_results.FileResult(
-        test.name, test.file, tuple(found), test.problems, doubts, coverage, test.plugins
+        test.name, test.file, tuple(results), test.problems, doubts, coverage, test.plugins
     )
 
 
@@ -331,8 +333,8 @@ def _run(
     wrong = [*setting.problems, *_unusable(case, setting)]
     if not wrong:
         judged = bench.judged(case)
-        found = judged.findings
-        wrong = [*found.unsendable, *found.early_crashes, *found.crashes]
+        findings = judged.findings
+        wrong = [*findings.unsendable, *findings.early_crashes, *findings.crashes]
         if not wrong:
             outcome = outcome_of(case, judged)
             if tally is not None:
@@ -345,7 +347,7 @@ def _run(
                 # late: it traces expressions, which cases that pass need not
 
                 values = deciding_values(judged, outcome)
-            unasked = tuple(found.unasked)
+            unasked = tuple(findings.unasked)
             return case_results.CaseResult(
                 case,
                 bench.version,
@@ -368,7 +370,7 @@ def _status(
         return case_results.Status.FAILED
     return (
         case_results.Status.VACUOUS
-        if any(one.is_fatal for one in doubts)
+        if any(doubt.is_fatal for doubt in doubts)
         else case_results.Status.PASSED
     )
 
@@ -376,7 +378,7 @@ def _status(
 def _unusable(case: case_results.Case, setting: Cluster) -> list[Problem]:
     """Policies that the API server would not take, and those under test that are not there."""
     sets = setting.sets
-    errors = [_problem(one) for part in sets.all for one in part.errors]
+    errors = [_problem(error) for part in sets.all for error in part.errors]
     known = [name for part in sets.all for name in (*part.policies, *part.broken)]
     if not known:
         text = "no policy is loaded: name the files under `policies`"

@@ -98,7 +98,7 @@ class Subject:
 
 def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> Subject:
     """The policy of a name, and its bindings."""
-    part = next(one for one in sets.all if name in one.policies)
+    part = next(policy_set for policy_set in sets.all if name in policy_set.policies)
     policy = part.policies[name].value
     rules, read, conditions, variables = _rules(policy, version)
     constraints = [policy.spec.match_constraints, *_match_resources(part, name)]
@@ -108,9 +108,9 @@ def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> S
         group, _, served = kind.api_version.rpartition("/")
         param_kind = GroupVersionKind(group, served, kind.kind)
     refs = [
-        one.value.spec.param_ref
-        for one in part.bindings.values()
-        if one.value.spec.policy_name == name and one.value.spec.param_ref is not None
+        binding.value.spec.param_ref
+        for binding in part.bindings.values()
+        if binding.value.spec.policy_name == name and binding.value.spec.param_ref is not None
     ]
     return Subject(
         name,
@@ -125,8 +125,8 @@ def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> S
         _wanted_labels(constraints, "object_selector"),
         _wanted_labels(constraints, "namespace_selector"),
         param_kind,
-        next((one.name for one in refs if one.name), "params"),
-        next((dict(one.selector.get("matchLabels", {})) for one in refs if one.selector), {}),
+        next((ref.name for ref in refs if ref.name), "params"),
+        next((dict(ref.selector.get("matchLabels", {})) for ref in refs if ref.selector), {}),
     )
 
 
@@ -140,13 +140,23 @@ def _rules(policy: Policy, version: str) -> _Read:
     conditions: list[syntax.Expr] = []
     variables: dict[str, syntax.Expr] = {}
     rules: list[tuple[str, str, list[syntax.Expr]]] = []
-    for one in policy_expressions(policy, version):
-        section, index = one.source.path.steps[1:3]
-        root = None if one.program is None else one.program.checked.ast.root
-        if one.source.path.steps[-1] == "messageExpression":
+    for policy_expression in policy_expressions(policy, version):
+        section, index = policy_expression.source.path.steps[1:3]
+        root = (
+            None
+            if policy_expression.program is None
+            else policy_expression.program.checked.ast.root
+        )
+        if policy_expression.source.path.steps[-1] == "messageExpression":
             continue
         if section in _RULES:
-            rules.append((one.text, one.source.path.text, [] if root is None else [root]))
+            rules.append(
+                (
+                    policy_expression.text,
+                    policy_expression.source.path.text,
+                    [] if root is None else [root],
+                )
+            )
         if root is None:
             continue
         if section == "variables":
@@ -155,17 +165,17 @@ def _rules(policy: Policy, version: str) -> _Read:
         elif section in _RULES or section == "matchConditions":
             deciding.append(root)
             conditions += [root] if section == "matchConditions" else []
-    found = tuple(
+    result = tuple(
         Rule(text, field, read_places(roots, variables), next(iter(roots), None))
         for text, field, roots in rules
     )
-    return found, read_places(deciding, variables), tuple(conditions), variables
+    return result, read_places(deciding, variables), tuple(conditions), variables
 
 
 def _match_resources(part: PolicySet, name: str) -> Iterator[MatchResources | None]:
-    for one in part.bindings.values():
-        if one.value.spec.policy_name == name:
-            yield one.value.spec.match_resources
+    for binding in part.bindings.values():
+        if binding.value.spec.policy_name == name:
+            yield binding.value.spec.match_resources
 
 
 def _rank(found: tuple[Resource, frozenset[str]]) -> int:
@@ -179,26 +189,26 @@ def _resources(
 ) -> Iterator[tuple[Resource, frozenset[str]]]:
     for rule in () if constraints is None else constraints.resource_rules:
         for resource in catalog:
-            own = resource.gvr
+            gvr = resource.gvr
             if (
-                {own.group, "*"} & set(rule.api_groups)
-                and {own.version, "*"} & set(rule.api_versions)
-                and {own.resource, "*", "*/*"} & set(rule.resources)
+                {gvr.group, "*"} & set(rule.api_groups)
+                and {gvr.version, "*"} & set(rule.api_versions)
+                and {gvr.resource, "*", "*/*"} & set(rule.resources)
             ):
                 yield resource, frozenset(rule.operations)
 
 
 def _wanted_labels(constraints: Sequence[MatchResources | None], which: str) -> dict[str, str]:
     """The labels that selectors name."""
-    found: JsonDict = {}
-    for one in constraints:
-        if one is not None:
+    result: JsonDict = {}
+    for constraint in constraints:
+        if constraint is not None:
             selectors = {
-                "namespace_selector": one.namespace_selector,
-                "object_selector": one.object_selector,
+                "namespace_selector": constraint.namespace_selector,
+                "object_selector": constraint.object_selector,
             }
-            found |= (selectors[which] or {}).get("matchLabels", {})
-    return found
+            result |= (selectors[which] or {}).get("matchLabels", {})
+    return result
 
 
 # --- The search --------------------------------------------------------------
@@ -236,30 +246,32 @@ _RULE: Final = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
 
 
 def with_way(
-    given: JsonObject, way: Iterable[tuple[Path, object]], schema: Schema | None
+    data: JsonObject, way: Iterable[tuple[Path, object]], schema: Schema | None
 ) -> JsonDict | None:
     """A copy of an object with the values at their places (steps into the object); None where its
     kind has no such place."""
-    made: dict[str, object] = copy.deepcopy(dict(given))
-    wanted = sorted(way, key=lambda one: len(one[0]))
-    for place, value in wanted:
+    deepcopy: dict[str, object] = copy.deepcopy(dict(data))
+    expected = sorted(way, key=lambda one: len(one[0]))
+    for place, value in expected:
         steps, known = _steps(place), schema_at(schema, place)
         if schema is not None and known is None:
             return None
         if value is GONE:
-            made = with_value_at(made, steps, None) or made
+            deepcopy = with_value_at(deepcopy, steps, None) or deepcopy
             continue
-        below = any(len(other) > len(place) and other[: len(place)] == place for other, _ in wanted)
-        if value is THERE and (below or value_at(made, steps) is not None):
+        below = any(
+            len(other) > len(place) and other[: len(place)] == place for other, _ in expected
+        )
+        if value is THERE and (below or value_at(deepcopy, steps) is not None):
             continue
-        changed = with_value_at(made, steps, _value(value, known, str(place[-1])))
+        changed = with_value_at(deepcopy, steps, _value(value, known, str(place[-1])))
         if changed is None:
             return None
-        made = changed
-    for place, value in wanted:
+        deepcopy = changed
+    for place, value in expected:
         if value is not GONE:
-            _complete(made, place)
-    return made
+            _complete(deepcopy, place)
+    return deepcopy
 
 
 def _steps(place: Path) -> Path:
@@ -341,10 +353,10 @@ def _something(schema: Schema | None) -> object:
             return "1" if schema.name.endswith(".Quantity") else {}
 
 
-def _complete(made: JsonDict, place: Path) -> None:
+def _complete(obj: JsonDict, place: Path) -> None:
     """Gives what stands on the way to a place what it needs."""
     for length in range(1, len(place) + 1):
-        holder = value_at(made, place[:length])
+        holder = value_at(obj, place[:length])
         step = place[length - 1]
         field = str(place[length - 2]) if isinstance(step, int) and length > 1 else str(step)
         if not isinstance(holder, dict):
@@ -352,20 +364,20 @@ def _complete(made: JsonDict, place: Path) -> None:
         needed = _NEEDED.get(field, {})
         if field == "rules" and isinstance(step, int):
             needed = {} if "nonResourceURLs" in holder else _RULE
-        if field == "ports" and made.get("kind") == "Service":
+        if field == "ports" and obj.get("kind") == "Service":
             needed = {"port": 80}
         for name, value in needed.items():
             holder.setdefault(name, copy.deepcopy(value))
         if field == "volumeMounts" and isinstance(step, int):
-            _with_volume(made, place[: length - 4], str(holder["name"]))
+            _with_volume(obj, place[: length - 4], str(holder["name"]))
 
 
-def _with_volume(made: JsonObject, pod: Path, name: str) -> None:
+def _with_volume(obj: JsonObject, pod: Path, name: str) -> None:
     """A volume for a mount, in the same pod."""
-    spec = value_at(made, pod)
+    spec = value_at(obj, pod)
     if isinstance(spec, dict):
         volumes = spec.setdefault("volumes", [])
-        if not any(one.get("name") == name for one in volumes if isinstance(one, dict)):
+        if not any(volume.get("name") == name for volume in volumes if isinstance(volume, dict)):
             volumes.append({"name": name})
 
 
@@ -448,7 +460,7 @@ class _Search:
         self._alone: set[int] = set()
         """Validations of which a request is known that nothing else refuses."""
         probe = Case("", Place(), Expectation(CaseVerdict.ADMIT), plain_document(_NOTHING, _PLACE))
-        given = [one.value for one in definitions]
+        given = [definition.value for definition in definitions]
         catalog = known_resources(all_versions=True).with_crds(given)
         self._seed = SeedObjects(given)
         self._sets = bench.setting(probe).sets
@@ -459,63 +471,63 @@ class _Search:
 
     def found(self) -> Found:
         """Return what the search comes to."""
-        seeds = [replace(one, user=user) for user in _USERS for one in self._seeds()]
+        seeds = [replace(seed, user=user) for user in _USERS for seed in self._seeds()]
         seen: set[str] = set()
-        for one in self._of_solver():
-            if self._is_new(one, seen):
-                self._try(one, alone=True)
-        reached = [one for one in seeds if self._is_new(one, seen) and self._try(one)]
-        for one in self._solved(seeds):
-            if self._is_new(one, seen):
-                self._try(one, alone=not self._subject.mutates)
+        for item in self._of_solver():
+            if self._is_new(item, seen):
+                self._try(item, alone=True)
+        reached = [seed for seed in seeds if self._is_new(seed, seen) and self._try(seed)]
+        for item in self._solved(seeds):
+            if self._is_new(item, seen):
+                self._try(item, alone=not self._subject.mutates)
         first = self._first_kinds(seeds)
-        reached = [one for one in reached if one.object["kind"] in first]
+        reached = [element for element in reached if element.object["kind"] in first]
         for _ in range(2):
             layer = [
-                one
+                change
                 for seed in reached
-                for one in _changed(seed, self._read)
-                if self._is_new(one, seen)
+                for change in _changed(seed, self._read)
+                if self._is_new(change, seen)
             ]
-            reached = [one for one in layer if self._try(one)]
+            reached = [element for element in layer if self._try(element)]
         self._find_passing()
         return self._found
 
     def _of_solver(self) -> Iterator[Tried]:
         """Return what a solver finds, where there is one."""
-        subject, given = self._subject, self._sets.validating
-        for one in solved_requests(
-            given, subject.name, self._bench.version, self._definitions, subject.param_kind
+        subject, policy_set = self._subject, self._sets.validating
+        for solved_request in solved_requests(
+            policy_set, subject.name, self._bench.version, self._definitions, subject.param_kind
         ):
-            yield Tried(*one)
+            yield Tried(*solved_request)
 
     @staticmethod
     def _first_kinds(seeds: Sequence[Tried]) -> list[str]:
         """Return the kinds for which every place is tried."""
-        return list(dict.fromkeys(one.object["kind"] for one in seeds))[:_MOST_KINDS]
+        return list(dict.fromkeys(seed.object["kind"] for seed in seeds))[:_MOST_KINDS]
 
     def _solved(self, seeds: Sequence[Tried]) -> Iterator[Tried]:
         """The seeds with values that let a request pass, and with those that each rule is against,
         as long as that is looked for."""
         subject, found = self._subject, self._found
-        conditions = [(one, True) for one in subject.conditions]
+        conditions = [(condition, True) for condition in subject.conditions]
         roots = [rule.root for rule in subject.rules if rule.root is not None]
-        passing = [(one, True) for one in roots]
+        passing = [(root, True) for root in roots]
         for seed in seeds:
-            wanted = Wanted(subject.variables, _facts(seed))
+            expected = Wanted(subject.variables, _facts(seed))
             if found.admitted is None and not subject.mutates:
-                yield from self._with_ways(seed, wanted.all_of([*conditions, *passing]))
+                yield from self._with_ways(seed, expected.all_of([*conditions, *passing]))
             if subject.mutates:
-                yield from self._with_ways(seed, wanted.all_of(conditions))
+                yield from self._with_ways(seed, expected.all_of(conditions))
                 continue
             for index, rule in enumerate(subject.rules):
                 if rule.root is None or index in self._alone:
                     continue
-                others = [(one, True) for one in roots if one is not rule.root]
-                for asked in ([*conditions, (rule.root, False), *others], [(rule.root, False)]):
-                    ways = wanted.all_of([*conditions, *asked] if len(asked) == 1 else asked)
-                    for one in self._with_ways(seed, ways):
-                        yield one
+                others = [(root, True) for root in roots if root is not rule.root]
+                for item in ([*conditions, (rule.root, False), *others], [(rule.root, False)]):
+                    ways = expected.all_of([*conditions, *item] if len(item) == 1 else item)
+                    for element in self._with_ways(seed, ways):
+                        yield element
                         if index in self._alone:
                             break
 
@@ -529,24 +541,24 @@ class _Search:
                     made = self._with_values(made, root, some)
             for place, value in way.items():
                 if made is not None and place[0] == "namespaceObject":
-                    given = None if value is GONE else "x" if value is THERE else value
-                    made = _with_label(made, place, given) or made
+                    none = None if value is GONE else "x" if value is THERE else value
+                    made = _with_label(made, place, none) or made
             if made is not None:
                 yield made
 
     def _with_values(
         self, seed: Tried, root: str, values: Sequence[tuple[Path, object]]
     ) -> Tried | None:
-        given = {"object": seed.object, "oldObject": seed.old, "params": seed.params}[root]
-        if given is None or any(not place for place, _ in values):
+        value = {"object": seed.object, "oldObject": seed.old, "params": seed.params}[root]
+        if value is None or any(not place for place, _ in values):
             return None
-        api_version, kind = given["apiVersion"], given["kind"]
+        api_version, kind = value["apiVersion"], value["kind"]
         group, _, version = api_version.rpartition("/")
         schema = self._seed.schema(GroupVersionKind(group, version, kind))
-        made = with_way(given, values, schema)
-        if made is None:
+        result = with_way(value, values, schema)
+        if result is None:
             return None
-        return _replaced(seed, root, made)
+        return _replaced(seed, root, result)
 
     def _find_passing(self) -> None:
         """Find for each of several validations what it lets pass that differs in what it reads, and
@@ -555,16 +567,16 @@ class _Search:
         if self._subject.mutates or len(self._subject.rules) == 1:
             return
         for index, against in found.against.items():
-            own = replace(self._read, places=self._subject.rules[index].read.places)
-            for one in _changed(against.tried, own):
-                if found.admitted is not None and one.key == found.admitted.key:
+            places = replace(self._read, places=self._subject.rules[index].read.places)
+            for item in _changed(against.tried, places):
+                if found.admitted is not None and item.key == found.admitted.key:
                     continue
                 if found.trials >= MOST_TRIALS:
                     return
                 found.trials += 1
-                outcome = self._outcome(one)
+                outcome = self._outcome(item)
                 if outcome is not None and outcome.verdict is CaseVerdict.ADMIT:
-                    found.passing[index] = one
+                    found.passing[index] = item
                     break
 
     def _is_new(self, one: Tried, seen: set[str]) -> bool:
@@ -588,8 +600,8 @@ class _Search:
         subject = self._subject
         if subject.param_kind is None:
             return None
-        made = self._seed.of(subject.param_kind, subject.param_labels or {})
-        return {**made, "metadata": {**made["metadata"], "name": subject.param_name}}
+        of = self._seed.of(subject.param_kind, subject.param_labels or {})
+        return {**of, "metadata": {**of["metadata"], "name": subject.param_name}}
 
     def _try(self, one: Tried, *, alone: bool = False) -> bool:
         """Return whether the policy looked at it, and there is something left to be looked for:
@@ -636,10 +648,10 @@ class _Search:
         fields = {violation.field: violation for violation in outcome.deciding}
         for i, rule in enumerate(self._subject.rules):
             violation = fields.get(rule.field)
-            known = self._found.against
-            better = i not in known or (len(fields) == 1 and i not in self._alone)
+            against = self._found.against
+            better = i not in against or (len(fields) == 1 and i not in self._alone)
             if violation is not None and not violation.is_error and better:
-                known[i] = Against(one, violation.message)
+                against[i] = Against(one, violation.message)
                 if len(fields) == 1:
                     self._alone.add(i)
 
@@ -694,9 +706,9 @@ def _changed(seed: Tried, read: ReadPlaces) -> Iterator[Tried]:
     """With one place changed: gone, or one of the values."""
     for place in read.places:
         for change in (None, *read.values):
-            made = _with_change(seed, place, change)
-            if made is not None:
-                yield made
+            with_change = _with_change(seed, place, change)
+            if with_change is not None:
+                yield with_change
 
 
 def _with_change(seed: Tried, place: Path, value: object) -> Tried | None:
@@ -704,22 +716,22 @@ def _with_change(seed: Tried, place: Path, value: object) -> Tried | None:
     root, *steps = place
     if root == "namespaceObject":
         return _with_label(seed, place, value)
-    given = {"object": seed.object, "oldObject": seed.old, "params": seed.params}[str(root)]
-    if given is None:
+    data = {"object": seed.object, "oldObject": seed.old, "params": seed.params}[str(root)]
+    if data is None:
         return None
-    made = with_value_at(given, steps, value)
-    if made is None:
+    result = with_value_at(data, steps, value)
+    if result is None:
         return None
-    return _replaced(seed, str(root), made)
+    return _replaced(seed, str(root), result)
 
 
-def _replaced(seed: Tried, root: str, made: JsonDict) -> Tried:
+def _replaced(seed: Tried, root: str, obj: JsonDict) -> Tried:
     """The seed with another object, old object or params, named as its kind demands."""
     if root == "object":
-        return replace(seed, object=with_own_name(made))
+        return replace(seed, object=with_own_name(obj))
     if root == "oldObject":
-        return replace(seed, old=with_own_name(made))
-    return replace(seed, params=made)
+        return replace(seed, old=with_own_name(obj))
+    return replace(seed, params=obj)
 
 
 def _with_label(seed: Tried, place: Path, value: object) -> Tried | None:

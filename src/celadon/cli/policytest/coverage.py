@@ -49,30 +49,30 @@ def expression_aims(placed: Placed[Policy], version: str) -> dict[str, tuple[Aim
     compile."""
     policy, owner = placed.value, measured(placed)
     assert isinstance(policy, ValidatingAdmissionPolicy | MutatingAdmissionPolicy)
-    found = {}
+    result = {}
     for expression in policy_expressions(policy, version):
         if expression.program is not None:
             path = expression.source.path
             aims = _Aims(owner, placed, path.steps, str(expression.source))
-            found[path.text] = tuple(aims.of(expression.program.checked))
-    return found
+            result[path.text] = tuple(aims.of(expression.program.checked))
+    return result
 
 
-def binding_goals(given: PolicySet, name: str) -> dict[str, tuple[Goal, ...]]:
+def binding_goals(policy_set: PolicySet, name: str) -> dict[str, tuple[Goal, ...]]:
     """Return the goals of the bindings of a policy, by their names."""
-    owner = measured(given.policies[name])
-    found = {}
-    for binding in given.bindings.values():
+    owner = measured(policy_set.policies[name])
+    result = {}
+    for binding in policy_set.bindings.values():
         value = binding.value
         if value.spec.policy_name != name:
             continue
         field = f"binding {value.name}"
-        found[value.name] = tuple(
-            Goal(owner, binding.place(), field, "", 0, 0, wanted)
-            for wanted in (Wanted.REACHED, Wanted.NO_PARAMS)
-            if wanted is Wanted.REACHED or value.spec.param_ref is not None
+        result[value.name] = tuple(
+            Goal(owner, binding.place(), field, "", 0, 0, item)
+            for item in (Wanted.REACHED, Wanted.NO_PARAMS)
+            if item is Wanted.REACHED or value.spec.param_ref is not None
         )
-    return found
+    return result
 
 
 def measured(placed: Placed[Policy]) -> Measured:
@@ -99,8 +99,8 @@ class _Aims:
     def of(self, checked: CheckedAst) -> Iterator[Aim]:
         """Yield those of the whole, then those of its parts."""
         root = written_tree(checked.ast)
-        for wanted in (Wanted.EVALUATED, Wanted.ERROR):
-            yield Aim(self._goal(checked, root, wanted))
+        for item in (Wanted.EVALUATED, Wanted.ERROR):
+            yield Aim(self._goal(checked, root, item))
         yield from self._parts(checked, root, "", ())
 
     def _parts(
@@ -111,35 +111,35 @@ class _Aims:
         function = part.node.function if isinstance(part.node, Call) else ""
         if function not in _CHAINS or function != beside:
             if _is_condition(part, checked, beside):
-                for wanted in (Wanted.TRUE, Wanted.FALSE):
-                    yield Aim(self._goal(checked, part, wanted), part)
+                for item in (Wanted.TRUE, Wanted.FALSE):
+                    yield Aim(self._goal(checked, part, item), part)
             if beside in {*_CHAINS, CONDITIONAL}:
-                others = tuple(one for one in operands if one is not part)
+                others = tuple(operand for operand in operands if operand is not part)
                 yield Aim(self._goal(checked, part, Wanted.DECIDES), part, others, beside)
             operands = tuple(_chain(part, function)) if function in _CHAINS else ()
-        for number, one in enumerate(part.parts):
+        for number, element in enumerate(part.parts):
             is_asked = function == CONDITIONAL and number == 0
             operator = _ASKED if is_asked else function
-            yield from self._parts(checked, one, operator, operands)
+            yield from self._parts(checked, element, operator, operands)
 
-    def _goal(self, checked: CheckedAst, part: Written, wanted: Wanted) -> Goal:
+    def _goal(self, checked: CheckedAst, part: Written, expected: Wanted) -> Goal:
         document, start, end = self.placed.document, part.start, part.end
         value = document.value_at(self.steps)
         assert isinstance(value, str)
         line, _ = document.chunk.spot(document.path + self.steps, value, start)
         place = Place(document.file, line)
         return Goal(
-            self.owner, place, self.field, checked.ast.source.text[start:end], start, end, wanted
+            self.owner, place, self.field, checked.ast.source.text[start:end], start, end, expected
         )
 
 
 def _chain(part: Written, operator: str) -> Iterator[Written]:
     """The operands of a chain of one operator."""
-    for one in part.parts:
-        if isinstance(one.node, Call) and one.node.function == operator:
-            yield from _chain(one, operator)
+    for item in part.parts:
+        if isinstance(item.node, Call) and item.node.function == operator:
+            yield from _chain(item, operator)
         else:
-            yield one
+            yield item
 
 
 def _is_condition(part: Written, checked: CheckedAst, beside: str) -> bool:
@@ -163,15 +163,15 @@ def reached(
     """Yield those of a policy, given by the paths of expressions and the names of bindings. What
     came true several times is there several times."""
     for binding in seen.bindings:
-        own = bindings.get(binding.binding.name, ())
-        yield from (one for one in own if _happened(one.wanted, binding))
+        goals = bindings.get(binding.binding.name, ())
+        yield from (goal for goal in goals if _happened(goal.wanted, binding))
         for case in binding.cases:
             for run in _runs(case):
                 yield from _in_run(aims.get(run.expression.source.path.text, ()), run)
 
 
-def _happened(wanted: Wanted, binding: BindingExplanation) -> bool:
-    if wanted is Wanted.NO_PARAMS:
+def _happened(expected: Wanted, binding: BindingExplanation) -> bool:
+    if expected is Wanted.NO_PARAMS:
         return binding.lookup is not None and not any(binding.lookup.found)
     return binding.match is not None and binding.match.hit is not None
 
@@ -206,8 +206,8 @@ def _note_frames(loop: int, frame: Frame, found: dict[int, list[Frame]]) -> None
     """Note the frames by the loop whose rounds they are, 0 outside of loops."""
     found.setdefault(loop, []).append(frame)
     for node, rounds in frame.loops.items():
-        for one in rounds.kept:
-            _note_frames(node, one.frame, found)
+        for item in rounds.kept:
+            _note_frames(node, item.frame, found)
 
 
 def _is_reached(aim: Aim, part: Written, frame: Frame) -> bool:
@@ -223,6 +223,6 @@ def _is_reached(aim: Aim, part: Written, frame: Frame) -> bool:
         case _ if aim.chain == CONDITIONAL:
             return True
     deciding = aim.chain == LOGICAL_OR
-    beside = (frame.outcomes.get(one.node.id) for one in aim.others)
-    alone = not any(one is not None and one.value is deciding for one in beside)
+    beside = (frame.outcomes.get(item.node.id) for item in aim.others)
+    alone = not any(item is not None and item.value is deciding for item in beside)
     return outcome.value is deciding and alone

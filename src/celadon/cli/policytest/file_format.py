@@ -15,7 +15,7 @@ from celadon.kube.json_types import JsonDict
 KIND: Final = "PolicyTest"
 
 _OPERATIONS: Final = ["CREATE", "UPDATE", "DELETE", "CONNECT"]
-VERDICTS: Final = [one.value for one in CaseVerdict]
+VERDICTS: Final = [verdict.value for verdict in CaseVerdict]
 SNAPSHOT: Final = "snapshot"
 """What stands for an expectation until `--update` writes down what happens."""
 
@@ -189,7 +189,7 @@ _CASE: Final = {
 }
 EXPECTATION_FIELDS: Final = {
     "verdict": {"enum": VERDICTS},
-    **{one: _ref("text") for one in ("deny", "warn", "audit", "error")},
+    **{item: _ref("text") for item in ("deny", "warn", "audit", "error")},
     "message": _ref("text"),
     "policy": _text("The policy that decides."),
     "validation": {
@@ -207,7 +207,7 @@ EXPECTATION_FIELDS: Final = {
     "code": {"description": "The code of the answer.", "type": "integer"},
     "because": {
         "description": "Why nothing matches.",
-        "enum": [one.value for one in UNMATCHED],
+        "enum": [item.value for item in UNMATCHED],
     },
     "warnings": _list("All warnings that policies give, in order.", _ref("text")),
     "auditAnnotations": _map("Audit annotations, by their key, or `POLICY/KEY`.", _ref("text")),

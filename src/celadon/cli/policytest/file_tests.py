@@ -64,29 +64,29 @@ class ObjectReader:
 
     def manifests(self, path: Path) -> list[Document]:
         """The documents that a list at a path of the test stands for."""
-        given = self._test.value_at(path) or []
+        value_at = self._test.value_at(path) or []
         return [
-            found
-            for index, one in enumerate(given if isinstance(given, list) else ())
-            for found in self.manifest(one, (*path, index))
+            document
+            for index, item in enumerate(value_at if isinstance(value_at, list) else ())
+            for document in self.manifest(item, (*path, index))
         ]
 
-    def manifest(self, given: object, path: Path) -> Sequence[Document]:
+    def manifest(self, text: object, path: Path) -> Sequence[Document]:
         """The documents that one item of such a list stands for."""
-        if isinstance(given, str):
-            if given not in self._expanded:
-                self._expanded[given] = tuple(self._below(given, path))
-            return self._expanded[given]
+        if isinstance(text, str):
+            if text not in self._expanded:
+                self._expanded[text] = tuple(self._below(text, path))
+            return self._expanded[text]
         inline = self.inline(path)
         return [] if inline is None else [inline]
 
     def beside(self, files: Sequence[str]) -> list[Document]:
         """The documents in files that nobody has named."""
-        return [one for file in files for one in self._documents(file, ())]
+        return [document for file in files for document in self._documents(file, ())]
 
-    def _below(self, given: str, path: Path) -> Iterator[Document]:
+    def _below(self, text: str, path: Path) -> Iterator[Document]:
         """Yield what is in a file, in the files of a folder or in those that a pattern matches."""
-        for file in expand_paths([self._path(given)]):
+        for file in expand_paths([self._path(text)]):
             if isinstance(file, Problem):
                 self._complain(path, file.message)
             else:
@@ -106,12 +106,12 @@ class ObjectReader:
 
     def object(self, path: Path) -> Document | None:
         """The object that a field of the test stands for; None for what is wrong."""
-        given: Any = self._test.value_at(path)
-        if isinstance(given, str):
-            return self._named(given, path)
-        if "apiVersion" in given:
+        value_at: Any = self._test.value_at(path)
+        if isinstance(value_at, str):
+            return self._named(value_at, path)
+        if "apiVersion" in value_at:
             return self.inline(path)
-        return self._derived(given, path)
+        return self._derived(value_at, path)
 
     def patched(self, document: Document | None, path: Path) -> Document | None:
         """An object with the patch at a path of the test; as it is if there is none."""
@@ -140,22 +140,22 @@ class ObjectReader:
                 self._complain(("objects", name), f"`{name}` is no object")
         return self._bases[name]
 
-    def _derived(self, given: JsonObject, path: Path) -> Document | None:
-        if ("base" in given) == ("file" in given):
+    def _derived(self, value: JsonObject, path: Path) -> Document | None:
+        if ("base" in value) == ("file" in value):
             self._complain(path, "either `base` or `file` is needed")
             return None
-        if "base" in given:
+        if "base" in value:
             objects = self._test.value.get("objects") or {}
-            if given["base"] not in objects:
-                hint = did_you_mean(given["base"], objects)
-                wrong = f"no object `{given['base']}` among `objects`{hint}"
+            if value["base"] not in objects:
+                hint = did_you_mean(value["base"], objects)
+                wrong = f"no object `{value['base']}` among `objects`{hint}"
                 self._complain((*path, "base"), wrong)
                 return None
-            found = self._named(given["base"], path)
+            document = self._named(value["base"], path)
         else:
-            kind, name = given.get("kind", ""), given.get("name", "")
-            found = self._only(given["file"], (*path, "file"), kind, name)
-        return self.patched(found, (*path, "patch"))
+            kind, name = value.get("kind", ""), value.get("name", "")
+            document = self._only(value["file"], (*path, "file"), kind, name)
+        return self.patched(document, (*path, "patch"))
 
     def _only(self, file: str, path: Path, kind: str, name: str) -> Document | None:
         """The one object of a file, of those of a kind and a name."""
@@ -166,38 +166,40 @@ class ObjectReader:
             self._complain(path, f"no file `{file}`, and no object of this name{among}{hint}")
             return None
         documents = self._documents(self._path(file), path)
-        found = [
-            one
-            for one in documents
-            if kind in ("", one.value["kind"]) and name in ("", metadata.name(one.value))
+        result = [
+            document
+            for document in documents
+            if kind in ("", document.value["kind"]) and name in ("", metadata.name(document.value))
         ]
-        if len(found) == 1:
-            return found[0]
+        if len(result) == 1:
+            return result[0]
         if not documents:
             return None  # what is wrong with the file has been said
-        count = "several objects" if found else "no such object"
-        names = ", ".join(f"{one.value['kind']} {metadata.name(one.value)}" for one in documents)
+        count = "several objects" if result else "no such object"
+        names = ", ".join(
+            f"{document.value['kind']} {metadata.name(document.value)}" for document in documents
+        )
         self._complain(path, f"`{file}` has {count}: {names}", "say which: kind, name")
         return None
 
     def _documents(self, file: str, path: Path) -> list[Document]:
-        found = self._read.get(file)
-        if found is None:
-            found = self._read[file] = []
+        documents = self._read.get(file)
+        if documents is None:
+            documents = self._read[file] = []
             self.files.append(file)
             text = read_text(file)
             if isinstance(text, Problem):
                 self._complain(path, f"`{file}`: {text.message}")
-                return found
-            for one in self._reader.read(text):
-                if isinstance(one, Problem):
-                    self.problems.append(one)
-                elif self._shaped(one) is not None:
-                    found.append(one)
-        return found
+                return documents
+            for item in self._reader.read(text):
+                if isinstance(item, Problem):
+                    self.problems.append(item)
+                elif self._shaped(item) is not None:
+                    documents.append(item)
+        return documents
 
-    def _path(self, given: str) -> str:
-        return os.path.join(self._folder, given)
+    def _path(self, text: str) -> str:
+        return os.path.join(self._folder, text)
 
     def _complain(self, path: Path, text: str, help: str = "") -> None:
         self.problems.append(problem_at(self._test, path, text, help))
@@ -245,26 +247,26 @@ class ShortBindings:
 
     def documents(self, path: Path) -> list[Document]:
         """The bindings of a list at a path of the test."""
-        given: Any = self._test.value_at(path)
-        found: list[Document] = []
-        for index, one in enumerate(given):
-            at = (*path, index)
-            if isinstance(one, Mapping) and "kind" not in one:
-                found.append(self._made(one, at))
+        value_at: Any = self._test.value_at(path)
+        documents: list[Document] = []
+        for index, item in enumerate(value_at):
+            place = (*path, index)
+            if isinstance(item, Mapping) and "kind" not in item:
+                documents.append(self._made(item, place))
             else:
-                found += self._objects.manifest(one, at)
-        return found
+                documents += self._objects.manifest(item, place)
+        return documents
 
     def _made(self, spec: JsonObject, path: Path) -> Document:
         policy = spec["policyName"]
         version, kind = "admissionregistration.k8s.io/v1", BINDING_KIND
         bound = []
-        for one in self._known():
-            if one.value["kind"] in _KINDS and metadata.name(one.value) == policy:
-                version, kind = one.value["apiVersion"], _KINDS[one.value["kind"]]
-            elif one.value["kind"] in _KINDS.values():
-                named = one.value_at(("spec", "policyName"))
-                bound += [metadata.name(one.value)] if named == policy else []
+        for document in self._known():
+            if document.value["kind"] in _KINDS and metadata.name(document.value) == policy:
+                version, kind = document.value["apiVersion"], _KINDS[document.value["kind"]]
+            elif document.value["kind"] in _KINDS.values():
+                named = document.value_at(("spec", "policyName"))
+                bound += [metadata.name(document.value)] if named == policy else []
         name = bound[0] if len(bound) == 1 else policy
         value = {
             "apiVersion": version,
@@ -283,7 +285,9 @@ class ShortBindings:
 
 
 _SHORT = tuple(
-    one for one in case_results.CaseVerdict if one.value in {"deny", "warn", "audit", "error"}
+    verdict
+    for verdict in case_results.CaseVerdict
+    if verdict.value in {"deny", "warn", "audit", "error"}
 )
 """Verdicts that may be given with their message: `deny: no more than 5 replicas`."""
 
@@ -298,67 +302,67 @@ class ExpectationReader:
 
     def read(self, path: Path) -> case_results.Expectation:
         """Return what is expected, at a path of the test."""
-        given: Any = self._test.value_at(path)
+        value_at: Any = self._test.value_at(path)
         place = self._place(path)
-        if given == SNAPSHOT:
+        if value_at == SNAPSHOT:
             return case_results.Expectation(case_results.CaseVerdict.ADMIT, place, snapshot=True)
-        if isinstance(given, str):
-            return case_results.Expectation(case_results.CaseVerdict(given), place)
-        verdict, at = self._verdict(given, path)
-        patch = given.get("patch")
+        if isinstance(value_at, str):
+            return case_results.Expectation(case_results.CaseVerdict(value_at), place)
+        verdict, position = self._verdict(value_at, path)
+        patch = value_at.get("patch")
         if isinstance(patch, Mapping):
             self._complain((*path, "patch"), "a JSON patch is expected here, a list of operations")
             patch = None
-        warnings = given.get("warnings")
+        warnings = value_at.get("warnings")
         return case_results.Expectation(
             verdict,
             place,
-            message=self._text(at) if at else None,
-            reason=given.get("reason", ""),
-            code=given.get("code", 0),
-            policy=given.get("policy", ""),
-            validation=given.get("validation"),
-            violations=given.get("violations"),
+            message=self._text(position) if position else None,
+            reason=value_at.get("reason", ""),
+            code=value_at.get("code", 0),
+            policy=value_at.get("policy", ""),
+            validation=value_at.get("validation"),
+            violations=value_at.get("violations"),
             warnings=None
             if warnings is None
             else tuple(self._text((*path, "warnings", i)) for i in range(len(warnings))),
             audit_annotations={
                 key: self._text((*path, "auditAnnotations", key))
-                for key in given.get("auditAnnotations", {})
+                for key in value_at.get("auditAnnotations", {})
             },
-            because=given.get("because", ""),
-            object=given.get("object"),
+            because=value_at.get("because", ""),
+            object=value_at.get("object"),
             patch=None if patch is None else tuple(patch),
         )
 
-    def _verdict(self, given: JsonObject, path: Path) -> tuple[case_results.CaseVerdict, Path]:
+    def _verdict(self, value: JsonObject, path: Path) -> tuple[case_results.CaseVerdict, Path]:
         """And where the message stands, if there is one."""
-        short = [one for one in _SHORT if one.value in given]
-        said = case_results.CaseVerdict(given["verdict"]) if "verdict" in given else None
-        if len(short) + (said is not None) > 1:
+        short = [item for item in _SHORT if item.value in value]
+        verdict = case_results.CaseVerdict(value["verdict"]) if "verdict" in value else None
+        if len(short) + (verdict is not None) > 1:
             self._complain(path, "more than one verdict")
         if short:
-            if "message" in given:
+            if "message" in value:
                 self._complain(
                     (*path, "message"), f"the message stands at `{short[0].value}` already"
                 )
             return short[0], (*path, short[0].value)
-        at = (*path, "message") if "message" in given else ()
-        if said is None:
-            mutates = "object" in given or "patch" in given
+        place = (*path, "message") if "message" in value else ()
+        if verdict is None:
+            mutates = "object" in value or "patch" in value
             if not mutates:
                 self._complain(path, "no `verdict`: admit, deny, warn, audit, error or noMatch")
-            said = case_results.CaseVerdict.ADMIT
-        return said, at
+            verdict = case_results.CaseVerdict.ADMIT
+        return verdict, place
 
     def _text(self, path: Path) -> case_results.TextMatch:
-        given: Any = self._test.value_at(path)
+        value_at: Any = self._test.value_at(path)
         place = self._place(path)
-        if isinstance(given, str):
-            return case_results.TextMatch(given, case_results.How.IS, place)
-        if "contains" in given:
-            return case_results.TextMatch(given["contains"], case_results.How.CONTAINS, place)
-        pattern = given["matches"]
+        if isinstance(value_at, str):
+            return case_results.TextMatch(value_at, case_results.How.IS, place)
+        if "contains" in value_at:
+            return case_results.TextMatch(value_at["contains"], case_results.How.CONTAINS, place)
+        pattern = value_at["matches"]
         try:
             re2.compile(pattern)
         except re2.RegexError as error:
@@ -392,102 +396,102 @@ class CaseFields:
 
     def case(self, index: int) -> case_results.Case | None:
         """The case of an index; None, and a problem, if something is wrong with it."""
-        at: Path = ("cases", index)
+        place: Path = ("cases", index)
         before = len(self._objects.problems)
-        document, old = self._request_objects(at)
-        expect = ExpectationReader(self._test, self._objects.problems).read((*at, "expect"))
-        namespace, extra = self._namespace(at, document or old)
-        cluster = (*self.around(at), *extra)
+        document, old = self._request_objects(place)
+        expect = ExpectationReader(self._test, self._objects.problems).read((*place, "expect"))
+        namespace, extra = self._namespace(place, document or old)
+        cluster = (*self.around(place), *extra)
         if document is not None:
-            self._check_generated(at, document)
+            self._check_generated(place, document)
         if document is None or len(self._objects.problems) > before:
             return None
         return case_results.Case(
-            self._get(at, "name", ""),
-            self._place(at),
+            self._get(place, "name", ""),
+            self._place(place),
             expect,
             document,
             old,
-            Operation(self._get(at, "operation", "CREATE")),
-            self._get(at, "subresource", ""),
+            Operation(self._get(place, "operation", "CREATE")),
+            self._get(place, "subresource", ""),
             namespace,
-            self._user(at),
-            dry_run=self._is_set(at, "dryRun"),
+            self._user(place),
+            dry_run=self._is_set(place, "dryRun"),
             cluster=cluster,
-            answers=self._authorizer(at),
-            policies=names(self._get(at, "policy", ())),
-            versions=versions(self._get(at, "kubernetesVersions", ())),
-            skip=self._get(at, "skip", ""),
-            generated=self._get(at, "generated", ""),
+            answers=self._authorizer(place),
+            policies=names(self._get(place, "policy", ())),
+            versions=versions(self._get(place, "kubernetesVersions", ())),
+            skip=self._get(place, "skip", ""),
+            generated=self._get(place, "generated", ""),
         )
 
-    def _request_objects(self, at: Path) -> tuple[Document | None, Document | None]:
+    def _request_objects(self, place: Path) -> tuple[Document | None, Document | None]:
         """Return what is asked about, and what it replaces."""
-        operation = self._get(at, "operation", "CREATE")
-        base = self._object(at, "object")
-        document = self._patched(at, base, "patch")
-        old = self._patched(at, self._object(at, "oldObject"), "oldPatch")
+        operation = self._get(place, "operation", "CREATE")
+        base = self._object(place, "object")
+        document = self._patched(place, base, "patch")
+        old = self._patched(place, self._object(place, "oldObject"), "oldPatch")
         if operation == "DELETE":
             document, old = document or old, None
         elif operation == "UPDATE" and old is None:
-            old = self._patched(at, base, "oldPatch")
-            if old is document and not self._path(at, "oldPatch"):
+            old = self._patched(place, base, "oldPatch")
+            if old is document and not self._path(place, "oldPatch"):
                 text = "an UPDATE needs an `oldObject`, or a `patch` on the `object`"
-                self._complain(at, text)
-        if document is None and not self._path(at, "object"):
-            self._complain(at, "no `object`, neither here nor in `defaults`")
+                self._complain(place, text)
+        if document is None and not self._path(place, "object"):
+            self._complain(place, "no `object`, neither here nor in `defaults`")
         return document, old
 
-    def _check_generated(self, at: Path, document: Document) -> None:
+    def _check_generated(self, place: Path, document: Document) -> None:
         """Controllers create what is wanted of objects of this kind."""
-        wanted = self._get(at, "generated", "")
+        generated = self._get(place, "generated", "")
         kind = GroupKind(*document.group_kind)
-        if wanted and wanted not in created_kinds(kind):
-            text = f"no controller creates a {wanted} of a {kind.kind}"
-            self._complain(self._path(at, "generated"), text)
+        if generated and generated not in created_kinds(kind):
+            text = f"no controller creates a {generated} of a {kind.kind}"
+            self._complain(self._path(place, "generated"), text)
 
-    def _object(self, at: Path, name: str) -> Document | None:
-        path = self._path(at, name)
+    def _object(self, place: Path, name: str) -> Document | None:
+        path = self._path(place, name)
         return self._objects.object(path) if path else None
 
-    def _patched(self, at: Path, found: Document | None, name: str) -> Document | None:
-        path = self._path(at, name)
-        return self._objects.patched(found, path) if path else found
+    def _patched(self, place: Path, document: Document | None, name: str) -> Document | None:
+        path = self._path(place, name)
+        return self._objects.patched(document, path) if path else document
 
-    def around(self, at: Path) -> tuple[Document, ...]:
+    def around(self, place: Path) -> tuple[Document, ...]:
         """Return what a case, or the test itself (an empty path), has in its cluster; the same
         documents for all that say nothing of their own."""
-        if not at:
+        if not place:
             return self._cluster(())
-        return (*self._shared(), *self._cluster(at))
+        return (*self._shared(), *self._cluster(place))
 
     def _shared(self) -> tuple[Document, ...]:
         if (_DEFAULTS,) not in self._around:
             self._around[(_DEFAULTS,)] = self._cluster((_DEFAULTS,))
         return self._around[(_DEFAULTS,)]
 
-    def _cluster(self, at: Path) -> tuple[Document, ...]:
+    def _cluster(self, place: Path) -> tuple[Document, ...]:
         """Return the cluster of this place alone."""
-        given: Any = self._test.value_at(at) or {}
-        found: list[Document] = []
+        value_at: Any = self._test.value_at(place) or {}
+        documents: list[Document] = []
         for name in ("crds", "resources", "params"):
-            if name in given:
-                found += self._objects.manifests((*at, name))
-        for name, labels in given.get("namespaces", {}).items():
-            found.append(self._made_namespace((*at, "namespaces", name), name, labels))
-        if "bindings" in given:
-            found += self._bindings.documents((*at, "bindings"))
-        return tuple(found)
+            if name in value_at:
+                documents += self._objects.manifests((*place, name))
+        for name, labels in value_at.get("namespaces", {}).items():
+            documents.append(self._made_namespace((*place, "namespaces", name), name, labels))
+        if "bindings" in value_at:
+            documents += self._bindings.documents((*place, "bindings"))
+        return tuple(documents)
 
-    def _namespace(self, at: Path, found: Document | None) -> tuple[str, list[Document]]:
+    def _namespace(self, place: Path, document: Document | None) -> tuple[str, list[Document]]:
         """That of objects that do not say theirs, and the Namespace if something is said of it."""
-        given = self._get(at, "namespace", "default")
-        if isinstance(given, str):
-            return given, []
-        own = "" if found is None else metadata.namespace(found.value)
-        name = given.get("name") or own or "default"
-        labels, annotations = given.get("labels", {}), given.get("annotations", {})
-        path = self._path(at, "namespace")
+        namespace = self._get(place, "namespace", "default")
+        if isinstance(namespace, str):
+            return namespace, []
+        own = "" if document is None else metadata.namespace(document.value)
+        name = namespace.get("name") or own or "default"
+        labels, annotations = namespace.get("labels", {}), namespace.get("annotations", {})
+        path = self._path(place, "namespace")
         return name, [self._made_namespace(path, name, labels, annotations)]
 
     def _made_namespace(
@@ -503,62 +507,62 @@ class CaseFields:
         value = {"apiVersion": "v1", "kind": "Namespace", "metadata": known}
         return Document(self._test.chunk, (*self._test.path, *path), value)
 
-    def _user(self, at: Path) -> User:
-        groups = self._get(at, "groups", ())
-        name = self._get(at, "user", "")
-        extra = self._get(at, "extra", {})
-        uid = self._get(at, "uid", "")
-        found = user_info(name, groups) if name else ADMIN
+    def _user(self, place: Path) -> User:
+        groups = self._get(place, "groups", ())
+        name = self._get(place, "user", "")
+        extra = self._get(place, "extra", {})
+        uid = self._get(place, "uid", "")
+        user = user_info(name, groups) if name else ADMIN
         if groups and not name:
-            found = replace(ADMIN, groups=tuple(groups))
-        return replace(found, uid=uid, extra=extra) if uid or extra else found
+            user = replace(ADMIN, groups=tuple(groups))
+        return replace(user, uid=uid, extra=extra) if uid or extra else user
 
-    def _authorizer(self, at: Path) -> tuple[case_results.AuthorizerAnswer, ...]:
-        path = self._path(at, "authorizer")
+    def _authorizer(self, place: Path) -> tuple[case_results.AuthorizerAnswer, ...]:
+        path = self._path(place, "authorizer")
         if not path:
             return ()
         if path not in self._answers:
-            given: Any = self._test.value_at(path)
-            self._answers[path] = tuple(map(_answer, given))
+            value_at: Any = self._test.value_at(path)
+            self._answers[path] = tuple(map(_answer, value_at))
         return self._answers[path]
 
-    def _path(self, at: Path, name: str) -> Path:
+    def _path(self, place: Path, name: str) -> Path:
         """Return where a field of a case stands; empty if it is not given."""
-        for holder in (at, (_DEFAULTS,)):
-            given = self._test.value_at(holder)
-            if isinstance(given, dict) and name in given:
+        for holder in (place, (_DEFAULTS,)):
+            value_at = self._test.value_at(holder)
+            if isinstance(value_at, dict) and name in value_at:
                 return (*holder, name)
         return ()
 
-    def _is_set(self, at: Path, name: str) -> bool:
-        return self._get(at, name, default=False) is True
+    def _is_set(self, place: Path, name: str) -> bool:
+        return self._get(place, name, default=False) is True
 
-    def _get(self, at: Path, name: str, default: object) -> Any:  # noqa: ANN401 - as the schema has it
-        path = self._path(at, name)
+    def _get(self, place: Path, name: str, default: object) -> Any:  # noqa: ANN401 - as the schema has it
+        path = self._path(place, name)
         return self._test.value_at(path) if path else default
 
-    def _place(self, at: Path) -> Place:
-        return Place(self._test.file, self._test.line(at))
+    def _place(self, place: Path) -> Place:
+        return Place(self._test.file, self._test.line(place))
 
-    def _complain(self, at: Path, text: str) -> None:
-        self._objects.problems.append(problem_at(self._test, at, text))
+    def _complain(self, place: Path, text: str) -> None:
+        self._objects.problems.append(problem_at(self._test, place, text))
 
 
-def _answer(given: JsonObject) -> case_results.AuthorizerAnswer:
-    asked = dict(given)
+def _answer(value: JsonObject) -> case_results.AuthorizerAnswer:
+    asked = dict(value)
     ruling = _RULINGS[asked.pop("decision")]
     reason, error = asked.pop("reason", ""), asked.pop("error", None)
     return case_results.AuthorizerAnswer(ruling, asked, reason, error)
 
 
-def names(given: str | list[str]) -> tuple[str, ...]:
+def names(text: str | list[str]) -> tuple[str, ...]:
     """One name, or several."""
-    return (given,) if isinstance(given, str) else tuple(given)
+    return (text,) if isinstance(text, str) else tuple(text)
 
 
 def versions(given: list[str]) -> tuple[str, ...]:
     """Releases without a leading `v`."""
-    return tuple(one.removeprefix("v") for one in given)
+    return tuple(text.removeprefix("v") for text in given)
 
 
 # --- Tests -------------------------------------------------------------------
@@ -574,15 +578,15 @@ def is_policy_test(document: Document) -> bool:
 def read_test(document: Document) -> case_results.PolicyTest:
     """The test, with its problems if something is wrong."""
     name = _name(document)
-    wrong = [problem_at(document, *one) for one in faults(document.value, SCHEMA)]
+    wrong = [problem_at(document, *fault) for fault in faults(document.value, SCHEMA)]
     if wrong:
         return case_results.PolicyTest(name, document.file, (), (), problems=tuple(wrong))
     return _Reading(document).test(name)
 
 
 def _name(document: Document) -> str:
-    given = document.value_at(("metadata", "name"))
-    return given if isinstance(given, str) and given else os.path.basename(document.file)
+    value_at = document.value_at(("metadata", "name"))
+    return value_at if isinstance(value_at, str) and value_at else os.path.basename(document.file)
 
 
 class _Reading:
@@ -597,8 +601,8 @@ class _Reading:
 
     def test(self, name: str) -> case_results.PolicyTest:
         document, objects = self._document, self._objects
-        given = document.value
-        if "policies" in given:
+        value = document.value
+        if "policies" in value:
             self._policies = objects.manifests(("policies",))
         else:
             self._policies = objects.beside(_policies_beside(document.file))
@@ -612,18 +616,21 @@ class _Reading:
             document.file,
             cluster,
             tuple(cases),
-            versions(given.get("kubernetesVersions", [])),
-            given.get("now", case_results.DEFAULT_NOW),
+            versions(value.get("kubernetesVersions", [])),
+            value.get("now", case_results.DEFAULT_NOW),
             (document.file, *objects.files),
             tuple(dict.fromkeys(problems)),
             plugins=plugins,
         )
 
     def _read_plugins(self) -> PluginChoice:
-        given = self._document.value.get("admissionPlugins", {})
+        admission_plugins = self._document.value.get("admissionPlugins", {})
         try:
             return plugin_choice(
-                given.get("enable", ()), given.get("disable", ()), None, whole_cluster=False
+                admission_plugins.get("enable", ()),
+                admission_plugins.get("disable", ()),
+                None,
+                whole_cluster=False,
             )
         except UnusablePlugins as error:
             problem = problem_at(self._document, ("admissionPlugins",), str(error))
@@ -645,30 +652,30 @@ class _Reading:
 
     def _unknown_versions(self) -> Iterator[Problem]:
         """Releases that we do not know."""
-        given: JsonObject = self._document.value
-        cases = [(("cases", i), one) for i, one in enumerate(given["cases"])]
-        for at, holder in ((), given), (("defaults",), given.get("defaults", {})), *cases:
-            for i, one in enumerate(versions(holder.get("kubernetesVersions", []))):
-                if one not in VERSIONS:
-                    text = f"unknown version `{one}`, expected {VERSIONS[0]} to {VERSIONS[-1]}"
-                    yield problem_at(self._document, (*at, "kubernetesVersions", i), text)
+        value: JsonObject = self._document.value
+        cases = [(("cases", i), element) for i, element in enumerate(value["cases"])]
+        for item, holder in ((), value), (("defaults",), value.get("defaults", {})), *cases:
+            for i, version in enumerate(versions(holder.get("kubernetesVersions", []))):
+                if version not in VERSIONS:
+                    text = f"unknown version `{version}`, expected {VERSIONS[0]} to {VERSIONS[-1]}"
+                    yield problem_at(self._document, (*item, "kubernetesVersions", i), text)
 
 
 def _policies_beside(file: str) -> list[str]:
     """The file of the same name, else all files in the folder that are no tests."""
     folder, name = os.path.split(file)
     stem = name.lower().rpartition("policytest")[0].rstrip("._-")
-    found = [
-        one
-        for one in sorted(os.listdir(folder or os.curdir))
-        if one.lower().endswith(EXTENSIONS) and not is_test_file(one) and one != name
+    listdir = [
+        text
+        for text in sorted(os.listdir(folder or os.curdir))
+        if text.lower().endswith(EXTENSIONS) and not is_test_file(text) and text != name
     ]
-    same = [one for one in found if os.path.splitext(one)[0].lower() == stem]
-    return [os.path.join(folder, one) for one in same or found]
+    same = [text for text in listdir if os.path.splitext(text)[0].lower() == stem]
+    return [os.path.join(folder, text) for text in same or listdir]
 
 
 def _with_registered(documents: list[Document]) -> list[Document]:
     """Return the documents of files that have a policy, or something about one, in them; manifests
     of other things may stand beside them."""
-    files = {one.file for one in documents if one.value["kind"] in _REGISTERED}
-    return [one for one in documents if one.file in files]
+    files = {document.file for document in documents if document.value["kind"] in _REGISTERED}
+    return [document for document in documents if document.file in files]

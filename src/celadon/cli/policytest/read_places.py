@@ -42,33 +42,35 @@ def read_places(
 ) -> ReadPlaces:
     """Return the places that some expressions read, and the variables that they may use."""
     reader = _Reader(variables)
-    for one in (*variables.values(), *expressions):
-        reader.read(one, {})
+    for item in (*variables.values(), *expressions):
+        reader.read(item, {})
     values = list(_neighbours(reader.literals))
-    distinct = {(type(one), str(one)): one for one in (*values[:_MOST_VALUES], *_OTHERS)}
+    distinct = {
+        (type(element), str(element)): element for element in (*values[:_MOST_VALUES], *_OTHERS)
+    }
     return ReadPlaces(tuple(dict.fromkeys(reader.places)), tuple(distinct.values()))
 
 
 def _neighbours(literals: Iterable[object]) -> Iterator[Any]:
-    for one in literals:
-        yield one
-        if isinstance(one, int) and not isinstance(one, bool):
-            beside = (int(one), int(one) + 1, int(one) - 1)
+    for literal in literals:
+        yield literal
+        if isinstance(literal, int) and not isinstance(literal, bool):
+            beside = (int(literal), int(literal) + 1, int(literal) - 1)
             yield from (*beside[1:], *map(str, beside))
-        elif isinstance(one, str):
-            yield from (f"{one}x", f"x{one}", f"x{one}x")
+        elif isinstance(literal, str):
+            yield from (f"{literal}x", f"x{literal}", f"x{literal}x")
 
 
 def _constant_map(entries: Iterable[syntax.MapEntry]) -> list[JsonDict]:
     """A map of texts that is written out, if it is one."""
-    found = {}
-    for one in entries:
-        if not (isinstance(one.key, syntax.Literal) and isinstance(one.value, syntax.Literal)):
+    result = {}
+    for entry in entries:
+        if not (isinstance(entry.key, syntax.Literal) and isinstance(entry.value, syntax.Literal)):
             return []
-        if not (isinstance(one.key.value, str) and isinstance(one.value.value, str)):
+        if not (isinstance(entry.key.value, str) and isinstance(entry.value.value, str)):
             return []
-        found[one.key.value] = one.value.value
-    return [found]
+        result[entry.key.value] = entry.value.value
+    return [result]
 
 
 def pointer_steps(text: str) -> Iterator[str | int]:
@@ -82,8 +84,8 @@ def written_places(node: syntax.Expr, place: Path) -> Iterator[Path]:
     """Yield where a configuration writes values that are no objects."""
     match node:
         case syntax.Struct(_, _, fields):
-            for one in fields:
-                yield from written_places(one.value, (*place, one.name))
+            for field in fields:
+                yield from written_places(field.value, (*place, field.name))
         case syntax.MapLiteral(_, entries):
             for entry in entries:
                 if isinstance(entry.key, syntax.Literal) and isinstance(entry.key.value, str):
@@ -103,8 +105,8 @@ def place_of(
                 return bound[name]
             return (name,) if name in ROOTS else None
         case syntax.Select(_, syntax.Ident(_, "variables"), name):
-            found = variables.get(name)
-            return None if found is None else place_of(found, {}, variables)
+            variable = variables.get(name)
+            return None if variable is None else place_of(variable, {}, variables)
         case syntax.Select(_, operand, name):
             place = place_of(operand, bound, variables)
             return None if place is None else (*place, name)
@@ -137,12 +139,12 @@ class _Reader:
             case syntax.Select(_, operand):
                 self.read(operand, bound)
             case syntax.Call(_, _, target, args):
-                for one in (*args, *(() if target is None else (target,))):
-                    self.read(one, bound)
+                for item in (*args, *(() if target is None else (target,))):
+                    self.read(item, bound)
                 self._keys(node, bound)
             case syntax.ListLiteral() | syntax.MapLiteral() | syntax.Struct():
-                for one in syntax.children(node):
-                    self.read(one, bound)
+                for item in syntax.children(node):
+                    self.read(item, bound)
                 self._made(node)
             case syntax.Comprehension():
                 self._loop(node, bound)
@@ -162,7 +164,7 @@ class _Reader:
             case syntax.MapLiteral(_, entries):
                 self.literals += _constant_map(entries)
             case syntax.Struct(_, name, fields) if name == PATCH:
-                for path in (one.value for one in fields if one.name == "path"):
+                for path in (field.value for field in fields if field.name == "path"):
                     if isinstance(path, syntax.Literal) and isinstance(path.value, str):
                         self.places.append(("object", *pointer_steps(path.value)))
             case syntax.Struct(_, name) if name == CONFIGURATION:
@@ -177,8 +179,8 @@ class _Reader:
         if place is not None:
             inner[node.iter_var] = (*place, 0)
             self.places.append((*place, 0))
-        for one in (node.accu_init, node.condition, node.step, node.result):
-            self.read(one, inner)
+        for item in (node.accu_init, node.condition, node.step, node.result):
+            self.read(item, inner)
 
 
 # --- Changed values ----------------------------------------------------------
@@ -187,34 +189,34 @@ class _Reader:
 
 
 def with_value_at(
-    given: JsonObject,
+    data: JsonObject,
     steps: Sequence[str | int],
     value: object,
 ) -> JsonDict | None:
     """A copy with the value there, without what is there for None; None where nothing can be
     changed. Of a list the first item stands for all."""
-    made: dict[str, object] = copy.deepcopy(dict(given))
-    return made if _put(made, steps, value) else None
+    deepcopy: dict[str, object] = copy.deepcopy(dict(data))
+    return deepcopy if _put(deepcopy, steps, value) else None
 
 
 def with_second_item(
-    given: JsonObject,
+    data: JsonObject,
     steps: Sequence[str | int],
     value: Json,
 ) -> dict[str, Json] | None:
     """A copy in which the first list on the way has one more item: the first one with the value
     there. None where there is no such list, or nothing in it."""
     length = next((i for i, step in enumerate(steps) if isinstance(step, int)), 0)
-    changed = with_value_at(given, steps, value)
-    made: JsonDict = copy.deepcopy(dict(given))
-    items, others = value_at(made, steps[:length]), value_at(changed, steps[:length])
+    changed = with_value_at(data, steps, value)
+    deepcopy: JsonDict = copy.deepcopy(dict(data))
+    items, others = value_at(deepcopy, steps[:length]), value_at(changed, steps[:length])
     if not length or not isinstance(items, list) or not items or not others:
         return None
     other = others[0]
     if isinstance(other, dict) and isinstance(other.get("name"), str):
         other = {**other, "name": f"{other['name']}-2"}
     items.append(other)
-    return made
+    return deepcopy
 
 
 def value_at(value: object, steps: Sequence[str | int]) -> Any:  # noqa: ANN401 - any JSON
@@ -375,16 +377,16 @@ class SeedObjects:
             GroupVersionKind(spec["group"], version["name"], spec["names"]["kind"]): (
                 version.get("schema") or {}
             ).get("openAPIV3Schema", {})
-            for spec in (one["spec"] for one in definitions)
+            for spec in (definition["spec"] for definition in definitions)
             for version in spec["versions"]
         }
 
     def schema(self, kind: GroupVersionKind) -> Schema | None:
         """That of a kind, where one is known."""
-        given = self._schemas.get(kind)
-        if given is None:
+        schema = self._schemas.get(kind)
+        if schema is None:
             return schema_for(kind)
-        found = decode_schema(given)
+        found = decode_schema(schema)
         about = dict.fromkeys(("apiVersion", "kind", "metadata"), _ANYTHING)
         return replace(found, properties={**about, **found.properties})
 
@@ -399,11 +401,11 @@ class SeedObjects:
 def _required(schema: JsonObject) -> JsonObject:
     """The fields that a schema requires, and whole objects below it: they may require more."""
     properties: JsonObject = schema.get("properties") or {}
-    wanted = set(schema.get("required") or ())
+    required = set(schema.get("required") or ())
     return {
         name: _value(below)
         for name, below in properties.items()
-        if name in wanted or (name == "spec" and below.get("type") == "object")
+        if name in required or (name == "spec" and below.get("type") == "object")
     }
 
 

@@ -56,12 +56,12 @@ def _updated(file: str, cases: Sequence[CaseResult]) -> int:
             continue
         first = chunk_start(text, document)
         if first is not None:
-            for one in _edits(document, cases):
-                edit = _Edit(one.start + first, one.end + first, one.text)
+            for item in _edits(document, cases):
+                edit = _Edit(item.start + first, item.end + first, item.text)
                 edits.setdefault(edit.start, edit)
     content = text.content
-    for at in sorted(edits, reverse=True):
-        content = content[:at] + edits[at].text + content[edits[at].end :]
+    for index in sorted(edits, reverse=True):
+        content = content[:index] + edits[index].text + content[edits[index].end :]
     path = Path(file)
     data = encoded_like(content, path.read_bytes()) if edits else None
     if data is None:
@@ -79,13 +79,13 @@ def _edits(document: Document, cases: Sequence[CaseResult]) -> Iterator[_Edit]:
         steps: Steps = ("cases", index, "expect")
         if case.case.expect.snapshot:
             yield _edit(document, steps, _snapshot(case, as_json=document.chunk.is_json))
-        elif [one.what for one in case.mismatches] == ["message"]:
+        elif [mismatche.what for mismatche in case.mismatches] == ["message"]:
             message = case.case.expect.message
             if message is not None and message.how is How.IS:
                 expect = document.value_at(steps)
                 field = "message" if isinstance(expect, dict) and "message" in expect else ""
-                at = (*steps, field or case.case.expect.verdict.value)
-                yield _edit(document, at, _quoted(_message(case)))
+                place = (*steps, field or case.case.expect.verdict.value)
+                yield _edit(document, place, _quoted(_message(case)))
 
 
 def _edit(document: Document, steps: Steps, text: str) -> _Edit:
@@ -108,8 +108,11 @@ def _message(case: CaseResult) -> str:
     outcome = case.outcome
     if outcome is None:
         return ""
-    found = (*(one.message for one in outcome.deciding), *(one.message for one in outcome.ignored))
-    return next(iter(found), "")
+    result = (
+        *(notice.message for notice in outcome.deciding),
+        *(notice.message for notice in outcome.ignored),
+    )
+    return next(iter(result), "")
 
 
 def _quoted(text: str) -> str:
@@ -140,18 +143,18 @@ class WatchedFiles:
 
     def changed(self) -> set[str]:
         """Return the names that are not as they were."""
-        return {file for file, known in self._stamps.items() if _stamp(file) != known}
+        return {file for file, stamp in self._stamps.items() if _stamp(file) != stamp}
 
 
 def affected(tests: Iterable[PolicyTest], changed: set[str]) -> list[str]:
     """The files of the tests that have something to do with what changed."""
-    found = [one.file for one in tests if changed.intersection((one.file, *one.files))]
-    return list(dict.fromkeys(found))
+    result = [test.file for test in tests if changed.intersection((test.file, *test.files))]
+    return list(dict.fromkeys(result))
 
 
 def _stamp(file: str) -> _Stamp:
     try:
-        found = os.stat(file)
+        stat = os.stat(file)
     except OSError:
         return 0, 0
-    return found.st_mtime_ns, found.st_size
+    return stat.st_mtime_ns, stat.st_size

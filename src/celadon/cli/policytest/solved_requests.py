@@ -30,25 +30,29 @@ class Solved(NamedTuple):
 
 
 def solved_requests(
-    given: PolicySet,
+    policy_set: PolicySet,
     name: str,
     version: str,
     definitions: Sequence[JsonObject],
     param_kind: GroupVersionKind | None,
 ) -> Iterator[Solved]:
     """Requests for a validating policy; none without a solver."""
-    if importlib.util.find_spec("z3") is None or name not in given.policies:
+    if importlib.util.find_spec("z3") is None or name not in policy_set.policies:
         return
     from celadon.prove import BoundPolicy, TellingRequests
 
-    bindings = [one for one in given.bindings.values() if one.value.spec.policy_name == name]
+    bindings = [
+        binding
+        for binding in policy_set.bindings.values()
+        if binding.value.spec.policy_name == name
+    ]
     policy = BoundPolicy(
-        given.policies[name].document.value, [one.document.value for one in bindings]
+        policy_set.policies[name].document.value, [binding.document.value for binding in bindings]
     )
-    for told in TellingRequests(policy, version, definitions).found():
-        made = _tried(told.example, param_kind)
-        if made is not None:
-            yield made
+    for item in TellingRequests(policy, version, definitions).found():
+        tried = _tried(item.example, param_kind)
+        if tried is not None:
+            yield tried
 
 
 def _tried(example: Example, param_kind: GroupVersionKind | None) -> Solved | None:
@@ -57,13 +61,13 @@ def _tried(example: Example, param_kind: GroupVersionKind | None) -> Solved | No
     if example.manifest is None:
         return None
     request = example.request
-    params = [one for one in example.around if _kind(one) == param_kind]
+    params = [item for item in example.around if _kind(item) == param_kind]
     if len(params) > 1 or (example.is_about_user and request.user.groups):
         return None
     labels = [
-        {key: value for key, value in metadata.labels(one).items() if key != NAMESPACE_NAME}
-        for one in example.around
-        if one["kind"] == "Namespace" and param_kind != _kind(one)
+        {key: value for key, value in metadata.labels(item).items() if key != NAMESPACE_NAME}
+        for item in example.around
+        if item["kind"] == "Namespace" and param_kind != _kind(item)
     ]
     return Solved(
         dict(example.manifest),

@@ -77,25 +77,27 @@ def unmatched_reasons(
     notes: tuple[Note, ...],
     request: Request,
     world: World,
-    found: PolicySet,
+    policy_set: PolicySet,
     version: str,
 ) -> Iterator[Doubt]:
     """Yield why the policy of this name, of a set, did not look at the request."""
-    placed = found.policies[name]
+    placed = policy_set.policies[name]
     own = [note for note in notes if note.policy == name]
     outcomes = {note.outcome for note in own} or {Outcome.POLICY_UNMATCHED}
     if any(note.outcome is Outcome.EXEMPT for note in notes):
         text = f"no policy ever sees {request.resource.group_resource}"
         yield Doubt(Vacuity.EXEMPT_RESOURCE, text, placed.place())
-    elif not any(one.value.spec.policy_name == name for one in found.bindings.values()):
-        yield from _unbound(placed, found)
+    elif not any(
+        binding.value.spec.policy_name == name for binding in policy_set.bindings.values()
+    ):
+        yield from _unbound(placed, policy_set)
     elif Outcome.POLICY_UNMATCHED in outcomes:
-        yield from _unmatched(placed, request, _trial(request, world, version), found)
+        yield from _unmatched(placed, request, _trial(request, world, version), policy_set)
     for note in own:
-        yield from _of_note(note, placed, request, world, found, version)
+        yield from _of_note(note, placed, request, world, policy_set, version)
 
 
-def _unbound(placed: Placed[Any], found: PolicySet) -> Iterator[Doubt]:
+def _unbound(placed: Placed[Any], policy_set: PolicySet) -> Iterator[Doubt]:
     name = placed.value.name
     yield Doubt(
         Vacuity.NO_BINDING,
@@ -103,12 +105,12 @@ def _unbound(placed: Placed[Any], found: PolicySet) -> Iterator[Doubt]:
         placed.place(),
         f"add a binding to the file, or to the test: `bindings: [{{policyName: {name}}}]`",
     )
-    for binding in found.bindings.values():
-        wanted = binding.value.spec.policy_name
-        if wanted not in found.policies:
+    for binding in policy_set.bindings.values():
+        policy_name = binding.value.spec.policy_name
+        if policy_name not in policy_set.policies:
             yield Doubt(
                 Vacuity.STRAY_BINDING,
-                f"binding `{binding.value.name}` names policy `{wanted}`, which is not there",
+                f"binding `{binding.value.name}` names policy `{policy_name}`, which is not there",
                 binding.place(FieldPath("spec", "policyName")),
             )
 
@@ -117,7 +119,7 @@ def _unmatched(
     placed: Placed[Any],
     request: Request,
     matches: Callable[[MatchResources], bool],
-    found: PolicySet,
+    policy_set: PolicySet,
 ) -> Iterator[Doubt]:
     """Yield why the constraints of a policy do not match, or those of no binding."""
     constraints = placed.value.spec.match_constraints
@@ -125,7 +127,7 @@ def _unmatched(
         for part in _different(constraints, matches):
             yield Doubt(part, _said(part, constraints, request), placed.place(_CONSTRAINTS))
         return
-    for binding in found.bindings.values():
+    for binding in policy_set.bindings.values():
         if binding.value.spec.policy_name == placed.value.name:
             yield from _unbinding(binding, request, matches)
 
@@ -136,44 +138,49 @@ def _unbinding(
     """Yield why a binding does not match."""
     resources = binding.value.spec.match_resources
     for part in _different(resources, matches):
-        said = f"binding `{binding.value.name}`: {_said(part, resources, request)}"
-        yield Doubt(part, said, binding.place(_MATCH_RESOURCES))
+        text = f"binding `{binding.value.name}`: {_said(part, resources, request)}"
+        yield Doubt(part, text, binding.place(_MATCH_RESOURCES))
 
 
 def _of_note(
-    note: Note, placed: Placed[Any], request: Request, world: World, found: PolicySet, version: str
+    note: Note,
+    placed: Placed[Any],
+    request: Request,
+    world: World,
+    policy_set: PolicySet,
+    version: str,
 ) -> Iterator[Doubt]:
     """Yield why a binding, a condition or a param let the request pass."""
     if note.outcome is Outcome.BINDING_UNMATCHED:
         yield from _unbinding(
-            found.bindings[note.binding], request, _trial(request, world, version)
+            policy_set.bindings[note.binding], request, _trial(request, world, version)
         )
     elif note.outcome is Outcome.CONDITION_FALSE:
         place = placed.place(FieldPath("spec", "matchConditions"))
         text = f"match condition `{note.detail}` of policy `{note.policy}` is false"
         yield Doubt(Vacuity.CONDITION_FALSE, text, place)
-        yield from _because_of_circumstances(note, place, request, world, found, version)
+        yield from _because_of_circumstances(note, place, request, world, policy_set, version)
     elif note.outcome is Outcome.PARAM_NOT_FOUND:
-        place = found.bindings[note.binding].place(FieldPath("spec", "paramRef"))
+        place = policy_set.bindings[note.binding].place(FieldPath("spec", "paramRef"))
         text = f"binding `{note.binding}` found no params, and its action for that is Allow"
         yield Doubt(Vacuity.PARAM_NOT_FOUND, text, place, "give them under `params`")
 
 
 def _because_of_circumstances(
-    note: Note, place: Place, request: Request, world: World, found: PolicySet, version: str
+    note: Note, place: Place, request: Request, world: World, policy_set: PolicySet, version: str
 ) -> Iterator[Doubt]:
     """Yield whether another user, or no dry run, would have made the condition true."""
     # late: rarely asked
     from celadon.cli.check.manifests import validating_engine
 
-    if note.policy not in found.policies or placed_mutates(found, note.policy):
+    if note.policy not in policy_set.policies or placed_mutates(policy_set, note.policy):
         return
-    engine = validating_engine(found, version)
+    engine = validating_engine(policy_set, version)
 
     def passes(changed: Request) -> bool:
         notes = engine.noted(changed, world).notes
-        kept = [one.outcome for one in notes if one.policy == note.policy]
-        return bool(kept) and Outcome.CONDITION_FALSE not in kept
+        outcomes = [item.outcome for item in notes if item.policy == note.policy]
+        return bool(outcomes) and Outcome.CONDITION_FALSE not in outcomes
 
     if request.dry_run and passes(replace(request, dry_run=False)):
         yield Doubt(Vacuity.DRY_RUN, "the condition would be true if it were no dry run", place)
@@ -182,9 +189,9 @@ def _because_of_circumstances(
         yield Doubt(Vacuity.EXEMPT_USER, text, place, "say who asks: `user`, `groups`")
 
 
-def placed_mutates(found: PolicySet, name: str) -> bool:
+def placed_mutates(policy_set: PolicySet, name: str) -> bool:
     """Return whether a policy of a set is a mutating one."""
-    return str(found.policies[name].document.value["kind"]).startswith("Mutating")
+    return str(policy_set.policies[name].document.value["kind"]).startswith("Mutating")
 
 
 def _trial(request: Request, world: World, version: str) -> Callable[[MatchResources], bool]:
@@ -228,22 +235,22 @@ def _different(
 
 
 def _relaxed(constraints: MatchResources, parts: tuple[Vacuity, ...]) -> MatchResources:
-    found = constraints
+    resources = constraints
     if Vacuity.EXCLUDED in parts:
-        found = replace(found, exclude_resource_rules=())
+        resources = replace(resources, exclude_resource_rules=())
     if Vacuity.NAMESPACE_SELECTOR in parts:
-        found = replace(found, namespace_selector={})
+        resources = replace(resources, namespace_selector={})
     if Vacuity.OBJECT_SELECTOR in parts:
-        found = replace(found, object_selector={})
-    rules = tuple(_relaxed_rule(rule, parts) for rule in found.resource_rules)
-    return replace(found, resource_rules=rules)
+        resources = replace(resources, object_selector={})
+    rules = tuple(_relaxed_rule(rule, parts) for rule in resources.resource_rules)
+    return replace(resources, resource_rules=rules)
 
 
 def _relaxed_rule(rule: Rule, parts: tuple[Vacuity, ...]) -> Rule:
     for part in parts:
         rule = replace(rule, **_PARTS[part])
     if Vacuity.SUBRESOURCE in parts:
-        resources = (f"{one.partition('/')[0]}/*" for one in rule.resources)
+        resources = (f"{resource.partition('/')[0]}/*" for resource in rule.resources)
         rule = replace(rule, resources=(*rule.resources, *resources))
     return rule
 
@@ -252,13 +259,15 @@ def _said(part: Vacuity, constraints: MatchResources | None, request: Request) -
     """Return what is asked for, and what the request is."""
     rules = () if constraints is None else constraints.resource_rules
     asked = {
-        Vacuity.OPERATION: [one for rule in rules for one in rule.operations],
-        Vacuity.RESOURCE: [one for rule in rules for one in rule.resources],
-        Vacuity.SUBRESOURCE: [one for rule in rules for one in rule.resources],
-        Vacuity.GROUP: [one or '""' for rule in rules for one in rule.api_groups],
-        Vacuity.VERSION: [one for rule in rules for one in rule.api_versions],
+        Vacuity.OPERATION: [operation for rule in rules for operation in rule.operations],
+        Vacuity.RESOURCE: [resource for rule in rules for resource in rule.resources],
+        Vacuity.SUBRESOURCE: [resource for rule in rules for resource in rule.resources],
+        Vacuity.GROUP: [api_group or '""' for rule in rules for api_group in rule.api_groups],
+        Vacuity.VERSION: [api_version for rule in rules for api_version in rule.api_versions],
         Vacuity.SCOPE: [rule.scope or "*" for rule in rules],
-        Vacuity.RESOURCE_NAME: [one for rule in rules for one in rule.resource_names],
+        Vacuity.RESOURCE_NAME: [
+            resource_name for rule in rules for resource_name in rule.resource_names
+        ],
     }
     actual = {
         Vacuity.OPERATION: request.operation.value,
@@ -272,8 +281,8 @@ def _said(part: Vacuity, constraints: MatchResources | None, request: Request) -
         Vacuity.RESOURCE_NAME: request.name,
     }
     if part in asked:
-        wanted = ", ".join(dict.fromkeys(asked[part]))
-        return f"the rules are about {_NAMED[part]} {wanted}, the request is about {actual[part]}"
+        join = ", ".join(dict.fromkeys(asked[part]))
+        return f"the rules are about {_NAMED[part]} {join}, the request is about {actual[part]}"
     if part is Vacuity.EXCLUDED:
         return "`excludeResourceRules` leave it out"
     if part is Vacuity.NAMESPACE_SELECTOR:
@@ -321,34 +330,36 @@ def _unreached(case: Case, judged: Judged, outcome: CaseOutcome, version: str) -
     if outcome.verdict is not CaseVerdict.NO_MATCH or asked is None:
         return
     expected = case.expect.verdict is CaseVerdict.NO_MATCH
-    why: list[Doubt] = []
-    for found in judged.setting.sets.all:
-        for name in sorted(outcome.under_test & found.policies.keys()):
-            notes = _notes_on(name, outcome, found)
+    doubts: list[Doubt] = []
+    for policy_set in judged.setting.sets.all:
+        for name in sorted(outcome.under_test & policy_set.policies.keys()):
+            notes = _notes_on(name, outcome, policy_set)
             reasons = unmatched_reasons(
-                name, notes, asked.request, judged.setting.world, found, version
+                name, notes, asked.request, judged.setting.world, policy_set, version
             )
             if not expected:
                 yield from reasons
             elif case.expect.because:
-                why += reasons
-            elif not any(one.value.spec.policy_name == name for one in found.bindings.values()):
-                yield from (one for one in reasons if one.vacuity in _BY_CHANCE)
+                doubts += reasons
+            elif not any(
+                binding.value.spec.policy_name == name for binding in policy_set.bindings.values()
+            ):
+                yield from (reason for reason in reasons if reason.vacuity in _BY_CHANCE)
     if expected:
-        yield from _other_reason(case.expect.because, why, case.expect.place)
+        yield from _other_reason(case.expect.because, doubts, case.expect.place)
 
 
-def _other_reason(wanted: str, why: Sequence[Doubt], place: Place) -> Iterator[Doubt]:
+def _other_reason(expected: str, doubts: Sequence[Doubt], place: Place) -> Iterator[Doubt]:
     """Yield where nothing matches, but not for the reason that is expected."""
-    if wanted and wanted not in {one.vacuity.value for one in why}:
-        actual = "; ".join(one.text for one in why) or "no reason is known"
-        text = f"nothing matches, but not because of `{wanted}`: {actual}"
+    if expected and expected not in {doubt.vacuity.value for doubt in doubts}:
+        actual = "; ".join(doubt.text for doubt in doubts) or "no reason is known"
+        text = f"nothing matches, but not because of `{expected}`: {actual}"
         yield Doubt(Vacuity.OTHER_REASON, text, place)
 
 
-def _notes_on(name: str, outcome: CaseOutcome, found: PolicySet) -> tuple[Note, ...]:
+def _notes_on(name: str, outcome: CaseOutcome, policy_set: PolicySet) -> tuple[Note, ...]:
     """Mutating engines say nothing of what no request to an endpoint concerns."""
-    if any(note.policy == name for note in outcome.notes) or not placed_mutates(found, name):
+    if any(note.policy == name for note in outcome.notes) or not placed_mutates(policy_set, name):
         return outcome.notes
     return (*outcome.notes, Note(Outcome.POLICY_UNMATCHED, name))
 
@@ -381,14 +392,18 @@ def _not_what_it_seems(case: Case, outcome: CaseOutcome) -> Iterator[Doubt]:
 
 def _not_served(case: Case, judged: Judged, outcome: CaseOutcome, version: str) -> Iterator[Doubt]:
     """Policies of a version that the release does not know."""
-    for found in judged.setting.sets.all:
-        for name in sorted(outcome.under_test & found.policies.keys()):
-            placed = found.policies[name]
+    for policy_set in judged.setting.sets.all:
+        for name in sorted(outcome.under_test & policy_set.policies.keys()):
+            placed = policy_set.policies[name]
             gvk = metadata.gvk(placed.document.value)
             text = missing_kind(gvk, version, also_gone=True)
             if text:
-                known = [one for one in RELEASES if not missing_kind(gvk, one, also_gone=True)]
-                help = f"releases that serve it, for `kubernetesVersions`: {', '.join(known)}"
+                releases = [
+                    release
+                    for release in RELEASES
+                    if not missing_kind(gvk, release, also_gone=True)
+                ]
+                help = f"releases that serve it, for `kubernetesVersions`: {', '.join(releases)}"
                 yield Doubt(Vacuity.NOT_SERVED, text, placed.place(FieldPath("apiVersion")), help)
 
 
@@ -396,13 +411,13 @@ def _any_text(case: Case) -> Iterator[Doubt]:
     """Texts that are expected, and that any text is."""
     expect = case.expect
     texts = [expect.message, *(expect.warnings or ()), *expect.audit_annotations.values()]
-    for one in texts:
-        if one is not None and one.how is not How.IS and _holds_always(one):
-            yield Doubt(Vacuity.ANY_TEXT, f"any text {one.how.value} `{one.text}`", one.place)
+    for text in texts:
+        if text is not None and text.how is not How.IS and _holds_always(text):
+            yield Doubt(Vacuity.ANY_TEXT, f"any text {text.how.value} `{text.text}`", text.place)
 
 
-def _holds_always(wanted: TextMatch) -> bool:
-    return all(map(wanted.holds, ("", "x", "\N{SNOWMAN} 1\n")))
+def _holds_always(expected: TextMatch) -> bool:
+    return all(map(expected.holds, ("", "x", "\N{SNOWMAN} 1\n")))
 
 
 def _any_denial(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[Doubt]:
@@ -414,9 +429,9 @@ def _any_denial(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[Do
         return
     names = [expect.policy] if expect.policy else sorted(outcome.under_test)
     count = sum(
-        len(one.value.spec.validations)
-        for one in judged.setting.sets.validating.policies.values()
-        if one.value.name in names and isinstance(one.value, ValidatingAdmissionPolicy)
+        len(policy.value.spec.validations)
+        for policy in judged.setting.sets.validating.policies.values()
+        if policy.value.name in names and isinstance(policy.value, ValidatingAdmissionPolicy)
     )
     if count > 1:
         by = decisive(expect, outcome)[0]
@@ -447,15 +462,15 @@ def _changes(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[Doubt
 
 def _weak_policies(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[Doubt]:
     """Policies that cannot speak, or that are asked without what they are to look at."""
-    found = judged.setting.sets.validating
-    for name in sorted(outcome.reached & found.policies.keys()):
-        placed = found.policies[name]
+    policy_set = judged.setting.sets.validating
+    for name in sorted(outcome.reached & policy_set.policies.keys()):
+        placed = policy_set.policies[name]
         if not placed.document.value_at(("spec", "validations")):
             text = f"policy `{name}` has no validations: nothing can speak against the request"
             yield Doubt(Vacuity.NO_VALIDATION, text, placed.place())
         if placed.value.spec.param_kind is None:
             continue
-        for binding in found.bindings.values():
+        for binding in policy_set.bindings.values():
             spec = binding.value.spec
             if spec.policy_name == name and spec.param_ref is None:
                 text = f"binding `{binding.value.name}` has no paramRef, so `params` is null"
@@ -477,10 +492,12 @@ def _assumptions(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[D
         note.outcome is Outcome.BINDING_UNMATCHED for note in outcome.notes
     )
     if concerned and asked.endpoint.namespaced and _looks_at_namespaces(judged):
-        given = [
-            one for one in judged.setting.manifests.existing if one.value["kind"] == "Namespace"
+        documents = [
+            document
+            for document in judged.setting.manifests.existing
+            if document.value["kind"] == "Namespace"
         ]
-        if namespace not in {metadata.name(one.value) for one in given}:
+        if namespace not in {metadata.name(document.value) for document in documents}:
             text = f"namespace `{namespace}` is not given, taken to have no labels but its name"
             help = "policies look at it: `namespace: {labels: ...}`"
             yield Doubt(Vacuity.NAMESPACE_ASSUMED, text, place, help)
@@ -503,20 +520,22 @@ _CONTENT = frozenset({CaseVerdict.ADMIT, CaseVerdict.NO_MATCH})
 
 def shared_doubts(test: PolicyTest, results: Sequence[CaseResult]) -> Iterator[Doubt]:
     """About all cases of a test that were run; nothing where one could not be."""
-    outcomes = [one.outcome for one in results if one.outcome is not None]
+    outcomes = [result.outcome for result in results if result.outcome is not None]
     yield from test.assumed
-    yield from _same_cases([one for one in test.cases if not one.skip])
+    yield from _same_cases([item for item in test.cases if not item.skip])
     if not outcomes or len(outcomes) < len(results):
         return
     place = Place(test.file)
-    for name in sorted(set().union(*(one.under_test for one in outcomes))):
-        reaching = [one for one in outcomes if name in one.reached]
+    for name in sorted(set().union(*(outcome.under_test for outcome in outcomes))):
+        reaching = [outcome for outcome in outcomes if name in outcome.reached]
         if not reaching:
             yield Doubt(Vacuity.NEVER_REACHED, f"no case reaches policy `{name}`", place)
-        elif all(one.verdict in _CONTENT and not one.result.mutated for one in reaching):
+        elif all(
+            outcome.verdict in _CONTENT and not outcome.result.mutated for outcome in reaching
+        ):
             text = f"in no case policy `{name}` speaks against a request, or changes one"
             yield Doubt(Vacuity.NEVER_SPEAKS, text, place)
-        elif not any(one.verdict is CaseVerdict.ADMIT for one in reaching):
+        elif not any(outcome.verdict is CaseVerdict.ADMIT for outcome in reaching):
             text = f"in no case policy `{name}` looks at a request and lets it pass"
             yield Doubt(Vacuity.NEVER_CONTENT, text, place)
 
@@ -540,7 +559,7 @@ def _asked(case: Case) -> str:
         case.namespace,
         case.user,
         case.dry_run,
-        [one.value for one in case.cluster],
+        [document.value for document in case.cluster],
         case.answers,
         case.policies,
         case.versions,

@@ -71,12 +71,12 @@ NEGATED: Final = {
     "_<=_": "_>_",
 }
 COMPARED: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "_==_": lambda one, other: bool(one == other),
-    "_!=_": lambda one, other: bool(one != other),
-    "_<_": lambda one, other: bool(one < other),
-    "_<=_": lambda one, other: bool(one <= other),
-    "_>_": lambda one, other: bool(one > other),
-    "_>=_": lambda one, other: bool(one >= other),
+    "_==_": lambda value, other: bool(value == other),
+    "_!=_": lambda value, other: bool(value != other),
+    "_<_": lambda value, other: bool(value < other),
+    "_<=_": lambda value, other: bool(value <= other),
+    "_>_": lambda value, other: bool(value > other),
+    "_>=_": lambda value, other: bool(value >= other),
 }
 
 
@@ -98,20 +98,20 @@ def merged(one: Way, other: Way) -> Way | None:
     """Both at once; None if they contradict each other."""
     if not one or not other:
         return one or other
-    found = dict(one)
+    result = dict(one)
     for place, value in other.items():
-        known = found.get(place, value)
+        known = result.get(place, value)
         # A value is there as well, so the more exact demand stays.
         if known is THERE or (known is value) or known == value:
-            found[place] = value
+            result[place] = value
         elif value is not THERE or known is GONE:
             return None
-    for place, value in found.items():
+    for place, value in result.items():
         if value is GONE and any(
-            place == longer[: len(place)] and below is not GONE for longer, below in found.items()
+            place == longer[: len(place)] and below is not GONE for longer, below in result.items()
         ):
             return None
-    return found
+    return result
 
 
 def both_of(ones: Iterable[Way], others: Iterable[Way]) -> Iterator[Way]:
@@ -121,9 +121,9 @@ def both_of(ones: Iterable[Way], others: Iterable[Way]) -> Iterator[Way]:
     # first.
     for distance in range(len(firsts) + len(seconds)):
         for i in range(max(0, distance - len(seconds) + 1), min(distance + 1, len(firsts))):
-            found = merged(firsts[i], seconds[distance - i])
-            if found is not None:
-                yield found
+            result = merged(firsts[i], seconds[distance - i])
+            if result is not None:
+                yield result
 
 
 def different(value: Any) -> Iterator[Any]:  # noqa: ANN401 - any JSON
@@ -148,16 +148,16 @@ def _beside(function: str, value: object) -> Iterator[object]:
         return
     if not isinstance(value, int | float):
         return
-    for one in (value, value + 1, value - 1):
-        if COMPARED[function](one, value):
-            yield one
+    for item in (value, value + 1, value - 1):
+        if COMPARED[function](item, value):
+            yield item
 
 
 def with_value(term: Term, place: Path, value: object) -> Iterator[Way]:
     """A value at a place, and what the term needs."""
-    found = merged(term.needs, {place: value})
-    if found is not None:
-        yield found
+    result = merged(term.needs, {place: value})
+    if result is not None:
+        yield result
 
 
 def needing(terms: Iterable[Term], needs: Sequence[Way]) -> Iterator[Term]:
@@ -172,7 +172,7 @@ def needing(terms: Iterable[Term], needs: Sequence[Way]) -> Iterator[Term]:
 def alternating(ones: Iterable[Way], others: Iterable[Way]) -> Iterator[Way]:
     """One of these, one of those, as long as there are any."""
     for pair in zip_longest(ones, others):
-        yield from (one for one in pair if one is not None)
+        yield from (item for item in pair if item is not None)
 
 
 def turned(function: str) -> str:
@@ -180,29 +180,29 @@ def turned(function: str) -> str:
     return _FLIPPED.get(function, function)
 
 
-def compared(function: str, one: Term, other: Term) -> Iterator[Way]:
+def compared(function: str, term: Term, other: Term) -> Iterator[Way]:
     """Yield what makes two terms compare so."""
-    if one.place is None and other.place is None:
+    if term.place is None and other.place is None:
         try:
-            holds = COMPARED[function](one.constant, other.constant)
+            holds = COMPARED[function](term.constant, other.constant)
         except TypeError:
             return
         yield from [NOTHING] if holds else ()
-    elif one.place is None or other.place is None:
-        place = one.place or other.place
+    elif term.place is None or other.place is None:
+        place = term.place or other.place
         assert place is not None, "one of them is a place"
-        constant = one.constant if one.place is None else other.constant
-        asked = turned(function) if one.place is None else function
+        constant = term.constant if term.place is None else other.constant
+        asked = turned(function) if term.place is None else function
         for value in _beside(asked, constant):
             yield {place: value}
     elif function == "_==_":
         # Of which type the places are is not known here: texts and numbers are tried.
-        yield {one.place: "x", other.place: "x"}
-        yield {one.place: 1, other.place: 1}
+        yield {term.place: "x", other.place: "x"}
+        yield {term.place: 1, other.place: 1}
     else:
         first, second = (2, 1) if function in ("_>_", "_>=_") else (1, 2)
-        yield {one.place: "x", other.place: "y"}
-        yield {one.place: first, other.place: second}
+        yield {term.place: "x", other.place: "y"}
+        yield {term.place: first, other.place: second}
 
 
 # --- Wanted values -----------------------------------------------------------
@@ -280,25 +280,25 @@ class Wanted:
         if not self._may_go_on():
             return []
         self._depth += 1
-        found: dict[str, Way] = {}
-        for one in self._ways(node, wanted, bound):
-            found.setdefault(repr(sorted(one.items(), key=str)), one)
+        result: dict[str, Way] = {}
+        for way in self._ways(node, wanted, bound):
+            result.setdefault(repr(sorted(way.items(), key=str)), way)
             # The ways of `&&` multiply, so each node hands up a bounded number.
-            if len(found) == MOST_WAYS:
+            if len(result) == MOST_WAYS:
                 break
         self._depth -= 1
         if not bound:
-            self._known[key] = list(found.values())
-        return list(found.values())
+            self._known[key] = list(result.values())
+        return list(result.values())
 
     def all_of(self, nodes: Sequence[tuple[syntax.Expr, bool]]) -> list[Way]:
         """Return how several conditions come to what is wanted of each."""
-        found: list[Way] = [NOTHING]
-        for node, wanted in nodes:
+        result: list[Way] = [NOTHING]
+        for node, item in nodes:
             self._left = _MOST_STEPS
-            below = self.ways(node, wanted=wanted)
-            found = list(islice(both_of(found, below), MOST_WAYS))
-        return found
+            below = self.ways(node, wanted=item)
+            result = list(islice(both_of(result, below), MOST_WAYS))
+        return result
 
     def _ways(self, node: syntax.Expr, wanted: bool, bound: Bound) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
         match node:
@@ -354,13 +354,13 @@ class Wanted:
         """Yield what the sides of `&&` and `||` want: where one side decides, the other may guard
         it."""
         ones = self.ways(first, bound, wanted=wanted)
-        others = self.ways(second, bound, wanted=wanted)
+        ways = self.ways(second, bound, wanted=wanted)
         if wanted is both:
-            yield from both_of(ones, others)
+            yield from both_of(ones, ways)
             return
-        guarded = both_of(self.ways(first, bound, wanted=not wanted), others)
+        guarded = both_of(self.ways(first, bound, wanted=not wanted), ways)
         yield from alternating(guarded, ones)
-        yield from others
+        yield from ways
 
     def _of_loop(self, node: syntax.Comprehension, wanted: bool, bound: Bound) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
         """Yield what `all`, `exists` and `exists_one` want."""
@@ -386,8 +386,8 @@ class Wanted:
         """Yield what makes a predicate hold, or not, for an item."""
         for item in self._items(node.iter_range, bound):
             inner = {**bound, **_named(node, item)}
-            there = NOTHING if item.place is None else {item.place: THERE}
-            needs = merged(item.needs, there)
+            nothing = NOTHING if item.place is None else {item.place: THERE}
+            needs = merged(item.needs, nothing)
             if needs is not None:
                 yield from both_of([needs], self.ways(predicate, inner, wanted=wanted))
 
@@ -400,12 +400,12 @@ class Wanted:
     def _of_comparison(
         self, function: str, one: syntax.Expr, other: syntax.Expr, bound: Bound
     ) -> Iterator[Way]:
-        for counted, limit, asked in ((one, other, function), (other, one, turned(function))):
+        for counted, limit, text in ((one, other, function), (other, one, turned(function))):
             inside = _counted(counted)
             if inside is not None:
                 for term in self._terms(limit, bound):
                     if isinstance(term.constant, int) and term.place is None:
-                        yield from self._of_length(inside, asked, term.constant, bound)
+                        yield from self._of_length(inside, text, term.constant, bound)
         for first in self._terms(one, bound):
             for second in self._terms(other, bound):
                 needs = merged(first.needs, second.needs)
@@ -472,12 +472,12 @@ class Wanted:
         assert holder.place is not None, "it is a place"
         value = term.constant
         keyed = isinstance(value, str) and str(holder.place[-1]) in _MAPS
-        for place, there in (
+        for place, item in (
             ((*holder.place, value), THERE),
             ((*holder.place, 0), value),
         ):
             if isinstance(value, str) or not keyed:
-                yield from with_value(holder, place, there if wanted else GONE)
+                yield from with_value(holder, place, item if wanted else GONE)
             if keyed:
                 return
 
@@ -490,10 +490,10 @@ class Wanted:
         bound: Bound,
     ) -> Iterator[Way]:
         test = _TEXT_TESTS[function]
-        for given in self._terms(argument, bound):
-            if not isinstance(given.constant, str):
+        for item in self._terms(argument, bound):
+            if not isinstance(item.constant, str):
                 continue
-            text = given.constant
+            text = item.constant
             tries = (text, f"{text}x", f"x{text}", f"{text}/x", *_TEXTS, text.strip("^$"))
             fitting = [one for one in tries if test(one, text) is wanted]
             for term in self._terms(target, bound):
@@ -501,8 +501,8 @@ class Wanted:
                     if isinstance(term.constant, str) and test(term.constant, text) is wanted:
                         yield term.needs
                     continue
-                for one in fitting:
-                    yield from with_value(term, term.place, one)
+                for word in fitting:
+                    yield from with_value(term, term.place, word)
 
     def _guesses(self, node: syntax.Expr, bound: Bound) -> Iterator[Way]:
         """Yield what is read below a call that is not known, with what stands beside it."""
@@ -510,13 +510,13 @@ class Wanted:
             return
         below = list(_below(node))
         values = [
-            one.value
-            for one in below
-            if isinstance(one, syntax.Literal) and isinstance(one.value, str | int)
+            element.value
+            for element in below
+            if isinstance(element, syntax.Literal) and isinstance(element.value, str | int)
         ]
-        beside = [other for one in values for other in different(one)]
-        for one in below:
-            for term in self._terms(one, bound):
+        beside = [other for value in values for other in different(value)]
+        for item in below:
+            for term in self._terms(item, bound):
                 if term.place is not None and len(term.place) > 1:
                     for value in (*values, *beside, *_TEXTS):
                         yield from with_value(term, term.place, value)
@@ -534,9 +534,9 @@ class Wanted:
         if not self._may_go_on():
             return []
         self._depth += 1
-        found = list(islice(self._read_terms(node, bound), _MOST_TERMS))
+        terms = list(islice(self._read_terms(node, bound), _MOST_TERMS))
         self._depth -= 1
-        return found
+        return terms
 
     def _read_terms(self, node: syntax.Expr, bound: Bound) -> Iterator[Term]:
         match node:
@@ -565,9 +565,9 @@ class Wanted:
                 yield from self._terms(target, bound)
                 yield from self._terms(other, bound)
             case syntax.Call(_, function, target, args) if function in _SAME_VALUE:
-                for one in (target, *args):
-                    if one is not None:
-                        yield from self._terms(one, bound)
+                for item in (target, *args):
+                    if item is not None:
+                        yield from self._terms(item, bound)
             case _:
                 return
 
@@ -586,15 +586,15 @@ class Wanted:
         if not self._may_go_on():
             return []
         self._depth += 1
-        found = list(islice(self._read_items(self._written(node), bound), _MOST_TERMS))
+        terms = list(islice(self._read_items(self._written(node), bound), _MOST_TERMS))
         self._depth -= 1
-        return found
+        return terms
 
     def _read_items(self, node: syntax.Expr, bound: Bound) -> Iterator[Term]:
         match node:
             case syntax.ListLiteral(_, elements):
-                for one in elements:
-                    yield from self._terms(one, bound)
+                for element in elements:
+                    yield from self._terms(element, bound)
             case syntax.Call(_, "_+_", None, (first, second)):
                 yield from self._items(first, bound)
                 yield from self._items(second, bound)
@@ -620,11 +620,11 @@ class Wanted:
             needs: list[Way] = [item.needs]
             if selected is not None:
                 needs = list(both_of(needs, self.ways(selected[1], inner, wanted=True)))
-            for made in self._appended(node, inner):
+            for term in self._appended(node, inner):
                 for need in needs[:_MOST_NEEDS]:
-                    both = merged(need, made.needs)
+                    both = merged(need, term.needs)
                     if both is not None:
-                        yield replace(made, needs=both)
+                        yield replace(term, needs=both)
 
     def _appended(self, node: syntax.Comprehension, bound: Bound) -> list[Term]:
         step = node.step
@@ -632,8 +632,8 @@ class Wanted:
             step = step.args[1]
         match step:
             case syntax.Call(_, "_+_", None, (_, syntax.ListLiteral(_, (one,)))):
-                found = self._terms(one, bound)
-                return found or [Term(None, None, term.needs) for term in bound.values()][-1:]
+                terms = self._terms(one, bound)
+                return terms or [Term(None, None, term.needs) for term in bound.values()][-1:]
             case _:
                 return []
 
@@ -671,6 +671,6 @@ def _counted(node: syntax.Expr) -> syntax.Expr | None:
 
 
 def _below(node: syntax.Expr) -> Iterator[syntax.Expr]:
-    for one in syntax.children(node):
-        yield one
-        yield from _below(one)
+    for child in syntax.children(node):
+        yield child
+        yield from _below(child)

@@ -60,7 +60,7 @@ class Problem:
 
     def position(self) -> str:
         """`file:line:column`, as much of it as is known."""
-        known = [str(one) for one in (self.line, self.column) if one]
+        known = [str(number) for number in (self.line, self.column) if number]
         return ":".join((self.file, *known))
 
     def text(self) -> str:
@@ -72,10 +72,10 @@ class Problem:
 def exit_of(problems: Iterable[Problem]) -> Exit:
     """Return what a run ends with on their account: a defect of ours goes before unreadable
     input."""
-    found = list(problems)
-    if any(one.is_internal for one in found):
+    result = list(problems)
+    if any(problem.is_internal for problem in result):
         return Exit.INTERNAL
-    return Exit.USAGE if found else Exit.OK
+    return Exit.USAGE if result else Exit.OK
 
 
 # --- Errors of our own -------------------------------------------------------
@@ -101,15 +101,15 @@ def summary(error: BaseException) -> str:
     """`TypeError: message (kube/names.py:12)`, and the traceback if the environment asks for it."""
     import traceback
 
-    said = "".join(traceback.format_exception_only(error)).strip()
-    ours = [one for one in traceback.extract_tb(error.__traceback__) if _PACKAGE in one.filename]
+    strip = "".join(traceback.format_exception_only(error)).strip()
+    ours = [item for item in traceback.extract_tb(error.__traceback__) if _PACKAGE in item.filename]
     place = ""
     if ours:
         _, _, below = ours[-1].filename.rpartition(_PACKAGE)
         place = f" ({below}:{ours[-1].lineno})"
     if not os.environ.get(TRACEBACK_VARIABLE):
-        return f"{said}{place}"
-    return f"{said}{place}\n{''.join(traceback.format_exception(error)).rstrip()}"
+        return f"{strip}{place}"
+    return f"{strip}{place}\n{''.join(traceback.format_exception(error)).rstrip()}"
 
 
 # --- Sources -----------------------------------------------------------------
@@ -187,7 +187,7 @@ class Exclusion:
     __slots__ = ("_match",)
 
     def __init__(self, patterns: Sequence[str] = ()) -> None:
-        joined = "|".join(fnmatch.translate(os.path.normpath(one)) for one in patterns)
+        joined = "|".join(fnmatch.translate(os.path.normpath(pattern)) for pattern in patterns)
         self._match = late_pattern(joined).match if joined else None
 
     def covers(self, path: str) -> bool:
@@ -212,12 +212,12 @@ def expand_paths(
     file that an argument names is never left out. Tests are those of folders only if asked for."""
     seen: set[str] = set()
     for argument in arguments:
-        for found in _expand_one(argument, exclusion, tests=tests):
-            if isinstance(found, Problem):
-                yield found
-            elif (identity := _identity(found)) not in seen:
+        for item in _expand_one(argument, exclusion, tests=tests):
+            if isinstance(item, Problem):
+                yield item
+            elif (identity := _identity(item)) not in seen:
                 seen.add(identity)
-                yield found
+                yield item
 
 
 def _identity(path: str) -> str:
@@ -238,7 +238,7 @@ def is_hidden(path: str, folders: Sequence[str]) -> bool:
     """Return whether a file of one of the folders is in a hidden one below it."""
     for folder in folders:
         below = os.path.relpath(path, folder or os.curdir).split(os.sep)
-        if below[0] != os.pardir and not any(one.startswith(".") for one in below[:-1]):
+        if below[0] != os.pardir and not any(text.startswith(".") for text in below[:-1]):
             return False
     return True
 
@@ -252,7 +252,7 @@ def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator
     elif os.path.isdir(argument or os.curdir):
         closed: list[OSError] = []
         below = _files_below(argument, closed, hidden=tests)
-        files = sorted(one for one in below if tests or not is_test_file(one))
+        files = sorted(text for text in below if tests or not is_test_file(text))
         yield from (file for file in files if not exclusion.covers(file))
         for error in closed:
             if not exclusion.covers(error.filename):
@@ -265,7 +265,7 @@ def _expand_one(argument: str, exclusion: Exclusion, *, tests: bool) -> Iterator
         matches = sorted(glob.glob(argument, recursive=True))
         if not matches:
             yield Problem(argument, 0, "no file matches this pattern")
-        yield from (one for one in matches if _is_plain(one) and not exclusion.covers(one))
+        yield from (text for text in matches if _is_plain(text) and not exclusion.covers(text))
     else:
         # Something that is not there, or a pipe: reading it will tell.
         yield argument
@@ -337,9 +337,9 @@ def encoded_like(content: str, data: bytes) -> bytes | None:
     """A text as bytes, with the byte order mark, the encoding and the line ends that the bytes of
     its file have; None where those are of both kinds."""
     encoding, mark = "utf-8", b""
-    for known, marked in _BYTE_ORDER_MARKS:
-        if data.startswith(known):
-            encoding, mark = marked, known
+    for byte_order_mark, marked in _BYTE_ORDER_MARKS:
+        if data.startswith(byte_order_mark):
+            encoding, mark = marked, byte_order_mark
             break
     before = data[len(mark) :].decode(encoding)
     pairs = before.count("\r\n")
@@ -380,15 +380,15 @@ STDIN_CLOSED: Final = Problem(STDIN_NAME, 0, "cannot be read: standard input is 
 def signatures(paths: Sequence[str]) -> object:
     """Equal for as long as the paths mean the same files with the same contents. Links are
     followed, so that a mounted ConfigMap is another one when Kubernetes has written it anew."""
-    found: list[object] = []
+    result: list[object] = []
     for file in expand_paths(paths):
         if isinstance(file, Problem):
-            found.append((file.file, file.message))
+            result.append((file.file, file.message))
             continue
         with contextlib.suppress(OSError):
             about = os.stat(file)
-            found.append((file, about.st_ino, about.st_size, about.st_mtime_ns))
-    return found
+            result.append((file, about.st_ino, about.st_size, about.st_mtime_ns))
+    return result
 
 
 # --- Documents ---------------------------------------------------------------
@@ -460,8 +460,8 @@ def chunk_start(text: Text, document: Document) -> int | None:
     for _ in range(document.chunk.first_line - 1):
         offset = text.content.find("\n", offset) + 1
     chunk = document.chunk.text
-    found = text.content.find(chunk, offset)
-    return found if found >= 0 and "\n" not in text.content[offset:found] else None
+    find = text.content.find(chunk, offset)
+    return find if find >= 0 and "\n" not in text.content[offset:find] else None
 
 
 class DocumentReader:
@@ -486,8 +486,8 @@ class DocumentReader:
     def values(self, text: Text, first_line: int = 1) -> Iterator[tuple[Chunk, Any] | Problem]:
         """The same, whatever the documents are: of tests of other tools, not all are objects."""
         for start, end, line in _chunks(text.content):
-            at = line + first_line - 1
-            yield from self._values(text.file, text.content[start:end], at)
+            index = line + first_line - 1
+            yield from self._values(text.file, text.content[start:end], index)
 
     def _values(self, file: str, text: str, line: int) -> Iterator[tuple[Chunk, Any] | Problem]:
         first = _CONTENT.search(text)
@@ -511,16 +511,16 @@ class DocumentReader:
         self, file: str, text: str, line: int
     ) -> Iterator[tuple[Chunk, Any] | Problem]:
         values = counted = 0
-        at = line
+        index = line
         repeated: list[RepeatedKey] = []
         try:
             for start, end, value in read_json(text, repeated if self._keeps_repeated else None):
                 values += 1
-                at += text.count("\n", counted, start)
+                index += text.count("\n", counted, start)
                 counted = start
                 limit = _exceeded(text, start, end)
                 if limit is not None:
-                    yield _too_large(file, at, limit)
+                    yield _too_large(file, index, limit)
                 else:
                     chunk = Chunk(
                         file,
@@ -528,7 +528,7 @@ class DocumentReader:
                         line,
                         start,
                         is_json=True,
-                        start_line=at,
+                        start_line=index,
                         end=end,
                         repeated=repeated,
                     )
@@ -604,8 +604,8 @@ def _objects(chunk: Chunk, path: Path, value: object) -> Iterator[Document | Pro
     if value is None and not path:
         return
     if not isinstance(value, dict):
-        found = "a list" if isinstance(value, list) else "a single value"
-        yield Problem(chunk.file, chunk.line(path), f"an object is expected here, not {found}")
+        result = "a list" if isinstance(value, list) else "a single value"
+        yield Problem(chunk.file, chunk.line(path), f"an object is expected here, not {result}")
         return
     missing = [name for name in ("apiVersion", "kind") if not value.get(name)]
     if missing:
@@ -707,15 +707,19 @@ class DocumentArchive:
         """The kinds of all documents."""
         return set().union(*self._kinds)
 
-    def of_kinds(self, wanted: Callable[[Kind], bool]) -> Iterator[Document]:
+    def of_kinds(self, expected: Callable[[Kind], bool]) -> Iterator[Document]:
         """The documents of some kinds; blocks that have none of them stay packed."""
         for number in range(self.blocks):
-            if any(map(wanted, self._kinds[number])):
-                yield from (one for one in self.block(number) if wanted(one.group_kind))
+            if any(map(expected, self._kinds[number])):
+                yield from (
+                    document for document in self.block(number) if expected(document.group_kind)
+                )
 
     def _pack(self, documents: list[Document]) -> bytes | list[Document]:
         """Documents that are nested more deeply than Python writes JSON stay as they are."""
-        rows = [(self._chunk_key(one), one.path, one.value) for one in documents]
+        rows = [
+            (self._chunk_key(document), document.path, document.value) for document in documents
+        ]
         try:
             return zlib.compress(json.dumps(rows, separators=(",", ":")).encode(), _QUICKLY)
         except RecursionError:
@@ -734,7 +738,7 @@ class DocumentArchive:
         if isinstance(key, int):
             return Document(self._chunks[key], tuple(path), value)
         plain = PlainChunk._make(key)
-        repeated = tuple(RepeatedKey._make(one) for one in plain.repeated)
+        repeated = tuple(RepeatedKey._make(item) for item in plain.repeated)
         return Document(Chunk.from_plain(plain._replace(repeated=repeated)), tuple(path), value)
 
 

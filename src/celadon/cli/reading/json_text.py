@@ -136,7 +136,7 @@ class JsonIndex:
     def offsets(self, path: Path) -> tuple[int, int, bool]:
         """Return where the key (or item) and the value of a path begin, or of the longest part of
         it that exists, and whether that is all of it."""
-        at = value = self._start
+        index = value = self._start
         for depth, step in enumerate(path):
             known = path[:depth]
             if known not in self._tables:
@@ -144,10 +144,10 @@ class JsonIndex:
                 self._walk(known, value, rest)
             offset = self._tables[known].get(step)
             if offset is None:
-                return at, value, False
-            at = offset
-            value = at if isinstance(step, int) else self._value_start(at)
-        return at, value, True
+                return index, value, False
+            index = offset
+            value = index if isinstance(step, int) else self._value_start(index)
+        return index, value, True
 
     def _walk(self, known: Path, start: int, rest: Path) -> None:
         """Makes the tables of the value at `start`, whose path is known, and of the containers on
@@ -259,9 +259,9 @@ def _decoded(text: str, start: int, repeated: list[RepeatedKey] | None) -> tuple
     try:
         return _DECODER.raw_decode(text, start)
     except _DuplicateKeyError:
-        found = _MERGING_DECODER.raw_decode(text, start)
+        raw_decode = _MERGING_DECODER.raw_decode(text, start)
         repeated += _repeated(text, start)
-        return found
+        return raw_decode
 
 
 def _repeated(text: str, start: int) -> Iterator[RepeatedKey]:

@@ -113,24 +113,24 @@ def source_offset(text: str, start: int, value: str, offset: int) -> int:
     """`start` is where the scalar begins in `text`, `offset` a position in its value. A position
     behind the end of the value is behind the last character."""
     start = scalar_start(text, start)
-    wanted = sum(not one.isspace() for one in value[:offset])
+    expected = sum(not text.isspace() for text in value[:offset])
     last = start
     for position, length in _characters(text, start):
-        if wanted == 0:
+        if expected == 0:
             return position
-        wanted -= 1
+        expected -= 1
         last = position + length
     return last
 
 
-def value_offset(text: str, start: int, value: str, at: int) -> int:
+def value_offset(text: str, start: int, value: str, index: int) -> int:
     """The way back: where a place in `text` is in the value. White space of the value counts as far
     as it stands behind white space of the text."""
     start = scalar_start(text, start)
     passed = 0
     end = start
     for position, length in _characters(text, start):
-        if position + length > at:
+        if position + length > index:
             break
         passed += 1
         end = position + length
@@ -138,7 +138,7 @@ def value_offset(text: str, start: int, value: str, at: int) -> int:
     while passed:
         passed -= not value[offset].isspace()
         offset += 1
-    if text[end:at].isspace():
+    if text[end:index].isspace():
         while offset < len(value) and value[offset].isspace():
             offset += 1
     return offset
@@ -263,10 +263,12 @@ class Chunk:
         line = self._line_at(start)
         above = line - self.first_line
         repeated = tuple(
-            one._replace(
-                offset=one.offset - start, line=one.line - above, value_line=one.value_line - above
+            item._replace(
+                offset=item.offset - start,
+                line=item.line - above,
+                value_line=item.value_line - above,
             )
-            for one in self._repeated
+            for item in self._repeated
         )
         text = self.text[start:end]
         return PlainChunk(self.file, text, line, self.start - start, self.is_json, repeated)
@@ -296,10 +298,10 @@ class Chunk:
         exists: of its key, or of the item. With the `value` of the scalar at the path, those of the
         character at this offset of it."""
         key, start, is_whole = self._json_offsets(path) if self.is_json else self._offsets(path)
-        at = key
+        index = key
         if value is not None and is_whole:
-            at = source_offset(self.text, start, value, offset)
-        return self._line_at(at), at - self.text.rfind("\n", 0, at)
+            index = source_offset(self.text, start, value, offset)
+        return self._line_at(index), index - self.text.rfind("\n", 0, index)
 
     def repeated_in(self, path: Path) -> Sequence[RepeatedKey]:
         """The keys of the value at a path, or below it, that are given twice; in the order of the
@@ -324,16 +326,16 @@ class Chunk:
     def source_of(self, path: Path, value: str, start: int, end: int) -> tuple[int, int] | None:
         """Return where the characters of a value stand in `text`; None where there is no such
         path."""
-        _, at, is_whole = self._json_offsets(path) if self.is_json else self._offsets(path)
+        _, index, is_whole = self._json_offsets(path) if self.is_json else self._offsets(path)
         if not is_whole:
             return None
-        first = source_offset(self.text, at, value, start)
-        return first, source_offset(self.text, at, value, end - 1) + 1
+        first = source_offset(self.text, index, value, start)
+        return first, source_offset(self.text, index, value, end - 1) + 1
 
     def style(self, path: Path) -> str:
         """The character that a value begins with: a quote, `|`, `>`, or its first one."""
-        _, at, _ = self._json_offsets(path) if self.is_json else self._offsets(path)
-        start = scalar_start(self.text, at)
+        _, index, _ = self._json_offsets(path) if self.is_json else self._offsets(path)
+        start = scalar_start(self.text, index)
         return self.text[start : start + 1]
 
     def _line_at(self, offset: int) -> int:
@@ -341,7 +343,7 @@ class Chunk:
         it is not, from here on the ends of all lines are known."""
         start, line = self._counted
         if offset < start and self._line_ends is None:
-            self._line_ends = [one.start() for one in _LINE_END.finditer(self.text)]
+            self._line_ends = [item.start() for item in _LINE_END.finditer(self.text)]
         if self._line_ends is not None:
             return self.first_line + bisect_left(self._line_ends, offset)
         self._counted = offset, line + self.text.count("\n", start, offset)

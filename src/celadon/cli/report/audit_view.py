@@ -56,13 +56,15 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
         blocks = [*model.policy_error_lines(report.policy_errors, look)]
         blocks += _violation_blocks(report, look)
         blocks += model.notice_lines(report.notices, look, strict=report.strict)
-        blocks += _tally_table("POLICY", [(one.name, one.tally) for one in report.policies])
+        blocks += _tally_table(
+            "POLICY", [(policy.name, policy.tally) for policy in report.policies]
+        )
         if report.summary_by != "policy":
             blocks += _tally_table(report.summary_by.upper(), report.groups[:_GROUPS])
             if len(report.groups) > _GROUPS:
                 blocks[-1].append(f"and {len(report.groups) - _GROUPS} more")
-        asked = model.plugin_lines(report.plugins, report.unasked_plugins, look)
-        blocks.append([*asked, _summary(report)])
+        plugin_lines = model.plugin_lines(report.plugins, report.unasked_plugins, look)
+        blocks.append([*plugin_lines, _summary(report)])
         return model.joined(blocks)
 
     def data(self) -> JsonDict:
@@ -93,24 +95,29 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
 
     def last_line(self) -> JsonDict:
         """The document without the violations, which stand before it as lines of JSON."""
-        found = self.data()
-        del found["summary"]["violationsOmitted"], found["results"]
-        return found
+        data = self.data()
+        del data["summary"]["violationsOmitted"], data["results"]
+        return data
 
     def findings(self) -> Iterator[model.Finding]:
         """Broken policies, violations where the objects stand, and notices."""
         report = self.report
         yield from map(model.error_finding, report.policy_errors)
-        for one in report.violations:
+        for violation in report.violations:
             # Findings of plugins stand beside those of policies, with the name of the plugin in
             # place of a policy.
-            kind = "plugin" if one.policy in PLUGIN_ORDER else "policy"
-            has_rule = bool(one.rule.file)
+            kind = "plugin" if violation.policy in PLUGIN_ORDER else "policy"
+            has_rule = bool(violation.rule.file)
             yield model.Finding(
-                *(_LEVELS[one.effect], one.object.place, one.object.title, one.message),
-                *(f"{kind}/{one.policy}", one.object.title),
-                details=(f"rule: {one.rule}",) if has_rule else (),
-                related=(model.Related(one.rule, one.field),) if has_rule else (),
+                *(
+                    _LEVELS[violation.effect],
+                    violation.object.place,
+                    violation.object.title,
+                    violation.message,
+                ),
+                *(f"{kind}/{violation.policy}", violation.object.title),
+                details=(f"rule: {violation.rule}",) if has_rule else (),
+                related=(model.Related(violation.rule, violation.field),) if has_rule else (),
             )
         for notice in report.notices:
             yield model.notice_finding(notice, strict=report.strict)
@@ -154,12 +161,12 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
         """Violations source by source, then tables by source and by policy."""
         report = self.report
         blocks: list[list[str]] = []
-        for name, one in report.sources:
-            found = list(_violation_blocks(one, look))
-            if found:
-                blocks += [[look.paint("bold", f"== {name}")], *found]
+        for name, source in report.sources:
+            violation_blocks = list(_violation_blocks(source, look))
+            if violation_blocks:
+                blocks += [[look.paint("bold", f"== {name}")], *violation_blocks]
         blocks += model.notice_lines(report.notices, look, strict=report.strict)
-        blocks += _tally_table("SOURCE", [(name, one.total) for name, one in report.sources])
+        blocks += _tally_table("SOURCE", [(name, report.total) for name, report in report.sources])
         blocks += _tally_table("POLICY", report.policies)
         blocks += _tally_table("GROUP", report.groups)
         blocks.append([_fleet_summary(report)])
@@ -167,12 +174,14 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
 
     def data(self) -> JsonDict:
         """The document of kind FleetAuditReport."""
-        return self._document([(name, AuditView(one).data()) for name, one in self.report.sources])
+        return self._document(
+            [(name, AuditView(source).data()) for name, source in self.report.sources]
+        )
 
     def last_line(self) -> JsonObject:
         """The document without the violations, which stand before it as lines of JSON."""
         return self._document(
-            [(name, AuditView(one).last_line()) for name, one in self.report.sources]
+            [(name, AuditView(source).last_line()) for name, source in self.report.sources]
         )
 
     def _document(self, sources: Sequence[tuple[str, dict[str, object]]]) -> dict[str, object]:
@@ -228,38 +237,42 @@ def _shown(
         return violations
     most = _SHOWN if look.verbosity == 0 else 0
     counts: Counter[tuple[str, str]] = Counter()
-    kept = []
-    for one in violations:
-        by = one.policy, one.binding
+    result = []
+    for violation in violations:
+        by = violation.policy, violation.binding
         counts[by] += 1
         if counts[by] <= most:
-            kept.append(one)
-    return kept
+            result.append(violation)
+    return result
 
 
 def _violation_blocks(report: audit_report.AuditReport, look: model.Look) -> Iterator[list[str]]:
     """Lines for each policy and binding that found something."""
-    shown = _shown(report.violations, look)
+    violations = _shown(report.violations, look)
     # Violations come as the objects stand in the input; `sorted` keeps that order within a policy.
-    found = sorted(shown, key=lambda one: (one.policy, one.binding))
-    for (policy, binding), same in groupby(found, key=lambda one: (one.policy, one.binding)):
+    result = sorted(violations, key=lambda violation: (violation.policy, violation.binding))
+    for (policy, binding), same in groupby(
+        result, key=lambda violation: (violation.policy, violation.binding)
+    ):
         lines = [f"{policy}/{binding}" if binding else policy]
-        for rule, together in groupby(same, key=lambda one: (one.rule, one.field)):
+        for rule, together in groupby(
+            same, key=lambda violation: (violation.rule, violation.field)
+        ):
             place, field = rule
             where = f"{place}  " if place.file else ""
             lines.append(f"  rule    {where}{field}")
-            lines += [line for one in together for line in _violation(one, look)]
+            lines += [line for violation in together for line in _violation(violation, look)]
         yield lines
-    omitted = report.found - len(shown)
-    if found and omitted:
+    omitted = report.found - len(violations)
+    if result and omitted:
         more = "`-v` shows more, `-o jsonl` all of them"
         yield [f"and {model.plural(omitted, 'violation')} more: {more}"]
 
 
-def _violation(one: audit_report.Violation, look: model.Look) -> Iterator[str]:
-    word = look.paint(EFFECT_STYLES[one.effect], f"{one.effect:6}")
-    place = f"{one.object.place}  " if one.object.place.file else ""
-    yield f"  {word}  {place}{one.object.title}: {model.one_line(one.message)}"
+def _violation(violation: audit_report.Violation, look: model.Look) -> Iterator[str]:
+    word = look.paint(EFFECT_STYLES[violation.effect], f"{violation.effect:6}")
+    place = f"{violation.object.place}  " if violation.object.place.file else ""
+    yield f"  {word}  {place}{violation.object.title}: {model.one_line(violation.message)}"
 
 
 def _tally_table(head: str, rows: Sequence[tuple[str, audit_report.Tally]]) -> Iterator[list[str]]:
@@ -284,7 +297,7 @@ def _summary(report: audit_report.AuditReport) -> str:
 
 def _fleet_summary(report: audit_report.FleetReport) -> str:
     total = report.total
-    unread = sum(bool(one.problems) for _, one in report.sources)
+    unread = sum(bool(source.problems) for _, source in report.sources)
     left_out = f", {model.plural(unread, 'source')} incomplete" if unread else ""
     return (
         f"{model.plural(len(report.sources), 'source')}{left_out}, "
@@ -309,9 +322,9 @@ def _policy_case(
     else:
         return model.ReportCase("policy", policy.name, policy.place)
     details = "\n".join(
-        f"{one.effect} {one.object.place} {one.object.title}: {one.message}"
-        for one in report.violations
-        if one.policy == policy.name
+        f"{violation.effect} {violation.object.place} {violation.object.title}: {violation.message}"
+        for violation in report.violations
+        if violation.policy == policy.name
     )
     counts = f"{tally.violating} of {tally.matched} objects"
     return model.ReportCase("policy", policy.name, policy.place, outcome, counts, details)
@@ -332,7 +345,7 @@ def _sections(report: audit_report.AuditReport) -> Iterator[model.Section]:
         ),
     )
     heads = tuple(name.capitalize() for name in _NUMBERS)
-    rows = tuple((_policy_cell(one), *_number_cells(one.tally)) for one in report.policies)
+    rows = tuple((_policy_cell(policy), *_number_cells(policy.tally)) for policy in report.policies)
     yield model.Section("Policies", table=model.Table(("Policy", *heads), rows))
     if report.groups:
         rows = tuple(
@@ -352,23 +365,23 @@ def _policy_cell(policy: audit_report.AuditedPolicy) -> model.Cell:
     return model.Cell.named(policy.name, policy.place, actions)
 
 
-def _number_cells(one: audit_report.Tally) -> tuple[model.Cell, ...]:
-    effects = ((one.denied, "deny"), (one.warned, "warn"), (one.audited, "audit"))
+def _number_cells(tally: audit_report.Tally) -> tuple[model.Cell, ...]:
+    effects = ((tally.denied, "deny"), (tally.warned, "warn"), (tally.audited, "audit"))
     return (
-        model.Cell.number(one.matched),
+        model.Cell.number(tally.matched),
         *(model.Cell.number(count, effect) for count, effect in effects),
-        model.Cell.number(one.errors, "deny"),
+        model.Cell.number(tally.errors, "deny"),
     )
 
 
-def _violation_cells(one: audit_report.Violation) -> tuple[model.Cell, ...]:
-    policy = f"{one.policy}/{one.binding}" if one.binding else one.policy
-    rule = f"{one.rule}  {one.field}" if one.rule.file else one.field
+def _violation_cells(violation: audit_report.Violation) -> tuple[model.Cell, ...]:
+    policy = f"{violation.policy}/{violation.binding}" if violation.binding else violation.policy
+    rule = f"{violation.rule}  {violation.field}" if violation.rule.file else violation.field
     return (
-        model.Cell(one.effect, one.effect),
-        model.Cell.named(one.object.title, one.object.place),
+        model.Cell(violation.effect, violation.effect),
+        model.Cell.named(violation.object.title, violation.object.place),
         model.Cell(policy),
-        model.Cell(one.message, below=(rule,)),
+        model.Cell(violation.message, below=(rule,)),
     )
 
 
@@ -397,8 +410,8 @@ def as_open_reports(view: AuditView) -> str:
 
 def _reports(report: audit_report.AuditReport, api_version: str, kind: str) -> str:
     by_namespace: dict[str, list[audit_report.Violation]] = {}
-    for one in report.violations:
-        by_namespace.setdefault(one.object.namespace, []).append(one)
+    for violation in report.violations:
+        by_namespace.setdefault(violation.object.namespace, []).append(violation)
     items = [
         {
             "apiVersion": api_version,
@@ -411,24 +424,24 @@ def _reports(report: audit_report.AuditReport, api_version: str, kind: str) -> s
     return model.json_document(reports)
 
 
-def _report_of(namespace: str, found: Sequence[audit_report.Violation]) -> JsonObject:
-    counts = Counter(_result(one) for one in found)
+def _report_of(namespace: str, violations: Sequence[audit_report.Violation]) -> JsonObject:
+    counts = Counter(_result(violation) for violation in violations)
     about = {"name": _NAME, "labels": {"app.kubernetes.io/managed-by": _SOURCE}}
     return {
         "metadata": about | ({"namespace": namespace} if namespace else {}),
         "summary": {name: counts[name] for name in _SUMMED},
-        "results": [_row(one) for one in found],
+        "results": [_row(violation) for violation in violations],
     }
 
 
-def _result(one: audit_report.Violation) -> str:
-    if one.is_error:
+def _result(violation: audit_report.Violation) -> str:
+    if violation.is_error:
         return "error"
-    return "fail" if one.effect == "deny" else "warn"
+    return "fail" if violation.effect == "deny" else "warn"
 
 
-def _row(one: audit_report.Violation) -> dict[str, object]:
-    about = one.object
+def _row(violation: audit_report.Violation) -> dict[str, object]:
+    about = violation.object
     reference = {
         "apiVersion": about.api_version,
         "kind": about.kind,
@@ -437,14 +450,14 @@ def _row(one: audit_report.Violation) -> dict[str, object]:
         "uid": about.uid,
         "resourceVersion": about.resource_version,
     }
-    properties = {"binding": one.binding, "field": one.field, "param": one.param}
+    properties = {"binding": violation.binding, "field": violation.field, "param": violation.param}
     return {
         "source": _SOURCE,
-        "policy": one.policy,
-        "rule": one.field,
-        "result": _result(one),
+        "policy": violation.policy,
+        "rule": violation.field,
+        "result": _result(violation),
         "scored": True,
-        "message": one.message,
+        "message": violation.message,
         "resources": [{key: value for key, value in reference.items() if value}],
         "properties": {key: value for key, value in properties.items() if value},
     }
@@ -453,20 +466,20 @@ def _row(one: audit_report.Violation) -> dict[str, object]:
 # --- violations as files --------------------------------------------------------------------------
 
 COLUMNS: Final[dict[str, Callable[[audit_report.Violation], object]]] = {
-    "file": lambda one: one.object.place.file,
-    "line": lambda one: one.object.place.line,
-    "apiVersion": lambda one: one.object.api_version,
-    "kind": lambda one: one.object.kind,
-    "namespace": lambda one: one.object.namespace,
-    "name": lambda one: one.object.name,
-    "uid": lambda one: one.object.uid,
-    "effect": lambda one: one.effect,
-    "policy": lambda one: one.policy,
-    "binding": lambda one: one.binding,
-    "param": lambda one: one.param,
-    "field": lambda one: one.field,
-    "message": lambda one: one.message,
-    "error": lambda one: one.is_error,
+    "file": lambda violation: violation.object.place.file,
+    "line": lambda violation: violation.object.place.line,
+    "apiVersion": lambda violation: violation.object.api_version,
+    "kind": lambda violation: violation.object.kind,
+    "namespace": lambda violation: violation.object.namespace,
+    "name": lambda violation: violation.object.name,
+    "uid": lambda violation: violation.object.uid,
+    "effect": lambda violation: violation.effect,
+    "policy": lambda violation: violation.policy,
+    "binding": lambda violation: violation.binding,
+    "param": lambda violation: violation.param,
+    "field": lambda violation: violation.field,
+    "message": lambda violation: violation.message,
+    "error": lambda violation: violation.is_error,
 }
 """Of a Parquet file, behind `source`."""
 _ROWS: Final = 50_000
@@ -519,7 +532,7 @@ class _ParquetFile:
         self._rows: list[dict[str, object]] = []
 
     def write(self, source: str, violation: audit_report.Violation) -> None:
-        row = {name: told(violation) for name, told in COLUMNS.items()}
+        row = {name: column(violation) for name, column in COLUMNS.items()}
         self._rows.append({"source": source, **row})
         if len(self._rows) == _ROWS:
             self._flush()

@@ -52,7 +52,7 @@ class BootstrapView(model.ReportView[BootstrapReport]):
         """The chains, and the verdict."""
         report = self.report
         blocks = [*model.policy_error_lines(report.policy_errors, look)]
-        blocks += [_lock_lines(one, look) for one in report.locks]
+        blocks += [_lock_lines(lock, look) for lock in report.locks]
         if look.verbosity >= 0 or report.strict:
             blocks += model.notice_lines(report.notices, look, strict=report.strict)
         blocks.append([*_summary(report)])
@@ -80,32 +80,32 @@ class BootstrapView(model.ReportView[BootstrapReport]):
         )
 
 
-def _lock(one: Lock) -> JsonObject:
-    chain, refusal = one.chain, one.chain.refusal
+def _lock(lock: Lock) -> JsonObject:
+    chain, refusal = lock.chain, lock.chain.refusal
     rule = {"rule": model.data(refusal.place)} if refusal.place.file else {}
-    found: dict[str, object] = model.data(
+    data: dict[str, object] = model.data(
         {
-            "level": one.level.word,
+            "level": lock.level.word,
             "culprit": model.data(chain.culprit, _SHAPES) | rule,
             "request": model.data(chain.sent, _SHAPES) | model.data(refusal, _SHAPES),
             "states": chain.states,
             "cycle": chain.cycle,
             "onlyIfMadeAnew": chain.once,
-            "repair": {"open": one.repair.is_open, "steps": one.repair.steps},
+            "repair": {"open": lock.repair.is_open, "steps": lock.repair.steps},
             "otherRequests": chain.others,
             "otherStates": chain.also,
         },
         _SHAPES,
     )
-    return found
+    return data
 
 
 # --- for people -----------------------------------------------------------------------------------
 
 
-def _lock_lines(one: Lock, look: model.Look) -> list[str]:
-    chain = one.chain
-    word = look.paint(_STYLES[one.level], one.level.word)
+def _lock_lines(lock: Lock, look: model.Look) -> list[str]:
+    chain = lock.chain
+    word = look.paint(_STYLES[lock.level], lock.level.word)
     where = f"{chain.refusal.place}: " if chain.refusal.place.file else ""
     lines = [f"{where}{word}: {_subject(chain.culprit)}"]
     sent = chain.sent
@@ -120,8 +120,8 @@ def _lock_lines(one: Lock, look: model.Look) -> list[str]:
     if chain.once:
         lines.append("  only where it has to be made anew: what runs has it already")
     if look.verbosity >= 0:
-        lines += _more(one, look)
-    lines += _repair(one)
+        lines += _more(lock, look)
+    lines += _repair(lock)
     return lines
 
 
@@ -132,8 +132,8 @@ def _subject(culprit: Culprit) -> str:
     return f"{culprit.kind} `{culprit.name}`{binding}"
 
 
-def _more(one: Lock, look: model.Look) -> Iterator[str]:
-    chain = one.chain
+def _more(lock: Lock, look: model.Look) -> Iterator[str]:
+    chain = lock.chain
     if look.verbosity > 0:
         for state in chain.also:
             yield f"  also {state.otherwise}"
@@ -149,10 +149,10 @@ def _more(one: Lock, look: model.Look) -> Iterator[str]:
         yield look.paint("dim", f"  {text} (-v)")
 
 
-def _repair(one: Lock) -> Iterator[str]:
-    if not one.repair.is_open:
+def _repair(lock: Lock) -> Iterator[str]:
+    if not lock.repair.is_open:
         yield "  repair: none through the API"
-    for step in one.repair.steps:
+    for step in lock.repair.steps:
         answer = "admitted" if step.admitted else f"refused: {step.message}"
         yield f"  repair: `{step.command}` ({answer})"
 

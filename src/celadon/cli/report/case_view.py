@@ -43,12 +43,12 @@ _BRANCHES: Final = frozenset({Wanted.TRUE, Wanted.FALSE, Wanted.DECIDES})
 # --- for people -----------------------------------------------------------------------------------
 
 
-def coverage_blocks(coverage: Coverage, wanted: float, look: model.Look) -> Iterator[list[str]]:
+def coverage_blocks(coverage: Coverage, expected: float, look: model.Look) -> Iterator[list[str]]:
     """A block for each policy, then one for all."""
-    for policy, found in coverage.of_policies().items():
-        yield [_coverage_head(policy, found, look), *_missing_lines(found)]
+    for policy, of_policy in coverage.of_policies().items():
+        yield [_coverage_head(policy, of_policy, look), *_missing_lines(of_policy)]
     seen, every = coverage.errors
-    less = f", less than {wanted:g}%" if coverage.percentage < wanted else ""
+    less = f", less than {expected:g}%" if coverage.percentage < expected else ""
     yield [
         f"coverage: {_share(coverage)}{look.paint('denied', less) if less else ''}; "
         f"{seen} of {every} expressions gave an error once"
@@ -61,24 +61,26 @@ def _share(coverage: Coverage) -> str:
     return f"{tenths:g}% ({coverage.reached} of {coverage.goals})"
 
 
-def _coverage_head(policy: Measured, found: Coverage, look: model.Look) -> str:
-    style, word = ("admitted", "FULL") if found.reached == found.goals else ("warning", "PART")
+def _coverage_head(policy: Measured, coverage: Coverage, look: model.Look) -> str:
+    style, word = (
+        ("admitted", "FULL") if coverage.reached == coverage.goals else ("warning", "PART")
+    )
     where = f"{policy.file}:{policy.line}"
-    return f"{look.paint(style, word)} {where} {policy.kind} `{policy.name}`: {_share(found)}"
+    return f"{look.paint(style, word)} {where} {policy.kind} `{policy.name}`: {_share(coverage)}"
 
 
 def _missing_lines(coverage: Coverage) -> Iterator[str]:
     """One for each part of which something is missing; of an expression that was never evaluated
     only that."""
     missed = (goal for goal, count in coverage.hits if goal.counts and not count)
-    for _, of_field in groupby(missed, lambda one: one.field):
+    for _, of_field in groupby(missed, lambda goal: goal.field):
         goals = list(of_field)
         if goals[0].wanted is Wanted.EVALUATED:
             goals = goals[:1]
         for (place, field, text, _), parts in groupby(goals, _part):
-            said = ", ".join(f"never {one.wanted.value}" for one in parts)
-            shown = f": {shortened(' '.join(text.split()), _MOST_CHARACTERS)}" if text else ""
-            yield f"  {place} {field}{shown}: {said}"
+            join = ", ".join(f"never {part.wanted.value}" for part in parts)
+            message = f": {shortened(' '.join(text.split()), _MOST_CHARACTERS)}" if text else ""
+            yield f"  {place} {field}{message}: {join}"
 
 
 def _part(goal: Goal) -> tuple[Place, str, str, int]:
@@ -108,13 +110,13 @@ class _Line:
 
 def _lines(coverage: Coverage) -> dict[str, list[_Line]]:
     """Return the lines by file, in order."""
-    found: dict[tuple[str, int], list[tuple[Goal, int]]] = {}
+    result: dict[tuple[str, int], list[tuple[Goal, int]]] = {}
     for goal, count in coverage.hits:
         if goal.counts:
-            found.setdefault((goal.place.file, goal.place.line), []).append((goal, count))
+            result.setdefault((goal.place.file, goal.place.line), []).append((goal, count))
     files: dict[str, list[_Line]] = {}
-    for file, number in sorted(found):
-        files.setdefault(file, []).append(_Line(number, tuple(found[file, number])))
+    for file, number in sorted(result):
+        files.setdefault(file, []).append(_Line(number, tuple(result[file, number])))
     return files
 
 
@@ -130,13 +132,13 @@ def coverage_document(coverage: Coverage) -> JsonDict:
                 "kind": policy.kind,
                 "file": policy.file,
                 "line": policy.line,
-                "percentage": round(found.percentage, 2),
+                "percentage": round(of_policy.percentage, 2),
                 "goals": [
                     model.data(goal, _COVERAGE_SHAPES) | {"cases": count}
-                    for goal, count in found.hits
+                    for goal, count in of_policy.hits
                 ],
             }
-            for policy, found in coverage.of_policies().items()
+            for policy, of_policy in coverage.of_policies().items()
         ],
     }
 
@@ -150,8 +152,8 @@ _COVERAGE_SHAPES: Final[model.Shapes] = {
 
 def as_json(coverage: Coverage, sources: Mapping[str, str]) -> str:
     """One document."""
-    found = model.document("CoverageReport", **coverage_document(coverage))
-    return model.json_document(found)
+    document = model.document("CoverageReport", **coverage_document(coverage))
+    return model.json_document(document)
 
 
 def as_cobertura(coverage: Coverage, sources: Mapping[str, str]) -> str:
@@ -180,9 +182,11 @@ def as_cobertura(coverage: Coverage, sources: Mapping[str, str]) -> str:
     package = ET.SubElement(packages, "package", {"name": "policies", **_rates(every)})
     classes = ET.SubElement(package, "classes")
     for file, lines in files.items():
-        one = ET.SubElement(classes, "class", {"name": file, "filename": file, **_rates(lines)})
-        ET.SubElement(one, "methods")
-        written = ET.SubElement(one, "lines")
+        sub_element = ET.SubElement(
+            classes, "class", {"name": file, "filename": file, **_rates(lines)}
+        )
+        ET.SubElement(sub_element, "methods")
+        written = ET.SubElement(sub_element, "lines")
         for line in lines:
             ET.SubElement(written, "line", _line_attributes(line))
     ET.indent(root)
@@ -191,7 +195,7 @@ def as_cobertura(coverage: Coverage, sources: Mapping[str, str]) -> str:
 
 def _sums(lines: list[_Line]) -> tuple[int, int]:
     pairs = [line.branches for line in lines]
-    return sum(one for one, _ in pairs), sum(one for _, one in pairs)
+    return sum(pair for pair, _ in pairs), sum(pair for _, pair in pairs)
 
 
 def _rates(lines: list[_Line]) -> dict[str, str]:
@@ -205,12 +209,12 @@ def _rates(lines: list[_Line]) -> dict[str, str]:
 
 
 def _line_attributes(line: _Line) -> dict[str, str]:
-    given = {"number": str(line.number), "hits": str(line.hits), "branch": "false"}
+    value = {"number": str(line.number), "hits": str(line.hits), "branch": "false"}
     covered, valid = line.branches
     if valid:
         share_of = f"{100 * covered // valid}% ({covered}/{valid})"
-        given |= {"branch": "true", "condition-coverage": share_of}
-    return given
+        value |= {"branch": "true", "condition-coverage": share_of}
+    return value
 
 
 _STYLE: Final = """
@@ -234,7 +238,9 @@ def as_html(coverage: Coverage, sources: Mapping[str, str]) -> str:
     from celadon.cli.report.html_pages import page
 
     shown = model.for_people(coverage)
-    missing = "".join(f"<li>{escape(one.strip())}</li>\n" for one in _missing_lines(shown))
+    missing = "".join(
+        f"<li>{escape(missing_line.strip())}</li>\n" for missing_line in _missing_lines(shown)
+    )
     files = "".join(
         f"<h2>{escape(file)}</h2>\n<pre>{''.join(_coloured(sources.get(file, ''), lines))}</pre>\n"
         for file, lines in _lines(coverage).items()
@@ -246,15 +252,15 @@ def as_html(coverage: Coverage, sources: Mapping[str, str]) -> str:
 def _coloured(text: str, lines: list[_Line]) -> Iterator[str]:
     known = {line.number: line for line in lines}
     for number, written in enumerate(text.splitlines(), 1):
-        shown = f"{number:4}  {escape(written)}"
+        message = f"{number:4}  {escape(written)}"
         line = known.get(number)
         if line is None:
-            yield f"<span>{shown}</span>"
+            yield f"<span>{message}</span>"
             continue
         reached = [count > 0 for _, count in line.counts]
         colour = "all" if all(reached) else "some" if any(reached) else "none"
         never = ", ".join(f"never {g.wanted.value}: {g.text}" for g, n in line.counts if not n)
-        yield f'<span class="{colour}" title="{escape(never)}">{shown}</span>'
+        yield f'<span class="{colour}" title="{escape(never)}">{message}</span>'
 
 
 RENDERERS: Final[Mapping[str, Callable[[Coverage, Mapping[str, str]], str]]] = {
@@ -300,7 +306,7 @@ class CaseView(model.ReportView[case_results.RunReport]):
         if report.alterations is not None:
             blocks += _alteration_blocks(report.alterations, report.killed_wanted, look)
         if look.verbosity == 0:
-            blocks += [[one] for one in _skipped(report, look)]
+            blocks += [[text] for text in _skipped(report, look)]
         if look.verbosity >= 0:
             blocks.append([*_plugins(report, look), _summary(report)])
         return "".join(_joined(blocks))
@@ -311,7 +317,7 @@ class CaseView(model.ReportView[case_results.RunReport]):
         summary = {
             "tests": len(report.tests),
             "cases": sum(1 for _ in report.cases),
-            **{one.value: report.count(one) for one in case_results.Status},
+            **{status.value: report.count(status) for status in case_results.Status},
             "deselected": report.deselected,
             "stopped": report.stopped,
             "exitCode": int(report.exit),
@@ -335,8 +341,8 @@ class CaseView(model.ReportView[case_results.RunReport]):
         report = self.report
         level = model.Level.ERROR if report.strict else model.Level.WARNING
         for test in report.tests:
-            for one in test.cases:
-                yield from _case_findings(one, level)
+            for result in test.cases:
+                yield from _case_findings(result, level)
             for doubt in test.doubts:
                 yield _doubt_finding(doubt, doubt.place, doubt.vacuity.value, test.name, level)
         worst = model.Level.ERROR if report.is_unnoticed else model.Level.WARNING
@@ -354,8 +360,8 @@ class CaseView(model.ReportView[case_results.RunReport]):
         mutants that survived are remarks."""
         report = self.report
         for test in report.tests:
-            for one in test.cases:
-                yield _report_case(test.file, one, report)
+            for result in test.cases:
+                yield _report_case(test.file, result, report)
             for doubt in test.doubts:
                 state = model.CaseState.FAILED if report.strict else model.CaseState.SKIPPED
                 name, text = doubt.vacuity.value, doubt.text
@@ -385,7 +391,10 @@ def _blocks(test: case_results.FileResult, look: model.Look) -> Iterator[list[st
         if case.is_bad:
             yield [_head(case, look), *_explained(case, look)]
         elif look.verbosity > 0 or (case.doubts and look.verbosity >= 0):
-            yield [_head(case, look), *(line for one in case.doubts for line in _doubt(one, look))]
+            yield [
+                _head(case, look),
+                *(line for doubt in case.doubts for line in _doubt(doubt, look)),
+            ]
     for doubt in test.doubts if look.verbosity >= 0 else ():
         yield [f"{look.paint('warning', 'NOTE')} {doubt.place}", *_doubt(doubt, look)]
 
@@ -401,8 +410,8 @@ def _explained(case: case_results.CaseResult, look: model.Look) -> Iterator[str]
     """Yield what is wrong with a case, and what policies had to say."""
     for problem in case.problems:
         yield f"  {problem.text()}"
-    for one in case.mismatches:
-        yield from _mismatch(one, look)
+    for mismatche in case.mismatches:
+        yield from _mismatch(mismatche, look)
     for doubt in case.doubts:
         yield from _doubt(doubt, look)
     if case.outcome is not None and case.mismatches:
@@ -411,18 +420,18 @@ def _explained(case: case_results.CaseResult, look: model.Look) -> Iterator[str]
 
 def explained_plainly(case: case_results.CaseResult) -> list[str]:
     """The same with the case itself, without colours, whatever is in the texts of others."""
-    shown = model.for_people(case)
-    return [_head(shown, _PLAIN), *_explained(shown, _PLAIN)]
+    result = model.for_people(case)
+    return [_head(result, _PLAIN), *_explained(result, _PLAIN)]
 
 
-def _mismatch(one: case_results.Mismatch, look: model.Look) -> Iterator[str]:
-    expected, actual = one.expected.splitlines() or [""], one.actual.splitlines() or [""]
+def _mismatch(mismatch: case_results.Mismatch, look: model.Look) -> Iterator[str]:
+    expected, actual = mismatch.expected.splitlines() or [""], mismatch.actual.splitlines() or [""]
     if len(expected) == 1 and len(actual) == 1:
-        width = len("expected ") + len(one.what)
-        yield f"  expected {one.what}: {expected[0]}"
+        width = len("expected ") + len(mismatch.what)
+        yield f"  expected {mismatch.what}: {expected[0]}"
         yield f"  {'actual':>{width}}: {look.paint('denied', actual[0])}"
     else:
-        yield f"  {one.what}, expected (-) and actual (+):"
+        yield f"  {mismatch.what}, expected (-) and actual (+):"
         for line in list(difflib.unified_diff(expected, actual, n=2, lineterm=""))[3:]:
             style = {"-": "admitted", "+": "denied"}.get(line[0], "dim")
             yield f"    {look.paint(style, line)}"
@@ -433,8 +442,8 @@ def _spoke(case: case_results.CaseResult, look: model.Look) -> Iterator[str]:
     outcome = case.outcome
     if outcome is None:
         return
-    for i, one in enumerate((*outcome.deciding, *outcome.others)):
-        yield from _violation(one, look)
+    for i, violation in enumerate((*outcome.deciding, *outcome.others)):
+        yield from _violation(violation, look)
         for part in case.values if i == 0 else ():
             yield look.paint("dim", f"        {part.text} = {part.value}")
     if not (outcome.deciding or outcome.others) and outcome.result.sentence:
@@ -443,16 +452,16 @@ def _spoke(case: case_results.CaseResult, look: model.Look) -> Iterator[str]:
         yield f"  {notice.place}: {notice.message}"
 
 
-def _violation(one: Violation, look: model.Look) -> Iterator[str]:
-    yield f"  {one.rule}: policy `{one.policy}` {_does(one)}: {one.message}"
-    for line in one.expression.strip().splitlines():
+def _violation(violation: Violation, look: model.Look) -> Iterator[str]:
+    yield f"  {violation.rule}: policy `{violation.policy}` {_does(violation)}: {violation.message}"
+    for line in violation.expression.strip().splitlines():
         yield look.paint("dim", f"      {line.strip()}")
 
 
-def _does(one: Violation) -> str:
-    if one.is_error:
+def _does(violation: Violation) -> str:
+    if violation.is_error:
         return "fails"
-    return "denies" if one.denies else f"speaks against it ({', '.join(one.actions)})"
+    return "denies" if violation.denies else f"speaks against it ({', '.join(violation.actions)})"
 
 
 def _doubt(doubt: case_results.Doubt, look: model.Look) -> Iterator[str]:
@@ -464,7 +473,7 @@ def _doubt(doubt: case_results.Doubt, look: model.Look) -> Iterator[str]:
 def _skipped(report: case_results.RunReport, look: model.Look) -> Iterator[str]:
     """One line for each reason, however many cases it is given for."""
     reasons = Counter(
-        one.case.skip for one in report.cases if one.status is case_results.Status.SKIPPED
+        result.case.skip for result in report.cases if result.status is case_results.Status.SKIPPED
     )
     style, word = _WORDS[case_results.Status.SKIPPED]
     for reason, count in reasons.items():
@@ -480,7 +489,9 @@ def _plugins(report: case_results.RunReport, look: model.Look) -> Iterator[str]:
 
 def _summary(report: case_results.RunReport) -> str:
     counts = [
-        f"{report.count(one)} {one.value}" for one in case_results.Status if report.count(one)
+        f"{report.count(status)} {status.value}"
+        for status in case_results.Status
+        if report.count(status)
     ]
     total = sum(len(test.cases) for test in report.tests)
     words = ", ".join(counts) or "none run"
@@ -494,90 +505,95 @@ def _summary(report: case_results.RunReport) -> str:
 # --- alterations, for people ----------------------------------------------------------------------
 
 
-def _alteration_blocks(found: Alterations, wanted: float, look: model.Look) -> Iterator[list[str]]:
+def _alteration_blocks(
+    alterations: Alterations, expected: float, look: model.Look
+) -> Iterator[list[str]]:
     """Blocks for each policy, then one for all."""
-    for policy, own in found.of_policies().items():
-        yield [_alteration_head(policy, own, look), *_notes(own, look)]
-        for one in own.results:
-            if one.fate in _LEFT:
-                yield list(_survivor(one, look))
-    less = f", less than {wanted:g}%" if found.score < wanted else ""
-    same, alike = found.count(Fate.SAME), found.count(Fate.ALIKE)
+    for policy, of_policy in alterations.of_policies().items():
+        yield [_alteration_head(policy, of_policy, look), *_notes(of_policy, look)]
+        for result in of_policy.results:
+            if result.fate in _LEFT:
+                yield list(_survivor(result, look))
+    less = f", less than {expected:g}%" if alterations.score < expected else ""
+    same, alike = alterations.count(Fate.SAME), alterations.count(Fate.ALIKE)
     yield [
-        f"mutants: {_killed_share(found)} killed{look.paint('denied', less) if less else ''}; "
+        f"mutants: {_killed_share(alterations)} killed"
+        f"{look.paint('denied', less) if less else ''}; "
         f"{same} proved the same, {alike} the same within the bound of a search"
     ]
 
 
-def _killed_share(found: Alterations) -> str:
+def _killed_share(alterations: Alterations) -> str:
     """Rounded down: 100% is all."""
-    tenths = int(found.score * 10) / 10
-    return f"{tenths:g}% ({found.count(Fate.KILLED)} of {found.counted})"
+    tenths = int(alterations.score * 10) / 10
+    return f"{tenths:g}% ({alterations.count(Fate.KILLED)} of {alterations.counted})"
 
 
-def _alteration_line(one: AlterationResult) -> str:
+def _alteration_line(result: AlterationResult) -> str:
     """Return what was changed, and what became of it, in a line."""
-    changed = f"{one.kind.value}: {one.field} {one.text}"
-    match one.fate:
+    changed = f"{result.kind.value}: {result.field} {result.text}"
+    match result.fate:
         case Fate.KILLED:
-            return f"{changed}: killed by {one.killer}"
+            return f"{changed}: killed by {result.killer}"
         case Fate.SAME:
-            return f"{changed}: proved to be the same: {one.reason}"
+            return f"{changed}: proved to be the same: {result.reason}"
         case Fate.ALIKE:
-            return f"{changed}: the same within a bound: {one.reason}"
+            return f"{changed}: the same within a bound: {result.reason}"
         case Fate.OPEN:
-            return f"{changed}: the same in {one.requests} requests, but {one.reason} had one value"
+            return (
+                f"{changed}: the same in {result.requests} requests, "
+                f"but {result.reason} had one value"
+            )
         case Fate.UNREACHED:
             return f"{changed}: no request came to it"
         case Fate.SURVIVED:
             return changed
 
 
-def _alteration_head(policy: Measured, found: Alterations, look: model.Look) -> str:
-    is_full = found.count(Fate.KILLED) == found.counted
+def _alteration_head(policy: Measured, alterations: Alterations, look: model.Look) -> str:
+    is_full = alterations.count(Fate.KILLED) == alterations.counted
     style, word = ("admitted", "FULL") if is_full else ("warning", "PART")
     where = f"{policy.file}:{policy.line}"
-    return (
-        f"{look.paint(style, word)} {where} {policy.kind} `{policy.name}`: {_killed_share(found)}"
-    )
+    share = _killed_share(alterations)
+    return f"{look.paint(style, word)} {where} {policy.kind} `{policy.name}`: {share}"
 
 
-def _notes(found: Alterations, look: model.Look) -> Iterator[str]:
+def _notes(alterations: Alterations, look: model.Look) -> Iterator[str]:
     """Yield what no test could notice, as far as is known; with `-v` also what was killed."""
-    for one in found.results:
-        is_told = one.fate in (Fate.SAME, Fate.ALIKE) and look.verbosity >= 0
-        if is_told or (one.fate is Fate.KILLED and look.verbosity > 0):
-            yield f"  {one.place} {_alteration_line(one)}"
+    for result in alterations.results:
+        is_told = result.fate in (Fate.SAME, Fate.ALIKE) and look.verbosity >= 0
+        if is_told or (result.fate is Fate.KILLED and look.verbosity > 0):
+            yield f"  {result.place} {_alteration_line(result)}"
 
 
-def _survivor(one: AlterationResult, look: model.Look) -> Iterator[str]:
-    yield f"{look.paint('denied', one.fate.name)} {one.place} {_alteration_line(one)}"
-    for line in one.diff.splitlines():
+def _survivor(result: AlterationResult, look: model.Look) -> Iterator[str]:
+    yield f"{look.paint('denied', result.fate.name)} {result.place} {_alteration_line(result)}"
+    for line in result.diff.splitlines():
         yield f"  {look.paint(_DIFF_STYLES.get(line[:1], 'dim'), line)}"
-    if one.case:
+    if result.case:
         yield "  a case that notices it:"
-        yield from (f"    {line}" for line in one.case.splitlines())
-    elif one.fate is Fate.SURVIVED:
+        yield from (f"    {line}" for line in result.case.splitlines())
+    elif result.fate is Fate.SURVIVED:
         yield "  requests tell it apart, but no case that says so was found"
 
 
 # --- for programs ---------------------------------------------------------------------------------
 
 
-def _alterations(found: Alterations) -> dict[str, object]:
+def _alterations(alterations: Alterations) -> dict[str, object]:
     """With the percentage of those that a case could notice, as far as is known."""
     return {
-        "percentage": round(found.score, 2),
-        **{fate.value: found.count(fate) for fate in Fate},
+        "percentage": round(alterations.score, 2),
+        **{fate.value: alterations.count(fate) for fate in Fate},
         "policies": [
             model.data(Place(policy.file, policy.line))
             | {
                 "kind": policy.kind,
                 "name": policy.name,
-                "percentage": round(own.score, 2),
-                "mutants": own.results,
+                "percentage": round(of_policy.score, 2),
+                "mutants": of_policy.results,
             }
-            for policy, own in found.of_policies().items()
+            for policy, of_policy in alterations.of_policies().items()
         ],
     }
 
@@ -592,23 +608,28 @@ _SHAPES: Final = {
         *("name", "file", "cases", "doubts"),
         (
             "plugins",
-            lambda one: one.plugins and model.plugins(one.asked_plugins, one.unasked_plugins),
+            lambda value: (
+                value.plugins and model.plugins(value.asked_plugins, value.unasked_plugins)
+            ),
         ),
     ),
     case_results.CaseResult: (
         *("name=case.name", "*case.place", "kubernetesVersion=version", "status"),
         "skip=case.skip",
-        ("expected", lambda one: "" if one.case.expect.snapshot else one.case.expect.verdict.value),
+        (
+            "expected",
+            lambda value: "" if value.case.expect.snapshot else value.case.expect.verdict.value,
+        ),
         *("mismatches", "doubts", "problems", "values", "outcome"),
     ),
     case_results.CaseOutcome: (
         *("verdict", "code=result.code?", "sentence=result.sentence"),
-        ("reached", lambda one: sorted(one.reached)),
+        ("reached", lambda value: sorted(value.reached)),
         *("deciding", "others"),
-        ("ignored", lambda one: list(map(_ignored, one.ignored))),
-        ("warnings", lambda one: [warning.text for warning in one.result.warnings]),
+        ("ignored", lambda value: list(map(_ignored, value.ignored))),
+        ("warnings", lambda value: [warning.text for warning in value.result.warnings]),
         "auditAnnotations=result.audit_annotations",
-        ("patch", lambda one: one.result.mutated and one.result.mutated.patch),
+        ("patch", lambda value: value.result.mutated and value.result.mutated.patch),
     ),
     Violation: model.sparse(
         *("policy", "binding", "param", "field", "*rule", "expression", "message"),
@@ -633,15 +654,19 @@ _SHAPES: Final = {
 # --- findings and cases ---------------------------------------------------------------------------
 
 
-def _case_findings(one: case_results.CaseResult, level: model.Level) -> Iterator[model.Finding]:
-    name = one.case.name
-    if one.is_bad:
-        status = one.status.value
-        text, title = _details(one), f"{name} {status}"
-        yield model.Finding(model.Level.ERROR, one.case.place, title, text, f"case/{status}", name)
+def _case_findings(result: case_results.CaseResult, level: model.Level) -> Iterator[model.Finding]:
+    name = result.case.name
+    if result.is_bad:
+        status = result.status.value
+        text, title = _details(result), f"{name} {status}"
+        yield model.Finding(
+            model.Level.ERROR, result.case.place, title, text, f"case/{status}", name
+        )
         return
-    for doubt in one.doubts:
-        yield _doubt_finding(doubt, one.case.place, f"{name}: {doubt.vacuity.value}", name, level)
+    for doubt in result.doubts:
+        yield _doubt_finding(
+            doubt, result.case.place, f"{name}: {doubt.vacuity.value}", name, level
+        )
 
 
 def _doubt_finding(
@@ -658,46 +683,46 @@ def _rule_text(group: str) -> str:
 
 
 def _report_case(
-    file: str, one: case_results.CaseResult, report: case_results.RunReport
+    file: str, result: case_results.CaseResult, report: case_results.RunReport
 ) -> model.ReportCase:
-    name = f"{one.case.name} ({one.version})"
+    name = f"{result.case.name} ({result.version})"
     state, message, details = model.CaseState.PASSED, "", ""
-    if one.status is case_results.Status.SKIPPED:
-        state, message, details = model.CaseState.SKIPPED, one.case.skip, one.case.skip
-    elif one.is_bad:
+    if result.status is case_results.Status.SKIPPED:
+        state, message, details = model.CaseState.SKIPPED, result.case.skip, result.case.skip
+    elif result.is_bad:
         state = (
             model.CaseState.ERROR
-            if one.status is case_results.Status.BROKEN
+            if result.status is case_results.Status.BROKEN
             else model.CaseState.FAILED
         )
-        message, details = _first(one), _details(one)
-    elif one.doubts:
+        message, details = _first(result), _details(result)
+    elif result.doubts:
         state = model.CaseState.FAILED if report.strict else model.CaseState.PASSED
-        message, details = one.doubts[0].text, _details(one)
+        message, details = result.doubts[0].text, _details(result)
     return model.ReportCase(
-        *(file, name, one.case.place, state, message, details), title=f"{file}::{name}"
+        *(file, name, result.case.place, state, message, details), title=f"{file}::{name}"
     )
 
 
 def _survivors(report: case_results.RunReport) -> list[AlterationResult]:
-    found = () if report.alterations is None else report.alterations.results
-    return [one for one in found if one.fate in (Fate.SURVIVED, Fate.UNREACHED)]
+    results = () if report.alterations is None else report.alterations.results
+    return [result for result in results if result.fate in (Fate.SURVIVED, Fate.UNREACHED)]
 
 
-def _alteration_text(one: AlterationResult) -> str:
+def _alteration_text(result: AlterationResult) -> str:
     """With the case that would notice it."""
-    return f"{_alteration_line(one)}\n{one.diff}{one.case}".rstrip()
+    return f"{_alteration_line(result)}\n{result.diff}{result.case}".rstrip()
 
 
-def _first(one: case_results.CaseResult) -> str:
+def _first(result: case_results.CaseResult) -> str:
     """Return what is wrong, in a line."""
-    if one.problems:
-        return one.problems[0].message
-    if one.mismatches:
-        found = one.mismatches[0]
-        return f"expected {found.what} {found.expected}, actual {found.actual}"
-    return one.doubts[0].text
+    if result.problems:
+        return result.problems[0].message
+    if result.mismatches:
+        mismatch = result.mismatches[0]
+        return f"expected {mismatch.what} {mismatch.expected}, actual {mismatch.actual}"
+    return result.doubts[0].text
 
 
-def _details(one: case_results.CaseResult) -> str:
-    return "\n".join(line.strip(" ") for line in _explained(one, _PLAIN))
+def _details(result: case_results.CaseResult) -> str:
+    return "\n".join(line.strip(" ") for line in _explained(result, _PLAIN))

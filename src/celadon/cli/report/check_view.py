@@ -75,7 +75,7 @@ class CheckView(model.ReportView[check_report.Report]):
             "bindings": report.bindings,
             "webhooks": report.webhooks,
             "generated": len(report.created),
-            "generatedRefused": sum(one.is_refused for one in report.created),
+            "generatedRefused": sum(result.is_refused for result in report.created),
             "exitCode": int(report.exit),
         }
         return model.document(
@@ -151,14 +151,17 @@ class _Blocks:
         ] = {}
         for result in report.objects:
             for warning in result.warnings:
-                rules = tuple((one.rule, one.field, one.param) for one in warning.violations)
+                rules = tuple(
+                    (violation.rule, violation.field, violation.param)
+                    for violation in warning.violations
+                )
                 alike.setdefault((warning.text, rules), []).append((result, warning))
-        for found in alike.values():
-            _, first = found[0]
+        for value in alike.values():
+            _, first = value[0]
             lines = [f"{self._look.paint('warning', 'warning:')} {first.text}"]
             for violation in first.violations:
                 lines += _rule(violation)
-            yield [*lines, *self._objects([result for result, _ in found])]
+            yield [*lines, *self._objects([result for result, _ in value])]
 
     def _refusal(self, results: list[check_report.ObjectResult]) -> list[str]:
         result = results[0]
@@ -196,8 +199,10 @@ class _Blocks:
         """A line per object, and one per webhook that it goes to."""
         look = self._look
         everything = look.verbosity > 0 or len(report.objects) <= _MOST_ROWS
-        shown = [one for one in report.objects if _has_row(one, look, everything=everything)]
-        if not shown:
+        results = [
+            result for result in report.objects if _has_row(result, look, everything=everything)
+        ]
+        if not results:
             return
         rows = [
             (
@@ -206,12 +211,12 @@ class _Blocks:
                 str(result.policies),
                 "" if id(result) in self._placed else str(result.place),
             )
-            for result in shown
+            for result in results
         ]
         header = ("VERDICT", "OBJECT", "POLICIES", "FILE" if any(row[3] for row in rows) else "")
         head, *table = model.aligned([header, *rows], numbers={2})
         lines = [head]
-        for result, line in zip(shown, table, strict=True):
+        for result, line in zip(results, table, strict=True):
             state = result.state.value
             lines.append(look.paint(state, state) + line[len(state) :])
             lines += [_webhook(call, look) for call in result.webhooks]
@@ -228,8 +233,11 @@ def _what_is_wrong(result: check_report.ObjectResult) -> Hashable:
     if result.faults:
         return id(result)
     nameless = result.sentence.replace(f'"{result.name}"', '""')
-    against = tuple((one.rule, one.field, one.param, one.message) for one in result.violations)
-    calls = tuple((one.place, one.webhook) for one in result.denying)
+    against = tuple(
+        (violation.rule, violation.field, violation.param, violation.message)
+        for violation in result.violations
+    )
+    calls = tuple((call.place, call.webhook) for call in result.denying)
     return result.state, nameless, result.plugin, against, calls
 
 
@@ -242,8 +250,8 @@ def _ordinal(result: check_report.ObjectResult) -> str:
     """Return the number of one of several equal objects that are too many together."""
     if result.ordinal is None:
         return ""
-    number, wanted = result.ordinal
-    return f", number {number} of {wanted}"
+    number, expected = result.ordinal
+    return f", number {number} of {expected}"
 
 
 def _depth(result: check_report.ObjectResult) -> int:
@@ -319,7 +327,7 @@ def _webhook(call: check_report.WebhookCall, look: model.Look) -> str:
     line = f"  {call.phase} webhook {call.webhook}: {outcome}{again}  {call.place}"
     if look.verbosity <= 0:
         return line
-    changes = [f"    patch {json.dumps(dict(one), ensure_ascii=False)}" for one in call.patch]
+    changes = [f"    patch {json.dumps(dict(item), ensure_ascii=False)}" for item in call.patch]
     why = (
         [f"    {_first_line(call.message)}"] if call.outcome is check_report.Outcome.IGNORED else []
     )
@@ -362,12 +370,12 @@ def _created(report: check_report.Report) -> str:
     """Return how it goes for what controllers would create."""
     if not report.created:
         return ""
-    refused = sum(one.is_refused for one in report.created)
+    refused = sum(result.is_refused for result in report.created)
     return f"; {len(report.created)} generated, {refused} of them refused"
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}"
+def _count(number: int, subject: str) -> str:
+    return f"{number} {subject}"
 
 
 # --- for programs ---------------------------------------------------------------------------------
@@ -380,7 +388,7 @@ def _violations(result: check_report.ObjectResult) -> list[dict[str, Json]]:
     found = []
     shapes = {**model.SHAPES, **_SHAPES}
     for violation in result.violations:
-        texts = (one.text for one in result.warnings if violation in one.violations)
+        texts = (warning.text for warning in result.warnings if violation in warning.violations)
         more = filled(warning=next(texts, ""), error=violation.is_error or None)
         found.append(data(violation, shapes) | more)
     return found
@@ -390,12 +398,12 @@ _SHAPES: Final = {
     check_report.ObjectResult: (
         *("*place", "api_version", "kind", "namespace", "name", "generatedBy=created_by"),
         *("operation", "verdict=state", "allowed=is_admitted"),
-        ("code", lambda one: None if one.state is check_report.State.UNASKED else one.code),
+        ("code", lambda value: None if value.state is check_report.State.UNASKED else value.code),
         *("message=sentence", "plugin"),
-        ("fits", lambda one: None if one.ordinal is None else one.ordinal[0] - 1),
-        ("wanted", lambda one: None if one.ordinal is None else one.ordinal[1]),
+        ("fits", lambda value: None if value.ordinal is None else value.ordinal[0] - 1),
+        ("wanted", lambda value: None if value.ordinal is None else value.ordinal[1]),
         "status",
-        ("warnings", lambda one: [warning.text for warning in one.warnings]),
+        ("warnings", lambda value: [warning.text for warning in value.warnings]),
         *("audit_annotations", "policies", "mutation=mutated", "webhooks", "faults"),
         ("violations", _violations),
     ),
@@ -434,40 +442,42 @@ def _rule_text(group: str) -> str:
     return _TEXTS.get(group, f"admission {kind} {name}")
 
 
-def _faults(one: check_report.ObjectResult) -> Iterator[model.Finding]:
-    title = f"{one.title} invalid"
-    if one.state is check_report.State.INVALID and not one.faults:
-        yield model.Finding(model.Level.ERROR, one.place, title, one.sentence, _INVALID, one.title)
-    for fault in one.faults:
-        text, subject = f"{fault.field}: {fault.message}", f"{one.title} {fault.field}"
+def _faults(result: check_report.ObjectResult) -> Iterator[model.Finding]:
+    title = f"{result.title} invalid"
+    if result.state is check_report.State.INVALID and not result.faults:
+        yield model.Finding(
+            model.Level.ERROR, result.place, title, result.sentence, _INVALID, result.title
+        )
+    for fault in result.faults:
+        text, subject = f"{fault.field}: {fault.message}", f"{result.title} {fault.field}"
         yield model.Finding(model.Level.ERROR, fault.place, title, text, _INVALID, subject)
 
 
-def _denial(one: check_report.ObjectResult) -> model.Finding:
+def _denial(result: check_report.ObjectResult) -> model.Finding:
     """The finding of an object that is denied; in parts, one for each violation, where violations
     are all that is the matter. Of one of them the server speaks with its sentence."""
-    title = f"{one.title} denied"
-    against = [violation for violation in one.violations if violation.denies]
+    title = f"{result.title} denied"
+    against = [violation for violation in result.violations if violation.denies]
     details = (
         *_rules_of(against),
-        *([f"plugin: {one.plugin}"] if one.plugin else []),
-        *(f"webhook: {call.place}" for call in one.denying),
+        *([f"plugin: {result.plugin}"] if result.plugin else []),
+        *(f"webhook: {call.place}" for call in result.denying),
     )
-    related = tuple(model.Related(call.place, "webhook") for call in one.denying)
+    related = tuple(model.Related(call.place, "webhook") for call in result.denying)
     parts = tuple(
         _about(
-            one,
+            result,
             model.Level.ERROR,
             title,
-            one.sentence if violation == one.denial else violation.message,
+            result.sentence if violation == result.denial else violation.message,
             [violation],
         )
         for violation in against
-        if not one.plugin
+        if not result.plugin
     )
-    group = f"plugin/{one.plugin}" if one.plugin else _DENIED
+    group = f"plugin/{result.plugin}" if result.plugin else _DENIED
     return model.Finding(
-        *(model.Level.ERROR, one.place, title, one.sentence, group, one.title),
+        *(model.Level.ERROR, result.place, title, result.sentence, group, result.title),
         details=details,
         related=related,
         parts=parts,
@@ -475,7 +485,7 @@ def _denial(one: check_report.ObjectResult) -> model.Finding:
 
 
 def _about(
-    one: check_report.ObjectResult,
+    result: check_report.ObjectResult,
     level: model.Level,
     title: str,
     text: str,
@@ -483,14 +493,16 @@ def _about(
 ) -> model.Finding:
     group = f"policy/{violations[0].policy}" if violations else _WARNING
     return model.Finding(
-        *(level, one.place, title, text, group, one.title),
+        *(level, result.place, title, text, group, result.title),
         details=_rules_of(violations),
         related=tuple(model.Related(v.rule, v.field) for v in violations if v.rule.file),
     )
 
 
 def _rules_of(violations: Iterable[check_report.Violation]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(f"rule: {one.rule}" for one in violations if one.rule.file))
+    return tuple(
+        dict.fromkeys(f"rule: {violation.rule}" for violation in violations if violation.rule.file)
+    )
 
 
 def _case(result: check_report.ObjectResult, report: check_report.Report) -> model.ReportCase:
@@ -503,7 +515,9 @@ def _case(result: check_report.ObjectResult, report: check_report.Report) -> mod
         message, details = result.sentence, "\n".join(_reasons(result))
     elif result.state is check_report.State.UNASKED:
         outcome = model.CaseState.SKIPPED
-        names = ", ".join(dict.fromkeys(one.webhook for one in result.unasked)) or "for conversion"
+        names = (
+            ", ".join(dict.fromkeys(call.webhook for call in result.unasked)) or "for conversion"
+        )
         message = f"webhooks not asked: {names}"
         if report.needs_answers:
             outcome = model.CaseState.ERROR
@@ -517,11 +531,11 @@ def _case(result: check_report.ObjectResult, report: check_report.Report) -> mod
 def _reasons(result: check_report.ObjectResult) -> Iterator[str]:
     """The sentence, the places that it is due to, and warnings."""
     yield result.sentence
-    yield from (f"field: {one.place} {one.field}" for one in result.faults)
-    yield from (_rule_line(one) for one in result.violations if one.denies)
+    yield from (f"field: {fault.place} {fault.field}" for fault in result.faults)
+    yield from (_rule_line(violation) for violation in result.violations if violation.denies)
     if result.plugin:
         yield f"plugin: {result.plugin}"
-    yield from (f"webhook: {one.place} {one.configuration}" for one in result.denying)
+    yield from (f"webhook: {call.place} {call.configuration}" for call in result.denying)
     yield from _warnings(result)
 
 
@@ -573,7 +587,7 @@ _UPGRADE_SHAPES: Final = {
     upgrade_report.Difference: (
         "*place",
         "title",
-        ("unsafe", lambda one: one.is_unsafe),
+        ("unsafe", lambda value: value.is_unsafe),
         "stretches",
     ),
     upgrade_report.Stretch: ("releases", "*answer"),
@@ -595,9 +609,13 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
     def text(self, look: model.Look) -> str:
         """A block for each difference, and what they come to."""
         report = self.report
-        shown = [one for one in report.differences if one.is_unsafe or look.verbosity >= 0]
-        shown.sort(key=lambda one: not one.is_unsafe)
-        blocks = [*(_block(one, look) for one in shown)]
+        differences = [
+            difference
+            for difference in report.differences
+            if difference.is_unsafe or look.verbosity >= 0
+        ]
+        differences.sort(key=lambda difference: not difference.is_unsafe)
+        blocks = [*(_block(difference, look) for difference in differences)]
         if look.verbosity >= 0:
             blocks += model.notice_lines(report.notices, look, strict=report.strict)
         gates = list(_gate_lines(report, look)) if look.verbosity >= 0 else []
@@ -626,12 +644,14 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
 
     def findings(self) -> Iterator[model.Finding]:
         """A finding for each difference; what stands in the way is an error."""
-        for one in self.report.differences:
-            lines = _block(one, model.Look())[1:]
-            level = model.Level.ERROR if one.is_unsafe else model.Level.WARNING
+        for difference in self.report.differences:
+            lines = _block(difference, model.Look())[1:]
+            level = model.Level.ERROR if difference.is_unsafe else model.Level.WARNING
             message = "; ".join(line.strip() for line in lines)
-            group = "unsafe-upgrade" if one.is_unsafe else "release-difference"
-            yield model.Finding(level, one.place, one.title, message, group, one.title)
+            group = "unsafe-upgrade" if difference.is_unsafe else "release-difference"
+            yield model.Finding(
+                level, difference.place, difference.title, message, group, difference.title
+            )
 
     def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
         """The two sorts of differences."""
@@ -643,11 +663,11 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
 
     def cases(self) -> Iterator[model.ReportCase]:
         """A case for each difference; one alone where there are none."""
-        for one in self.report.differences:
-            outcome = model.CaseState.FAILED if one.is_unsafe else model.CaseState.PASSED
-            details = "\n".join(_block(one, model.Look())[1:])
+        for difference in self.report.differences:
+            outcome = model.CaseState.FAILED if difference.is_unsafe else model.CaseState.PASSED
+            details = "\n".join(_block(difference, model.Look())[1:])
             yield model.ReportCase(
-                "upgrade", one.title, one.place, outcome, details.strip(), details
+                "upgrade", difference.title, difference.place, outcome, details.strip(), details
             )
         if not self.report.differences:
             yield model.ReportCase("upgrade", _upgrade_summary(self.report), check_report.Place())
@@ -659,12 +679,16 @@ class UpgradeAuditView(UpgradeView):
     command = "celadon audit"
 
 
-def _block(one: upgrade_report.Difference, look: model.Look) -> list[str]:
-    word = look.paint("denied", "unsafe") if one.is_unsafe else look.paint("warning", "different")
-    lines = [f"{one.place}: {word}: {one.title}"]
-    names = [_span(stretch.releases) for stretch in one.stretches]
+def _block(difference: upgrade_report.Difference, look: model.Look) -> list[str]:
+    word = (
+        look.paint("denied", "unsafe")
+        if difference.is_unsafe
+        else look.paint("warning", "different")
+    )
+    lines = [f"{difference.place}: {word}: {difference.title}"]
+    names = [_span(stretch.releases) for stretch in difference.stretches]
     width = max(map(len, names))
-    for name, stretch in zip(names, one.stretches, strict=True):
+    for name, stretch in zip(names, difference.stretches, strict=True):
         answer = stretch.answer
         lines.append(f"  {name:<{width}}  {_said(answer)}")
         below = " " * (width + 4)
@@ -684,10 +708,12 @@ def _gate_lines(report: upgrade_report.UpgradeReport, look: model.Look) -> Itera
     """The gates that decide about fields of the input, and all that flip where more is wanted."""
     if not report.gates:
         return
-    shown = [one for one in report.gates if one.fields or look.verbosity > 0]
-    others = len(report.gates) - len(shown)
-    for gate in shown:
-        states = ", ".join(f"{_span(one.releases)} {_state(one)}" for one in gate.stretches)
+    gates = [gate for gate in report.gates if gate.fields or look.verbosity > 0]
+    others = len(report.gates) - len(gates)
+    for gate in gates:
+        states = ", ".join(
+            f"{_span(stretche.releases)} {_state(stretche)}" for stretche in gate.stretches
+        )
         fields = f" ({', '.join(gate.fields)})" if gate.fields else ""
         yield f"feature gate {gate.name}: {states}{fields}"
     if others:

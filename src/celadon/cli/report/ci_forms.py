@@ -34,14 +34,20 @@ def as_github(view: model.ReportView[Any]) -> str:
     See GitHub's documentation of `::error file=…,line=…::…`; values are percent-encoded by its
     rules.
     """
-    found = [
-        _command("error", _place(one), "unreadable input", one.message, one.column)
-        for one in view.problems
+    problems = [
+        _command("error", _place(problem), "unreadable input", problem.message, problem.column)
+        for problem in view.problems
     ]
-    for one in view.findings():
-        text = "\n".join([one.message, *one.details, *([one.help] if one.help else [])])
-        found.append(_command(_GITHUB_LEVELS[one.level], one.place, one.title, text, one.column))
-    return "".join(f"{command}\n" for command in found)
+    for finding in view.findings():
+        text = "\n".join(
+            [finding.message, *finding.details, *([finding.help] if finding.help else [])]
+        )
+        problems.append(
+            _command(
+                _GITHUB_LEVELS[finding.level], finding.place, finding.title, text, finding.column
+            )
+        )
+    return "".join(f"{command}\n" for command in problems)
 
 
 def _command(level: str, place: Place, title: str, text: str, column: int) -> str:
@@ -73,12 +79,14 @@ def as_junit(view: model.ReportView[Any]) -> str:
     """An XML document in UTF-8 with one suite: a case for each input that could not be read, then
     those of the view."""
     unread = [
-        model.ReportCase("input", one.file, _place(one), model.CaseState.ERROR, one.message)
-        for one in view.problems
+        model.ReportCase(
+            "input", problem.file, _place(problem), model.CaseState.ERROR, problem.message
+        )
+        for problem in view.problems
     ]
     cases = [*unread, *view.cases()]
-    failures = sum(one.outcome is model.CaseState.FAILED for one in cases)
-    errors = sum(one.outcome is model.CaseState.ERROR for one in cases)
+    failures = sum(item.outcome is model.CaseState.FAILED for item in cases)
+    errors = sum(item.outcome is model.CaseState.ERROR for item in cases)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
     return "\n".join(
         [
@@ -132,14 +140,15 @@ def as_tap(view: model.ReportView[Any]) -> str:
     """Version 14 of the Test Anything Protocol; what is known of a failure is in a YAML block.
     Remarks are left out."""
     points = [
-        ("not ok", _tap_text(one.position()), {"message": one.message}) for one in view.problems
+        ("not ok", _tap_text(problem.position()), {"message": problem.message})
+        for problem in view.problems
     ]
-    points += [_tap_point(one) for one in view.cases() if not one.remark]
-    found = ["TAP version 14", f"1..{len(points)}"]
+    points += [_tap_point(item) for item in view.cases() if not item.remark]
+    result = ["TAP version 14", f"1..{len(points)}"]
     for number, (word, text, members) in enumerate(points, 1):
-        found.append(f"{word} {number} - {text}")
-        found += _tap_block(members)
-    return "".join(f"{line}\n" for line in found)
+        result.append(f"{word} {number} - {text}")
+        result += _tap_block(members)
+    return "".join(f"{line}\n" for line in result)
 
 
 def _tap_point(one: model.ReportCase) -> tuple[str, str, dict[str, str]]:
@@ -178,8 +187,8 @@ def as_sarif(view: model.ReportView[Any]) -> str:
     """SARIF 2.1.0, which code scanning services read: one run with the rules it knows, a result
     for each finding where the object stands, and a notification for each input that could not be
     read."""
-    found = [part for one in view.findings() for part in one.parts or (one,)]
-    rules = view.rules(list(dict.fromkeys(one.group for one in found)))
+    findings = [part for finding in view.findings() for part in finding.parts or (finding,)]
+    rules = view.rules(list(dict.fromkeys(finding.group for finding in findings)))
     numbers = {rule.group: number for number, rule in enumerate(rules)}
     driver = {
         "name": "celadon",
@@ -193,7 +202,7 @@ def as_sarif(view: model.ReportView[Any]) -> str:
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_sarif_result(one, numbers[one.group]) for one in found],
+        "results": [_sarif_result(finding, numbers[finding.group]) for finding in findings],
         "invocations": [invocation],
     }
     document = {"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}
@@ -201,36 +210,38 @@ def as_sarif(view: model.ReportView[Any]) -> str:
 
 
 def _sarif_rule(rule: model.FindingRule) -> dict[str, Json]:
-    found: dict[str, Json] = {"id": rule.group, "name": rule.name}
-    found["shortDescription"] = {"text": rule.text}
+    result: dict[str, Json] = {"id": rule.group, "name": rule.name}
+    result["shortDescription"] = {"text": rule.text}
     if rule.doc:
-        found["fullDescription"] = {"text": rule.doc}
+        result["fullDescription"] = {"text": rule.doc}
     if rule.help:
-        found["help"] = {"text": rule.help}
+        result["help"] = {"text": rule.help}
     if rule.level is not None:
-        found["defaultConfiguration"] = {"level": rule.level.value}
-    return found
+        result["defaultConfiguration"] = {"level": rule.level.value}
+    return result
 
 
-def _sarif_result(one: model.Finding, number: int) -> JsonObject:
-    location: dict[str, Json] = {"logicalLocations": [{"fullyQualifiedName": one.subject}]}
-    if one.place.file:
-        location = {"physicalLocation": _sarif_location(one.place, one.column), **location}
+def _sarif_result(finding: model.Finding, number: int) -> JsonObject:
+    location: dict[str, Json] = {"logicalLocations": [{"fullyQualifiedName": finding.subject}]}
+    if finding.place.file:
+        location = {"physicalLocation": _sarif_location(finding.place, finding.column), **location}
     result = {
-        "ruleId": one.group,
+        "ruleId": finding.group,
         "ruleIndex": number,
-        "level": one.level.value,
-        "message": {"text": f"{one.message}. Help: {one.help}" if one.help else one.message},
+        "level": finding.level.value,
+        "message": {
+            "text": f"{finding.message}. Help: {finding.help}" if finding.help else finding.message
+        },
         "locations": [location],
     }
-    if one.related:
+    if finding.related:
         result["relatedLocations"] = [
             {
                 "id": number,
                 "physicalLocation": _sarif_location(related.place),
                 "message": {"text": related.text},
             }
-            for number, related in enumerate(one.related, 1)
+            for number, related in enumerate(finding.related, 1)
         ]
     return result
 

@@ -54,7 +54,7 @@ class DiffView(model.ReportView[diff.DiffReport]):
         report = self.report
         blocks = [*model.policy_error_lines(report.errors, look)]
         blocks += (_difference(group, look) for group in _alike(report.of(diff.DIFFERS)))
-        blocks += ([model.lines(f"notice: {one}")] for one in report.notices)
+        blocks += ([model.lines(f"notice: {notice}")] for notice in report.notices)
         rest = [*_undecided(report, look), *_proved(report)]
         blocks += [rest] if rest else []
         blocks.append([look.paint("bold", report.summary)])
@@ -81,10 +81,10 @@ class DiffView(model.ReportView[diff.DiffReport]):
         yield from map(model.error_finding, self.report.errors)
         for group in _alike(self.report.of(diff.DIFFERS)):
             yield _found(group)
-        for one in self.report.of(diff.UNDECIDED):
-            place = one.reasons[0].place if one.reasons else Place()
-            message = f"{one.endpoint}: not decided whether it is {one.direction}"
-            details = tuple(reason.message for reason in one.reasons)
+        for answer in self.report.of(diff.UNDECIDED):
+            place = answer.reasons[0].place if answer.reasons else Place()
+            message = f"{answer.endpoint}: not decided whether it is {answer.direction}"
+            details = tuple(reason.message for reason in answer.reasons)
             title = "not decided"
             yield model.Finding(
                 model.Level.WARNING,
@@ -92,59 +92,62 @@ class DiffView(model.ReportView[diff.DiffReport]):
                 title,
                 message,
                 "not-decided",
-                one.endpoint,
+                answer.endpoint,
                 details=details,
             )
 
     def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
         """Return what the groups stand for."""
         return [
-            model.FindingRule(one, one, _MEANT.get(one, one.replace("-", " "))) for one in groups
+            model.FindingRule(group, group, _MEANT.get(group, group.replace("-", " ")))
+            for group in groups
         ]
 
     def cases(self) -> Iterator[model.ReportCase]:
         """A case for each question."""
         yield from map(model.error_case, self.report.errors)
-        for one in self.report.answers:
-            state, text = model.CaseState.PASSED, one.answer
-            if one.answer == diff.DIFFERS:
-                state, text = model.CaseState.FAILED, _sides(one)
-            elif one.answer == diff.UNDECIDED:
+        for answer in self.report.answers:
+            state, text = model.CaseState.PASSED, answer.answer
+            if answer.answer == diff.DIFFERS:
+                state, text = model.CaseState.FAILED, _sides(answer)
+            elif answer.answer == diff.UNDECIDED:
                 state = model.CaseState.SKIPPED
-                text = "; ".join(reason.message for reason in one.reasons)
-            details = "\n".join(_example_lines(one)) if one.example else ""
+                text = "; ".join(reason.message for reason in answer.reasons)
+            details = "\n".join(_example_lines(answer)) if answer.example else ""
             yield model.ReportCase(
-                "diff", f"{one.endpoint} {one.direction}", one.place, state, text, details
+                "diff", f"{answer.endpoint} {answer.direction}", answer.place, state, text, details
             )
 
 
 def _alike(answers: Sequence[diff.DiffAnswer]) -> list[list[diff.DiffAnswer]]:
     """The answers that are due to the same things, of which one request is enough."""
     groups: dict[object, list[diff.DiffAnswer]] = {}
-    for one in answers:
-        assert one.example is not None
-        key = one.direction, *map(_cause, (one.example.old, one.example.new))
-        groups.setdefault(key, []).append(one)
+    for answer in answers:
+        assert answer.example is not None
+        key = answer.direction, *map(_cause, (answer.example.old, answer.example.new))
+        groups.setdefault(key, []).append(answer)
     return list(groups.values())
 
 
 def _cause(side: diff.SideVerdict) -> object:
-    return side.verdict, tuple((one.policy, one.binding, one.field) for one in side.against)
+    return side.verdict, tuple(
+        (against.policy, against.binding, against.field) for against in side.against
+    )
 
 
 def _difference(group: Sequence[diff.DiffAnswer], look: model.Look) -> list[str]:
     first = group[0]
-    also = ", ".join(one.endpoint for one in group[1:])
+    also = ", ".join(answer.endpoint for answer in group[1:])
     head = look.paint("bold", f"{first.direction}: {first.endpoint}")
-    found = [f"{head} (also {also})" if also else head]
-    found += (f"  {line}" for line in _side_lines(first, look))
-    found += (f"    {line}" for line in _example_lines(first))
-    return found
+    result = [f"{head} (also {also})" if also else head]
+    result += (f"  {line}" for line in _side_lines(first, look))
+    result += (f"    {line}" for line in _example_lines(first))
+    return result
 
 
-def _side_lines(one: diff.DiffAnswer, look: model.Look) -> Iterator[str]:
-    assert one.example is not None
-    for name, side in (("old", one.example.old), ("new", one.example.new)):
+def _side_lines(answer: diff.DiffAnswer, look: model.Look) -> Iterator[str]:
+    assert answer.example is not None
+    for name, side in (("old", answer.example.old), ("new", answer.example.new)):
         yield f"{name}  {look.paint(_STYLES[side.verdict], side.verdict)}"
         for against in side.against:
             place = f"{against.place}: " if against.place.file else ""
@@ -159,9 +162,9 @@ _STYLES: Final = {
 }
 
 
-def _example_lines(one: diff.DiffAnswer) -> Iterator[str]:
-    assert one.example is not None
-    return request_lines(one.example)
+def _example_lines(answer: diff.DiffAnswer) -> Iterator[str]:
+    assert answer.example is not None
+    return request_lines(answer.example)
 
 
 def request_lines(example: diff.RequestExample | ClaimExample) -> Iterator[str]:
@@ -184,14 +187,14 @@ def request_lines(example: diff.RequestExample | ClaimExample) -> Iterator[str]:
         yield from model.lines(model.yaml_text(value)).splitlines()
 
 
-def _sides(one: diff.DiffAnswer) -> str:
-    assert one.example is not None
-    old, new = one.example.old.verdict, one.example.new.verdict
-    return f"{old} by the old {_judges(one)}, {new} by the new {_judges(one, is_short=True)}"
+def _sides(answer: diff.DiffAnswer) -> str:
+    assert answer.example is not None
+    old, new = answer.example.old.verdict, answer.example.new.verdict
+    return f"{old} by the old {_judges(answer)}, {new} by the new {_judges(answer, is_short=True)}"
 
 
-def _judges(one: diff.DiffAnswer, *, is_short: bool = False) -> str:
-    if one.operation == diff.STORED:
+def _judges(answer: diff.DiffAnswer, *, is_short: bool = False) -> str:
+    if answer.operation == diff.STORED:
         return "one" if is_short else "definition"
     return "ones" if is_short else "policies"
 
@@ -199,7 +202,7 @@ def _judges(one: diff.DiffAnswer, *, is_short: bool = False) -> str:
 def _found(group: Sequence[diff.DiffAnswer]) -> model.Finding:
     first = group[0]
     assert first.example is not None
-    where = ", ".join(one.endpoint for one in group)
+    where = ", ".join(answer.endpoint for answer in group)
     said = [
         f"{name}: {against.policy}: {against.message}"
         for name, side in (("old", first.example.old), ("new", first.example.new))
@@ -218,14 +221,14 @@ def _found(group: Sequence[diff.DiffAnswer]) -> model.Finding:
 
 def _undecided(report: diff.DiffReport, look: model.Look) -> Iterator[str]:
     reasons: dict[diff.Reason, list[str]] = {}
-    for one in report.of(diff.UNDECIDED):
-        for reason in one.reasons:
-            reasons.setdefault(reason, []).append(f"{one.endpoint} {one.direction}?")
+    for answer in report.of(diff.UNDECIDED):
+        for reason in answer.reasons:
+            reasons.setdefault(reason, []).append(f"{answer.endpoint} {answer.direction}?")
     for reason in report.unseen:
         reasons.setdefault(reason, [])
-    for reason, asked in reasons.items():
+    for reason, value in reasons.items():
         place = f"{reason.place}: " if reason.place.file else ""
-        about = f" ({', '.join(dict.fromkeys(asked))})" if asked else ""
+        about = f" ({', '.join(dict.fromkeys(value))})" if value else ""
         yield f"{look.paint('notice', 'not decided')}: {model.lines(place + reason.message)}{about}"
 
 
@@ -235,14 +238,14 @@ def _proved(report: diff.DiffReport) -> Iterator[str]:
         (diff.BOUNDED, diff.BOUNDED),
     ):
         ways: dict[str, list[diff.DiffAnswer]] = {}
-        for one in report.of(answer):
-            ways.setdefault(one.endpoint, []).append(one)
-        for endpoint, found in ways.items():
-            both = {one.direction for one in report.answers if one.endpoint == endpoint}
-            way = "" if len(found) == len(both) else f", not {found[0].direction}"
+        for item in report.of(answer):
+            ways.setdefault(item.endpoint, []).append(item)
+        for endpoint, answers in ways.items():
+            both = {answer.direction for answer in report.answers if answer.endpoint == endpoint}
+            way = "" if len(answers) == len(both) else f", not {answers[0].direction}"
             bound = ""
             if answer == diff.BOUNDED:
-                items = max(one.items for one in found)
-                paths = dict.fromkeys(path for one in found for path in one.bounded)
+                items = max(answer.items for answer in answers)
+                paths = dict.fromkeys(path for answer in answers for path in answer.bounded)
                 bound = f" with at most {model.plural(items, 'item')} in {', '.join(paths)}"
             yield model.lines(f"{title}{way}{bound}: {endpoint}")

@@ -78,7 +78,7 @@ class ExplanationView(model.ReportView[Sequence[ExplainedObject]]):
         """All objects, one behind the other."""
         page = _Page(look.color)
         items = map(outline, self.report)
-        return "\n\n".join("\n".join(page.item(one, 0)) for one in items) + "\n"
+        return "\n\n".join("\n".join(page.item(item, 0)) for item in items) + "\n"
 
     def data(self) -> JsonDict:
         """One document for all objects."""
@@ -89,29 +89,29 @@ class _Page:
     def __init__(self, color: bool) -> None:  # noqa: FBT001 - the one thing it is made with
         self._color = color
 
-    def item(self, one: Item, depth: int) -> Iterator[str]:
+    def item(self, item: Item, depth: int) -> Iterator[str]:
         """An item with all that belongs to it."""
         indent = _INDENT * depth
-        text = f": {model.one_line(one.text)}" if one.text else ""
-        first, *rest = _wrapped(f"{model.one_line(one.label)}{text}", indent)
-        yield self._headed(first, one, indent)
+        text = f": {model.one_line(item.text)}" if item.text else ""
+        first, *rest = _wrapped(f"{model.one_line(item.label)}{text}", indent)
+        yield self._headed(first, item, indent)
         yield from rest
-        for line in one.lines:
+        for line in item.lines:
             yield from _wrapped(model.one_line(line), indent + _INDENT)
-        if one.snippet is not None:
-            yield from self._snippet(one.snippet, indent + _INDENT)
-        for line in one.source.splitlines():
+        if item.snippet is not None:
+            yield from self._snippet(item.snippet, indent + _INDENT)
+        for line in item.source.splitlines():
             yield f"{indent}{_INDENT}{self._paint('2', model.snippet(line))}"
-        for inner in one.items:
+        for inner in item.items:
             yield from self.item(inner, depth + 1)
 
-    def _headed(self, line: str, one: Item, indent: str) -> str:
+    def _headed(self, line: str, item: Item, indent: str) -> str:
         """The first line of an item, what became of it in its colour."""
-        color = _COLORS.get(one.style)
-        label = f"{indent}{model.one_line(one.label)}"
+        color = _COLORS.get(item.style)
+        label = f"{indent}{model.one_line(item.label)}"
         if color is None or not line.startswith(label):
             return line
-        if one.style is Style.IDLE or not one.text:
+        if item.style is Style.IDLE or not item.text:
             return indent + self._paint(color, line.removeprefix(indent))
         return f"{label}: {self._paint(color, line.removeprefix(f'{label}: '))}"
 
@@ -120,16 +120,16 @@ class _Page:
 
     # --- expressions ---
 
-    def _snippet(self, one: annotated_source.Snippet, indent: str) -> Iterator[str]:
+    def _snippet(self, snippet: annotated_source.Snippet, indent: str) -> Iterator[str]:
         width = max(_WIDTH - len(indent), _LEAST)
-        marks = [mark for whole in one.marks for mark in _shown(whole, one.text)]
-        for start, end in _lines(one, width):
-            yield indent + model.snippet(one.text[start:end]).rstrip()
+        marks = [mark for whole in snippet.marks for mark in _shown(whole, snippet.text)]
+        for start, end in _lines(snippet, width):
+            yield indent + model.snippet(snippet.text[start:end]).rstrip()
             here = [m for m in marks if start <= m.at < end and not m.is_literal]
             for row in self._rows(here, start, width):
                 yield indent + row
-        for loop in one.loops:
-            yield from self._loop(one.text, loop, indent)
+        for loop in snippet.loops:
+            yield from self._loop(snippet.text, loop, indent)
 
     def _loop(self, text: str, loop: annotated_source.Loop, indent: str) -> Iterator[str]:
         macro = annotated_source.shortened(" ".join(text[loop.start : loop.end].split()), 60)
@@ -137,15 +137,15 @@ class _Page:
         yield f"{indent}{self._paint('2', f'{rounds} of {model.snippet(macro)}')}"
         told = loop.rounds[:_FIRST_ROUNDS]
         last = loop.rounds[_FIRST_ROUNDS:][-1:]
-        for one in (*told, *last):
-            if one in last and one.number > _FIRST_ROUNDS + 1:
+        for item in (*told, *last):
+            if item in last and item.number > _FIRST_ROUNDS + 1:
                 yield f"{indent}{_INDENT}{self._paint('2', '...')}"
-            room = max(_WIDTH - len(indent) - 20, _LEAST) // len(one.variables)
+            room = max(_WIDTH - len(indent) - 20, _LEAST) // len(item.variables)
             named = (
-                f"{name} = {annotated_source.brief(value, room)}" for name, value in one.variables
+                f"{name} = {annotated_source.brief(value, room)}" for name, value in item.variables
             )
-            yield f"{indent}{_INDENT}{one.number}: {model.one_line(', '.join(named))}"
-            yield from self._snippet(one.snippet, indent + _INDENT * 2)
+            yield f"{indent}{_INDENT}{item.number}: {model.one_line(', '.join(named))}"
+            yield from self._snippet(item.snippet, indent + _INDENT * 2)
 
     def _rows(
         self, marks: Sequence[annotated_source.Mark], start: int, width: int
@@ -204,17 +204,17 @@ def _value(mark: annotated_source.Mark, width: int) -> str:
     )
 
 
-def _lines(one: annotated_source.Snippet, width: int) -> Iterator[tuple[int, int]]:
+def _lines(snippet: annotated_source.Snippet, width: int) -> Iterator[tuple[int, int]]:
     """The lines of a snippet, from an offset to another; those that are too long in pieces."""
-    start = one.start
-    for line in one.text[one.start : one.end].split("\n"):
-        at, end = start, start + len(line)
-        while end - at > width:
-            cut = one.text.rfind(" ", at + width // 3, at + width)
-            cut = at + width if cut < 0 else cut + 1
-            yield at, cut
-            at = cut
-        yield at, end
+    start = snippet.start
+    for line in snippet.text[snippet.start : snippet.end].split("\n"):
+        index, end = start, start + len(line)
+        while end - index > width:
+            cut = snippet.text.rfind(" ", index + width // 3, index + width)
+            cut = index + width if cut < 0 else cut + 1
+            yield index, cut
+            index = cut
+        yield index, end
         start = end + 1
 
 
@@ -233,44 +233,44 @@ def _wrapped(text: str, indent: str) -> list[str]:
 # --- for programs ---------------------------------------------------------------------------------
 
 
-def _run_data(one: ExpressionRun) -> JsonObject:
+def _run_data(run: ExpressionRun) -> JsonObject:
     return model.filled(
-        field=one.expression.source.path.text,
-        **_value_data(one.value),
-        cost=one.cost,
-        charged=one.charged,
-        variables=[read.expression.source.path.text for read in one.variables],
-        **_snippet_data(annotated_source.annotated(one)),
+        field=run.expression.source.path.text,
+        **_value_data(run.value),
+        cost=run.cost,
+        charged=run.charged,
+        variables=[read.expression.source.path.text for read in run.variables],
+        **_snippet_data(annotated_source.annotated(run)),
     )
 
 
-def _snippet_data(one: annotated_source.Snippet) -> dict[str, object]:
+def _snippet_data(snippet: annotated_source.Snippet) -> dict[str, object]:
     return {
-        "parts": [_mark_data(mark, one.text) for mark in one.marks],
-        "loops": [_loop_data(loop, one.text) for loop in one.loops],
+        "parts": [_mark_data(mark, snippet.text) for mark in snippet.marks],
+        "loops": [_loop_data(loop, snippet.text) for loop in snippet.loops],
     }
 
 
-def _mark_data(one: annotated_source.Mark, text: str) -> JsonObject:
+def _mark_data(mark: annotated_source.Mark, text: str) -> JsonObject:
     return model.filled(
-        text=text[one.start : one.end],
-        start=one.start,
-        end=one.end,
+        text=text[mark.start : mark.end],
+        start=mark.start,
+        end=mark.end,
         **(
             {"evaluated": False}
-            if one.state is annotated_source.State.SKIPPED
-            else _value_data(one.value)
+            if mark.state is annotated_source.State.SKIPPED
+            else _value_data(mark.value)
         ),
-        cost=one.cost,
-        parts=[_mark_data(part, text) for part in one.parts],
+        cost=mark.cost,
+        parts=[_mark_data(part, text) for part in mark.parts],
     )
 
 
-def _loop_data(one: annotated_source.Loop, text: str) -> dict[str, Json]:
+def _loop_data(loop: annotated_source.Loop, text: str) -> dict[str, Json]:
     return {
-        "text": text[one.start : one.end],
-        "count": one.count,
-        "rounds": [_round_data(each) for each in one.rounds],
+        "text": text[loop.start : loop.end],
+        "count": loop.count,
+        "rounds": [_round_data(each) for each in loop.rounds],
     }
 
 
@@ -301,29 +301,29 @@ _BINDING: Final = ("name", "actions=spec.validation_actions")
 _SHAPES: Final[model.Shapes] = {
     ExplainedObject: (
         "object=result.title",
-        ("place", lambda one: str(one.result.place)),
+        ("place", lambda value: str(value.result.place)),
         *("verdict=result.state", "code=result.code", "message=result.sentence"),
         "plugin=result.plugin",
-        ("generatedBy", lambda one: one.result.created_by and one.result.created_by.title),
-        ("warnings", lambda one: [warning.text for warning in one.result.warnings]),
+        ("generatedBy", lambda value: value.result.created_by and value.result.created_by.title),
+        ("warnings", lambda value: [warning.text for warning in value.result.warnings]),
         *("auditAnnotations=result.audit_annotations", "request=validation.request"),
         *("mutating=mutation", "validating=validation", "mutatingWebhooks=mutating_hooks"),
         "validatingWebhooks=validating_hooks",
     ),
     Request: (
-        ("operation", lambda one: one.operation.value),
+        ("operation", lambda value: value.operation.value),
         *("kind", "resource", "subresource", "namespace", "name", "user=user.name"),
         "groups=user.groups",
     ),
     Explanation: ("exempt", "policies"),
     HookExplanation: (
         *("name=hook.name", "configuration=hook.configuration"),
-        ("failurePolicy", lambda one: "Ignore" if one.hook.ignores_failures else "Fail"),
+        ("failurePolicy", lambda value: "Ignore" if value.hook.ignores_failures else "Fail"),
         *("asked", "match", "matchConditions=conditions", "budgets", "ignored"),
-        ("refusal", lambda one: one.refusal and str(one.refusal)),
+        ("refusal", lambda value: value.refusal and str(value.refusal)),
     ),
-    enum.Enum: lambda one: model.camel(one.name.lower()),
-    Source: lambda one: one.path.text,
+    enum.Enum: lambda value: model.camel(value.name.lower()),
+    Source: lambda value: value.path.text,
     GroupVersionKind: _members,
     GroupVersionResource: _members,
     ExpressionRun: _run_data,
@@ -331,7 +331,7 @@ _SHAPES: Final[model.Shapes] = {
     MutatingAdmissionPolicy: _policy,
     ValidatingAdmissionPolicyBinding: _BINDING,
     MutatingAdmissionPolicyBinding: _BINDING,
-    Change: lambda one: {"patch": list(patch_between(one.before, one.after))},
+    Change: lambda value: {"patch": list(patch_between(value.before, value.after))},
 }
 
 
@@ -384,8 +384,8 @@ li .error, li .skipped { text-decoration: none; } .passed { color: var(--bad); }
 def as_html(view: ExplanationView) -> str:
     """The whole page."""
     items = list(map(outline, view.report))
-    title = ", ".join(one.label for one in items[:3])
-    body = "\n".join(line for one in items for line in _object(one))
+    title = ", ".join(item.label for item in items[:3])
+    body = "\n".join(line for item in items for line in _object(item))
     return page(f"{model.snippet(title)}: why", _STYLE, body)
 
 
@@ -393,33 +393,33 @@ def _text(text: str) -> str:
     return html.escape("\n".join(map(model.snippet, text.split("\n"))))
 
 
-def _object(one: Item) -> Iterator[str]:
-    yield f'<h1 class="{one.style.value}">{_text(one.label)}: '
-    yield f'<span class="text">{_text(one.text)}</span></h1>'
-    yield from _item_lines(one)
-    for inner in one.items:
+def _object(item: Item) -> Iterator[str]:
+    yield f'<h1 class="{item.style.value}">{_text(item.label)}: '
+    yield f'<span class="text">{_text(item.text)}</span></h1>'
+    yield from _item_lines(item)
+    for inner in item.items:
         yield from _item(inner)
 
 
-def _item_lines(one: Item) -> Iterator[str]:
-    for line in one.lines:
+def _item_lines(item: Item) -> Iterator[str]:
+    for line in item.lines:
         yield f'<p class="line">{_text(line)}</p>'
 
 
-def _item(one: Item) -> Iterator[str]:
-    text = f'<span class="text">{_text(one.text)}</span>' if one.text else ""
-    head = f'<span class="label">{_text(one.label)}</span> {text}'
-    if not (one.lines or one.items or one.snippet or one.source):
-        yield f'<p class="{one.style.value}">{head}</p>'
+def _item(item: Item) -> Iterator[str]:
+    text = f'<span class="text">{_text(item.text)}</span>' if item.text else ""
+    head = f'<span class="label">{_text(item.label)}</span> {text}'
+    if not (item.lines or item.items or item.snippet or item.source):
+        yield f'<p class="{item.style.value}">{head}</p>'
         return
-    opened = " open" if one.opens else ""
-    yield f"<details{opened}><summary class={one.style.value!r}>{head}</summary>"
-    yield from _item_lines(one)
-    if one.snippet is not None:
-        yield from _snippet(one.snippet, opens=True)
-    if one.source:
-        yield f'<pre class="idle">{_text(one.source)}</pre>'
-    for inner in one.items:
+    opened = " open" if item.opens else ""
+    yield f"<details{opened}><summary class={item.style.value!r}>{head}</summary>"
+    yield from _item_lines(item)
+    if item.snippet is not None:
+        yield from _snippet(item.snippet, opens=True)
+    if item.source:
+        yield f'<pre class="idle">{_text(item.source)}</pre>'
+    for inner in item.items:
         yield from _item(inner)
     yield "</details>"
 
@@ -427,35 +427,35 @@ def _item(one: Item) -> Iterator[str]:
 # --- expressions ------------------------------------------------------------------------------
 
 
-def _snippet(one: annotated_source.Snippet, *, opens: bool = False) -> Iterator[str]:
-    yield f"<pre>{_coloured(one)}</pre>"
+def _snippet(snippet: annotated_source.Snippet, *, opens: bool = False) -> Iterator[str]:
+    yield f"<pre>{_coloured(snippet)}</pre>"
     yield f"<details{' open' if opens else ''}><summary>parts</summary>"
-    for mark in one.marks:
-        yield from _tree([mark], one.text)
+    for mark in snippet.marks:
+        yield from _tree([mark], snippet.text)
     yield "</details>"
-    for loop in one.loops:
-        yield from _loop(loop, one.text, opens=opens)
+    for loop in snippet.loops:
+        yield from _loop(loop, snippet.text, opens=opens)
 
 
-def _coloured(one: annotated_source.Snippet) -> str:
+def _coloured(snippet: annotated_source.Snippet) -> str:
     """The text, each part in an element that shows its value to whoever points at it."""
-    found: list[str] = []
-    at = one.start
-    for mark in one.marks:
-        found.append(_text(one.text[at : mark.start]))
-        found.append(_span(mark, one.text))
-        at = mark.end
-    return "".join(found) + _text(one.text[at : one.end])
+    result: list[str] = []
+    index = snippet.start
+    for mark in snippet.marks:
+        result.append(_text(snippet.text[index : mark.start]))
+        result.append(_span(mark, snippet.text))
+        index = mark.end
+    return "".join(result) + _text(snippet.text[index : snippet.end])
 
 
 def _span(mark: annotated_source.Mark, text: str) -> str:
     inner: list[str] = []
-    at = mark.start
+    index = mark.start
     for part in mark.parts:
-        inner.append(_text(text[at : part.start]))
+        inner.append(_text(text[index : part.start]))
         inner.append(_span(part, text))
-        at = part.end
-    inner.append(_text(text[at : mark.end]))
+        index = part.end
+    inner.append(_text(text[index : mark.end]))
     body = "".join(inner)
     if mark.is_literal:
         return body
@@ -488,8 +488,8 @@ def _tree(marks: Sequence[annotated_source.Mark], text: str) -> Iterator[str]:
     yield '<ul class="parts">'
     for mark in told:
         cost = f" <i>cost {mark.cost:,}</i>" if mark.cost else ""
-        shown = f'<b class="{_class(mark) or "value"}">{_text(_mark_text(mark))}</b>'
-        yield f"<li><code>{_text(text[mark.start : mark.end])}</code> {shown}{cost}"
+        message = f'<b class="{_class(mark) or "value"}">{_text(_mark_text(mark))}</b>'
+        yield f"<li><code>{_text(text[mark.start : mark.end])}</code> {message}{cost}"
         if mark.state is not annotated_source.State.SKIPPED:
             yield from _tree(mark.parts, text)
         yield "</li>"
@@ -501,11 +501,12 @@ def _loop(loop: annotated_source.Loop, text: str, *, opens: bool) -> Iterator[st
     macro = _text(text[loop.start : loop.end])
     opened = " open" if opens else ""
     yield f"<details{opened}><summary>{rounds} of <code>{macro}</code></summary>"
-    for one in loop.rounds:
+    for item in loop.rounds:
         named = ", ".join(
-            f"{name} = {annotated_source.brief(value, _PAGE_ROOM)}" for name, value in one.variables
+            f"{name} = {annotated_source.brief(value, _PAGE_ROOM)}"
+            for name, value in item.variables
         )
-        yield f"<details open><summary>{one.number}: {_text(named)}</summary>"
-        yield from _snippet(one.snippet)
+        yield f"<details open><summary>{item.number}: {_text(named)}</summary>"
+        yield from _snippet(item.snippet)
         yield "</details>"
     yield "</details>"

@@ -78,20 +78,20 @@ def as_html(view: ReportView[Any]) -> str:
     return page(shown.title, _STYLE, "\n".join(parts))
 
 
-def _section(one: Section) -> Iterator[str]:
-    title = f"<h{one.depth}>{_escaped(one.title)}</h{one.depth}>"
-    if one.items:
-        yield f"{title}<ul>{''.join(f'<li>{_escaped(text)}</li>' for text in one.items)}</ul>"
+def _section(section: Section) -> Iterator[str]:
+    title = f"<h{section.depth}>{_escaped(section.title)}</h{section.depth}>"
+    if section.items:
+        yield f"{title}<ul>{''.join(f'<li>{_escaped(text)}</li>' for text in section.items)}</ul>"
         return
     yield title
-    if one.text:
-        yield f"<p>{_escaped(one.text)}</p>"
-    if one.numbers:
-        yield _tiles(one.numbers)
-    if one.table is not None:
-        yield _table(one.table)
-    if one.left_out:
-        yield f"<p>{_escaped(one.left_out)}</p>"
+    if section.text:
+        yield f"<p>{_escaped(section.text)}</p>"
+    if section.numbers:
+        yield _tiles(section.numbers)
+    if section.table is not None:
+        yield _table(section.table)
+    if section.left_out:
+        yield f"<p>{_escaped(section.left_out)}</p>"
 
 
 def _escaped(text: str) -> str:

@@ -46,7 +46,7 @@ class LintView(model.ReportView[LintReport]):
 
     def text(self, look: model.Look) -> str:
         """All findings; nothing if all is well and nobody wants to know."""
-        blocks = [_finding(one, look) for one in self.report.findings]
+        blocks = [_finding(finding, look) for finding in self.report.findings]
         if look.verbosity >= 0:
             blocks.append(_summary(self.report))
         return "\n\n".join(blocks) + "\n" if blocks else ""
@@ -56,7 +56,7 @@ class LintView(model.ReportView[LintReport]):
         report = self.report
         summary = {
             "objects": report.objects,
-            **{f"{one.value}s": report.count(one) for one in LEVELS},
+            **{f"{level.value}s": report.count(level) for level in LEVELS},
             "silenced": report.suppressed,
             "fixed": report.fixed,
             "exitCode": int(report.exit),
@@ -71,13 +71,17 @@ class LintView(model.ReportView[LintReport]):
 
     def findings(self) -> Iterator[model.Finding]:
         """All findings."""
-        for one in self.report.findings:
-            subject = f"{one.subject} {one.field}".rstrip()
+        for finding in self.report.findings:
+            subject = f"{finding.subject} {finding.field}".rstrip()
             yield model.Finding(
-                *(_LEVELS[one.severity], Place(one.file, one.line), f"{one.code} {one.name}"),
-                *(one.message, one.code, subject),
-                column=one.column,
-                help=one.help,
+                *(
+                    _LEVELS[finding.severity],
+                    Place(finding.file, finding.line),
+                    f"{finding.code} {finding.name}",
+                ),
+                *(finding.message, finding.code, subject),
+                column=finding.column,
+                help=finding.help,
             )
 
     def rules(self, groups: Sequence[str]) -> Sequence[model.FindingRule]:
@@ -88,16 +92,16 @@ class LintView(model.ReportView[LintReport]):
         """A case for each finding; what does not fail the run is a skipped case. A clean run is one
         case that passed."""
         report = self.report
-        for one in report.findings:
-            name = f"{one.code} {one.subject} {one.field}".rstrip()
+        for finding in report.findings:
+            name = f"{finding.code} {finding.subject} {finding.field}".rstrip()
             state = (
                 model.CaseState.FAILED
-                if one.severity in report.failing
+                if finding.severity in report.failing
                 else model.CaseState.SKIPPED
             )
-            details = f"{one.place}\n{one.help}"
+            details = f"{finding.place}\n{finding.help}"
             yield model.ReportCase(
-                "lint", name, Place(one.file, one.line), state, one.message, details
+                "lint", name, Place(finding.file, finding.line), state, finding.message, details
             )
         if not (report.findings or report.problems):
             yield model.ReportCase("lint", "no findings", Place())
@@ -110,13 +114,13 @@ class StatisticsView(model.ReportView[LintReport]):
 
     def text(self, look: model.Look) -> str:
         """A line for each rule that has findings."""
-        found = _counts(self.report)
-        names = max((len(one["rule"]) for one in found), default=0)
-        digits = max((len(str(one["count"])) for one in found), default=0)
+        counts = _counts(self.report)
+        names = max((len(item["rule"]) for item in counts), default=0)
+        digits = max((len(str(item["count"])) for item in counts), default=0)
         return "".join(
-            f"{one['count']:>{digits}}  {one['code']}  {one['rule']:{names}}  {one['severity']}"
-            f"{_fixable(one['fixable'])}\n"
-            for one in found
+            f"{item['count']:>{digits}}  {item['code']}  {item['rule']:{names}}  {item['severity']}"
+            f"{_fixable(item['fixable'])}\n"
+            for item in counts
         )
 
     def data(self) -> list[JsonDict]:
@@ -124,10 +128,10 @@ class StatisticsView(model.ReportView[LintReport]):
         return _counts(self.report)
 
 
-def finding_data(one: LocatedFinding) -> dict[str, object]:
+def finding_data(finding: LocatedFinding) -> dict[str, object]:
     """A finding as JSON has it."""
-    found: dict[str, object] = model.data(one, _SHAPES)
-    return found
+    data: dict[str, object] = model.data(finding, _SHAPES)
+    return data
 
 
 def _rule(rule: Rule) -> model.FindingRule:
@@ -135,19 +139,21 @@ def _rule(rule: Rule) -> model.FindingRule:
     return model.FindingRule(rule.code, rule.name, text, rule.doc, help, _LEVELS[rule.severity])
 
 
-def _finding(one: LocatedFinding, look: model.Look) -> str:
-    severity = look.paint(_STYLES[one.severity], one.severity.value)
-    lines = [f"{one.place}: {severity} {one.code} {one.message}"]
-    lines += _snippet(one)
-    if one.help:
-        lines.append(f"  help: {one.help}")
-    lines.append(look.paint("dim", f"  {one.subject}, {one.field or 'the object'} ({one.name})"))
+def _finding(finding: LocatedFinding, look: model.Look) -> str:
+    severity = look.paint(_STYLES[finding.severity], finding.severity.value)
+    lines = [f"{finding.place}: {severity} {finding.code} {finding.message}"]
+    lines += _snippet(finding)
+    if finding.help:
+        lines.append(f"  help: {finding.help}")
+    lines.append(
+        look.paint("dim", f"  {finding.subject}, {finding.field or 'the object'} ({finding.name})")
+    )
     return "\n".join(lines)
 
 
-def _snippet(one: LocatedFinding) -> list[str]:
-    text = one.line_text
-    column = one.column - 1
+def _snippet(finding: LocatedFinding) -> list[str]:
+    text = finding.line_text
+    column = finding.column - 1
     if not text.strip() or column > len(text):
         return []
     start = max(0, column - _WIDTH // 2) if len(text) > _WIDTH else 0
@@ -162,7 +168,7 @@ def _summary(report: LintReport) -> str:
     ]
     text = ", ".join(counts) or "nothing found"
     text += f" in {_counted(report.objects, 'object')}"
-    fixable = sum(one.is_fixable for one in report.findings)
+    fixable = sum(finding.is_fixable for finding in report.findings)
     notes = [
         f"{report.fixed} fixed" if report.fixed else "",
         f"{fixable} can be fixed with --fix" if fixable else "",
@@ -178,8 +184,10 @@ def _counted(number: int, noun: str) -> str:
 
 def _counts(report: LintReport) -> list[JsonDict]:
     """Rules with most findings first."""
-    counts = Counter((one.code, one.name, one.severity.value) for one in report.findings)
-    fixable = Counter(one.code for one in report.findings if one.is_fixable)
+    counts = Counter(
+        (finding.code, finding.name, finding.severity.value) for finding in report.findings
+    )
+    fixable = Counter(finding.code for finding in report.findings if finding.is_fixable)
     return [
         {"code": code, "rule": name, "severity": severity, "count": count, "fixable": fixable[code]}
         for (code, name, severity), count in sorted(

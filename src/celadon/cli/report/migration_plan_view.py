@@ -69,16 +69,16 @@ class PlanView(ReportView[MigrationPlan]):
                 continue
             number += 1
             lines += ["", f"{number}. {course.value} ({plural(len(policies), 'policy')})"]
-            for one in policies:
-                lines.append(f"   {_title(one)}")
-                lines += (f"     {line}" for line in _remarks(one))
+            for policy in policies:
+                lines.append(f"   {_title(policy)}")
+                lines += (f"     {line}" for line in _remarks(policy))
         rules = report.outcomes
-        moved = sum(not one.translation.reason for one in rules)
+        moved = sum(not rule.translation.reason for rule in rules)
         lines += ["", f"{plural(len(rules), 'rule')}: {moved} can move, {len(rules) - moved} stay"]
         if moved:
             lines += ["", "apply the folders that `-o` writes one after the other:"]
-            lines += (f"  {folder:14} {what}" for folder, what in _STAGES)
-            if any(one.only_reports for one in report.policies):
+            lines += (f"  {folder:14} {stage}" for folder, stage in _STAGES)
+            if any(item.only_reports for item in report.policies):
                 lines += ["", _ONLY_REPORTS]
         return "\n".join(lines)
 
@@ -94,22 +94,22 @@ class PlanView(ReportView[MigrationPlan]):
                     {"engine": engine, "kind": kind, "count": count}
                     for (engine, kind), count in sorted(report.kinds.items())
                 ],
-                "courses": {one.name.lower(): len(report.taking(one)) for one in Course},
+                "courses": {course.name.lower(): len(report.taking(course)) for course in Course},
             },
-            "policies": [_data(one) for one in report.policies],
-            "problems": [one.text() for one in report.problems],
+            "policies": [_data(policy) for policy in report.policies],
+            "problems": [problem.text() for problem in report.problems],
         }
 
     def page(self) -> Page:
         """Return what is there, then a table for each course."""
         report = self.report
         numbers = tuple(
-            (one.name.lower(), len(report.taking(one)), _EFFECTS[one])
-            for one in Course
-            if report.taking(one)
+            (course.name.lower(), len(report.taking(course)), _EFFECTS[course])
+            for course in Course
+            if report.taking(course)
         )
         text = "; ".join(_inventory(report))
-        if any(one.only_reports for one in report.policies):
+        if any(policy.only_reports for policy in report.policies):
             text += f". {_ONLY_REPORTS}"
         first = Section("Policies to move", depth=1, text=text, numbers=numbers)
         heads = ("policy", "objects", "refused", "what to know")
@@ -128,9 +128,9 @@ def _sentence(text: str) -> str:
 
 
 def _inventory(report: MigrationPlan) -> Iterator[str]:
-    for engine in sorted({one for one, _ in report.kinds}):
-        own = sorted((kind, count) for (of, kind), count in report.kinds.items() if of == engine)
-        yield f"{engine}: " + ", ".join(f"{kind} {count}" for kind, count in own)
+    for engine in sorted({kind for kind, _ in report.kinds}):
+        kinds = sorted((kind, count) for (of, kind), count in report.kinds.items() if of == engine)
+        yield f"{engine}: " + ", ".join(f"{kind} {count}" for kind, count in kinds)
     yield plural(report.audit.objects, "object")
 
 
@@ -179,7 +179,10 @@ def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[
         yield f"{before}it is for {named} only, as nothing that exists is"
     if existing.refused:
         yield f"{before}{existing.refused} of {plural(existing.matched, 'object')} would be refused"
-        yield from (f"  {one.object.title}: {_message(one.message)}" for one in existing.examples)
+        yield from (
+            f"  {example.object.title}: {_message(example.message)}"
+            for example in existing.examples
+        )
         if existing.errors:
             yield f"  {plural(existing.errors, 'object')} could not be judged"
     differing = existing.disagreements
@@ -188,10 +191,10 @@ def _of_rule(outcome: RuleOutcome, existing: Existing, before: str) -> Iterator[
             f"{before}its engine has judged {plural(existing.compared, 'object')}: "
             f"{len(differing)} otherwise"
         )
-        for one in differing[:_SHOWN]:
-            message = _message(one.message)
+        for disagreement in differing[:_SHOWN]:
+            message = _message(disagreement.message)
             ours = f"the translation refuses it: {message}" if message else _NOT_REFUSED
-            yield f"  {one.title}: {one.theirs} there, {ours}"
+            yield f"  {disagreement.title}: {disagreement.theirs} there, {ours}"
         if len(differing) > _SHOWN:
             yield f"  and {len(differing) - _SHOWN} more"
 
@@ -225,13 +228,17 @@ def _data(policy: PlannedPolicy) -> JsonDict:
                 "refused": existing.refused,
                 "errors": existing.errors,
                 "examples": [
-                    {"object": one.object.title, "message": one.message}
-                    for one in existing.examples
+                    {"object": example.object.title, "message": example.message}
+                    for example in existing.examples
                 ],
                 "compared": existing.compared,
                 "disagreements": [
-                    {"object": one.title, "theirs": one.theirs, "message": one.message}
-                    for one in existing.disagreements
+                    {
+                        "object": disagreement.title,
+                        "theirs": disagreement.theirs,
+                        "message": disagreement.message,
+                    }
+                    for disagreement in existing.disagreements
                 ],
             }
             for outcome, existing in zip(policy.outcomes, policy.existing, strict=True)
@@ -240,12 +247,12 @@ def _data(policy: PlannedPolicy) -> JsonDict:
 
 
 def _row(policy: PlannedPolicy) -> tuple[Cell, ...]:
-    known = [line.strip() for line in _remarks(policy)]
+    remarks = [line.strip() for line in _remarks(policy)]
     position = policy.outcomes[0].position
     kind = f"{policy.kind}, only reports" if policy.only_reports else policy.kind
     return (
         Cell.named(policy.name, kind, position),
-        Cell.number(sum(one.matched for one in policy.existing)),
+        Cell.number(sum(existing.matched for existing in policy.existing)),
         Cell.number(policy.refused, "deny"),
-        Cell(known[0] if known else "", below=tuple(known[1:])),
+        Cell(remarks[0] if remarks else "", below=tuple(remarks[1:])),
     )

@@ -25,30 +25,32 @@ class MigrationView(ReportView[Migration]):
     def text(self, look: Look) -> str:
         """Return what is to be looked at, and the counts."""
         report = self.report
-        lines = [line for one in report.outcomes for line in _lines(one)]
-        counts = ", ".join(f"{report.count(one)} {one}" for one in STATES if report.count(one))
+        lines = [line for outcome in report.outcomes for line in _lines(outcome)]
+        counts = ", ".join(
+            f"{report.count(state)} {state}" for state in STATES if report.count(state)
+        )
         rules = plural(len(report.outcomes), "rule")
         return "\n".join([*lines, "", f"{rules}: {counts}", _tests(report)])
 
     def data(self) -> list[JsonDict]:
         """An item for each rule."""
-        return [dict(one.to_json()) for one in self.report.outcomes]
+        return [dict(outcome.to_json()) for outcome in self.report.outcomes]
 
     def page(self) -> Page:
         """The counts, then a table of all rules with what became of each."""
         report = self.report
-        numbers = tuple((one, report.count(one), _EFFECTS[one]) for one in STATES)
-        differing = sum(len(one.differences) for one in report.outcomes)
+        numbers = tuple((state, report.count(state), _EFFECTS[state]) for state in STATES)
+        differing = sum(len(outcome.differences) for outcome in report.outcomes)
         numbers += (("cases of tests", report.judged, ""), ("otherwise", differing, "deny"))
         first = Section("Policies, translated", depth=1, text=_tests(report), numbers=numbers)
         heads = ("rule", "became", "cases", "what to know")
         sections = [
             Section(title, table=Table(heads, tuple(map(_row, outcomes))))
             for state, title in _TITLES.items()
-            for outcomes in [[one for one in report.outcomes if one.state == state]]
+            for outcomes in [[outcome for outcome in report.outcomes if outcome.state == state]]
             if outcomes
         ]
-        unread = tuple(one.text() for one in report.problems)
+        unread = tuple(problem.text() for problem in report.problems)
         last = [Section("Not read", items=unread)] if unread else []
         return Page("celadon migrate", (first, *sections, *last))
 
@@ -65,7 +67,7 @@ def _tests(report: Migration) -> str:
     if not report.judged:
         lines.append("no tests came with them: compare the translation with what you know")
     else:
-        differing = sum(len(one.differences) for one in report.outcomes)
+        differing = sum(len(outcome.differences) for outcome in report.outcomes)
         of = "their tests" if report.recorded is None else "their tests and of requests"
         does = "comes" if differing == 1 else "come"
         cases = plural(report.judged, "case")
@@ -79,13 +81,13 @@ def _recorded(recorded: RecordedRequests) -> Iterator[str]:
     if recorded.sent:
         yield f"{plural(recorded.sent, 'object')} sent to the cluster, as dry runs"
     yield f"{plural(recorded.compared, 'request')} compared"
-    for why, count in recorded.left.most_common():
-        yield f"  {count} not: {why}"
-        if why in recorded.examples:
-            yield f"    {recorded.examples[why]}"
+    for reason, count in recorded.left.most_common():
+        yield f"  {count} not: {reason}"
+        if reason in recorded.examples:
+            yield f"    {recorded.examples[reason]}"
     if recorded.without_params:
         yield "rules that were not compared, since their params are not there:"
-        yield from (f"  {one}" for one in recorded.without_params)
+        yield from (f"  {without_param}" for without_param in recorded.without_params)
 
 
 def _name(outcome: RuleOutcome) -> str:
@@ -111,10 +113,10 @@ def _lines(outcome: RuleOutcome) -> Iterator[str]:
 
 
 def _differences(outcome: RuleOutcome) -> Iterator[str]:
-    for one in outcome.differences:
-        yield f"{one.name}: expected {one.expected}, found {one.found}"
-        if one.message:
-            yield f"  {one.message}"
+    for difference in outcome.differences:
+        yield f"{difference.name}: expected {difference.expected}, found {difference.found}"
+        if difference.message:
+            yield f"  {difference.message}"
 
 
 def _row(outcome: RuleOutcome) -> tuple[Cell, ...]:
@@ -126,5 +128,5 @@ def _row(outcome: RuleOutcome) -> tuple[Cell, ...]:
         Cell.named(_name(outcome), outcome.position),
         Cell(outcome.state, _EFFECTS[outcome.state], tuple(dict.fromkeys(outcome.policy_names))),
         Cell.number(outcome.cases),
-        Cell(known[0] if known else "", below=tuple(one.strip() for one in known[1:] if one)),
+        Cell(known[0] if known else "", below=tuple(text.strip() for text in known[1:] if text)),
     )

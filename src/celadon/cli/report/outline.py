@@ -82,23 +82,28 @@ def outline(explained: ExplainedObject) -> Item:
     items = [*_answer(explained)]
     if explained.mutation is not None:
         items += _explanation(explained.mutation)
-    items += (_hook(one, "mutating webhook") for one in explained.mutating_hooks)
+    items += (
+        _hook(mutating_hook, "mutating webhook") for mutating_hook in explained.mutating_hooks
+    )
     items += _explanation(explained.validation)
-    items += (_hook(one, "validating webhook") for one in explained.validating_hooks)
+    items += (
+        _hook(validating_hook, "validating webhook")
+        for validating_hook in explained.validating_hooks
+    )
     style = Style.BAD if refused else Style.WARNING if result.warnings else Style.GOOD
     return Item(result.title, result.state.value, style, tuple(lines), items=tuple(items))
 
 
 def _resource(request: Request) -> str:
     group, version, name = request.resource
-    shown = f"{name}/{request.subresource}" if request.subresource else name
-    return f"{group}/{version} {shown}" if group else f"{version} {shown}"
+    text = f"{name}/{request.subresource}" if request.subresource else name
+    return f"{group}/{version} {text}" if group else f"{version} {text}"
 
 
 def _answer(explained: ExplainedObject) -> Iterator[Item]:
     result = explained.result
     if result.is_refused:
-        faults = tuple(f"{one.field}: {one.message}" for one in result.faults)
+        faults = tuple(f"{fault.field}: {fault.message}" for fault in result.faults)
         faults += (f"admission plugin {result.plugin}",) if result.plugin else ()
         yield Item("answer", f"{result.code} {result.sentence}", Style.BAD, faults)
     for warning in result.warnings:
@@ -107,36 +112,36 @@ def _answer(explained: ExplainedObject) -> Iterator[Item]:
         yield Item("audit annotation", f"{key}: {value}")
 
 
-def _explanation(found: Explanation) -> Iterator[Item]:
-    if found.exempt:
+def _explanation(explanation: Explanation) -> Iterator[Item]:
+    if explanation.exempt:
         yield Item("policies", "none ever sees this resource", Style.IDLE)
-    for one in found.policies:
-        yield _policy(one)
-    for note in found.verdict.notes:
+    for policy in explanation.policies:
+        yield _policy(policy)
+    for note in explanation.verdict.notes:
         if note.outcome is Outcome.BINDING_WITHOUT_POLICY:
             text = f"its policy `{note.policy}` does not exist"
             yield Item(f"binding {note.binding}", text, Style.IDLE)
 
 
-def _policy(one: PolicyExplanation) -> Item:
-    kind = type(one.policy).__name__
-    items = [match_item(one.match)]
-    if not one.bindings:
+def _policy(explanation: PolicyExplanation) -> Item:
+    kind = type(explanation.policy).__name__
+    items = [match_item(explanation.match)]
+    if not explanation.bindings:
         items.append(Item("bindings", "none: the policy is not in force", Style.IDLE))
-    items += (_error(decision, one) for decision in one.decisions)
-    items += (_ignored(note) for note in one.notes if note.detail)
+    items += (_error(decision, explanation) for decision in explanation.decisions)
+    items += (_ignored(note) for note in explanation.notes if note.detail)
     items += (
         Item("configuration", failure.text, _failed(ignored=failure.ignored))
-        for failure in one.failures
+        for failure in explanation.failures
     )
-    asked = one.match.hit is not None
+    asked = explanation.match.hit is not None
     if asked:
-        items += (_binding(binding, one) for binding in one.bindings)
-    text = f"failurePolicy {'Ignore' if one.ignores_failures else 'Fail'}"
-    if one.static:
+        items += (_binding(binding, explanation) for binding in explanation.bindings)
+    text = f"failurePolicy {'Ignore' if explanation.ignores_failures else 'Fail'}"
+    if explanation.static:
         text += ", static"
-    style = _worst(items) if asked and one.bindings else Style.IDLE
-    return Item(f"{kind} {one.policy.name}", text, style, items=tuple(items), opens=asked)
+    style = _worst(items) if asked and explanation.bindings else Style.IDLE
+    return Item(f"{kind} {explanation.policy.name}", text, style, items=tuple(items), opens=asked)
 
 
 def _failed(*, ignored: bool) -> Style:
@@ -144,27 +149,27 @@ def _failed(*, ignored: bool) -> Style:
 
 
 def _worst(items: list[Item]) -> Style:
-    styles = {one.style for one in items}
+    styles = {item.style for item in items}
     for style in (Style.BAD, Style.WARNING, Style.GOOD):
         if style in styles:
             return style
     return Style.IDLE
 
 
-def _hook(found: HookExplanation, kind: str) -> Item:
+def _hook(explanation: HookExplanation, kind: str) -> Item:
     """Return whether a webhook gets the request, and why; nobody is asked for that."""
-    items = [match_item(found.match, "rules"), *map(condition_item, found.conditions)]
-    items += map(budget_item, found.budgets)
-    label = f"{kind} {found.hook.name}"
-    if found.refusal is not None:
-        said = f"the request is refused: {found.refusal}"
-        return Item(label, said, Style.BAD, items=tuple(items))
-    if found.asked:
+    items = [match_item(explanation.match, "rules"), *map(condition_item, explanation.conditions)]
+    items += map(budget_item, explanation.budgets)
+    label = f"{kind} {explanation.hook.name}"
+    if explanation.refusal is not None:
+        text = f"the request is refused: {explanation.refusal}"
+        return Item(label, text, Style.BAD, items=tuple(items))
+    if explanation.asked:
         return Item(label, "gets the request", Style.GOOD, items=tuple(items))
-    if found.ignored:
-        said = f"does not get the request, for an error that is ignored: {found.ignored}"
-        return Item(label, said, Style.WARNING, items=tuple(items))
-    opens = found.match.hit is not None
+    if explanation.ignored:
+        text = f"does not get the request, for an error that is ignored: {explanation.ignored}"
+        return Item(label, text, Style.WARNING, items=tuple(items))
+    opens = explanation.match.hit is not None
     return Item(label, "does not get the request", Style.IDLE, items=tuple(items), opens=opens)
 
 
@@ -190,111 +195,116 @@ def _ignored(note: Note) -> Item:
 # --- matching ---------------------------------------------------------------------------------
 
 
-def match_item(found: MatchReason, rules: str = "resourceRules") -> Item:
+def match_item(reason: MatchReason, rules: str = "resourceRules") -> Item:
     """Return why something matches, or does not; `rules` is the field that its rules stand in."""
-    items = [*_rules(rules, found.rules), *_rules("excludeResourceRules", found.excludes)]
-    items += _selector("namespaceSelector", found.namespace_selector)
-    items += _selector("objectSelector", found.object_selector)
-    if found.hit is not None:
-        resource = found.hit.resource
+    items = [*_rules(rules, reason.rules), *_rules("excludeResourceRules", reason.excludes)]
+    items += _selector("namespaceSelector", reason.namespace_selector)
+    items += _selector("objectSelector", reason.object_selector)
+    if reason.hit is not None:
+        resource = reason.hit.resource
         text = f"yes, as {resource.group_resource} {resource.version}"
         return Item("matches", text, Style.PLAIN, items=tuple(items), opens=False)
-    if found.error:
-        return Item("matches", f"cannot be said: {found.error}", Style.BAD, items=tuple(items))
-    return Item("matches", f"no: {found.missed}", Style.IDLE, items=tuple(items))
+    if reason.error:
+        return Item("matches", f"cannot be said: {reason.error}", Style.BAD, items=tuple(items))
+    return Item("matches", f"no: {reason.missed}", Style.IDLE, items=tuple(items))
 
 
 def _rules(field: str, rules: tuple[RuleReason, ...]) -> Iterator[Item]:
-    for one in rules:
-        label = f"{field}[{one.index}]"
-        if one.uncovered:
-            wanted = one.rule
+    for rule in rules:
+        label = f"{field}[{rule.index}]"
+        if rule.uncovered:
+            expected = rule.rule
             values = {
-                "scope": wanted.scope,
-                "operations": wanted.operations,
-                "apiGroups": wanted.api_groups,
-                "apiVersions": wanted.api_versions,
-                "resources": wanted.resources,
-                "resourceNames": wanted.resource_names,
-            }[one.uncovered]
-            text = f"does not cover it: {one.uncovered} {json_text(values)}"
+                "scope": expected.scope,
+                "operations": expected.operations,
+                "apiGroups": expected.api_groups,
+                "apiVersions": expected.api_versions,
+                "resources": expected.resources,
+                "resourceNames": expected.resource_names,
+            }[rule.uncovered]
+            text = f"does not cover it: {rule.uncovered} {json_text(values)}"
             yield Item(label, text, Style.IDLE)
         else:
-            resource = one.resource
+            resource = rule.resource
             text = f"covers {resource.group_resource} {resource.version}"
             yield Item(label, text)
 
 
-def _selector(field: str, found: SelectorReason | None) -> Iterator[Item]:
-    if found is None:
+def _selector(field: str, reason: SelectorReason | None) -> Iterator[Item]:
+    if reason is None:
         return
-    said = {True: "selects it", False: "does not select it", None: "cannot be asked"}[found.selects]
-    labels = " and ".join(json_text(dict(one)) for one in found.labels) or "nothing"
-    style = Style.PLAIN if found.selects else Style.IDLE
-    yield Item(field, f"{said}: {json_text(found.selector)} of {labels}", style)
+    text = {True: "selects it", False: "does not select it", None: "cannot be asked"}[
+        reason.selects
+    ]
+    labels = " and ".join(json_text(dict(label)) for label in reason.labels) or "nothing"
+    style = Style.PLAIN if reason.selects else Style.IDLE
+    yield Item(field, f"{text}: {json_text(reason.selector)} of {labels}", style)
 
 
 # --- bindings ---------------------------------------------------------------------------------
 
 
-def _binding(one: BindingExplanation, policy: PolicyExplanation) -> Item:
-    actions = ", ".join(one.binding.spec.validation_actions)
-    items = [] if one.match is None else [match_item(one.match)]
-    if one.lookup is not None:
-        items.append(_lookup(one.lookup))
-    items += (_error(decision, policy) for decision in one.decisions)
-    items += (_ignored(note) for note in one.notes if note.detail)
+def _binding(explanation: BindingExplanation, policy: PolicyExplanation) -> Item:
+    actions = ", ".join(explanation.binding.spec.validation_actions)
+    items = [] if explanation.match is None else [match_item(explanation.match)]
+    if explanation.lookup is not None:
+        items.append(_lookup(explanation.lookup))
+    items += (_error(decision, policy) for decision in explanation.decisions)
+    items += (_ignored(note) for note in explanation.notes if note.detail)
     items += (
         Item("configuration", failure.text, _failed(ignored=failure.ignored))
-        for failure in one.failures
+        for failure in explanation.failures
     )
-    cases = [_case(case, policy) for case in one.cases]
-    if len(cases) == 1 and one.lookup is None:
+    cases = [_case(case, policy) for case in explanation.cases]
+    if len(cases) == 1 and explanation.lookup is None:
         items += cases[0].items
     else:
         items += cases
-    matched = one.match is not None and one.match.hit is not None
+    matched = explanation.match is not None and explanation.match.hit is not None
     style = _worst(items) if matched else Style.IDLE
-    return Item(f"binding {one.binding.name}", actions, style, items=tuple(items), opens=matched)
-
-
-def _lookup(found: ParamLookup) -> Item:
-    kind = f"{found.kind.kind} of {found.kind.api_version}"
-    where = f" in namespace {found.namespace}" if found.namespace else ""
-    which = f"`{found.name}`" if found.name else f"with labels {json_text(found.selector)}"
-    text = f"{kind} {which}{where}: "
-    if found.error:
-        return Item("params", text + found.error, Style.BAD)
-    if found.found:
-        return Item("params", text + f"found {', '.join(found.found)}")
-    return Item("params", f"{text}not found, {found.action}", Style.IDLE)
-
-
-def _case(one: CaseExplanation, policy: PolicyExplanation) -> Item:
-    items = [*(_error(decision, policy) for decision in one.decisions)]
-    items += (
-        Item("error", failure.text, _failed(ignored=failure.ignored)) for failure in one.failures
+    return Item(
+        f"binding {explanation.binding.name}", actions, style, items=tuple(items), opens=matched
     )
-    items += (condition_item(part) for part in one.conditions)
-    if one.outcome is not None and one.outcome.outcome is not Outcome.EVALUATED:
-        text = f"not evaluated: {_OUTCOMES[one.outcome.outcome]}"
+
+
+def _lookup(lookup: ParamLookup) -> Item:
+    kind = f"{lookup.kind.kind} of {lookup.kind.api_version}"
+    where = f" in namespace {lookup.namespace}" if lookup.namespace else ""
+    which = f"`{lookup.name}`" if lookup.name else f"with labels {json_text(lookup.selector)}"
+    text = f"{kind} {which}{where}: "
+    if lookup.error:
+        return Item("params", text + lookup.error, Style.BAD)
+    if lookup.found:
+        return Item("params", text + f"found {', '.join(lookup.found)}")
+    return Item("params", f"{text}not found, {lookup.action}", Style.IDLE)
+
+
+def _case(explanation: CaseExplanation, policy: PolicyExplanation) -> Item:
+    items = [*(_error(decision, policy) for decision in explanation.decisions)]
+    items += (
+        Item("error", failure.text, _failed(ignored=failure.ignored))
+        for failure in explanation.failures
+    )
+    items += (condition_item(part) for part in explanation.conditions)
+    if explanation.outcome is not None and explanation.outcome.outcome is not Outcome.EVALUATED:
+        text = f"not evaluated: {_OUTCOMES[explanation.outcome.outcome]}"
         items.append(Item("policy", text, Style.IDLE))
-    items += (_variable(part) for part in one.variables)
-    for part in one.validations:
+    items += (_variable(part) for part in explanation.variables)
+    for part in explanation.validations:
         items.append(_validation(part, policy))
-    items += (_mutation(part) for part in one.mutations)
-    items += (_annotation(part, policy) for part in one.annotations)
-    items += (budget_item(budget) for budget in one.budgets)
-    label = f"with params {one.param}" if one.param else "without params"
-    if one.round:
+    items += (_mutation(part) for part in explanation.mutations)
+    items += (_annotation(part, policy) for part in explanation.annotations)
+    items += (budget_item(budget) for budget in explanation.budgets)
+    label = f"with params {explanation.param}" if explanation.param else "without params"
+    if explanation.round:
         label = f"asked again, {label}"
     return Item(label, "", _worst(items), items=tuple(items))
 
 
-def budget_item(one: Budget) -> Item:
+def budget_item(budget: Budget) -> Item:
     """Return what a phase has cost."""
-    style = Style.BAD if one.spent > one.limit else Style.PLAIN
-    return Item(f"cost of {one.phase}", f"{one.spent:,} of {one.limit:,}", style)
+    style = Style.BAD if budget.spent > budget.limit else Style.PLAIN
+    return Item(f"cost of {budget.phase}", f"{budget.spent:,} of {budget.limit:,}", style)
 
 
 # --- expressions ------------------------------------------------------------------------------
@@ -342,9 +352,9 @@ def _validation(part: Part, policy: PolicyExplanation) -> Item:
     if decision is None:
         text = part.broken or ("not evaluated" if part.run is None else _value(part.run))
         return _part(part, label, text, Style.BAD if part.broken else Style.IDLE, opens=False)
-    said = "true" if decision.action is Action.ADMIT else "false"
+    message = "true" if decision.action is Action.ADMIT else "false"
     if decision.cause is not Cause.VALIDATION:
-        said = "error"
+        message = "error"
     cost = "" if decision.cost is None else f", cost {decision.cost:,}"
     lines = []
     if decision.message:
@@ -354,13 +364,11 @@ def _validation(part: Part, policy: PolicyExplanation) -> Item:
     style = Style.GOOD
     if decision.action is Action.DENY:
         style = Style.BAD if decision.denies else Style.WARNING
-    elif said == "error":
+    elif message == "error":
         style = Style.WARNING
-    items = () if part.message is None else (_message(part.message, needed=said == "false"),)
-    found = _part(part, label, f"{said}{cost}", style, opens=said != "true")
-    return Item(
-        label, found.text, style, tuple(lines), found.snippet, found.source, items, found.opens
-    )
+    items = () if part.message is None else (_message(part.message, needed=message == "false"),)
+    item = _part(part, label, f"{message}{cost}", style, opens=message != "true")
+    return Item(label, item.text, style, tuple(lines), item.snippet, item.source, items, item.opens)
 
 
 def _message(part: Part, *, needed: bool) -> Item:
@@ -389,12 +397,12 @@ def _mutation(part: Part) -> Item:
     if part.change is None:
         return _part(part, label, "not evaluated", Style.IDLE, opens=False)
     patch = patch_between(part.change.before, part.change.after)
-    said = f"{len(patch)} changes" if len(patch) != 1 else "1 change"
-    found = _part(part, label, said if patch else "changes nothing", Style.GOOD)
-    lines = tuple(_operation(one) for one in patch)
-    return Item(label, found.text, found.style, lines, found.snippet, found.source)
+    text = f"{len(patch)} changes" if len(patch) != 1 else "1 change"
+    item = _part(part, label, text if patch else "changes nothing", Style.GOOD)
+    lines = tuple(_operation(element) for element in patch)
+    return Item(label, item.text, item.style, lines, item.snippet, item.source)
 
 
-def _operation(one: JsonObject) -> str:
-    value = f" {brief(one['value'], 60)}" if "value" in one else ""
-    return f"{one['op']} {one['path']}{value}"
+def _operation(item: JsonObject) -> str:
+    value = f" {brief(item['value'], 60)}" if "value" in item else ""
+    return f"{item['op']} {item['path']}{value}"

@@ -62,12 +62,12 @@ class ProofView(ReportView[ProofReport]):
 
     def text(self, look: Look) -> str:
         """Return what is found, proved and not decided; and the counts."""
-        told = [one for one in self.report.items if one.sort == VALIDATION or _is_told(one)]
-        found = ["\n".join(_lines(one, look)) for one in told]
+        told = [item for item in self.report.items if item.sort == VALIDATION or _is_told(item)]
+        result = ["\n".join(_lines(item, look)) for item in told]
         counts = [
             _count(name, items) for sort, name in _COUNTED.items() if (items := self._counted(sort))
         ]
-        return "".join(f"{one}\n" for one in (*found, *(["", *counts] if counts else [])))
+        return "".join(f"{text}\n" for text in (*result, *(["", *counts] if counts else [])))
 
     def _counted(self, sort: str) -> list[ProofItem]:
         items = self.report.of(sort)
@@ -77,58 +77,58 @@ class ProofView(ReportView[ProofReport]):
         """All answers, each with its place."""
         return [
             {
-                "definition" if one.sort == RULE else "policy": one.subject,
-                "field": one.field,
-                "position": str(one.place),
-                **one.data,
+                "definition" if item.sort == RULE else "policy": item.subject,
+                "field": item.field,
+                "position": str(item.place),
+                **item.data,
             }
-            for one in self.report.items
+            for item in self.report.items
         ]
 
     def findings(self) -> Iterator[Finding]:
         """A finding for each fault, and for what is not decided."""
-        for one in self.report.items:
-            name = f"{one.subject} {one.field}"
-            for remark in one.remarks:
+        for item in self.report.items:
+            name = f"{item.subject} {item.field}"
+            for remark in item.remarks:
                 is_undecided = remark.title == _UNDECIDED
                 if not (remark.is_fault or is_undecided):
                     continue
                 yield Finding(
                     Level.WARNING if is_undecided else Level.ERROR,
-                    one.place,
+                    item.place,
                     remark.title,
                     f"{name}: {remark.title}{f': {remark.text}' if remark.text else ''}",
                     _group(remark.title),
                     name,
-                    details=tuple(_example_lines(one)) if remark.is_fault else (),
+                    details=tuple(_example_lines(item)) if remark.is_fault else (),
                 )
 
     def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
         """Return what the groups stand for."""
-        return [FindingRule(one, one, one.replace("-", " ")) for one in groups]
+        return [FindingRule(group, group, group.replace("-", " ")) for group in groups]
 
     def cases(self) -> Iterator[ReportCase]:
         """A case for each place."""
-        for one in self.report.items:
-            state = CaseState.SKIPPED if one.is_undecided else CaseState.PASSED
-            told = [
+        for item in self.report.items:
+            state = CaseState.SKIPPED if item.is_undecided else CaseState.PASSED
+            remarks = [
                 f"{each.title}: {each.text}".removesuffix(": ")
-                for each in one.remarks
+                for each in item.remarks
                 if each.is_fault or each.title == _UNDECIDED
             ]
             yield ReportCase(
                 "prove",
-                f"{one.subject} {one.field}",
-                one.place,
-                CaseState.FAILED if one.is_finding else state,
-                "; ".join(told),
-                "\n".join((*told, *_example_lines(one))),
+                f"{item.subject} {item.field}",
+                item.place,
+                CaseState.FAILED if item.is_finding else state,
+                "; ".join(remarks),
+                "\n".join((*remarks, *_example_lines(item))),
             )
 
 
-def _is_told(one: ProofItem) -> bool:
-    is_open = any(remark.title == OPEN for remark in one.remarks)
-    return one.is_finding or one.is_undecided or is_open
+def _is_told(item: ProofItem) -> bool:
+    is_open = any(remark.title == OPEN for remark in item.remarks)
+    return item.is_finding or item.is_undecided or is_open
 
 
 def _group(title: str) -> str:
@@ -136,23 +136,23 @@ def _group(title: str) -> str:
 
 
 def _count(name: str, items: Sequence[ProofItem]) -> str:
-    found = sum(one.is_finding for one in items)
-    undecided = sum(one.is_undecided and not one.is_finding for one in items)
+    found = sum(item.is_finding for item in items)
+    undecided = sum(item.is_undecided and not item.is_finding for item in items)
     return f"{len(items)} {name}, {found} with findings, {undecided} not decided"
 
 
-def _lines(one: ProofItem, look: Look) -> Iterator[str]:
-    yield look.paint("bold", lines(f"{one.place}: {one.subject} {one.field}"))
-    for remark in one.remarks:
+def _lines(item: ProofItem, look: Look) -> Iterator[str]:
+    yield look.paint("bold", lines(f"{item.place}: {item.subject} {item.field}"))
+    for remark in item.remarks:
         title = look.paint("error", remark.title) if remark.is_fault else remark.title
         yield f"  {title}: {one_line(remark.text)}" if remark.text else f"  {title}"
-    if one.examples:
+    if item.examples:
         yield "  for instance:"
-        yield from (f"    {line}" for line in _example_lines(one))
+        yield from (f"    {line}" for line in _example_lines(item))
 
 
-def _example_lines(one: ProofItem) -> Iterator[str]:
-    for number, example in enumerate(one.examples):
+def _example_lines(item: ProofItem) -> Iterator[str]:
+    for number, example in enumerate(item.examples):
         if number:
             yield "---"
         if example.title:
@@ -196,8 +196,8 @@ class ClaimView(ReportView[ClaimReport]):
         """Counterexamples, what is not decided, what is proved; and the counts."""
         report = self.report
         blocks = [*policy_error_lines(report.errors, look)]
-        blocks += (_counterexample(one, look) for one in report.of(COUNTEREXAMPLE))
-        blocks += ([lines(f"notice: {one}")] for one in report.notices)
+        blocks += (_counterexample(answer, look) for answer in report.of(COUNTEREXAMPLE))
+        blocks += ([lines(f"notice: {notice}")] for notice in report.notices)
         rest = [*_undecided(report, look), *_proved(report)]
         blocks += [rest] if rest else []
         blocks.append([look.paint("bold", report.summary)])
@@ -219,72 +219,86 @@ class ClaimView(ReportView[ClaimReport]):
     def findings(self) -> Iterator[Finding]:
         """A finding for each counterexample, and for what is not decided."""
         yield from map(error_finding, self.report.errors)
-        for one in self.report.of(COUNTEREXAMPLE):
-            assert one.example is not None
-            message = f"{one.name}: {one.endpoint} {one.example.verdict.verdict}: {one.claim}"
-            details = (*_against(one), *request_lines(one.example))
+        for answer in self.report.of(COUNTEREXAMPLE):
+            assert answer.example is not None
+            message = (
+                f"{answer.name}: {answer.endpoint} {answer.example.verdict.verdict}: {answer.claim}"
+            )
+            details = (*_against(answer), *request_lines(answer.example))
             yield Finding(
-                Level.ERROR, one.place, COUNTEREXAMPLE, message, COUNTEREXAMPLE, one.name,
+                Level.ERROR, answer.place, COUNTEREXAMPLE, message, COUNTEREXAMPLE, answer.name,
                 details=details,
             )  # fmt: skip
-        for one in self.report.of(UNDECIDED):
-            reasons = tuple(reason.message for reason in one.reasons)
-            message = f"{one.name}: {one.endpoint}: {UNDECIDED}"
-            place = one.place if one.place.file else one.reasons[0].place
+        for answer in self.report.of(UNDECIDED):
+            reasons = tuple(reason.message for reason in answer.reasons)
+            message = f"{answer.name}: {answer.endpoint}: {UNDECIDED}"
+            place = answer.place if answer.place.file else answer.reasons[0].place
             yield Finding(
-                Level.WARNING, place, UNDECIDED, message, "not-decided", one.name, details=reasons
+                Level.WARNING,
+                place,
+                UNDECIDED,
+                message,
+                "not-decided",
+                answer.name,
+                details=reasons,
             )
 
     def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
         """Return what the groups stand for."""
-        meant = {one.replace(" ", "-"): text for one, text in _MEANT.items()}
-        return [FindingRule(one, one, meant.get(one, one.replace("-", " "))) for one in groups]
+        meant = {key.replace(" ", "-"): text for key, text in _MEANT.items()}
+        return [
+            FindingRule(group, group, meant.get(group, group.replace("-", " "))) for group in groups
+        ]
 
     def cases(self) -> Iterator[ReportCase]:
         """A case for each question."""
         yield from map(error_case, self.report.errors)
-        for one in self.report.answers:
-            state, text = CaseState.PASSED, one.answer
-            if one.answer == COUNTEREXAMPLE:
-                state, text = CaseState.FAILED, f"{one.answer}: {one.claim}"
-            elif one.answer == UNDECIDED:
+        for answer in self.report.answers:
+            state, text = CaseState.PASSED, answer.answer
+            if answer.answer == COUNTEREXAMPLE:
+                state, text = CaseState.FAILED, f"{answer.answer}: {answer.claim}"
+            elif answer.answer == UNDECIDED:
                 state = CaseState.SKIPPED
-                text = "; ".join(reason.message for reason in one.reasons)
-            details = "\n".join(request_lines(one.example)) if one.example else ""
-            yield ReportCase("prove", f"{one.name} {one.endpoint}", one.place, state, text, details)
+                text = "; ".join(reason.message for reason in answer.reasons)
+            details = "\n".join(request_lines(answer.example)) if answer.example else ""
+            yield ReportCase(
+                "prove", f"{answer.name} {answer.endpoint}", answer.place, state, text, details
+            )
 
 
-def _counterexample(one: ClaimAnswer, look: Look) -> list[str]:
-    assert one.example is not None
-    verdict = one.example.verdict.verdict
-    place = f"{one.place}: " if one.place.file else ""
-    head = look.paint("bold", f"{COUNTEREXAMPLE}: {one.name}: {one.endpoint}")
-    found = [head, f"  {lines(place)}{lines(one.claim)}"]
-    found.append(f"  but this is {look.paint(_STYLES[verdict], verdict)}:")
-    found += (f"    {line}" for line in (*_against(one), *request_lines(one.example)))
-    return found
+def _counterexample(answer: ClaimAnswer, look: Look) -> list[str]:
+    assert answer.example is not None
+    verdict = answer.example.verdict.verdict
+    place = f"{answer.place}: " if answer.place.file else ""
+    head = look.paint("bold", f"{COUNTEREXAMPLE}: {answer.name}: {answer.endpoint}")
+    result = [head, f"  {lines(place)}{lines(answer.claim)}"]
+    result.append(f"  but this is {look.paint(_STYLES[verdict], verdict)}:")
+    result += (f"    {line}" for line in (*_against(answer), *request_lines(answer.example)))
+    return result
 
 
-def _against(one: ClaimAnswer) -> Iterator[str]:
-    assert one.example is not None
-    for by in one.example.verdict.against:
+def _against(answer: ClaimAnswer) -> Iterator[str]:
+    assert answer.example is not None
+    for by in answer.example.verdict.against:
         place = f"{by.place}: " if by.place.file else ""
         yield lines(f"# {place}{by.policy}: {by.message}")
 
 
 def _undecided(report: ClaimReport, look: Look) -> Iterator[str]:
     title = look.paint("notice", UNDECIDED)
-    for one in report.of(UNDECIDED):
-        for reason in one.reasons:
+    for answer in report.of(UNDECIDED):
+        for reason in answer.reasons:
             place = f"{reason.place}: " if reason.place.file else ""
-            yield lines(f"{title}: {one.name}: {one.endpoint}: {place}{reason.message}")
+            yield lines(f"{title}: {answer.name}: {answer.endpoint}: {place}{reason.message}")
 
 
 def _proved(report: ClaimReport) -> Iterator[str]:
     ways: dict[tuple[str, str, int, tuple[str, ...]], list[str]] = {}
-    for one in report.answers:
-        if one.answer in (PROVED, BOUNDED):
-            ways.setdefault((one.name, one.answer, one.items, one.bounded), []).append(one.endpoint)
+    for item in report.answers:
+        if item.answer in (PROVED, BOUNDED):
+            ways.setdefault((item.name, item.answer, item.items, item.bounded), []).append(
+                item.endpoint
+            )
     for (name, answer, items, bounded), endpoints in ways.items():
         bound = f" with at most {plural(items, 'item')} in {', '.join(bounded)}" if items else ""
         yield lines(f"{answer}: {name}: {', '.join(endpoints)}{bound}")

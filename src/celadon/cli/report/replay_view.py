@@ -39,64 +39,64 @@ class ReplayView(model.ReportView[ReplayReport]):
 
     def text(self, look: model.Look) -> str:
         """Return who is concerned, policy by policy, then tables."""
-        report, found = self.report, self.report.findings
+        report, findings = self.report, self.report.findings
         blocks = [*model.policy_error_lines(report.policy_errors, look)]
-        blocks += _sighting_blocks("would have spoken", found.would, look)
-        blocks += _sighting_blocks("spoke", found.did, look)
+        blocks += _sighting_blocks("would have spoken", findings.would, look)
+        blocks += _sighting_blocks("spoke", findings.did, look)
         blocks += model.notice_lines(report.notices, look, strict=report.strict)
         blocks += _undecidable_lines(report)
-        asked = model.plugin_lines(report.plugins, report.unasked_plugins, look)
-        blocks.append([*asked, _summary(report)])
+        plugin_lines = model.plugin_lines(report.plugins, report.unasked_plugins, look)
+        blocks.append([*plugin_lines, _summary(report)])
         return model.joined(blocks)
 
     def data(self) -> JsonDict:
         """The document of kind ReplayReport."""
-        report, found = self.report, self.report.findings
-        summary = model.filled(first=found.first, last=found.last) | {
-            "events": found.events,
-            "judged": found.judged,
-            "wouldBeDenied": found.denied,
-            "undecidable": found.undecidable.total(),
-            "unconcerned": found.unconcerned,
-            "reads": found.reads,
-            "otherStages": found.skipped,
-            "noEvents": found.strangers,
+        report, findings = self.report, self.report.findings
+        summary = model.filled(first=findings.first, last=findings.last) | {
+            "events": findings.events,
+            "judged": findings.judged,
+            "wouldBeDenied": findings.denied,
+            "undecidable": findings.undecidable.total(),
+            "unconcerned": findings.unconcerned,
+            "reads": findings.reads,
+            "otherStages": findings.skipped,
+            "noEvents": findings.strangers,
             "exitCode": int(report.exit),
         }
         undecidable = [
-            {"reason": why.lower(), "message": Undecidable[why].value, "count": count}
-            for why, count in found.undecidable.most_common()
+            {"reason": reason.lower(), "message": Undecidable[reason].value, "count": count}
+            for reason, count in findings.undecidable.most_common()
         ]
         policies = [
-            {"name": name, "matched": found.matched[name], "undecided": found.undecided[name]}
+            {"name": name, "matched": findings.matched[name], "undecided": findings.undecided[name]}
             for name in report.policies
         ]
         return model.document(
             "ReplayReport",
             summary=summary,
-            would=_sightings(found.would),
-            did=_sightings(found.did),
+            would=_sightings(findings.would),
+            did=_sightings(findings.did),
             undecidable=undecidable,
             policies=policies,
             plugins=model.plugins(report.plugins, report.unasked_plugins),
             policyErrors=report.policy_errors,
             notices=report.notices,
-            problems=found.problems,
+            problems=findings.problems,
         )
 
     def page(self) -> model.Page:
         """Numbers, tables with examples, and what cannot be said."""
-        report, found = self.report, self.report.findings
-        remarks = model.remark_sections(report.policy_errors, report.notices, found.problems)
+        report, findings = self.report, self.report.findings
+        remarks = model.remark_sections(report.policy_errors, report.notices, findings.problems)
         return model.Page("celadon replay", (*_sections(report), *remarks))
 
 
-def _sightings(found: Sightings) -> dict[str, object]:
-    total: dict[str, object] = model.data(found.total, _SHAPES)
+def _sightings(sightings: Sightings) -> dict[str, object]:
+    total: dict[str, object] = model.data(sightings.total, _SHAPES)
     return total | {
         f"by{by.capitalize()}": [
-            {"name": name, **model.data(one, _SHAPES)}
-            for name, one in largest(found.groups[by], None)
+            {"name": name, **model.data(sighted, _SHAPES)}
+            for name, sighted in largest(sightings.groups[by], None)
         ]
         for by in BY
     }
@@ -105,21 +105,21 @@ def _sightings(found: Sightings) -> dict[str, object]:
 # --- for people -----------------------------------------------------------------------------------
 
 
-def _sighting_blocks(when: str, found: Sightings, look: model.Look) -> Iterator[list[str]]:
-    if not found.total.count:
+def _sighting_blocks(when: str, sightings: Sightings, look: model.Look) -> Iterator[list[str]]:
+    if not sightings.total.count:
         return
     if look.verbosity >= 0:
-        for policy, one in _largest(found.groups["policy"], look):
+        for policy, sighted in _largest(sightings.groups["policy"], look):
             yield [
-                f"{policy}: {when} against {model.plural(one.count, 'request')}",
-                *_example_lines(one, look),
+                f"{policy}: {when} against {model.plural(sighted.count, 'request')}",
+                *_example_lines(sighted, look),
             ]
     for by in BY:
-        yield _table(f"{when.split()[0].upper()}, BY {by.upper()}", found.groups[by], look)
+        yield _table(f"{when.split()[0].upper()}, BY {by.upper()}", sightings.groups[by], look)
 
 
-def _example_lines(one: Sighted, look: model.Look) -> Iterator[str]:
-    for example in one.examples:
+def _example_lines(sighted: Sighted, look: model.Look) -> Iterator[str]:
+    for example in sighted.examples:
         word = look.paint(EFFECT_STYLES[example.effect], f"{example.effect:6}")
         who = f"{example.time} {example.user} {example.operation} {example.title}"
         yield f"  {word}  {who}: {example.message}"
@@ -134,8 +134,15 @@ def _largest(groups: dict[str, Sighted], look: model.Look) -> list[tuple[str, Si
 def _table(head: str, groups: dict[str, Sighted], look: model.Look) -> list[str]:
     shown = _largest(groups, look)
     rows = [
-        (name, str(one.denied), str(one.warned), str(one.audited), one.first, one.last)
-        for name, one in shown
+        (
+            name,
+            str(sighted.denied),
+            str(sighted.warned),
+            str(sighted.audited),
+            sighted.first,
+            sighted.last,
+        )
+        for name, sighted in shown
     ]
     lines = model.aligned([(head, *_HEADS), *rows], numbers={1, 2, 3})
     if len(groups) > len(shown):
@@ -144,27 +151,27 @@ def _table(head: str, groups: dict[str, Sighted], look: model.Look) -> list[str]
 
 
 def _undecidable_lines(report: ReplayReport) -> Iterator[list[str]]:
-    found = report.findings.undecidable
-    if found:
-        lines = [f"undecidable: {model.plural(found.total(), 'request')}"]
-        for why, count in found.most_common():
-            lines.append(f"  {count:>7}  {Undecidable[why].value}")
+    undecidable = report.findings.undecidable
+    if undecidable:
+        lines = [f"undecidable: {model.plural(undecidable.total(), 'request')}"]
+        for reason, count in undecidable.most_common():
+            lines.append(f"  {count:>7}  {Undecidable[reason].value}")
         yield lines
 
 
 def _summary(report: ReplayReport) -> str:
-    found = report.findings
-    parts = [f"{found.judged} judged", f"{found.undecidable.total()} undecidable"]
-    parts += [f"{found.unconcerned} of no policy's concern", f"{found.reads} reads"]
-    if found.skipped:
-        parts.append(f"{found.skipped} of other stages")
-    if found.strangers:
-        parts.append(f"{found.strangers} lines without an event")
-    between = f" from {found.first} to {found.last}" if found.first else ""
+    findings = report.findings
+    parts = [f"{findings.judged} judged", f"{findings.undecidable.total()} undecidable"]
+    parts += [f"{findings.unconcerned} of no policy's concern", f"{findings.reads} reads"]
+    if findings.skipped:
+        parts.append(f"{findings.skipped} of other stages")
+    if findings.strangers:
+        parts.append(f"{findings.strangers} lines without an event")
+    between = f" from {findings.first} to {findings.last}" if findings.first else ""
     return (
-        f"{model.plural(found.events, 'event')}{between}: {', '.join(parts)}; "
-        f"{model.plural(found.denied, 'request')} would have been denied, "
-        f"{found.did.total.denied} were ({model.plural(len(report.policies), 'policy')})"
+        f"{model.plural(findings.events, 'event')}{between}: {', '.join(parts)}; "
+        f"{model.plural(findings.denied, 'request')} would have been denied, "
+        f"{findings.did.total.denied} were ({model.plural(len(report.policies), 'policy')})"
     )
 
 
@@ -172,40 +179,41 @@ def _summary(report: ReplayReport) -> str:
 
 
 def _sections(report: ReplayReport) -> Iterator[model.Section]:
-    found = report.findings
+    findings = report.findings
     yield model.Section(
         "Replay",
         1,
-        f"Requests from {found.first} to {found.last}." if found.first else "",
+        f"Requests from {findings.first} to {findings.last}." if findings.first else "",
         (
-            ("events", found.events, ""),
-            ("judged", found.judged, ""),
-            ("would have been denied", found.denied, "deny"),
-            ("were denied", found.did.total.denied, "deny"),
-            ("undecidable", found.undecidable.total(), "warn"),
-            ("of no policy's concern", found.unconcerned, ""),
+            ("events", findings.events, ""),
+            ("judged", findings.judged, ""),
+            ("would have been denied", findings.denied, "deny"),
+            ("were denied", findings.did.total.denied, "deny"),
+            ("undecidable", findings.undecidable.total(), "warn"),
+            ("of no policy's concern", findings.unconcerned, ""),
         ),
     )
-    yield from _sighting_sections("Policies would have spoken", found.would)
-    yield from _sighting_sections("Policies spoke", found.did)
-    if found.undecidable:
-        reasons = found.undecidable.most_common()
+    yield from _sighting_sections("Policies would have spoken", findings.would)
+    yield from _sighting_sections("Policies spoke", findings.did)
+    if findings.undecidable:
+        reasons = findings.undecidable.most_common()
         rows = tuple(
-            (model.Cell(Undecidable[why].value), model.Cell.number(count)) for why, count in reasons
+            (model.Cell(Undecidable[reason].value), model.Cell.number(count))
+            for reason, count in reasons
         )
         yield model.Section("Undecidable", table=model.Table(("Reason", "Requests"), rows))
 
 
-def _sighting_sections(title: str, found: Sightings) -> Iterator[model.Section]:
-    if not found.total.count:
+def _sighting_sections(title: str, sightings: Sightings) -> Iterator[model.Section]:
+    if not sightings.total.count:
         return
     yield model.Section(title)
     for by in BY:
-        yield _group_section(by, found.groups[by])
+        yield _group_section(by, sightings.groups[by])
     rows = tuple(
-        _example_cells(one)
-        for _, group in largest(found.groups["policy"], _ROWS)
-        for one in group.examples
+        _example_cells(example)
+        for _, group in largest(sightings.groups["policy"], _ROWS)
+        for example in group.examples
     )
     heads = ("Effect", "Request", "Time", "User", "Message")
     yield model.Section("Examples", 3, table=model.Table(heads, rows))
@@ -214,25 +222,28 @@ def _sighting_sections(title: str, found: Sightings) -> Iterator[model.Section]:
 def _group_section(by: str, groups: Mapping[str, Sighted]) -> model.Section:
     shown = largest(groups, _ROWS)
     more = len(groups) - len(shown)
-    rows = tuple((model.Cell.named(name), *_count_cells(one)) for name, one in shown)
+    rows = tuple((model.Cell.named(name), *_count_cells(sighted)) for name, sighted in shown)
     heads = (by.capitalize(), *(name.capitalize() for name in _HEADS))
     left_out = f"and {more:,} more: JSON has all of them" if more else ""
     return model.Section(f"By {by}", 3, table=model.Table(heads, rows), left_out=left_out)
 
 
-def _count_cells(one: Sighted) -> tuple[model.Cell, ...]:
-    effects = ((one.denied, "deny"), (one.warned, "warn"), (one.audited, "audit"))
+def _count_cells(sighted: Sighted) -> tuple[model.Cell, ...]:
+    effects = ((sighted.denied, "deny"), (sighted.warned, "warn"), (sighted.audited, "audit"))
     counts = (model.Cell.number(count, effect) for count, effect in effects)
-    return (*counts, model.Cell.time(one.first), model.Cell.time(one.last))
+    return (*counts, model.Cell.time(sighted.first), model.Cell.time(sighted.last))
 
 
-def _example_cells(one: Occurrence) -> tuple[model.Cell, ...]:
-    rule = f"{one.rule}  {one.field}" if one.rule.file else one.field
-    by = f"{one.policy}/{one.binding}" if one.binding else one.policy
+def _example_cells(occurrence: Occurrence) -> tuple[model.Cell, ...]:
+    rule = f"{occurrence.rule}  {occurrence.field}" if occurrence.rule.file else occurrence.field
+    by = f"{occurrence.policy}/{occurrence.binding}" if occurrence.binding else occurrence.policy
     return (
-        model.Cell(one.effect, one.effect),
-        model.Cell.named(f"{one.operation} {one.title}", f"{one.place}  {one.audit_id}"),
-        model.Cell.time(one.time),
-        model.Cell(one.user),
-        model.Cell(one.message, below=(by, rule)),
+        model.Cell(occurrence.effect, occurrence.effect),
+        model.Cell.named(
+            f"{occurrence.operation} {occurrence.title}",
+            f"{occurrence.place}  {occurrence.audit_id}",
+        ),
+        model.Cell.time(occurrence.time),
+        model.Cell(occurrence.user),
+        model.Cell(occurrence.message, below=(by, rule)),
     )

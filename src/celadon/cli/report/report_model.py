@@ -81,13 +81,13 @@ def _plain(value: Any, field: str) -> Any:  # noqa: ANN401 - of the same type as
     if isinstance(value, str):
         return _FIELDS.get(field, one_line)(value)
     if isinstance(value, tuple):
-        return tuple(_plain(one, field) for one in value)
+        return tuple(_plain(item, field) for item in value)
     if isinstance(value, Mapping):
-        return {one_line(str(key)): _plain(one, field) for key, one in value.items()}
+        return {one_line(str(key)): _plain(member, field) for key, member in value.items()}
     changed = {}
     for name in _field_names(value.__class__):
-        found = getattr(value, name)
-        if found and found is not True and (plain := _plain(found, name)) != found:
+        result = getattr(value, name)
+        if result and result is not True and (plain := _plain(result, name)) != result:
             changed[name] = plain
     return dataclasses.replace(value, **changed) if changed else value
 
@@ -96,7 +96,7 @@ def _plain(value: Any, field: str) -> Any:  # noqa: ANN401 - of the same type as
 def _field_names(kind: type) -> tuple[str, ...]:
     """Return the fields of a class of data; others have none that matter."""
     return (
-        tuple(one.name for one in dataclasses.fields(kind))
+        tuple(field.name for field in dataclasses.fields(kind))
         if dataclasses.is_dataclass(kind)
         else ()
     )
@@ -232,12 +232,12 @@ def plugin_lines(
     if look.verbosity > 0 and asked:
         yield f"admission plugins asked: {', '.join(asked)}"
     reasons: dict[str, list[str]] = {}
-    for one in unasked:
-        reasons.setdefault(one.why, []).append(one.plugin)
+    for plugin in unasked:
+        reasons.setdefault(plugin.why, []).append(plugin.plugin)
     if not reasons:
         return
     few = len(reasons) if look.verbosity > 0 else FEW
-    texts = [f"{', '.join(names)} ({why})" for why, names in reasons.items()]
+    texts = [f"{', '.join(names)} ({reason})" for reason, names in reasons.items()]
     more = f" and {plural(len(texts) - few, 'more reason')}" if len(texts) > few else ""
     text = f"admission plugins not fully asked: {', '.join(texts[:few])}{more}"
     yield look.paint("dim", text)
@@ -480,16 +480,16 @@ def remark_sections(
 ) -> Iterator[Section]:
     """Yield what went wrong, or by without a word, as lists with headings."""
     lists = {
-        "Broken policies": tuple(f"{one.place}  {one.message}" for one in errors),
+        "Broken policies": tuple(f"{error.place}  {error.message}" for error in errors),
         "Notices": tuple(map(_noted, notices)),
-        "Not read": tuple(one.text() for one in problems),
+        "Not read": tuple(problem.text() for problem in problems),
     }
     return (Section(title, items=items) for title, items in lists.items() if items)
 
 
-def _noted(one: Notice) -> str:
-    place = f"{one.place}  " if one.place.file else ""
-    return f"{place}{one.message}" + (f" ({one.help})" if one.help else "")
+def _noted(notice: Notice) -> str:
+    place = f"{notice.place}  " if notice.place.file else ""
+    return f"{place}{notice.message}" + (f" ({notice.help})" if notice.help else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -630,10 +630,10 @@ def json_line(value: JsonObject) -> str:
     return f"{_visible(json.dumps(value, ensure_ascii=False, separators=(',', ':')))}\n"
 
 
-def _visible(made: str) -> str:
+def _visible(text: str) -> str:
     """JSON whose texts have escapes for what terminals and workflows obey, and for what turns the
     direction of writing: `json` itself knows of the first 32 characters only."""
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", made)
+    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 _OBEYED: Final = late_pattern(
@@ -676,7 +676,8 @@ def filled(**members: object) -> JsonDict:
 def sparse(*members: Member) -> tuple[Member, ...]:
     """A shape in which 0 and false are left out, too."""
     return tuple(
-        f"{one}?" if isinstance(one, str) and one[-1] not in "?!" else one for one in members
+        f"{member}?" if isinstance(member, str) and member[-1] not in "?!" else member
+        for member in members
     )
 
 
@@ -705,15 +706,15 @@ def _fields(kind: type) -> tuple[str, ...]:
 
 
 def _members(record: object, shape: tuple[Member, ...], shapes: Shapes) -> JsonObject:
-    found: dict[str, object] = {}
+    result: dict[str, object] = {}
     for member in shape:
         name, make, mark = _read(member)
         value = data(make(record), shapes)
         if name == "*":
-            found |= value if value is not None else {}
+            result |= value if value is not None else {}
         elif mark == "!" or not (_is_empty(value) or (mark == "?" and not value)):
-            found[name] = value
-    return found
+            result[name] = value
+    return result
 
 
 @functools.cache

@@ -82,27 +82,27 @@ def repeated_items(value: object, schema: Schema, path: FieldPath = ROOT) -> lis
 
 
 def _in_object(value: JsonDict, schema: Schema, path: FieldPath) -> list[FieldError]:
-    found = []
+    result = []
     if schema.additional_properties is not None:
-        for key, one in value.items():
-            found += repeated_items(one, schema.additional_properties, path.key(key))
-    for key, one in value.items():
+        for key, member in value.items():
+            result += repeated_items(member, schema.additional_properties, path.key(key))
+    for key, member in value.items():
         if key in schema.properties:
-            found += repeated_items(one, schema.properties[key], path.child(key))
-    return found
+            result += repeated_items(member, schema.properties[key], path.child(key))
+    return result
 
 
 def _in_list(value: list[Any], schema: Schema, path: FieldPath) -> list[FieldError]:
-    found = []
+    result = []
     if schema.list_type == "set":
         again = _second_occurrences(value)
-        found += [duplicate(path.index(i), _shown(value[i])) for i in again]
+        result += [duplicate(path.index(i), _shown(value[i])) for i in again]
     elif schema.list_type == "map":
-        found += _in_map_list(value, schema.list_map_keys, path)
+        result += _in_map_list(value, schema.list_map_keys, path)
     if schema.items is not None:
-        for i, one in enumerate(value):
-            found += repeated_items(one, schema.items, path.index(i))
-    return found
+        for i, item in enumerate(value):
+            result += repeated_items(item, schema.items, path.index(i))
+    return result
 
 
 def _shown(value: Any) -> object:
@@ -110,25 +110,26 @@ def _shown(value: Any) -> object:
 
 
 def _in_map_list(value: list[Any], keys: tuple[str, ...], path: FieldPath) -> list[FieldError]:
-    for i, one in enumerate(value):
-        if one is not None and not isinstance(one, dict):
+    for i, item in enumerate(value):
+        if item is not None and not isinstance(item, dict):
             detail = "must be an object for an array of list-type map"
-            return [invalid(path.index(i), one, detail)]
+            return [invalid(path.index(i), item, detail)]
     named = [
-        {key: one[key] for key in sorted(keys) if key in one} for one in (x or {} for x in value)
+        {key: element[key] for key in sorted(keys) if key in element}
+        for element in (x or {} for x in value)
     ]
     return [duplicate(path.index(i), GoValue(named[i], "")) for i in _second_occurrences(named)]
 
 
 def _second_occurrences(values: Iterable[Any]) -> list[int]:
     counts: dict[Hashable, int] = {}
-    found = []
-    for i, one in enumerate(values):
-        identity = _identity(one)
+    result = []
+    for i, value in enumerate(values):
+        identity = _identity(value)
         counts[identity] = counts.get(identity, 0) + 1
         if counts[identity] == 2:
-            found.append(i)
-    return found
+            result.append(i)
+    return result
 
 
 def _identity(value: object) -> Hashable:
@@ -183,7 +184,7 @@ class _Found(NamedTuple):
     trouble: str = ""
 
 
-def _found(obj: JsonDict, names: tuple[str, ...], wanted: str) -> _Found:
+def _found(obj: JsonDict, names: tuple[str, ...], expected: str) -> _Found:
     value: Any = obj
     for i, name in enumerate(names):
         if value is None:
@@ -193,14 +194,16 @@ def _found(obj: JsonDict, names: tuple[str, ...], wanted: str) -> _Found:
         if name not in value:
             return _Found()
         value = value[name]
-    if type_text(value) != wanted:
-        return _Found(trouble=_trouble(names, value, wanted))
+    if type_text(value) != expected:
+        return _Found(trouble=_trouble(names, value, expected))
     return _Found(value)
 
 
-def _trouble(names: tuple[str, ...], value: object, wanted: str) -> str:
-    shown, go_type = plain_text(value), type_text(value)
-    return f".{'.'.join(names)} accessor error: {shown} is of the type {go_type}, expected {wanted}"
+def _trouble(names: tuple[str, ...], value: object, expected: str) -> str:
+    text, go_type = plain_text(value), type_text(value)
+    return (
+        f".{'.'.join(names)} accessor error: {text} is of the type {go_type}, expected {expected}"
+    )
 
 
 def _path(names: tuple[str, ...]) -> FieldPath:
@@ -222,15 +225,15 @@ def _path(names: tuple[str, ...]) -> FieldPath:
 
 def as_stored(obj: JsonDict, storage: Schema) -> JsonDict:
     """Return what the store gives back of an object, with `storage` the schema of its version."""
-    found: JsonDict = defaulted(pruned(obj, storage).value, storage)
-    return found
+    result: JsonDict = defaulted(pruned(obj, storage).value, storage)
+    return result
 
 
 def as_shown(obj: JsonDict, schema: Schema) -> JsonDict:
     """An object that the store gave back, in another version, whose schema is `schema`. A null with
     a default stays, since nobody puts the default there."""
-    found: JsonDict = without_refused_nulls(pruned(obj, schema).value, schema)
-    return found
+    result: JsonDict = without_refused_nulls(pruned(obj, schema).value, schema)
+    return result
 
 
 _STATUS: Final = FieldPath("status")
@@ -279,8 +282,8 @@ class CustomKind:
     def mutated(self, obj: JsonDict) -> JsonDict:
         """An object that a mutator or an apply made: with defaults. What the schema does not know
         stays until it is stored, and nulls that it does not allow are refused."""
-        found: JsonDict = defaulted(obj, self.schema, keeps_nulls=True)
-        return found
+        result: JsonDict = defaulted(obj, self.schema, keeps_nulls=True)
+        return result
 
     def require_readable(self, obj: JsonDict) -> None:
         """DecodeError for a prepared object with an embedded resource that cannot be read."""
@@ -298,8 +301,8 @@ class CustomKind:
             written = self._readable(as_stored(written, self.schema))
         if self.storage is not None:
             return written if self.converts else self.converted(written)
-        found: JsonDict = written if is_mutated else defaulted(written, self.schema)
-        return found
+        result: JsonDict = written if is_mutated else defaulted(written, self.schema)
+        return result
 
     def shown(self, obj: JsonObject) -> JsonObject:
         """A stored object as it is read in this version: pruned and with defaults, unless it was
@@ -324,11 +327,11 @@ class CustomKind:
         """An object that was made from one of another version: pruned, without defaults."""
         return self._readable(as_shown(obj, self.schema))
 
-    def _readable(self, found: JsonDict) -> JsonDict:
+    def _readable(self, obj: JsonDict) -> JsonDict:
         if self.embeds:
-            drop_unreadable(found, self.schema)
-            drop_unknown_metadata(found, self.schema)
-        return found
+            drop_unreadable(obj, self.schema)
+            drop_unknown_metadata(obj, self.schema)
+        return obj
 
     def validate(self, obj: JsonDict, before: JsonDict | None = None) -> RuleOutcome:
         """Return what is wrong with a prepared object, in the order of an API server, and what is
@@ -337,13 +340,13 @@ class CustomKind:
         if other:
             return RuleOutcome(other)
         was: Any | Unknown = UNKNOWN if before is None else before
-        found = [*self._metadata_errors(obj, before), *value_errors(obj, self.schema, was)]
-        found += wanted_count_errors(obj, self.scale)
-        found += scale_status_errors(obj, self.scale)
+        errors = [*self._metadata_errors(obj, before), *value_errors(obj, self.schema, was)]
+        errors += wanted_count_errors(obj, self.scale)
+        errors += scale_status_errors(obj, self.scale)
         if self.embeds:
-            found += embedded_resource_errors(obj, self.schema)
-        found += self._repetitions(obj, before)
-        return self._with_rules(found, obj, was)
+            errors += embedded_resource_errors(obj, self.schema)
+        errors += self._repetitions(obj, before)
+        return self._with_rules(errors, obj, was)
 
     def asked_rules(self, obj: JsonDict, before: JsonDict | None = None) -> list[AskedRule]:
         """The rules that a prepared object is asked by, in their order."""
@@ -358,17 +361,17 @@ class CustomKind:
         its texts do not know that it is one (before 1.31 its paths did not either, and nothing was
         forgiven). Lists and rules are those of the whole object. What
         the scale wants is not looked at, nor are embedded resources."""
-        found = list(self._metadata_errors(obj, before))
+        metadata_errors = list(self._metadata_errors(obj, before))
         schema = self.schema.properties.get("status")
         if schema is not None and "status" in obj:
             is_ratcheted = is_since("1.31")
             was = before.get("status", UNKNOWN) if is_ratcheted else UNKNOWN
             root = _STATUS if is_ratcheted else ROOT
             errors = value_errors(obj["status"], schema, was)
-            found += [replace(error, path=root.join(error.path)) for error in errors]
-        found += scale_status_errors(obj, self.scale)
-        found += self._repetitions(obj, before)
-        return self._with_rules(found, obj, before)
+            metadata_errors += [replace(error, path=root.join(error.path)) for error in errors]
+        metadata_errors += scale_status_errors(obj, self.scale)
+        metadata_errors += self._repetitions(obj, before)
+        return self._with_rules(metadata_errors, obj, before)
 
     def _repetitions(self, obj: JsonDict, before: JsonDict | None) -> Iterable[FieldError]:
         """Yield the repeated items of lists that are sets or maps; none where the object had some
@@ -378,15 +381,15 @@ class CustomKind:
         return repeated_items(obj, self.schema)
 
     def _with_rules(
-        self, found: list[FieldError], obj: JsonDict, before: Any | Unknown
+        self, errors: list[FieldError], obj: JsonDict, before: Any | Unknown
     ) -> RuleOutcome:
         rules = self._compiled_rules()
         if rules is None:
-            return RuleOutcome(found)
-        if any(error.type in _BLOCKING for error in found):
-            return RuleOutcome([*found, invalid(ROOT, None, SKIPPED)])
+            return RuleOutcome(errors)
+        if any(error.type in _BLOCKING for error in errors):
+            return RuleOutcome([*errors, invalid(ROOT, None, SKIPPED)])
         outcome = rules.errors(obj, before)
-        outcome.errors[:0] = found
+        outcome.errors[:0] = errors
         return outcome
 
     def _compiled_rules(self) -> RuleValidator | None:
@@ -394,10 +397,10 @@ class CustomKind:
 
     def _type_errors(self, obj: JsonDict) -> Iterable[FieldError]:
         """A mutator may have made something else of it."""
-        for member, wanted in (("kind", self.gvk.kind), ("apiVersion", self.gvk.api_version)):
-            found = obj.get(member, wanted)
-            if found != wanted:
-                yield invalid(FieldPath(member), found, f"must be {wanted}")
+        for member, text in (("kind", self.gvk.kind), ("apiVersion", self.gvk.api_version)):
+            result = obj.get(member, text)
+            if result != text:
+                yield invalid(FieldPath(member), result, f"must be {text}")
 
     def _metadata_errors(self, obj: JsonDict, before: JsonDict | None) -> Iterable[FieldError]:
         meta = obj.get("metadata")
@@ -416,8 +419,8 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
     rules_of = environment(current_release())
     namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
     versions = spec.get("versions") or ()
-    offered = {one["name"]: one.get("subresources") for one in versions}
-    stored = next((one["name"] for one in versions if one.get("storage")), "")
+    offered = {version["name"]: version.get("subresources") for version in versions}
+    stored = next((version["name"] for version in versions if version.get("storage")), "")
     schemas = definition_schemas(definition)
     storage = {gvk.version: schema for gvk, schema in schemas.items()}.get(stored)
     converts = (spec.get("conversion") or {}).get("strategy") == "Webhook"
@@ -444,10 +447,10 @@ def _revision(obj: JsonObject) -> int:
 
 
 def _member(version: JsonObject, *names: str) -> Any:
-    found: Any = version
+    result: Any = version
     for name in names:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
+        result = result.get(name) if isinstance(result, dict) else None
+    return result
 
 
 # --- Remembered kinds --------------------------------------------------------
@@ -498,12 +501,14 @@ class KindsOnDemand(Mapping[GroupVersionKind, CustomKind]):
     __slots__ = ("_by_kind",)
 
     def __init__(self, definitions: Iterable[DefinedKinds] = ()) -> None:
-        self._by_kind = {kind: one for one in definitions for kind in one.names}
+        self._by_kind = {
+            kind: definition for definition in definitions for kind in definition.names
+        }
 
     def is_compiled(self, kind: GroupVersionKind) -> bool:
         """Return whether asking for the kind takes no time."""
-        found = self._by_kind.get(kind)
-        return found is None or found.is_compiled
+        kinds = self._by_kind.get(kind)
+        return kinds is None or kinds.is_compiled
 
     def definition(self, kind: GroupVersionKind) -> object:
         """Return what defines the kind: the same object for as long as that says the same. None for
@@ -532,11 +537,13 @@ class RememberedKinds:
 
     def of(self, definitions: Iterable[JsonObject]) -> KindsOnDemand:
         """Return the kinds of all these definitions together; those of others are forgotten."""
-        self._known = {metadata.name(one): self._kinds_of(one) for one in definitions}
+        self._known = {
+            metadata.name(definition): self._kinds_of(definition) for definition in definitions
+        }
         return KindsOnDemand(self._known.values())
 
     def _kinds_of(self, definition: JsonObject) -> DefinedKinds:
-        known = self._known.get(metadata.name(definition))
-        if known is not None and known.spec == definition["spec"]:
-            return known
+        kinds = self._known.get(metadata.name(definition))
+        if kinds is not None and kinds.spec == definition["spec"]:
+            return kinds
         return DefinedKinds(definition, self._version)

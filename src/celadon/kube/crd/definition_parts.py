@@ -66,26 +66,26 @@ class InternalDefinition:
     def schemas(self) -> Iterator[tuple[FieldPath, JsonObject]]:
         """All schemas with their places, in upstream's order: those of the versions, or the shared
         one."""
-        at = ("schema", "openAPIV3Schema")
+        place = ("schema", "openAPIV3Schema")
         for i, version in enumerate(self.versions):
-            found = schema_in(version)
-            if found is not None:
-                yield VERSIONS.index(i).child(*at), found
-        found = schema_in(self.shared)
-        if found is not None:
-            yield SPEC.child("validation", "openAPIV3Schema"), found
+            result = schema_in(version)
+            if result is not None:
+                yield VERSIONS.index(i).child(*place), result
+        result = schema_in(self.shared)
+        if result is not None:
+            yield SPEC.child("validation", "openAPIV3Schema"), result
 
 
 def internal_definition(spec: JsonObject) -> InternalDefinition:
     """Takes what is the same in all versions out of them."""
-    versions = [one for one in spec.get("versions") or () if isinstance(one, dict)]
+    versions = [version for version in spec.get("versions") or () if isinstance(version, dict)]
     shared: JsonDict = {}
     for name in _SHARED_PARTS:
-        values = [_part(one, name) for one in versions]
-        if values and all(one == values[0] for one in values):
+        values = [_part(version, name) for version in versions]
+        if values and all(value == values[0] for value in values):
             shared[name] = values[0]
     left = tuple(
-        {key: value for key, value in one.items() if key not in shared} for one in versions
+        {key: value for key, value in version.items() if key not in shared} for version in versions
     )
     return InternalDefinition(
         {name: value for name, value in shared.items() if value is not None}, left
@@ -94,15 +94,15 @@ def internal_definition(spec: JsonObject) -> InternalDefinition:
 
 def _part(version: JsonObject, name: str) -> Any:
     """An empty list is as good as none; an empty object is not."""
-    found = version.get(name)
-    return None if found == [] else found
+    result = version.get(name)
+    return None if result == [] else result
 
 
 def schema_in(holder: JsonObject) -> JsonObject | None:
     """The schema in a version, or in the shared parts."""
     schema = holder.get("schema")
-    found = schema.get("openAPIV3Schema") if isinstance(schema, dict) else None
-    return found if isinstance(found, dict) else None
+    open_apiv3_schema = schema.get("openAPIV3Schema") if isinstance(schema, dict) else None
+    return open_apiv3_schema if isinstance(open_apiv3_schema, dict) else None
 
 
 def has_status(holder: JsonObject) -> bool:
@@ -126,9 +126,11 @@ def version_value(version: JsonObject) -> JsonObject:
         "DeprecationWarning": version.get("deprecationWarning"),
         "Schema": None if schema is None else {"OpenAPIV3Schema": _optional(schema_in(version))},
         "Subresources": None if parts is None else _subresources_value(parts),
-        "AdditionalPrinterColumns": [_column_value(one) for one in columns] if columns else None,
+        "AdditionalPrinterColumns": [_column_value(column) for column in columns]
+        if columns
+        else None,
         "SelectableFields": (
-            [{"JSONPath": one.get("jsonPath") or ""} for one in fields] if fields else None
+            [{"JSONPath": field.get("jsonPath") or ""} for field in fields] if fields else None
         ),
     }
 
@@ -158,15 +160,15 @@ def _column_value(column: JsonObject) -> JsonObject:
     }
 
 
-def rule_value(given: Any) -> JsonObject:
+def rule_value(value: Any) -> JsonObject:
     """A validation rule as errors show it."""
     return {
-        "Rule": given.get("rule") or "",
-        "Message": given.get("message") or "",
-        "MessageExpression": given.get("messageExpression") or "",
-        "Reason": given.get("reason"),
-        "FieldPath": given.get("fieldPath") or "",
-        "OptionalOldSelf": given.get("optionalOldSelf"),
+        "Rule": value.get("rule") or "",
+        "Message": value.get("message") or "",
+        "MessageExpression": value.get("messageExpression") or "",
+        "Reason": value.get("reason"),
+        "FieldPath": value.get("fieldPath") or "",
+        "OptionalOldSelf": value.get("optionalOldSelf"),
     }
 
 
@@ -174,63 +176,63 @@ def _optional(schema: JsonObject | None) -> JsonObject | None:
     return None if schema is None else schema_value(schema)
 
 
-def _schemas(given: Any) -> list[JsonObject] | None:
-    return [schema_value(one) for one in given] if given else None
+def _schemas(value: Any) -> list[JsonObject] | None:
+    return [schema_value(item) for item in value] if value else None
 
 
-def _members(given: Any) -> JsonObject | None:
-    return {key: schema_value(given[key]) for key in sorted(given)} if given else None
+def _members(value: Any) -> JsonObject | None:
+    return {key: schema_value(value[key]) for key in sorted(value)} if value else None
 
 
-def _or_bool(given: Any) -> JsonObject | None:
-    if given is None:
+def _or_bool(value: Any) -> JsonObject | None:
+    if value is None:
         return None
-    if isinstance(given, dict):
-        return {"Allows": True, "Schema": schema_value(given)}
-    return {"Allows": bool(given), "Schema": None}
+    if isinstance(value, dict):
+        return {"Allows": True, "Schema": schema_value(value)}
+    return {"Allows": bool(value), "Schema": None}
 
 
-def _or_list(given: Any) -> JsonObject | None:
-    if isinstance(given, list):
-        return {"Schema": None, "JSONSchemas": [schema_value(one) for one in given]}
-    return None if given is None else {"Schema": schema_value(given), "JSONSchemas": None}
+def _or_list(value: Any) -> JsonObject | None:
+    if isinstance(value, list):
+        return {"Schema": None, "JSONSchemas": [schema_value(item) for item in value]}
+    return None if value is None else {"Schema": schema_value(value), "JSONSchemas": None}
 
 
-def _dependencies(given: Any) -> JsonObject | None:
-    if given is None:
+def _dependencies(value: Any) -> JsonObject | None:
+    if value is None:
         return None
     return {
-        key: {"Schema": None, "Property": given[key]}
-        if isinstance(given[key], list)
-        else {"Schema": _optional(given[key]), "Property": None}
-        for key in sorted(given)
+        key: {"Schema": None, "Property": value[key]}
+        if isinstance(value[key], list)
+        else {"Schema": _optional(value[key]), "Property": None}
+        for key in sorted(value)
     }
 
 
-def _documentation(given: Any) -> JsonObject | None:
-    if given is None:
+def _documentation(value: Any) -> JsonObject | None:
+    if value is None:
         return None
-    return {"Description": given.get("description") or "", "URL": given.get("url") or ""}
+    return {"Description": value.get("description") or "", "URL": value.get("url") or ""}
 
 
-def _text(given: Any) -> str:
-    return given or ""
+def _text(value: Any) -> str:
+    return value or ""
 
 
-def _switch(given: Any) -> bool:
-    return bool(given)
+def _switch(value: Any) -> bool:
+    return bool(value)
 
 
-def _itself(given: Any) -> Any:
-    return given
+def _itself(value: Any) -> Any:
+    return value
 
 
-def _rules(given: Any) -> list[JsonObject] | None:
-    return [rule_value(one) for one in given] if given else None
+def _rules(value: Any) -> list[JsonObject] | None:
+    return [rule_value(item) for item in value] if value else None
 
 
-def _filled(given: Any) -> Any:
-    return given or None
+def _filled(value: Any) -> Any:
+    return value or None
 
 
 _FIELDS: Final = (
@@ -282,15 +284,15 @@ _FIELDS: Final = (
 """The fields of a schema in Go's order: the name in Go, the name in JSON, and how one is read."""
 
 
-def schema_value(given: JsonObject) -> JsonObject:
+def schema_value(value: JsonObject) -> JsonObject:
     """A schema as errors show it."""
-    return {name: read(given.get(key)) for name, key, read in _FIELDS}
+    return {name: read(value.get(key)) for name, key, read in _FIELDS}
 
 
-def set_fields(given: JsonObject) -> Iterator[str]:
+def set_fields(data: JsonObject) -> Iterator[str]:
     """Go's names of the fields of a schema that do not have their zero value, in Go's order."""
     for name, key, read in _FIELDS:
-        value = given.get(key)
+        value = data.get(key)
         if read in (_text, _switch, _filled, _schemas, _members, _rules):
             if value:
                 yield name
@@ -355,8 +357,8 @@ def demands_of_update(spec: JsonObject, old: JsonObject, *, established: bool) -
     """Return what is demanded of a spec in place of the old one, whose objects may be
     `established`: what was wrong already is let pass."""
     before, now = internal_definition(old), internal_definition(spec)
-    schemas = [given for _, given in before.schemas()]
-    nodes = [node for given in schemas for node in every_schema(given)]
+    schemas = [schema for _, schema in before.schemas()]
+    nodes = [node for schema in schemas for node in every_schema(schema)]
     rules = [rule for node in nodes for rule in node.get("x-kubernetes-validations") or ()]
     webhook = (old.get("conversion") or {}).get("webhook") or {}
     reviews = webhook.get("conversionReviewVersions")
@@ -368,7 +370,7 @@ def demands_of_update(spec: JsonObject, old: JsonObject, *, established: bool) -
         pruned_defaults=not any(map(has_unpruned_defaults, schemas)),
         atomic_sets=not any(map(has_divided_items, nodes)),
         keyed_items=not any(map(has_loose_keys, nodes)),
-        known_reviews=not reviews or any(one in REVIEW_VERSIONS for one in reviews),
+        known_reviews=not reviews or any(review in REVIEW_VERSIONS for review in reviews),
         stored_rules=frozenset(rule.get("rule") or "" for rule in rules),
         stored_messages=_stored_messages(rules),
         unchanged_schemas=_unchanged_schemas(now, before),
@@ -383,27 +385,29 @@ def _stored_messages(rules: Iterable[JsonObject]) -> frozenset[str]:
     return frozenset(rule[member] for rule in rules if rule.get("messageExpression"))
 
 
-def _is_not_structural(given: JsonObject) -> bool:
-    return unreadable(given) is not None or bool(structural_errors(given, ROOT))
+def _is_not_structural(value: JsonObject) -> bool:
+    return unreadable(value) is not None or bool(structural_errors(value, ROOT))
 
 
 def _unchanged_schemas(now: InternalDefinition, before: InternalDefinition) -> frozenset[str]:
     old = {
-        one.get("name") or "": before.schema_of(i)
-        for i, one in reversed([*enumerate(before.versions)])
+        item.get("name") or "": before.schema_of(i)
+        for i, item in reversed([*enumerate(before.versions)])
     }
     return frozenset(
         name
-        for i, one in enumerate(now.versions)
-        if (name := one.get("name") or "") in old and now.schema_of(i) == old[name]
+        for i, version in enumerate(now.versions)
+        if (name := version.get("name") or "") in old and now.schema_of(i) == old[name]
     )
 
 
 def _many_fields(now: InternalDefinition, before: InternalDefinition) -> frozenset[str]:
-    old = {one.get("name") or "": one for one in before.versions}
+    old = {version.get("name") or "": version for version in before.versions}
     places = [("", now.shared, before.shared)]
     places += [
-        (name, one, old[name]) for one in now.versions if (name := one.get("name") or "") in old
+        (name, version, old[name])
+        for version in now.versions
+        if (name := version.get("name") or "") in old
     ]
     return frozenset(
         name
@@ -440,13 +444,13 @@ def loose_keys(node: JsonObject) -> Iterator[tuple[str, str]]:
         yield "", "nullable"
     if node[LIST_TYPE] == "set":
         return
-    known: Any = items.get("properties") or {}
+    properties: Any = items.get("properties") or {}
     for key in node.get(LIST_KEYS) or ():
-        if key not in known:
+        if key not in properties:
             continue
-        if known[key].get("default") is None and key not in (items.get("required") or ()):
+        if properties[key].get("default") is None and key not in (items.get("required") or ()):
             yield key, "default"
-        if known[key].get("nullable"):
+        if properties[key].get("nullable"):
             yield key, "nullable"
 
 
@@ -483,47 +487,47 @@ def approval_errors(group: str, annotations: Mapping[str, str]) -> Errors:
     """The groups of Kubernetes' community are for what it has approved (`pkg/apihelpers`)."""
     if not f".{group}".endswith((".k8s.io", ".kubernetes.io")):
         return
-    said = annotations.get(APPROVAL, "")
-    at = FieldPath("metadata").child("annotations").key(APPROVAL)
+    annotation = annotations.get(APPROVAL, "")
+    path = FieldPath("metadata").child("annotations").key(APPROVAL)
     needs = f'protected groups must have approval annotation "{APPROVAL}"'
-    if not said:
-        yield fieldpath.required(at, f"{needs}, see {APPROVAL_PLACE}")
-    elif not said.startswith("unapproved") and not _is_link(said):
+    if not annotation:
+        yield fieldpath.required(path, f"{needs}, see {APPROVAL_PLACE}")
+    elif not annotation.startswith("unapproved") and not _is_link(annotation):
         either = 'with either a URL or a reason starting with "unapproved"'
-        yield fieldpath.invalid(at, said, f"{needs} {either}, see {APPROVAL_PLACE}")
+        yield fieldpath.invalid(path, annotation, f"{needs} {either}, see {APPROVAL_PLACE}")
 
 
 def approval_state(annotations: Mapping[str, str]) -> str:
     """Return whether a definition of the community's is approved, bypassed, missing or wrong."""
-    said = annotations.get(APPROVAL, "")
-    if not said:
+    annotation = annotations.get(APPROVAL, "")
+    if not annotation:
         return "missing"
-    if said.startswith("unapproved"):
+    if annotation.startswith("unapproved"):
         return "bypassed"
-    return "approved" if _is_link(said) else "invalid"
+    return "approved" if _is_link(annotation) else "invalid"
 
 
 def _is_link(text: str) -> bool:
     try:
-        found = go_url.parse_request_uri(text)
+        url = go_url.parse_request_uri(text)
     except go_url.URLError:
         return False
-    return bool(found.host and found.scheme)
+    return bool(url.host and url.scheme)
 
 
-def deprecation_errors(version: JsonObject, at: FieldPath) -> Errors:
+def deprecation_errors(version: JsonObject, path: FieldPath) -> Errors:
     """Return what is wrong with the warning of a deprecated version."""
     text = version.get("deprecationWarning")
     if text is None:
         return
     if not version.get("deprecated"):
-        yield fieldpath.invalid(at, text, "can only be set for deprecated versions")
+        yield fieldpath.invalid(path, text, "can only be set for deprecated versions")
         return
     if len(text.encode()) > MAX_WARNING_BYTES:
         detail = f"must be <= {MAX_WARNING_BYTES} characters long"
-        yield fieldpath.invalid(at, text, detail)
+        yield fieldpath.invalid(path, text, detail)
     if not text:
-        yield fieldpath.invalid(at, text, "must not be an empty string")
+        yield fieldpath.invalid(path, text, "must not be an empty string")
     for i, character in enumerate(text):
         if not character.isprintable():
             offset = len(text[:i].encode())
@@ -531,14 +535,14 @@ def deprecation_errors(version: JsonObject, at: FieldPath) -> Errors:
                 "must only contain printable UTF-8 characters; non-printable character found at "
                 f"index {offset}"
             )
-            yield fieldpath.invalid(at, text, detail)
+            yield fieldpath.invalid(path, text, detail)
             return
 
 
-def column_errors(columns: Sequence[JsonObject], at: FieldPath) -> Errors:
+def column_errors(columns: Sequence[JsonObject], field_path: FieldPath) -> Errors:
     """Return what is wrong with the columns that tables show."""
     for i, column in enumerate(columns):
-        place = at.index(i)
+        place = field_path.index(i)
         type_, format_ = column.get("type") or "", column.get("format") or ""
         if not column.get("name"):
             yield fieldpath.required(place.child("name"))
@@ -557,18 +561,18 @@ def column_errors(columns: Sequence[JsonObject], at: FieldPath) -> Errors:
             yield from _simple_path(path, place.child("JSONPath"))
 
 
-def _simple_path(path: str, at: FieldPath) -> Errors:
+def _simple_path(path: str, field_path: FieldPath) -> Errors:
     if not path.startswith("."):
-        yield fieldpath.invalid(at, path, "must be a simple json path starting with .")
+        yield fieldpath.invalid(field_path, path, "must be a simple json path starting with .")
 
 
-def subresource_errors(given: JsonObject, at: FieldPath) -> Errors:
+def subresource_errors(value: JsonObject, field_path: FieldPath) -> Errors:
     """Return what is wrong with the paths of the scale subresource."""
-    scale = given.get("scale")
+    scale = value.get("scale")
     if scale is None:
         return
     for name, roots, detail in _SCALE_PATHS:
-        path, place = scale.get(name) or "", at.child("scale", name)
+        path, place = scale.get(name) or "", field_path.child("scale", name)
         if not path:
             if name != "labelSelectorPath":
                 yield fieldpath.required(place)
@@ -579,14 +583,14 @@ def subresource_errors(given: JsonObject, at: FieldPath) -> Errors:
 
 
 def selectable_errors(
-    fields: Sequence[JsonObject], schema: JsonObject, at: FieldPath, *, many: bool = False
+    fields: Sequence[JsonObject], schema: JsonObject, field_path: FieldPath, *, many: bool = False
 ) -> Errors:
     """Yield what is wrong with fields that lists can be filtered by. With `many` their number does
     not count."""
     seen: set[FieldPath] = set()
     root = decode_schema(schema)
-    for i, one in enumerate(fields):
-        place, path = at.index(i).child("jsonPath"), one.get("jsonPath") or ""
+    for i, field in enumerate(fields):
+        place, path = field_path.index(i).child("jsonPath"), field.get("jsonPath") or ""
         if not path:
             yield fieldpath.required(place)
             continue
@@ -603,7 +607,7 @@ def selectable_errors(
             yield fieldpath.duplicate(place, path)
         seen.add(found)
     if len(seen) > MAX_SELECTABLE_FIELDS and not many:
-        yield fieldpath.too_many(at, len(seen), MAX_SELECTABLE_FIELDS)
+        yield fieldpath.too_many(field_path, len(seen), MAX_SELECTABLE_FIELDS)
 
 
 def preserving_errors(spec: JsonObject) -> Errors:
@@ -616,17 +620,17 @@ def preserving_errors(spec: JsonObject) -> Errors:
         yield fieldpath.invalid(_SPEC.child("preserveUnknownFields"), True, detail)
 
 
-def conversion_errors(given: JsonObject, at: FieldPath, demands: Demands) -> Errors:
+def conversion_errors(value: JsonObject, path: FieldPath, demands: Demands) -> Errors:
     """Return what is wrong with how objects get from one version to another."""
-    strategy = given.get("strategy") or ""
-    webhook = given.get("webhook") or {}
+    strategy = value.get("strategy") or ""
+    webhook = value.get("webhook") or {}
     config, versions = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []
     if not strategy:
-        yield fieldpath.required(at.child("strategy"))
+        yield fieldpath.required(path.child("strategy"))
     elif strategy not in _STRATEGIES:
-        yield fieldpath.not_supported(at.child("strategy"), strategy, _STRATEGIES)
+        yield fieldpath.not_supported(path.child("strategy"), strategy, _STRATEGIES)
     if strategy == "Webhook":
-        place = at.child("webhookClientConfig")
+        place = path.child("webhookClientConfig")
         if config is None:
             yield fieldpath.required(place, "required when strategy is set to Webhook")
         elif (config.get("url") is None) == (config.get("service") is None):
@@ -636,15 +640,15 @@ def conversion_errors(given: JsonObject, at: FieldPath, demands: Demands) -> Err
         else:
             yield from webhook_service_errors(config["service"], place.child("service"))
         if demands.usable_bundle and (fault := _bundle_fault(config or {})):
-            shown = GoValue((config or {})["caBundle"], "[]byte")
-            yield fieldpath.invalid(place.child("caBundle"), shown, fault)
-        place = at.child("conversionReviewVersions")
+            go_value = GoValue((config or {})["caBundle"], "[]byte")
+            yield fieldpath.invalid(place.child("caBundle"), go_value, fault)
+        place = path.child("conversionReviewVersions")
         yield from _review_versions(versions, place, known=demands.known_reviews)
         return
     if config is not None:
-        yield fieldpath.forbidden(at.child("webhookClientConfig"), _ONLY_WEBHOOK)
+        yield fieldpath.forbidden(path.child("webhookClientConfig"), _ONLY_WEBHOOK)
     if versions:
-        yield fieldpath.forbidden(at.child("conversionReviewVersions"), _ONLY_WEBHOOK)
+        yield fieldpath.forbidden(path.child("conversionReviewVersions"), _ONLY_WEBHOOK)
 
 
 def trusts_nobody(definition: JsonObject) -> bool:
@@ -659,18 +663,18 @@ def _bundle_fault(config: JsonObject) -> str:
     return bundle_fault(base64.b64decode(bundle)) if bundle else ""
 
 
-def _review_versions(versions: Sequence[str], at: FieldPath, *, known: bool) -> Errors:
+def _review_versions(versions: Sequence[str], path: FieldPath, *, known: bool) -> Errors:
     if not versions:
-        yield fieldpath.required(at)
+        yield fieldpath.required(path)
         return
     seen = set[str]()
-    for i, one in enumerate(versions):
-        if one in seen:
-            yield fieldpath.invalid(at.index(i), one, "duplicate version")
+    for i, version in enumerate(versions):
+        if version in seen:
+            yield fieldpath.invalid(path.index(i), version, "duplicate version")
             continue
-        seen.add(one)
-        for wrong in name_rules.dns1035_label(one):
-            yield fieldpath.invalid(at.index(i), one, wrong)
+        seen.add(version)
+        for wrong in name_rules.dns1035_label(version):
+            yield fieldpath.invalid(path.index(i), version, wrong)
     if known and not set(versions) & set(REVIEW_VERSIONS):
         detail = f"must include at least one of {', '.join(REVIEW_VERSIONS)}"
-        yield fieldpath.invalid(at, versions, detail)
+        yield fieldpath.invalid(path, versions, detail)

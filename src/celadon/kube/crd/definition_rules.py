@@ -63,9 +63,9 @@ def uncorrelatable(path: str) -> str:
     return f"oldSelf cannot be used on the uncorrelatable portion of the schema within {path}"
 
 
-def too_expensive(path: FieldPath, what: str, cost: int, limit: int) -> FieldError:
-    """`what` is `rule` or `messageExpression`."""
-    return fieldpath.forbidden(path, _exceeds(f"estimated {what} cost", cost, limit))
+def too_expensive(path: FieldPath, subject: str, cost: int, limit: int) -> FieldError:
+    """`subject` is `rule` or `messageExpression`."""
+    return fieldpath.forbidden(path, _exceeds(f"estimated {subject} cost", cost, limit))
 
 
 def contributed(path: FieldPath) -> FieldError:
@@ -76,11 +76,11 @@ def contributed(path: FieldPath) -> FieldError:
 
 def too_expensive_together(path: FieldPath, cost: int, limit: int) -> FieldError:
     """`cost` and `limit` of all rules of one version, in units of the CEL cost model."""
-    what = f"x-kubernetes-validations estimated rule cost total for {_SCHEMA}"
-    return fieldpath.forbidden(path, _exceeds(what, cost, limit))
+    subject = f"x-kubernetes-validations estimated rule cost total for {_SCHEMA}"
+    return fieldpath.forbidden(path, _exceeds(subject, cost, limit))
 
 
-def _exceeds(what: str, cost: int, limit: int) -> str:
+def _exceeds(subject: str, cost: int, limit: int) -> str:
     factor = cost / limit
     if factor > _LARGE_FACTOR:
         text = "more than 100x"
@@ -88,7 +88,7 @@ def _exceeds(what: str, cost: int, limit: int) -> str:
         text = f"{factor:.6f}x"
     else:
         text = f"{factor:.1f}x"
-    return f"{what} exceeds budget by factor of {text} {_ADVICE}"
+    return f"{subject} exceeds budget by factor of {text} {_ADVICE}"
 
 
 # --- Schema keywords ---------------------------------------------------------
@@ -119,8 +119,8 @@ _WHOLE: Final = f"must be atomic as item of a list with {definition_parts.LIST_T
 
 
 def errors_before(
-    given: JsonObject,
-    at: FieldPath,
+    value: JsonObject,
+    path: FieldPath,
     demands: definition_parts.Demands,
     no_default: str,
     *,
@@ -128,69 +128,69 @@ def errors_before(
 ) -> Errors:
     """Return what is said of a node before the nodes below it. With `no_default`, which says where
     the node stands, it may have no default."""
-    type_ = given.get("type") or ""
+    type_ = value.get("type") or ""
     if demands.valid_types and type_ and type_ not in definition_parts.TYPES:
-        yield fieldpath.not_supported(at.child("type"), type_, definition_parts.TYPES)
-    if no_default and given.get("default") is not None:
-        yield fieldpath.forbidden(at.child("default"), f"must not be set {no_default}")
+        yield fieldpath.not_supported(path.child("type"), type_, definition_parts.TYPES)
+    if no_default and value.get("default") is not None:
+        yield fieldpath.forbidden(path.child("default"), f"must not be set {no_default}")
     for name in _UNSUPPORTED:
-        if given.get(name) or (name in _PRESENT and given.get(name) is not None):
-            yield fieldpath.forbidden(at.child(name), f"{name} is not supported")
+        if value.get(name) or (name in _PRESENT and value.get(name) is not None):
+            yield fieldpath.forbidden(path.child(name), f"{name} is not supported")
     if type_ == "null":
         detail = "type cannot be set to null, use nullable as an alternative"
-        yield fieldpath.forbidden(at.child("type"), detail)
-    if isinstance(given.get("items"), list) and given["items"]:
+        yield fieldpath.forbidden(path.child("type"), detail)
+    if isinstance(value.get("items"), list) and value["items"]:
         detail = "items must be a schema object and not an array"
-        yield fieldpath.forbidden(at.child("items"), detail)
-    if in_metadata and given.get(EMBEDDED):
+        yield fieldpath.forbidden(path.child("items"), detail)
+    if in_metadata and value.get(EMBEDDED):
         detail = "must not be used inside of resource meta"
-        yield fieldpath.forbidden(at.child(EMBEDDED), detail)
-    if given.get("uniqueItems"):
-        yield fieldpath.forbidden(at.child("uniqueItems"), _QUADRATIC)
-    values = given.get("additionalProperties")
-    if values is not None and values is not True and given.get("properties"):
+        yield fieldpath.forbidden(path.child(EMBEDDED), detail)
+    if value.get("uniqueItems"):
+        yield fieldpath.forbidden(path.child("uniqueItems"), _QUADRATIC)
+    values = value.get("additionalProperties")
+    if values is not None and values is not True and value.get("properties"):
         detail = "additionalProperties and properties are mutual exclusive"
-        yield fieldpath.forbidden(at.child("additionalProperties"), detail)
+        yield fieldpath.forbidden(path.child("additionalProperties"), detail)
 
 
-def errors_after(given: JsonObject, at: FieldPath, demands: definition_parts.Demands) -> Errors:
+def errors_after(value: JsonObject, path: FieldPath, demands: definition_parts.Demands) -> Errors:
     """Return what is said of a node behind the nodes below it, its rules left out."""
-    if given.get(PRESERVE) is False:
-        yield fieldpath.invalid(at.child(PRESERVE), False, "must be true or undefined")
+    if value.get(PRESERVE) is False:
+        yield fieldpath.invalid(path.child(PRESERVE), False, "must be true or undefined")
     map_type, list_type = (
-        given.get(definition_parts.MAP_TYPE),
-        given.get(definition_parts.LIST_TYPE),
+        value.get(definition_parts.MAP_TYPE),
+        value.get(definition_parts.LIST_TYPE),
     )
     if map_type is not None:
-        yield from _typed(given, at, "object", definition_parts.MAP_TYPE)
+        yield from _typed(value, path, "object", definition_parts.MAP_TYPE)
         if map_type not in ("atomic", "granular"):
             choices = ("atomic", "granular")
-            yield fieldpath.not_supported(at.child(definition_parts.MAP_TYPE), map_type, choices)
+            yield fieldpath.not_supported(path.child(definition_parts.MAP_TYPE), map_type, choices)
     if list_type is not None:
-        yield from _typed(given, at, "array", definition_parts.LIST_TYPE)
+        yield from _typed(value, path, "array", definition_parts.LIST_TYPE)
         if (
             demands.atomic_sets
-            and given.get("type") == "array"
-            and definition_parts.has_divided_items(given)
+            and value.get("type") == "array"
+            and definition_parts.has_divided_items(value)
         ):
             # upstream shows the list type of either.
-            items = given["items"]
+            items = value["items"]
             name = (
                 definition_parts.LIST_TYPE
                 if items.get("type") == "array"
                 else definition_parts.MAP_TYPE
             )
             yield fieldpath.invalid(
-                at.child("items", name), items.get(definition_parts.LIST_TYPE), _WHOLE
+                path.child("items", name), items.get(definition_parts.LIST_TYPE), _WHOLE
             )
         if list_type not in ("atomic", "set", "map"):
             yield fieldpath.not_supported(
-                at.child(definition_parts.LIST_TYPE), list_type, ("atomic", "set", "map")
+                path.child(definition_parts.LIST_TYPE), list_type, ("atomic", "set", "map")
             )
-    if given.get(definition_parts.LIST_KEYS) and list_type != "map":
+    if value.get(definition_parts.LIST_KEYS) and list_type != "map":
         detail, place = (
             f"must be map if {definition_parts.LIST_KEYS} is non-empty",
-            at.child(definition_parts.LIST_TYPE),
+            path.child(definition_parts.LIST_TYPE),
         )
         yield (
             fieldpath.required(place, detail)
@@ -198,58 +198,58 @@ def errors_after(given: JsonObject, at: FieldPath, demands: definition_parts.Dem
             else fieldpath.invalid(place, list_type, detail)
         )
     if list_type == "map":
-        yield from _map_list(given, at)
+        yield from _map_list(value, path)
     if demands.keyed_items:
-        yield from _loose_keys(given, at)
+        yield from _loose_keys(value, path)
 
 
-def _typed(given: JsonObject, at: FieldPath, wanted: str, because: str) -> Errors:
-    type_, place = given.get("type") or "", at.child("type")
-    detail = f"must be {wanted} if {because} is specified"
+def _typed(value: JsonObject, path: FieldPath, expected: str, because: str) -> Errors:
+    type_, place = value.get("type") or "", path.child("type")
+    detail = f"must be {expected} if {because} is specified"
     if not type_:
         yield fieldpath.required(place, detail)
-    elif type_ != wanted:
+    elif type_ != expected:
         yield fieldpath.invalid(place, type_, detail)
 
 
-def _map_list(given: JsonObject, at: FieldPath) -> Errors:
-    keys, items = given.get(definition_parts.LIST_KEYS) or [], given.get("items")
+def _map_list(value: JsonObject, path: FieldPath) -> Errors:
+    keys, items = value.get(definition_parts.LIST_KEYS) or [], value.get("items")
     if not keys:
         yield fieldpath.required(
-            at.child(definition_parts.LIST_KEYS),
+            path.child(definition_parts.LIST_KEYS),
             f"must not be empty if {definition_parts.LIST_TYPE} is map",
         )
     if items is None:
         detail = f"must have a schema if {definition_parts.LIST_TYPE} is map"
-        yield fieldpath.required(at.child("items"), detail)
+        yield fieldpath.required(path.child("items"), detail)
     if not isinstance(items, dict):
         return
     type_ = items.get("type") or ""
     if type_ != "object":
         detail = f"must be object if parent array's {definition_parts.LIST_TYPE} is map"
-        yield fieldpath.invalid(at.child("items").child("type"), type_, detail)
+        yield fieldpath.invalid(path.child("items").child("type"), type_, detail)
         return
-    known = members(items, "properties")
+    properties = members(items, "properties")
     seen: set[str] = set()
     for key in keys:
-        if key not in known:
+        if key not in properties:
             detail = "entries must all be names of item properties"
-            yield fieldpath.invalid(at.child(definition_parts.LIST_KEYS), keys, detail)
-        elif known[key].get("type") in ("array", "object"):
-            place = at.child("items").child("properties").key(key).child("type")
+            yield fieldpath.invalid(path.child(definition_parts.LIST_KEYS), keys, detail)
+        elif properties[key].get("type") in ("array", "object"):
+            place = path.child("items").child("properties").key(key).child("type")
             detail = f"must be a scalar type if parent array's {definition_parts.LIST_TYPE} is map"
             yield fieldpath.invalid(place, type_, detail)
         if key in seen:
             detail = "must not contain duplicate entries"
-            yield fieldpath.invalid(at.child(definition_parts.LIST_KEYS), keys, detail)
+            yield fieldpath.invalid(path.child(definition_parts.LIST_KEYS), keys, detail)
         seen.add(key)
 
 
-def _loose_keys(given: JsonObject, at: FieldPath) -> Errors:
-    items = at.child("items")
-    for key, name in definition_parts.loose_keys(given):
+def _loose_keys(value: JsonObject, path: FieldPath) -> Errors:
+    items = path.child("items")
+    for key, name in definition_parts.loose_keys(value):
         if not key:
-            list_type = given[definition_parts.LIST_TYPE]
+            list_type = value[definition_parts.LIST_TYPE]
             detail = f"cannot be nullable when {definition_parts.LIST_TYPE} is {list_type}"
             yield fieldpath.forbidden(items.child(name), detail)
             continue
@@ -293,7 +293,7 @@ class SchemaFindings:
 
 
 def schema_findings(
-    one: GivenSchema,
+    schema: GivenSchema,
     demands: definition_parts.Demands,
     *,
     compiles: bool = True,
@@ -302,12 +302,14 @@ def schema_findings(
     """Return what is wrong with a schema. Rules are only compiled with `compiles`, in a structural
     schema; without `limits_costs` each may cost what it likes."""
     check = _Check(demands, limits_costs)
-    check.visit(one.given, one.schema if compiles else None, _Node(one.path, is_root=True))
-    found = check.found
+    check.visit(schema.given, schema.schema if compiles else None, _Node(schema.path, is_root=True))
+    findings = check.found
     if check.total > DEFINITION_COST_LIMIT:
-        found.costs += [contributed(where) for _, where in check.most_expensive()]
-        found.costs.append(too_expensive_together(one.path, check.total, DEFINITION_COST_LIMIT))
-    return found
+        findings.costs += [contributed(where) for _, where in check.most_expensive()]
+        findings.costs.append(
+            too_expensive_together(schema.path, check.total, DEFINITION_COST_LIMIT)
+        )
+    return findings
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,9 +325,9 @@ class _Node:
     in_metadata: bool = False
     no_default: str = ""
 
-    def below(self, path: FieldPath, given: JsonObject) -> _Node:
+    def below(self, path: FieldPath, value: JsonObject) -> _Node:
         """A part, which occurs as often as the type of the node lets it."""
-        most = _occurrences(given)
+        most = _occurrences(value)
         cardinality = None
         if self.cardinality is not None and most is not None:
             cardinality = min(self.cardinality * most, _MAX_UINT64)
@@ -340,24 +342,24 @@ class _Node:
             return self
         return replace(self, uncorrelatable=path.text)
 
-    def member(self, name: str, given: JsonObject) -> _Node:
+    def member(self, name: str, value: JsonObject) -> _Node:
         is_meta = name in OBJECT_FIELDS and (
-            self.is_root or given.get("x-kubernetes-embedded-resource") is True
+            self.is_root or value.get("x-kubernetes-embedded-resource") is True
         )
-        below = self.below(self.path.child("properties").key(name), given)
+        below = self.below(self.path.child("properties").key(name), value)
         if not is_meta:
             return below
         no_default = f"in top-level {name}" if self.is_root else self.no_default
         return replace(below, in_metadata=True, no_default=no_default)
 
 
-def _occurrences(given: JsonObject) -> int | None:
+def _occurrences(value: JsonObject) -> int | None:
     """Return how many of each of its parts a value can have; None if nothing says so."""
     most: int | None = 1
-    if given.get("type") == "array":
-        most = given.get("maxItems")
-    elif given.get("type") == "object" and given.get("additionalProperties") is not None:
-        most = given.get("maxProperties")
+    if value.get("type") == "array":
+        most = value.get("maxItems")
+    elif value.get("type") == "object" and value.get("additionalProperties") is not None:
+        most = value.get("maxProperties")
     return None if most is None else max(most, 0)
 
 
@@ -375,58 +377,58 @@ class _Check:
         return min(sum(cost for cost, _ in self.costs), _MAX_UINT64)
 
     def most_expensive(self) -> list[tuple[int, FieldPath]]:
-        dear = [one for one in self.costs if one[0] >= DEFINITION_COST_LIMIT // 100]
+        dear = [cost for cost in self.costs if cost[0] >= DEFINITION_COST_LIMIT // 100]
         return sorted(dear, key=lambda one: -one[0])[:_LISTED]
 
-    def visit(self, given: JsonObject, schema: Schema | None, node: _Node) -> None:
-        """`given` is the JSON of the schema: what it says of rules is shown as it was written.
+    def visit(self, value: JsonObject, schema: Schema | None, node: _Node) -> None:
+        """`value` is the JSON of the schema: what it says of rules is shown as it was written.
         `schema` None: no rules are compiled there."""
         keywords = self.found.keywords
         before = len(keywords)
         keywords += errors_before(
-            given, node.path, self.demands, node.no_default, in_metadata=node.in_metadata
+            value, node.path, self.demands, node.no_default, in_metadata=node.in_metadata
         )
-        values, items = given.get("additionalProperties"), given.get("items")
+        values, items = value.get("additionalProperties"), value.get("items")
         if isinstance(values, dict):
-            below = node.below(node.path.child("additionalProperties"), given)
+            below = node.below(node.path.child("additionalProperties"), value)
             if node.in_metadata:
                 below = replace(below, no_default=_IN_METADATA)
             self.visit(values, schema and schema.additional_properties, below)
-        for name, member in members(given, "properties").items():
-            self.visit(member, schema and schema.properties.get(name), node.member(name, given))
-        for place, branch in branches(given):
+        for name, member in members(value, "properties").items():
+            self.visit(member, schema and schema.properties.get(name), node.member(name, value))
+        for place, branch in branches(value):
             self.visit(branch, None, node.branch(node.path.join(place)))
-        for name, member in members(given, "definitions").items():
+        for name, member in members(value, "definitions").items():
             self.visit(member, None, node.branch(node.path.child("definitions").key(name)))
         if items is not None:
-            below = node.below(node.path.child("items"), given)
-            if given.get("x-kubernetes-list-type") != "map":
+            below = node.below(node.path.child("items"), value)
+            if value.get("x-kubernetes-list-type") != "map":
                 below = below.uncorrelated(node.path)
             if isinstance(items, dict):
                 self.visit(items, schema and schema.items, below)
-            for i, one in enumerate(items if isinstance(items, list) else ()):
-                self.visit(one, None, replace(below, path=below.path.index(i)))
-        for name, member in members(given, "dependencies").items():
+            for i, item in enumerate(items if isinstance(items, list) else ()):
+                self.visit(item, None, replace(below, path=below.path.index(i)))
+        for name, member in members(value, "dependencies").items():
             self.visit(member, None, node.branch(node.path.child("dependencies").key(name)))
-        keywords += errors_after(given, node.path, self.demands)
-        rules = given.get("x-kubernetes-validations")
+        keywords += errors_after(value, node.path, self.demands)
+        rules = value.get("x-kubernetes-validations")
         if rules:
-            at = node.path.child("x-kubernetes-validations")
+            path = node.path.child("x-kubernetes-validations")
             for i, rule in enumerate(rules):
-                keywords += _shape(rule, at.index(i), schema)
+                keywords += _shape(rule, path.index(i), schema)
             if schema is not None and len(keywords) == before:
                 self._rules(schema, rules, node)
 
     def _rules(self, schema: Schema, given: list[Any], node: _Node) -> None:
-        at = node.path.child("x-kubernetes-validations")
+        path = node.path.child("x-kubernetes-validations")
         compiled = compile_rules(schema, self.demands, is_root=node.is_root)
         if compiled.error:
-            self.found.rules.append(fieldpath.internal(at, WITHOUT_TYPE))
-        for i, one in enumerate(compiled.rules):
-            self._rule(one, given[i], at.index(i), node, compiled)
+            self.found.rules.append(fieldpath.internal(path, WITHOUT_TYPE))
+        for i, rule in enumerate(compiled.rules):
+            self._rule(rule, given[i], path.index(i), node, compiled)
 
     def _rule(
-        self, rule: CompiledRule, given: Any, at: FieldPath, node: _Node, compiled: NodeRules
+        self, rule: CompiledRule, data: Any, path: FieldPath, node: _Node, compiled: NodeRules
     ) -> None:
         assert compiled.declared is not None, "there would be no compiled rule"
         refused = self.found.rules
@@ -434,60 +436,60 @@ class _Check:
         if times is None:
             times = compiled.declared.max_cardinality
         if rule.rule is not None:
-            self._cost("rule", min(rule.rule.max_cost * times, _MAX_UINT64), at)
+            self._cost("rule", min(rule.rule.max_cost * times, _MAX_UINT64), path)
         if rule.error:
             refused.append(
-                fieldpath.invalid(at.child("rule"), definition_parts.rule_value(given), rule.error)
+                fieldpath.invalid(path.child("rule"), definition_parts.rule_value(data), rule.error)
             )
         if rule.message_error:
-            where, shown = at.child("messageExpression"), definition_parts.rule_value(given)
+            where, shown = path.child("messageExpression"), definition_parts.rule_value(data)
             refused.append(fieldpath.invalid(where, shown, rule.message_error))
         elif rule.message is not None:
-            self._cost("messageExpression", rule.message.max_cost, at)
+            self._cost("messageExpression", rule.message.max_cost, path)
         if rule.uses_old_self and node.uncorrelatable:
             detail = uncorrelatable(node.uncorrelatable)
-            refused.append(fieldpath.invalid(at.child("rule"), rule.source.rule, detail))
-        elif not rule.uses_old_self and given.get("optionalOldSelf") is not None:
-            value, where = given["optionalOldSelf"], at.child("optionalOldSelf")
+            refused.append(fieldpath.invalid(path.child("rule"), rule.source.rule, detail))
+        elif not rule.uses_old_self and data.get("optionalOldSelf") is not None:
+            value, where = data["optionalOldSelf"], path.child("optionalOldSelf")
             refused.append(fieldpath.invalid(where, value, OPTIONAL_WITHOUT_OLD_SELF))
 
-    def _cost(self, what: str, cost: int, at: FieldPath) -> None:
-        self.costs.append((cost, at.child(what)))
+    def _cost(self, subject: str, cost: int, path: FieldPath) -> None:
+        self.costs.append((cost, path.child(subject)))
         if self.limits_costs and cost > RULE_COST_LIMIT:
-            error = too_expensive(at.child(what), what, cost, RULE_COST_LIMIT)
+            error = too_expensive(path.child(subject), subject, cost, RULE_COST_LIMIT)
             self.found.rules.append(error)
 
 
-def _shape(rule: Any, at: FieldPath, schema: Schema | None) -> list[FieldError]:
+def _shape(rule: Any, path: FieldPath, schema: Schema | None) -> list[FieldError]:
     """Return what can be wrong with a rule before it is compiled."""
-    found = []
+    result = []
     rule_text, message = _text(rule, "rule"), _text(rule, "message")
     if not trim_space(rule_text):
-        found.append(fieldpath.required(at.child("rule"), NO_RULE))
+        result.append(fieldpath.required(path.child("rule"), NO_RULE))
     elif message and not trim_space(message):
-        found.append(fieldpath.invalid(at.child("message"), message, MESSAGE_BLANK.text))
+        result.append(fieldpath.invalid(path.child("message"), message, MESSAGE_BLANK.text))
     elif _has_breaks(trim_space(message)):
-        found.append(fieldpath.invalid(at.child("message"), message, MESSAGE_BROKEN.text))
+        result.append(fieldpath.invalid(path.child("message"), message, MESSAGE_BROKEN.text))
     elif _has_breaks(trim_space(rule_text)) and not trim_space(message):
-        found.append(fieldpath.required(at.child("message"), NO_MESSAGE))
+        result.append(fieldpath.required(path.child("message"), NO_MESSAGE))
     expression = _text(rule, "messageExpression")
     if expression and not trim_space(expression):
-        found.append(fieldpath.required(at.child("messageExpression"), EMPTY_EXPRESSION))
+        result.append(fieldpath.required(path.child("messageExpression"), EMPTY_EXPRESSION))
     reason = rule.get("reason")
     if reason is not None and reason not in _REASONS:
-        found.append(fieldpath.not_supported(at.child("reason"), reason, _REASONS))
-    return found + _field_path(_text(rule, "fieldPath"), at.child("fieldPath"), schema)
+        result.append(fieldpath.not_supported(path.child("reason"), reason, _REASONS))
+    return result + _field_path(_text(rule, "fieldPath"), path.child("fieldPath"), schema)
 
 
-def _field_path(path: str, at: FieldPath, schema: Schema | None) -> list[FieldError]:
-    found = []
+def _field_path(path: str, place: FieldPath, schema: Schema | None) -> list[FieldError]:
+    result = []
     if path and not trim_space(path):
-        found.append(fieldpath.invalid(at, path, EMPTY_PATH.text))
+        result.append(fieldpath.invalid(place, path, EMPTY_PATH.text))
     if _has_breaks(path):
-        found.append(fieldpath.invalid(at, path, BROKEN_PATH.text))
+        result.append(fieldpath.invalid(place, path, BROKEN_PATH.text))
     if path and schema is not None and field_path(path, schema) is None:
-        found.append(fieldpath.invalid(at, path, WRONG_PATH.text))
-    return found
+        result.append(fieldpath.invalid(place, path, WRONG_PATH.text))
+    return result
 
 
 def _text(rule: JsonObject, key: str) -> str:

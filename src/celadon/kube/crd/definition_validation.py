@@ -70,7 +70,7 @@ def definition_update_errors(obj: JsonObject, old: JsonObject) -> list[FieldErro
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     established = _is_established(old)
     demands = definition_parts.demands_of_update(spec, before, established=established)
-    found = [
+    errors = [
         *validate_meta_of_update(obj.get("metadata") or {}, old.get("metadata") or {}),
         *_spec(spec, demands),
         *_unchanged(spec, before, established=established),
@@ -79,10 +79,10 @@ def definition_update_errors(obj: JsonObject, old: JsonObject) -> list[FieldErro
     ]
     approval = definition_parts.approval_state(_annotations(obj))
     if approval != definition_parts.approval_state(_annotations(old)):
-        found += definition_parts.approval_errors(spec.get("group") or "", _annotations(obj))
+        errors += definition_parts.approval_errors(spec.get("group") or "", _annotations(obj))
     if not before.get("preserveUnknownFields"):
-        found += definition_parts.preserving_errors(spec)
-    return found
+        errors += definition_parts.preserving_errors(spec)
+    return errors
 
 
 def definition_status_errors(obj: JsonObject) -> list[FieldError]:
@@ -98,17 +98,18 @@ def _annotations(obj: JsonObject) -> Mapping[str, str]:
 def _is_established(obj: JsonObject) -> bool:
     conditions = (obj.get("status") or {}).get("conditions") or ()
     return any(
-        one.get("type") == "Established" and one.get("status") == "True" for one in conditions
+        condition.get("type") == "Established" and condition.get("status") == "True"
+        for condition in conditions
     )
 
 
 def _metadata(obj: JsonObject, spec: JsonObject) -> Errors:
     names = spec.get("names") or {}
-    wanted = f"{names.get('plural') or ''}.{spec.get('group') or ''}"
+    expected = f"{names.get('plural') or ''}.{spec.get('group') or ''}"
 
     def rule(name: str) -> list[str]:
-        found = list(name_rules.dns1123_subdomain(name))
-        return found if name == wanted else [*found, _WRONG_NAME]
+        dns1123_subdomain = list(name_rules.dns1123_subdomain(name))
+        return dns1123_subdomain if name == expected else [*dns1123_subdomain, _WRONG_NAME]
 
     return validate_object_meta(obj.get("metadata") or {}, Naming(rule, namespaced=False))
 
@@ -126,9 +127,9 @@ def _unchanged(spec: JsonObject, old: JsonObject, *, established: bool) -> Error
             (definition_parts.SPEC.child("scope"), spec.get("scope"), old.get("scope")),
             (_NAMES.child("kind"), names.get("kind"), before.get("kind")),
         ]
-    for at, value, was in rows:
+    for path, value, was in rows:
         if (value or "") != (was or ""):
-            yield fieldpath.invalid(at, value or "", IMMUTABLE)
+            yield fieldpath.invalid(path, value or "", IMMUTABLE)
 
 
 def _spec(spec: JsonObject, demands: definition_parts.Demands) -> Errors:
@@ -141,7 +142,7 @@ def _spec(spec: JsonObject, demands: definition_parts.Demands) -> Errors:
         yield fieldpath.not_supported(definition_parts.SPEC.child("scope"), scope, _SCOPES)
     keeps_unknown = bool(spec.get("preserveUnknownFields"))
     yield from _missing_schemas(whole, demands, keeps_unknown=keeps_unknown)
-    nodes = [node for _, given in whole.schemas() for node in every_schema(given)]
+    nodes = [node for _, schema in whole.schemas() for node in every_schema(schema)]
     has_defaults = any(node.get("default") is not None for node in nodes)
     if not keeps_unknown or has_defaults or any(map(_has_extensions, nodes)):
         demands = replace(demands, structural=True)
@@ -165,13 +166,13 @@ def _spec(spec: JsonObject, demands: definition_parts.Demands) -> Errors:
 
 
 def _group(group: str) -> Errors:
-    at = definition_parts.SPEC.child("group")
+    path = definition_parts.SPEC.child("group")
     if not group:
-        yield fieldpath.required(at)
+        yield fieldpath.required(path)
     elif wrong := name_rules.dns1123_subdomain(group):
-        yield fieldpath.invalid(at, group, ",".join(wrong))
+        yield fieldpath.invalid(path, group, ",".join(wrong))
     elif "." not in group:
-        yield fieldpath.invalid(at, group, "should be a domain with at least one dot")
+        yield fieldpath.invalid(path, group, "should be a domain with at least one dot")
 
 
 _NOT_SERVED: Final = wording(
@@ -199,14 +200,14 @@ def _missing_schemas(
 ) -> Errors:
     if definition_parts.schema_in(whole.shared) is not None:
         return
-    for i, one in enumerate(whole.versions):
-        at = definition_parts.VERSIONS.index(i).child("schema", "openAPIV3Schema")
-        if definition_parts.schema_in(one) is not None:
+    for i, version in enumerate(whole.versions):
+        path = definition_parts.VERSIONS.index(i).child("schema", "openAPIV3Schema")
+        if definition_parts.schema_in(version) is not None:
             continue
         if demands.schemas:
-            yield fieldpath.required(at, _NO_SCHEMA.text)
-        elif not keeps_unknown and one.get("served"):
-            yield fieldpath.required(at, "because otherwise all fields are pruned")
+            yield fieldpath.required(path, _NO_SCHEMA.text)
+        elif not keeps_unknown and version.get("served"):
+            yield fieldpath.required(path, "because otherwise all fields are pruned")
 
 
 def _has_extensions(node: JsonObject) -> bool:
@@ -223,23 +224,23 @@ def _versions(
     whole: definition_parts.InternalDefinition, demands: definition_parts.Demands, *, is_given: bool
 ) -> Errors:
     versions = whole.versions
-    names = [one.get("name") or "" for one in versions]
-    for i, one in enumerate(versions):
-        at = definition_parts.VERSIONS.index(i)
+    names = [item.get("name") or "" for item in versions]
+    for i, version in enumerate(versions):
+        path = definition_parts.VERSIONS.index(i)
         if wrong := name_rules.dns1035_label(names[i]):
-            yield fieldpath.invalid(at.child("name"), names[i], ",".join(wrong))
-        enabled = definition_parts.has_status(one) or definition_parts.has_status(whole.shared)
-        yield from definition_parts.deprecation_errors(one, at.child("deprecationWarning"))
-        yield from _parts(one, at, names[i], demands, status=enabled)
-    values = [definition_parts.version_value(one) for one in versions] if is_given else None
-    shown = GoValue(values, "[]apiextensions.CustomResourceDefinitionVersion")
+            yield fieldpath.invalid(path.child("name"), names[i], ",".join(wrong))
+        enabled = definition_parts.has_status(version) or definition_parts.has_status(whole.shared)
+        yield from definition_parts.deprecation_errors(version, path.child("deprecationWarning"))
+        yield from _parts(version, path, names[i], demands, status=enabled)
+    values = [definition_parts.version_value(item) for item in versions] if is_given else None
+    go_value = GoValue(values, "[]apiextensions.CustomResourceDefinitionVersion")
     if len(set(names)) < len(names):
         yield fieldpath.invalid(
-            definition_parts.VERSIONS, shown, "must contain unique version names"
+            definition_parts.VERSIONS, go_value, "must contain unique version names"
         )
-    if sum(bool(one.get("storage")) for one in versions) != 1:
+    if sum(bool(item.get("storage")) for item in versions) != 1:
         detail = "must have exactly one version marked as storage version"
-        yield fieldpath.invalid(definition_parts.VERSIONS, shown, detail)
+        yield fieldpath.invalid(definition_parts.VERSIONS, go_value, detail)
     first = whole.first_name
     if first and (wrong := name_rules.dns1035_label(first)):
         # Upstream keeps the first name in a field of its own, and looks at that as well.
@@ -248,7 +249,7 @@ def _versions(
 
 def _parts(
     version: JsonObject,
-    at: FieldPath,
+    path: FieldPath,
     name: str,
     demands: definition_parts.Demands,
     *,
@@ -257,13 +258,13 @@ def _parts(
     """Return what a version has of its own."""
     schema = definition_parts.schema_in(version)
     if schema is not None:
-        place = at.child("schema", "openAPIV3Schema")
+        place = path.child("schema", "openAPIV3Schema")
         yield from _schema(schema, place, name, demands, status=status)
-    yield from _endpoints_and_columns(version, at)
+    yield from _endpoints_and_columns(version, path)
     fields = version.get("selectableFields")
     if fields:
         detail = _NO_SCHEMA_FOR_FIELDS.text
-        yield from _selectable(fields, schema, at, detail, many=name in demands.many_fields)
+        yield from _selectable(fields, schema, path, detail, many=name in demands.many_fields)
 
 
 def _shared(
@@ -289,109 +290,114 @@ def _shared(
         )
 
 
-def _endpoints_and_columns(part: JsonObject, at: FieldPath) -> Errors:
+def _endpoints_and_columns(part: JsonObject, path: FieldPath) -> Errors:
     """Yield what is wrong with the subresources and columns of one version, or of all."""
     if part.get("subresources"):
         yield from definition_parts.subresource_errors(
-            part["subresources"], at.child("subresources")
+            part["subresources"], path.child("subresources")
         )
     if part.get("additionalPrinterColumns"):
         columns = part["additionalPrinterColumns"]
-        yield from definition_parts.column_errors(columns, at.child("additionalPrinterColumns"))
+        yield from definition_parts.column_errors(columns, path.child("additionalPrinterColumns"))
 
 
 def _selectable(
-    fields: list[Any], schema: JsonObject | None, at: FieldPath, detail: str, *, many: bool
+    fields: list[Any], schema: JsonObject | None, path: FieldPath, detail: str, *, many: bool
 ) -> Errors:
-    place = at.child("selectableFields")
+    place = path.child("selectableFields")
     if schema is None:
         yield fieldpath.invalid(place, "", detail)
         return
-    why = unreadable(schema)
-    if why is not None:
-        yield fieldpath.invalid(at.child("schema", "openAPIV3Schema"), "", why)
+    reason = unreadable(schema)
+    if reason is not None:
+        yield fieldpath.invalid(path.child("schema", "openAPIV3Schema"), "", reason)
         return
     yield from definition_parts.selectable_errors(fields, schema, place, many=many)
 
 
 def _schema(
-    given: JsonObject, at: FieldPath, name: str, demands: definition_parts.Demands, *, status: bool
+    value: JsonObject,
+    path: FieldPath,
+    name: str,
+    demands: definition_parts.Demands,
+    *,
+    status: bool,
 ) -> Errors:
     """Return what is wrong with a schema; `name` is that of its version, the first of several."""
-    found = [*_root_with_status(given, at)] if status else []
-    if given.get("nullable"):
-        found.append(
-            fieldpath.forbidden(at.child("nullable"), "nullable cannot be true at the root")
+    errors = [*_root_with_status(value, path)] if status else []
+    if value.get("nullable"):
+        errors.append(
+            fieldpath.forbidden(path.child("nullable"), "nullable cannot be true at the root")
         )
-    one = GivenSchema(at, decode_schema(given), given)
-    why = unreadable(given) if demands.structural else None
+    schema = GivenSchema(path, decode_schema(value), value)
+    reason = unreadable(value) if demands.structural else None
     wrong: list[FieldError] = []
-    if demands.structural and why is None:
+    if demands.structural and reason is None:
         pruned = demands.pruned_defaults
-        wrong = structural_errors(given, at) or default_errors(one, pruned=pruned)
-    found += wrong
-    compiles = demands.structural and why is None and not wrong
+        wrong = structural_errors(value, path) or default_errors(schema, pruned=pruned)
+    errors += wrong
+    compiles = demands.structural and reason is None and not wrong
     limits_costs = name not in demands.unchanged_schemas
-    findings = schema_findings(one, demands, compiles=compiles, limits_costs=limits_costs)
-    found += [*findings.keywords, *findings.rules]
-    if not found and why is not None:
-        found.append(fieldpath.invalid(at, "", why))
-    yield from found
+    findings = schema_findings(schema, demands, compiles=compiles, limits_costs=limits_costs)
+    errors += [*findings.keywords, *findings.rules]
+    if not errors and reason is not None:
+        errors.append(fieldpath.invalid(path, "", reason))
+    yield from errors
     yield from findings.costs
 
 
-def _root_with_status(given: JsonObject, at: FieldPath) -> Errors:
-    for name in definition_parts.set_fields(given):
+def _root_with_status(value: JsonObject, path: FieldPath) -> Errors:
+    for name in definition_parts.set_fields(value):
         if name == "Type":
-            if given["type"] != "object":
+            if value["type"] != "object":
                 detail = (
                     'only "object" is allowed as the type at the root of the schema '
                     f"{_STATUS_ENABLED}"
                 )
-                yield fieldpath.invalid(at.child("type"), given["type"], detail)
+                yield fieldpath.invalid(path.child("type"), value["type"], detail)
                 return
         elif name not in _ALLOWED_WITH_STATUS:
             allowed = " ".join(_ALLOWED_WITH_STATUS)
             detail = (
                 f"only [{allowed}] fields are allowed at the root of the schema {_STATUS_ENABLED}"
             )
-            yield fieldpath.invalid(at, definition_parts.schema_value(given), detail)
+            yield fieldpath.invalid(path, definition_parts.schema_value(value), detail)
             return
 
 
-def _names(names: JsonObject, at: FieldPath) -> Errors:
+def _names(names: JsonObject, path: FieldPath) -> Errors:
     for member in ("plural", "singular"):
         text = names.get(member) or ""
         if text:
-            yield from _label(at.child(member), text)
+            yield from _label(path.child(member), text)
     for member in ("kind", "listKind"):
         text = names.get(member) or ""
         if text and (wrong := name_rules.dns1035_label(text.lower())):
-            yield fieldpath.invalid(at.child(member), text, _MIXED_CASE + ",".join(wrong))
+            yield fieldpath.invalid(path.child(member), text, _MIXED_CASE + ",".join(wrong))
     for i, text in enumerate(names.get("shortNames") or ()):
-        yield from _label(at.child("shortNames").index(i), text)
+        yield from _label(path.child("shortNames").index(i), text)
     if names.get("kind") and names.get("kind") == names.get("listKind"):
         detail = "kind and listKind may not be the same"
-        yield fieldpath.invalid(at.child("listKind"), names["listKind"], detail)
+        yield fieldpath.invalid(path.child("listKind"), names["listKind"], detail)
     for i, text in enumerate(names.get("categories") or ()):
-        yield from _label(at.child("categories").index(i), text)
+        yield from _label(path.child("categories").index(i), text)
 
 
-def _label(at: FieldPath, text: str) -> Errors:
+def _label(path: FieldPath, text: str) -> Errors:
     if wrong := name_rules.dns1035_label(text):
-        yield fieldpath.invalid(at, text, ",".join(wrong))
+        yield fieldpath.invalid(path, text, ",".join(wrong))
 
 
 def _stored_versions(obj: JsonObject, spec: JsonObject) -> Errors:
     stored = (obj.get("status") or {}).get("storedVersions")
     if not stored:
-        shown = GoValue(stored, "[]string")
-        yield fieldpath.invalid(_STORED, shown, "must have at least one stored version")
+        go_value = GoValue(stored, "[]string")
+        yield fieldpath.invalid(_STORED, go_value, "must have at least one stored version")
         return
     left = {name: i for i, name in enumerate(stored)}
-    for one in spec.get("versions") or ():
-        name = one.get("name") or ""
-        if one.get("storage") and name not in left:
+    for version in spec.get("versions") or ():
+        name = version.get("name") or ""
+        if version.get("storage") and name not in left:
             yield fieldpath.invalid(_STORED, stored, f"must have the storage version {name}")
         left.pop(name, None)
     for name, i in left.items():

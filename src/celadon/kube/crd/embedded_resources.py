@@ -33,7 +33,8 @@ def has_embedded_resources(schema: Schema) -> bool:
     """Return whether there can be any below the root."""
     below = [*schema.properties.values(), schema.items, schema.additional_properties]
     return any(
-        one is not None and (one.embedded_resource or has_embedded_resources(one)) for one in below
+        schema is not None and (schema.embedded_resource or has_embedded_resources(schema))
+        for schema in below
     )
 
 
@@ -41,31 +42,31 @@ def drop_unknown_metadata(obj: JsonDict, schema: Schema) -> list[StrayField]:
     """Gives each embedded resource the metadata that its type makes of it, and returns what that
     loses. Metadata that cannot be read stays. The object is changed."""
     dropped = []
-    for path, found in list(_embedded(obj, schema, ROOT)):
-        if "metadata" not in found:
+    for path, item in list(_embedded(obj, schema, ROOT)):
+        if "metadata" not in item:
             continue
         try:
-            read = _read(found["metadata"])
+            read = _read(item["metadata"])
         except DecodeError:
             continue
-        strays = struct_field_errors(found, "metadata", OBJECT_META)
-        dropped += [one._replace(steps=(*path.steps, *one.steps)) for one in strays]
-        found["metadata"] = read
+        strays = struct_field_errors(item, "metadata", OBJECT_META)
+        dropped += [stray._replace(steps=(*path.steps, *stray.steps)) for stray in strays]
+        item["metadata"] = read
     return sorted(dropped, key=lambda one: one.path)
 
 
 def drop_unreadable(obj: JsonDict, schema: Schema) -> None:
     """Drop what cannot be read of the types and the metadata of embedded resources, which were
     stored before anybody looked at them. The object is changed."""
-    for _, found in list(_embedded(obj, schema, ROOT)):
+    for _, item in list(_embedded(obj, schema, ROOT)):
         for name in _TYPE_FIELDS:
-            if name in found and not isinstance(found[name], str):
-                del found[name]
-        meta = found.get("metadata", {})
+            if name in item and not isinstance(item[name], str):
+                del item[name]
+        meta = item.get("metadata", {})
         if not isinstance(meta, dict):
-            del found["metadata"]
+            del item["metadata"]
         elif not _is_readable(meta):
-            found["metadata"] = {
+            item["metadata"] = {
                 key: value for key, value in meta.items() if _is_readable({key: value})
             }
 
@@ -80,11 +81,11 @@ def _is_readable(meta: object) -> bool:
 
 def unreadable_resource(obj: Json, schema: Schema) -> FieldError | None:
     """Return why the embedded resources of a request cannot be read, if they cannot."""
-    for path, found in _embedded(obj, schema, ROOT):
+    for path, item in _embedded(obj, schema, ROOT):
         for name in _TYPE_FIELDS:
-            if name in found and not isinstance(found[name], str):
-                return invalid(path.child(name), found[name], "must be a string")
-        trouble = _unreadable_metadata(found, path)
+            if name in item and not isinstance(item[name], str):
+                return invalid(path.child(name), item[name], "must be a string")
+        trouble = _unreadable_metadata(item, path)
         if trouble is not None:
             return trouble
     return None
@@ -92,17 +93,17 @@ def unreadable_resource(obj: Json, schema: Schema) -> FieldError | None:
 
 def embedded_resource_errors(obj: Json, schema: Schema) -> Iterable[FieldError]:
     """Yield what is wrong with the types and the metadata of embedded resources."""
-    for path, found in _embedded(obj, schema, ROOT):
-        missing = [name for name in _TYPE_FIELDS if name not in found]
+    for path, item in _embedded(obj, schema, ROOT):
+        missing = [name for name in _TYPE_FIELDS if name not in item]
         yield from (required(path.child(name), NOT_EMPTY.text) for name in missing)
         for name in _TYPE_FIELDS:
-            if name in found:
-                yield from _type_errors(found[name], path.child(name))
-        trouble = _unreadable_metadata(found, path)
+            if name in item:
+                yield from _type_errors(item[name], path.child(name))
+        trouble = _unreadable_metadata(item, path)
         if trouble is not None:
             yield trouble
-        elif "metadata" in found:
-            yield from _metadata_errors(_read(found["metadata"]), path)
+        elif "metadata" in item:
+            yield from _metadata_errors(_read(item["metadata"]), path)
 
 
 def _type_errors(value: object, path: FieldPath) -> Iterable[FieldError]:
@@ -131,11 +132,11 @@ def _metadata_errors(meta: JsonDict, path: FieldPath) -> Iterable[FieldError]:
         yield replace(error, path=path.join(error.path))
 
 
-def _unreadable_metadata(found: JsonDict, path: FieldPath) -> FieldError | None:
+def _unreadable_metadata(obj: JsonDict, path: FieldPath) -> FieldError | None:
     try:
-        _read(found.get("metadata"))
+        _read(obj.get("metadata"))
     except DecodeError as error:
-        return invalid(path.child("metadata"), sorted_members(found["metadata"]), str(error))
+        return invalid(path.child("metadata"), sorted_members(obj["metadata"]), str(error))
     return None
 
 
@@ -146,11 +147,11 @@ def _read(meta: object) -> JsonDict:
             f"json: cannot unmarshal {json_kind(meta)} into Go value of type v1.ObjectMeta"
         )
     codec = struct_codec(OBJECT_META)
-    made = decode(codec, meta or {})
-    codec.complete(made)
-    if made.get("creationTimestamp") is None:
-        made.pop("creationTimestamp", None)
-    return made
+    result = decode(codec, meta or {})
+    codec.complete(result)
+    if result.get("creationTimestamp") is None:
+        result.pop("creationTimestamp", None)
+    return result
 
 
 def _embedded(
@@ -160,13 +161,13 @@ def _embedded(
     if schema is None:
         return
     if isinstance(value, list):
-        for i, one in enumerate(value):
-            yield from _embedded(one, schema.items, path.index(i))
+        for i, item in enumerate(value):
+            yield from _embedded(item, schema.items, path.index(i))
     elif isinstance(value, dict):
         if schema.embedded_resource:
             yield path, value
-        for key, one in value.items():
+        for key, item in value.items():
             if key in schema.properties:
-                yield from _embedded(one, schema.properties[key], path.child(key))
+                yield from _embedded(item, schema.properties[key], path.child(key))
             else:
-                yield from _embedded(one, schema.additional_properties, path.key(key))
+                yield from _embedded(item, schema.additional_properties, path.key(key))

@@ -92,8 +92,8 @@ def _hostname() -> re2.Pattern:
 
 
 def _is_email(text: str) -> bool:
-    found = _EMAIL.fullmatch(text.strip(" \t"))
-    return found is not None and text.count("<") == text.count(">")
+    fullmatch = _EMAIL.fullmatch(text.strip(" \t"))
+    return fullmatch is not None and text.count("<") == text.count(">")
 
 
 def _is_hostname(text: str) -> bool:
@@ -243,10 +243,10 @@ def additional(name: FieldPath, key: str) -> FieldPath:
     return name.child(key) if name.steps else FieldPath(SpelledStep(key, f".{key}"))
 
 
-def type_mismatch(name: FieldPath, wanted: str, found: str) -> FieldError:
-    """`wanted` is a type, several with commas, or a format; `found` is a type or the value."""
-    detail = f"{name.text} in body must be of type {wanted}: {quote(found)}"
-    return fieldpath.type_invalid(_path(name), found, detail)
+def type_mismatch(name: FieldPath, expected: str, value: str) -> FieldError:
+    """`expected` is a type, several with commas, or a format; `value` is a type or the value."""
+    detail = f"{name.text} in body must be of type {expected}: {quote(value)}"
+    return fieldpath.type_invalid(_path(name), value, detail)
 
 
 def required(name: FieldPath) -> FieldError:
@@ -312,11 +312,11 @@ def factor_not_positive(name: FieldPath, factor: float) -> FieldError:
     return _invalid(name, factor, detail)
 
 
-def out_of_range(name: FieldPath, what: str, type_: str, format_: str) -> FieldError:
-    """A number that the type cannot hold; no field is named. `what` is `Checked` for the value, or
-    which bound it is."""
+def out_of_range(name: FieldPath, subject: str, type_: str, format_: str) -> FieldError:
+    """A number that the type cannot hold; no field is named. `subject` is `Checked` for the value,
+    or which bound it is."""
     suffix = f"with format {format_}" if format_ else "(default format)"
-    return _about_nothing(f"{what} value must be of type {type_} {suffix} in {name.text}")
+    return _about_nothing(f"{subject} value must be of type {type_} {suffix} in {name.text}")
 
 
 def none_of(name: FieldPath) -> FieldError:
@@ -435,9 +435,9 @@ def _fits_single(value: float) -> bool:
     return True
 
 
-def _out_of_range(name: FieldPath, what: str, schema: Schema) -> FieldError:
+def _out_of_range(name: FieldPath, subject: str, schema: Schema) -> FieldError:
     format_ = known_format(schema.format, schema.type)
-    return out_of_range(name, what, schema.type, format_)
+    return out_of_range(name, subject, schema.type, format_)
 
 
 def _alike(value: int | float, bound: float, schema: Schema) -> tuple[float, float]:
@@ -482,8 +482,8 @@ class Result:
         if not self.errors:
             self.errors += other.errors
         elif other.errors:
-            said = self._said_before()
-            self.errors += [one for one in other.errors if _told(one) not in said]
+            said_before = self._said_before()
+            self.errors += [error for error in other.errors if _told(error) not in said_before]
         self.matches += other.matches
 
     def _said_before(self) -> set[_Told]:
@@ -554,25 +554,25 @@ def json_type(value: Json) -> str:
 
 
 def _type(name: FieldPath, value: Json, schema: Schema) -> Result:
-    wanted = schema.types
+    types = schema.types
     format_ = known_format(schema.format, schema.type)
-    if not wanted and not format_:
+    if not types and not format_:
         return Result()
     if value is None:
-        if wanted and not schema.nullable:
-            return _fault(type_mismatch(name, ",".join(wanted), "null"))
+        if types and not schema.nullable:
+            return _fault(type_mismatch(name, ",".join(types), "null"))
         return Result(matches=1)
-    found = json_type(value)
-    integral = isinstance(value, float) and "integer" in wanted and is_json_integer(value)
-    fits = found in wanted or integral or (found == "integer" and "number" in wanted)
-    if format_ and found in ("string", "array"):
-        if not {"number", "integer"}.intersection(wanted):
+    result = json_type(value)
+    integral = isinstance(value, float) and "integer" in types and is_json_integer(value)
+    fits = result in types or integral or (result == "integer" and "number" in types)
+    if format_ and result in ("string", "array"):
+        if not {"number", "integer"}.intersection(types):
             return Result(matches=1)
     elif format_ and not fits:
-        sized = {"integer": "int64", "number": "float64"}.get(found, "")
+        sized = {"integer": "int64", "number": "float64"}.get(result, "")
         return _fault(type_mismatch(name, format_, sized))
     if not fits:
-        return _fault(type_mismatch(name, ",".join(wanted), found))
+        return _fault(type_mismatch(name, ",".join(types), result))
     return Result(matches=1)
 
 
@@ -636,9 +636,9 @@ def _numeric(name: FieldPath, value: int | float, schema: Schema) -> Result:
 def _items(name: FieldPath, value: list[Json], schema: Schema, was: Correlated | None) -> Result:
     result = Result(matches=1)
     if schema.items is not None:
-        for i, one in enumerate(value):
+        for i, item in enumerate(value):
             below = None if was is None else was.item(i)
-            result.take(_ratcheted(name.index(i), one, schema.items, below))
+            result.take(_ratcheted(name.index(i), item, schema.items, below))
     limits, count = schema.limits, len(value)
     if limits.min_items is not None and count < limits.min_items:
         result.errors.append(too_few_items(name, count, limits.min_items))
@@ -674,12 +674,12 @@ def _member(name: FieldPath, was: Correlated | None, key: str) -> Correlated | N
 
 
 def _count_errors(name: FieldPath, count: int, limits: ValueLimits) -> list[FieldError]:
-    found = []
+    result = []
     if limits.min_properties is not None and count < limits.min_properties:
-        found.append(too_few_properties(name, count, limits.min_properties))
+        result.append(too_few_properties(name, count, limits.min_properties))
     if limits.max_properties is not None and count > limits.max_properties:
-        found.append(too_many_items(name, count, limits.max_properties))
-    return found
+        result.append(too_many_items(name, count, limits.max_properties))
+    return result
 
 
 # --- branches -----------------------------------------------------------------------------------
@@ -689,14 +689,14 @@ def _branches(name: FieldPath, value: Json, schema: Schema) -> Result:
     """`anyOf`, `oneOf`, `allOf`, `not`; what they hold is never ratcheted."""
     result = Result(matches=1)
     if schema.any_of:
-        _any_of(name, [_check(name, value, one) for one in schema.any_of], result)
+        _any_of(name, [_check(name, value, schema) for schema in schema.any_of], result)
     if schema.one_of:
-        _one_of(name, [_check(name, value, one) for one in schema.one_of], result)
+        _one_of(name, [_check(name, value, schema) for schema in schema.one_of], result)
     if schema.all_of:
-        tried = [_check(name, value, one) for one in schema.all_of]
-        for one in tried:
-            result.take(one)
-        failed = sum(bool(one.errors) for one in tried)
+        tried = [_check(name, value, schema) for schema in schema.all_of]
+        for item in tried:
+            result.take(item)
+        failed = sum(bool(result.errors) for result in tried)
         if failed:
             result.errors.append(not_all(name, none=failed == len(tried)))
     if schema.not_ is not None and not _check(name, value, schema.not_).errors:
@@ -705,14 +705,14 @@ def _branches(name: FieldPath, value: Json, schema: Schema) -> Result:
 
 
 def _any_of(name: FieldPath, tried: list[Result], result: Result) -> None:
-    good = next((one for one in tried if not one.errors), None)
+    good = next((result for result in tried if not result.errors), None)
     if good is None:
         result.errors.append(none_of(name))
     result.take(good or _closest(tried))
 
 
 def _one_of(name: FieldPath, tried: list[Result], result: Result) -> None:
-    good = [one for one in tried if not one.errors]
+    good = [result for result in tried if not result.errors]
     if len(good) == 1:
         result.take(good[0])
         return
@@ -723,4 +723,4 @@ def _one_of(name: FieldPath, tried: list[Result], result: Result) -> None:
 
 def _closest(tried: list[Result]) -> Result:
     """The first of those with the most matches."""
-    return max(tried, key=lambda one: one.matches)
+    return max(tried, key=lambda result: result.matches)

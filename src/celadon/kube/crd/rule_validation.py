@@ -128,10 +128,10 @@ def _has_members(schema: Schema) -> bool:
 
 
 def _next(tokens: Iterator[str]) -> str:
-    found = next(tokens, None)
-    if found is None:
+    result = next(tokens, None)
+    if result is None:
         raise FieldPathError(_END)
-    return found
+    return result
 
 
 def _quoted(token: str) -> str:
@@ -183,8 +183,8 @@ class RuleScopes:
         if known is None:
             declared = self.declared
             old = types.optional_of(declared.type) if optional else declared.type
-            made = base.extend({SELF: declared.type, OLD_SELF: old}, declared.objects)
-            known = self._known[id(base), optional] = (base, made)
+            environment = base.extend({SELF: declared.type, OLD_SELF: old}, declared.objects)
+            known = self._known[id(base), optional] = (base, environment)
         return known[1]
 
 
@@ -304,7 +304,7 @@ class _Refused(Exception):
 def _compile(
     source: ValidationRule,
     environments: tuple[Environment, Environment],
-    found: SchemaType,
+    schema_type: SchemaType,
     schema: Schema,
     name: str,
 ) -> CompiledRule:
@@ -312,7 +312,7 @@ def _compile(
     if not trim_space(source.rule):
         return CompiledRule(source)
     try:
-        checked, rule = _expression(source.rule, environments[0], found, _RULE, name)
+        checked, rule = _expression(source.rule, environments[0], schema_type, _RULE, name)
     except _Refused as error:
         return CompiledRule(source, error=str(error))
     message, message_error = None, ""
@@ -321,7 +321,7 @@ def _compile(
             of_message, message = _expression(
                 source.message_expression,
                 environments[1],
-                found,
+                schema_type,
                 _MESSAGE,
                 f"{name}.messageExpression",
             )
@@ -337,11 +337,11 @@ def _compile(
 
 
 def _names(checked: CheckedAst) -> set[str]:
-    return {one.name for one in checked.references.values()}
+    return {reference.name for reference in checked.references.values()}
 
 
 def _expression(
-    text: str, environment: Environment, found: SchemaType, texts: _Texts, name: str
+    text: str, environment: Environment, schema_type: SchemaType, texts: _Texts, name: str
 ) -> tuple[CheckedAst, Expression]:
     compilation = environment.compile(text)
     checked = compilation.ast
@@ -353,7 +353,7 @@ def _expression(
         program = environment.program(checked, name)
     except ProgramError as error:
         raise _Refused(f"{texts.uninstantiated}: {error}") from None
-    cost = environment.estimate(checked, SchemaSizes(found)).max
+    cost = environment.estimate(checked, SchemaSizes(schema_type)).max
     return checked, Expression(program, cost)
 
 
@@ -462,7 +462,7 @@ class RuleValidator:
         self,
         obj: object,
         before: object | Unknown,
-        asked: list[AskedRule] | None = None,
+        rules: list[AskedRule] | None = None,
         *,
         spent: int = 0,
         ratchets: bool = True,
@@ -476,7 +476,7 @@ class RuleValidator:
         if ratchets and not isinstance(before, Unknown):
             ratchet = _Ratchet(Correlated(obj, before, self.schema), None)
         with contextlib.suppress(_OutOfBudget):
-            _Run(outcome, asked).visit(self, ROOT, obj, before, ratchet)
+            _Run(outcome, rules).visit(self, ROOT, obj, before, ratchet)
         return outcome
 
 
@@ -536,9 +536,9 @@ def _build(
         return None
     below = f"{place} " if is_root else f"{place}."
     members = (
-        (key, _build(one, environment, below + key)) for key, one in schema.properties.items()
+        (key, _build(schema, environment, below + key)) for key, schema in schema.properties.items()
     )
-    properties = {key: one for key, one in members if one is not None}
+    properties = {key: member for key, member in members if member is not None}
     additional = _build(schema.additional_properties, environment, f"{place}[*]")
     items = _build(schema.items, environment, f"{place}[*]")
     if not (schema.rules or properties or additional or items):
@@ -611,9 +611,9 @@ class _Place:
 class _Run:
     """The evaluation of all rules about one object."""
 
-    def __init__(self, outcome: RuleOutcome, asked: list[AskedRule] | None = None) -> None:
+    def __init__(self, outcome: RuleOutcome, rules: list[AskedRule] | None = None) -> None:
         self.outcome = outcome
-        self.asked = asked
+        self.asked = rules
 
     def visit(
         self,
@@ -631,8 +631,8 @@ class _Run:
             self._members(validator, path, value, before, ratchet)
         elif isinstance(value, list) and validator.items is not None:
             items = ItemsBefore(validator.schema, before)
-            for i, one in enumerate(value):
-                self.visit(validator.items, path.index(i), one, items.of(one), ratchet.item(i))
+            for i, item in enumerate(value):
+                self.visit(validator.items, path.index(i), item, items.of(item), ratchet.item(i))
 
     def _members(
         self,
@@ -642,7 +642,7 @@ class _Run:
         before: Any | Unknown,
         ratchet: _Ratchet,
     ) -> None:
-        for key, one in sorted(value.items()):
+        for key, member in sorted(value.items()):
             was = member_before(before, key)
             if validator.additional is not None:
                 below, place = validator.additional, path.key(key)
@@ -650,7 +650,7 @@ class _Run:
                 below, place = validator.properties[key], path.child(key)
             else:
                 continue
-            self.visit(below, place, one, was, ratchet.member(key))
+            self.visit(below, place, member, was, ratchet.member(key))
 
     def _evaluate(
         self,

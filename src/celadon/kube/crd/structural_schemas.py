@@ -46,10 +46,10 @@ from celadon.records import dataclass
 _LISTS: Final = ("allOf", "anyOf", "oneOf")
 
 
-def every_schema(given: JsonObject) -> Iterator[JsonObject]:
+def every_schema(value: JsonObject) -> Iterator[JsonObject]:
     """A schema and all that are below it, each before those below, in upstream's order
     (`SchemaHas`); members in the order of their names (upstream: that of a Go map)."""
-    stack: list[Any] = [given]
+    stack: list[Any] = [value]
     while stack:
         node = stack.pop()
         if isinstance(node, dict):
@@ -71,20 +71,20 @@ def _schema_tree_below(node: JsonObject) -> Iterator[Any]:
     yield from members(node, "dependencies").values()
 
 
-def members(given: JsonObject, name: str) -> Mapping[str, JsonObject]:
+def members(value: JsonObject, name: str) -> Mapping[str, JsonObject]:
     """Schemas by name, sorted; empty where there are none."""
-    found = given.get(name)
-    schemas = found if isinstance(found, dict) else {}
+    result = value.get(name)
+    schemas = result if isinstance(result, dict) else {}
     return {key: schemas[key] for key in sorted(schemas) if isinstance(schemas[key], dict)}
 
 
-def branches(given: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
+def branches(value: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
     """Yield what stands in `not`, `allOf`, `oneOf` and `anyOf`, with the place below the node."""
-    if isinstance(given.get("not"), dict):
-        yield FieldPath("not"), given["not"]
+    if isinstance(value.get("not"), dict):
+        yield FieldPath("not"), value["not"]
     for name in ("allOf", "oneOf", "anyOf"):
-        for i, one in enumerate(given.get(name) or ()):
-            yield FieldPath(name).index(i), one
+        for i, item in enumerate(value.get(name) or ()):
+            yield FieldPath(name).index(i), item
 
 
 AT_ROOT: Final = "at the root"
@@ -136,99 +136,99 @@ def unreadable(given: Any) -> str | None:
     # upstream reads branches before what stands beside them.
     for name in ("not", "allOf", "anyOf", "oneOf"):
         found = given.get(name) or ()
-        for one in [found] if isinstance(found, dict) else found:
-            if why := unreadable(one):
-                return why
+        for item in [found] if isinstance(found, dict) else found:
+            if reason := unreadable(item):
+                return reason
     if given.get(PRESERVE) is False:
         return f"internal error: '{PRESERVE}' must be true or undefined"
     items = given.get("items")
     if isinstance(items, list):
         return "OpenAPIV3Schema 'items' must be a schema, but is an array" if items else None
-    for one in (items, *members(given, "properties").values(), given.get("additionalProperties")):
-        if why := unreadable(one):
-            return why
+    for item in (items, *members(given, "properties").values(), given.get("additionalProperties")):
+        if reason := unreadable(item):
+            return reason
     return None
 
 
-def structural_errors(given: JsonObject, at: FieldPath) -> list[FieldError]:
+def structural_errors(value: JsonObject, path: FieldPath) -> list[FieldError]:
     """Return in which places a whole schema, which is not `unreadable`, is not structural."""
-    found: list[FieldError] = []
-    _node(given, at, AT_ROOT, found)
-    _complete_branches(given, given, at, at, found)
-    return sorted(found, key=str)
+    errors: list[FieldError] = []
+    _node(value, path, AT_ROOT, errors)
+    _complete_branches(value, value, path, path, errors)
+    return sorted(errors, key=str)
 
 
-def _node(given: JsonObject, at: FieldPath, where: str, found: list[FieldError]) -> None:
-    items, values = given.get("items"), given.get("additionalProperties")
-    if given.get("type") == "array" and not isinstance(items, dict):
-        found.append(fieldpath.required(at.child("items"), "must be specified"))
+def _node(value: JsonObject, path: FieldPath, where: str, errors: list[FieldError]) -> None:
+    items, values = value.get("items"), value.get("additionalProperties")
+    if value.get("type") == "array" and not isinstance(items, dict):
+        errors.append(fieldpath.required(path.child("items"), "must be specified"))
     if isinstance(items, dict):
-        _node(items, at.child("items"), IN_ITEMS, found)
-    for name, member in members(given, "properties").items():
-        _node(member, at.child("properties").key(name), IN_FIELDS, found)
+        _node(items, path.child("items"), IN_ITEMS, errors)
+    for name, member in members(value, "properties").items():
+        _node(member, path.child("properties").key(name), IN_FIELDS, errors)
     if isinstance(values, dict):
-        _node(values, at.child("additionalProperties"), IN_FIELDS, found)
+        _node(values, path.child("additionalProperties"), IN_FIELDS, errors)
     if values is not None and where == AT_ROOT:
-        place = at.child("additionalProperties")
-        found.append(fieldpath.forbidden(place, "must not be used at the root"))
-    found += _type(given, at, where)
-    found += _extensions(given, at)
-    if where == AT_ROOT or given.get(EMBEDDED):
-        found += _object_fields(given, at)
-    if where == AT_ROOT and "metadata" in members(given, "properties"):
-        found += _root_metadata(given["properties"]["metadata"], at)
-    _values(given, at, found, is_either=True)
+        place = path.child("additionalProperties")
+        errors.append(fieldpath.forbidden(place, "must not be used at the root"))
+    errors += _type(value, path, where)
+    errors += _extensions(value, path)
+    if where == AT_ROOT or value.get(EMBEDDED):
+        errors += _object_fields(value, path)
+    if where == AT_ROOT and "metadata" in members(value, "properties"):
+        errors += _root_metadata(value["properties"]["metadata"], path)
+    _values(value, path, errors, is_either=True)
 
 
-def _type(given: JsonObject, at: FieldPath, where: str) -> list[FieldError]:
-    type_ = given.get("type") or ""
-    place = at.child("type")
-    found = []
-    if given.get(EMBEDDED) and type_ != "object":
+def _type(value: JsonObject, path: FieldPath, where: str) -> list[FieldError]:
+    type_ = value.get("type") or ""
+    place = path.child("type")
+    result = []
+    if value.get(EMBEDDED) and type_ != "object":
         detail = f"must be object if {EMBEDDED} is true"
-        found.append(
+        result.append(
             fieldpath.invalid(place, type_, detail) if type_ else fieldpath.required(place, detail)
         )
-    elif not (type_ or given.get(INT_OR_STRING) or given.get(PRESERVE)):
-        found.append(fieldpath.required(place, f"must not be empty {where}"))
+    elif not (type_ or value.get(INT_OR_STRING) or value.get(PRESERVE)):
+        result.append(fieldpath.required(place, f"must not be empty {where}"))
     if where == AT_ROOT and type_ and type_ != "object":
-        found.append(fieldpath.invalid(place, type_, "must be object at the root"))
-    return found
+        result.append(fieldpath.invalid(place, type_, "must be object at the root"))
+    return result
 
 
-def _extensions(given: JsonObject, at: FieldPath) -> list[FieldError]:
-    found = []
-    if given.get(INT_OR_STRING):
-        found += [
-            fieldpath.invalid(at.child(name), True, _NOT_WITH_INT_OR_STRING)
+def _extensions(value: JsonObject, path: FieldPath) -> list[FieldError]:
+    result = []
+    if value.get(INT_OR_STRING):
+        result += [
+            fieldpath.invalid(path.child(name), True, _NOT_WITH_INT_OR_STRING)
             for name in (PRESERVE, EMBEDDED)
-            if given.get(name)
+            if value.get(name)
         ]
-    if not given.get(EMBEDDED):
-        return found
-    if given.get("additionalProperties") is not None:
+    if not value.get(EMBEDDED):
+        return result
+    if value.get("additionalProperties") is not None:
         detail = f"must not be used if {EMBEDDED} is set"
-        found.append(fieldpath.forbidden(at.child("additionalProperties"), detail))
-    if not given.get(PRESERVE) and not given.get("properties"):
+        result.append(fieldpath.forbidden(path.child("additionalProperties"), detail))
+    if not value.get(PRESERVE) and not value.get("properties"):
         detail = f"must not be empty if {EMBEDDED} is true without {PRESERVE}"
-        found.append(fieldpath.required(at.child("properties"), detail))
-    return found
+        result.append(fieldpath.required(path.child("properties"), detail))
+    return result
 
 
-def _object_fields(given: JsonObject, at: FieldPath) -> list[FieldError]:
+def _object_fields(value: JsonObject, path: FieldPath) -> list[FieldError]:
     """Return what is wrong with the schema of an object of the API: the fields that all of them
     have must be of their types."""
-    known = members(given, "properties")
-    found = []
-    for name, wanted in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
-        type_ = known[name].get("type") or "" if name in known else wanted
-        if type_ != wanted:
-            place = at.child("properties").key(name).child("type")
-            found.append(fieldpath.invalid(place, type_, f"must be {wanted}"))
-    return found
+    properties = members(value, "properties")
+    result = []
+    for name, text in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
+        type_ = properties[name].get("type") or "" if name in properties else text
+        if type_ != text:
+            place = path.child("properties").key(name).child("type")
+            result.append(fieldpath.invalid(place, type_, f"must be {text}"))
+    return result
 
 
-def _root_metadata(meta: JsonObject, at: FieldPath) -> list[FieldError]:
+def _root_metadata(meta: JsonObject, path: FieldPath) -> list[FieldError]:
     """It may restrict names, and say nothing else; defaults are complained of elsewhere."""
     others = {key for key in meta if meta[key] not in (None, "", False, {})}
     others -= {"type", "default"}
@@ -236,92 +236,96 @@ def _root_metadata(meta: JsonObject, at: FieldPath) -> list[FieldError]:
         others.discard("properties")
     if not others:
         return []
-    return [fieldpath.forbidden(at.child("properties").key("metadata"), _ONLY_NAMES)]
+    return [fieldpath.forbidden(path.child("properties").key("metadata"), _ONLY_NAMES)]
 
 
 def _values(
-    given: JsonObject,
-    at: FieldPath,
-    found: list[FieldError],
+    value: JsonObject,
+    path: FieldPath,
+    errors: list[FieldError],
     *,
     is_either: bool = False,
     skips_any: bool = False,
 ) -> None:
     """The branches and the pattern of a node or of a branch. With `is_either` the two ways to say
     that a value is an integer or a string are let pass."""
-    skips_any |= is_either and given.get("anyOf") == EITHER
-    for below, branch in branches(given):
+    skips_any |= is_either and value.get("anyOf") == EITHER
+    for below, branch in branches(value):
         if skips_any and below.steps[0] == "anyOf":
             continue
         is_first = below.steps == ("allOf", 0)
         skips = is_either and is_first and branch.get("anyOf") == EITHER
-        _branch(branch, at.join(below), found, skips_any=skips)
-    pattern = given.get("pattern")
+        _branch(branch, path.join(below), errors, skips_any=skips)
+    pattern = value.get("pattern")
     if not pattern:
         return
     try:
         re2.compile(pattern)
     except re2.RegexError as error:
         detail = f"must be a valid regular expression, but isn't: {error}"
-        found.append(fieldpath.invalid(at.child("pattern"), pattern, detail))
+        errors.append(fieldpath.invalid(path.child("pattern"), pattern, detail))
 
 
 def _branch(
-    given: JsonObject, at: FieldPath, found: list[FieldError], *, skips_any: bool = False
+    value: JsonObject, path: FieldPath, errors: list[FieldError], *, skips_any: bool = False
 ) -> None:
-    _values(given, at, found, skips_any=skips_any)
-    if isinstance(given.get("items"), dict):
-        _branch(given["items"], at.child("items"), found)
-    for name, member in members(given, "properties").items():
-        _branch(member, at.child("properties").key(name), found)
-    for name, wanted in _EMPTY_IN_BRANCHES.items():
-        if given.get(name):
-            detail = f"must be {wanted} to be structural"
-            found.append(fieldpath.forbidden(at.child(name), detail))
-    absent = [name for name in _ABSENT_IN_BRANCHES if given.get(name) is not None]
-    if given.get("additionalProperties") not in (None, False):
+    _values(value, path, errors, skips_any=skips_any)
+    if isinstance(value.get("items"), dict):
+        _branch(value["items"], path.child("items"), errors)
+    for name, member in members(value, "properties").items():
+        _branch(member, path.child("properties").key(name), errors)
+    for name, empty_in_branch in _EMPTY_IN_BRANCHES.items():
+        if value.get(name):
+            detail = f"must be {empty_in_branch} to be structural"
+            errors.append(fieldpath.forbidden(path.child(name), detail))
+    absent = [name for name in _ABSENT_IN_BRANCHES if value.get(name) is not None]
+    if value.get("additionalProperties") not in (None, False):
         absent.append("additionalProperties")
     for name in absent:
         detail = "must be undefined to be structural"
-        found.append(fieldpath.forbidden(at.child(name), detail))
-    if "metadata" in members(given, "properties"):
-        place = at.child("properties").key("metadata")
-        found.append(fieldpath.forbidden(place, "must not be specified in a nested context"))
+        errors.append(fieldpath.forbidden(path.child(name), detail))
+    if "metadata" in members(value, "properties"):
+        place = path.child("properties").key("metadata")
+        errors.append(fieldpath.forbidden(place, "must not be specified in a nested context"))
 
 
 def _complete_branches(
-    node: JsonObject, said: JsonObject, at: FieldPath, place: FieldPath, found: list[FieldError]
+    node: JsonObject, said: JsonObject, path: FieldPath, place: FieldPath, errors: list[FieldError]
 ) -> None:
     """Complain about what branches know of and the node outside of them does not. `said` is a
     branch about `node`, or the node itself; `place` is where it stands."""
     for below, branch in branches(said):
-        _complete_branch(node, branch, at, place.join(below), found)
+        _complete_branch(node, branch, path, place.join(below), errors)
 
 
 def _complete_branch(
-    node: JsonObject, branch: JsonObject, at: FieldPath, place: FieldPath, found: list[FieldError]
+    node: JsonObject,
+    branch: JsonObject,
+    path: FieldPath,
+    place: FieldPath,
+    errors: list[FieldError],
 ) -> None:
-    _complete_branches(node, branch, at, place, found)
-    known = members(node, "properties")
+    _complete_branches(node, branch, path, place, errors)
+    properties = members(node, "properties")
     parts: list[tuple[tuple[str, ...], Any, Any]] = [
         (("items",), node.get("items"), branch.get("items"))
     ]
     parts += [
-        (("properties", name), known.get(name), member)
+        (("properties", name), properties.get(name), member)
         for name, member in members(branch, "properties").items()
     ]
-    for steps, part, told in parts:
-        if not isinstance(told, dict):
+    for steps, part, item in parts:
+        if not isinstance(item, dict):
             continue
-        here, there = _below(at, steps), _below(place, steps)
+        below, there = _below(path, steps), _below(place, steps)
         if isinstance(part, dict):
-            _complete_branch(part, told, here, there, found)
+            _complete_branch(part, item, below, there, errors)
         else:
-            found.append(fieldpath.required(here, f"because it is defined in {there.text}"))
+            errors.append(fieldpath.required(below, f"because it is defined in {there.text}"))
 
 
-def _below(at: FieldPath, steps: tuple[str, ...]) -> FieldPath:
-    below = at.child(steps[0])
+def _below(path: FieldPath, steps: tuple[str, ...]) -> FieldPath:
+    below = path.child(steps[0])
     return below if len(steps) == 1 else below.key(steps[1])
 
 
@@ -355,20 +359,20 @@ class GivenSchema:
 _UNKNOWN_FIELDS: Final = "must not have unknown fields"
 
 
-def default_errors(one: GivenSchema, *, pruned: bool = True) -> list[FieldError]:
+def default_errors(schema: GivenSchema, *, pruned: bool = True) -> list[FieldError]:
     """Return what is wrong with the defaults of a whole schema. Without `pruned` unknown fields are
     let pass."""
     check = _Check(environment(current_release()), pruned)
-    check.visit(replace(one.schema, embedded_resource=True), one.path)
+    check.visit(replace(schema.schema, embedded_resource=True), schema.path)
     return check.found
 
 
-def has_unpruned_defaults(given: JsonObject) -> bool:
+def has_unpruned_defaults(value: JsonObject) -> bool:
     """Return whether a default in a schema has unknown fields."""
-    if not any(node.get("default") is not None for node in every_schema(given)):
+    if not any(node.get("default") is not None for node in every_schema(value)):
         return False
     check = _Check(None, pruned=True)
-    check.visit(replace(decode_schema(given), embedded_resource=True), FieldPath())
+    check.visit(replace(decode_schema(value), embedded_resource=True), FieldPath())
     return any(error.detail == _UNKNOWN_FIELDS for error in check.found)
 
 
@@ -402,7 +406,7 @@ class _Check:
     def visit(
         self,
         schema: Schema,
-        at: FieldPath,
+        path: FieldPath,
         around: _Around | None = None,
         *,
         in_metadata: bool = False,
@@ -412,35 +416,35 @@ class _Check:
         if schema.embedded_resource or around is None:
             around, in_metadata = _Around(schema), False
         if not isinstance(schema.default, Absent):
-            self._default(schema, at.child("default"), around if in_metadata else None)
+            self._default(schema, path.child("default"), around if in_metadata else None)
         if schema.items is not None:
             below = around.below(0)
-            self.visit(schema.items, at.child("items"), below, in_metadata=in_metadata)
+            self.visit(schema.items, path.child("items"), below, in_metadata=in_metadata)
         for name, member in sorted(schema.properties.items()):
-            place = at.child("properties").key(name)
+            place = path.child("properties").key(name)
             is_meta = in_metadata or (schema.embedded_resource and name in OBJECT_FIELDS)
             self.visit(member, place, around.below(name), in_metadata=is_meta)
 
-    def _default(self, schema: Schema, at: FieldPath, around: _Around | None) -> None:
+    def _default(self, schema: Schema, path: FieldPath, around: _Around | None) -> None:
         """`around` is what the default is a part of the types or the metadata of."""
         value: Any = fresh(schema.default)
         if self.pruned and around is None and pruned_part(value, schema) != value:
             drop_unknown_metadata(value, schema)
-            self.found.append(fieldpath.invalid(at, _by_key(value), _UNKNOWN_FIELDS))
+            self.found.append(fieldpath.invalid(path, _by_key(value), _UNKNOWN_FIELDS))
         if self.rules_of is None:
             return
         if around is not None:
             why = _metadata_errors(around.object(value), around.schema)
             if why:
                 detail = f"must result in valid metadata: {fieldpath.aggregate(why)}"
-                self.found.append(fieldpath.invalid(at, _by_key(value), detail))
+                self.found.append(fieldpath.invalid(path, _by_key(value), detail))
                 return
         errors = (
             (_metadata_errors(value, schema) if around is None else [])
             or value_errors(value, schema, Unknown())
             or self._rules(schema, value)
         )
-        self.found += [_placed(at, error) for error in errors]
+        self.found += [_placed(path, error) for error in errors]
 
     def _rules(self, schema: Schema, value: Any) -> list[FieldError]:
         assert self.rules_of is not None, "the caller has looked"
@@ -460,15 +464,15 @@ def _metadata_errors(value: Any, schema: Schema) -> list[FieldError]:
     return list(embedded_resource_errors(value, schema)) if trouble is None else [trouble]
 
 
-def _placed(at: FieldPath, error: FieldError) -> FieldError:
-    return FieldError(error.type, at.join(error.path), error.value, error.detail)
+def _placed(path: FieldPath, error: FieldError) -> FieldError:
+    return FieldError(error.type, path.join(error.path), error.value, error.detail)
 
 
 def _by_key(value: Any) -> Any:
     """Return a value as Go shows it: the members of maps in the order of their keys."""
     if isinstance(value, dict):
-        return {key: _by_key(one) for key, one in sorted(value.items())}
-    return [_by_key(one) for one in value] if isinstance(value, list) else value
+        return {key: _by_key(member) for key, member in sorted(value.items())}
+    return [_by_key(item) for item in value] if isinstance(value, list) else value
 
 
 # --- Pruning -----------------------------------------------------------------
@@ -500,9 +504,9 @@ def pruned_part(value: Json, schema: Schema) -> Json:
     return _prune(value, schema, (), [])
 
 
-def _prune(value: Json, schema: Schema | None, at: Steps, dropped: list[StrayField]) -> Json:
+def _prune(value: Json, schema: Schema | None, place: Steps, dropped: list[StrayField]) -> Json:
     if isinstance(value, dict):
-        return _members(value, schema, at, dropped)
+        return _members(value, schema, place, dropped)
     if not isinstance(value, list):
         return value
     items = None if schema is None else schema.items
@@ -510,27 +514,27 @@ def _prune(value: Json, schema: Schema | None, at: Steps, dropped: list[StrayFie
         if items is None:
             return value
         items = replace(items, preserve_unknown=True)
-    return [_prune(one, items, (*at, i), dropped) for i, one in enumerate(value)]
+    return [_prune(item, items, (*place, i), dropped) for i, item in enumerate(value)]
 
 
 def _members(
-    value: dict[str, Json], schema: Schema | None, at: Steps, dropped: list[StrayField]
+    value: dict[str, Json], schema: Schema | None, place: Steps, dropped: list[StrayField]
 ) -> dict[str, Json]:
-    made: dict[str, Json] = {}
+    result: dict[str, Json] = {}
     values = None if schema is None else schema.additional_properties
-    for key, one in value.items():
-        below = (*at, key)
+    for key, member in value.items():
+        below = (*place, key)
         if schema is not None and schema.embedded_resource and key in OBJECT_FIELDS:
-            made[key] = one
+            result[key] = member
         elif schema is not None and key in schema.properties:
-            made[key] = _prune(one, schema.properties[key], below, dropped)
+            result[key] = _prune(member, schema.properties[key], below, dropped)
         elif schema is not None and (values is not None or schema.open_values):
-            made[key] = _prune(one, values, below, dropped)
+            result[key] = _prune(member, values, below, dropped)
         elif schema is not None and schema.preserve_unknown:
-            made[key] = one
+            result[key] = member
         else:
             dropped.append(StrayField(below, known=() if schema is None else schema.properties))
-    return made
+    return result
 
 
 # --- Custom defaults ---------------------------------------------------------
@@ -555,9 +559,9 @@ def defaulted(value: object, schema: Schema | None, *, keeps_nulls: bool = False
         items = schema.items
         return [
             _default_of(items)
-            if _is_refused(one, items)
-            else defaulted(one, items, keeps_nulls=keeps_nulls)
-            for one in value
+            if _is_refused(item, items)
+            else defaulted(item, items, keeps_nulls=keeps_nulls)
+            for item in value
         ]
     return value
 
@@ -565,19 +569,19 @@ def defaulted(value: object, schema: Schema | None, *, keeps_nulls: bool = False
 def _custom_defaults_members(
     value: dict[str, Json], schema: Schema, *, keeps_nulls: bool
 ) -> dict[str, Json]:
-    made: dict[str, Json] = {}
-    for key, one in value.items():
+    result: dict[str, Json] = {}
+    for key, member in value.items():
         known = schema.properties.get(key, schema.additional_properties)
-        if not _is_refused(one, known):
-            made[key] = defaulted(one, known, keeps_nulls=keeps_nulls)
+        if not _is_refused(member, known):
+            result[key] = defaulted(member, known, keeps_nulls=keeps_nulls)
         elif known is not None and not isinstance(known.default, Absent):
-            made[key] = _default_of(known)
+            result[key] = _default_of(known)
         elif keeps_nulls:
-            made[key] = None
+            result[key] = None
     for key, known in schema.properties.items():
-        if key not in made and not isinstance(known.default, Absent):
-            made[key] = _default_of(known)
-    return made
+        if key not in result and not isinstance(known.default, Absent):
+            result[key] = _default_of(known)
+    return result
 
 
 def without_refused_nulls(value: object, schema: Schema | None) -> Any:
@@ -585,15 +589,15 @@ def without_refused_nulls(value: object, schema: Schema | None) -> Any:
     if schema is None:
         return value
     if isinstance(value, list):
-        return [without_refused_nulls(one, schema.items) for one in value]
+        return [without_refused_nulls(item, schema.items) for item in value]
     if not isinstance(value, dict):
         return value
-    made: dict[str, Json] = {}
-    for key, one in value.items():
+    result: dict[str, Json] = {}
+    for key, member in value.items():
         known = schema.properties.get(key, schema.additional_properties)
-        if not _is_refused(one, known) or _default_of(known) is not None:
-            made[key] = without_refused_nulls(one, known)
-    return made
+        if not _is_refused(member, known) or _default_of(known) is not None:
+            result[key] = without_refused_nulls(member, known)
+    return result
 
 
 def _is_refused(value: Json, schema: Schema | None) -> bool:

@@ -62,10 +62,10 @@ class ItemsBefore:
         if schema.list_type != "map" or not isinstance(before, list):
             return
         self._keys = schema.list_map_keys
-        for one in before:
-            identity = self._identity(one)
+        for item in before:
+            identity = self._identity(item)
             if identity is not None:
-                self._items.setdefault(identity, one)
+                self._items.setdefault(identity, item)
 
     def of(self, item: object) -> Any | Unknown:
         """Return what an item was."""
@@ -97,9 +97,9 @@ class Correlated:
 
     def member(self, key: str) -> Correlated | None:
         """A member that was there before, and of which the schema knows."""
-        known = self._children.get(key)
-        if known is not None:
-            return known
+        correlated = self._children.get(key)
+        if correlated is not None:
+            return correlated
         value, before, schema = self._value, self._before, self._schema
         if not (isinstance(value, dict) and isinstance(before, dict)):
             return None
@@ -110,9 +110,9 @@ class Correlated:
 
     def item(self, position: int) -> Correlated | None:
         """An item of a list with keys, if it was there before."""
-        known = self._children.get(position)
-        if known is not None:
-            return known
+        correlated = self._children.get(position)
+        if correlated is not None:
+            return correlated
         value, schema = self._value, self._schema
         if schema.list_type != "map" or schema.items is None or not isinstance(value, list):
             return None
@@ -124,9 +124,9 @@ class Correlated:
         return self._child(position, value[position], before, schema.items)
 
     def _child(self, step: str | int, value: object, before: object, schema: Schema) -> Correlated:
-        made = Correlated(value, before, schema)
-        self._children[step] = made
-        return made
+        correlated = Correlated(value, before, schema)
+        self._children[step] = correlated
+        return correlated
 
     @property
     def is_same(self) -> bool:
@@ -138,18 +138,18 @@ class Correlated:
 
     def _compare(self) -> bool:
         value, before = self._value, self._before
-        found: list[Correlated | None]
+        correlateds: list[Correlated | None]
         if isinstance(value, dict) and isinstance(before, dict):
             if len(value) != len(before):
                 return False
-            found = [self.member(key) for key in value]
+            correlateds = [self.member(key) for key in value]
         elif isinstance(value, list) and isinstance(before, list) and self._has_keys:
             if len(value) != len(before):
                 return False
-            found = [self.item(i) for i in range(len(value))]
+            correlateds = [self.item(i) for i in range(len(value))]
         else:
             return same(value, before)
-        return all(one is not None and one.is_same for one in found)
+        return all(correlated is not None and correlated.is_same for correlated in correlateds)
 
     @property
     def _has_keys(self) -> bool:
@@ -202,10 +202,10 @@ class FaultyObject(KeywordObject):
         return _sound(super().get(name, default))
 
     def values(self) -> Any:
-        return [_sound(one) for one in super().values()]
+        return [_sound(member) for member in super().values()]
 
     def items(self) -> Any:
-        return [(key, _sound(one)) for key, one in super().items()]
+        return [(key, _sound(member)) for key, member in super().items()]
 
     def __eq__(self, other: object) -> bool:
         return dict(self.items()) == other
@@ -266,23 +266,23 @@ def _object(value: Json, schema: Schema) -> Any:
         raise EvaluationError(
             "invalid data, expected a map for the provided schema with type=object"
         )
-    made: JsonDict = {}
+    result: JsonDict = {}
     if schema.additional_properties is not None:
         values = schema.additional_properties
-        made = {key: _part(one, values) for key, one in value.items()}
-        return FaultyObject(made) if _has_faults(made.values()) else made
+        result = {key: _part(member, values) for key, member in value.items()}
+        return FaultyObject(result) if _has_faults(result.values()) else result
     keywords = False
-    for key, one in value.items():
+    for key, entry in value.items():
         member = schema.properties.get(key)
         if member is None:
-            made[key] = Preserved(one)
-        elif one is not None:
+            result[key] = Preserved(entry)
+        elif entry is not None:
             name = escape(key) or key
             keywords |= name != key and name == f"__{key}__"
-            made[name] = _part(one, member)
-    if _has_faults(made.values()):
-        return FaultyObject(made)
-    return KeywordObject(made) if keywords else made
+            result[name] = _part(entry, member)
+    if _has_faults(result.values()):
+        return FaultyObject(result)
+    return KeywordObject(result) if keywords else result
 
 
 def _has_faults(values: Iterable[Any]) -> bool:
@@ -296,7 +296,7 @@ def _array(value: Json, schema: Schema) -> Any:
         )
     if schema.items is None:
         raise EvaluationError("invalid array type, expected Items with a non-empty Schema")
-    items = [typed(one, schema.items) for one in value]
+    items = [typed(item, schema.items) for item in value]
     if schema.list_type == "set":
         return SetList(items)
     if schema.list_type == "map":
@@ -324,17 +324,17 @@ def _duration(text: str) -> Any:
 
 
 def _date(text: str) -> Any:
-    found = parse_timestamp(f"{text}T00:00:00Z")
-    if found is None:
+    timestamp = parse_timestamp(f"{text}T00:00:00Z")
+    if timestamp is None:
         raise EvaluationError(f"Invalid date formatted string {text}: invalid date")
-    return found
+    return timestamp
 
 
 def _date_time(text: str) -> Any:
-    found = parse_timestamp(text.upper())
-    if found is None:
+    timestamp = parse_timestamp(text.upper())
+    if timestamp is None:
         raise EvaluationError(f"Invalid date-time formatted string {text}: invalid date-time")
-    return found
+    return timestamp
 
 
 def _bytes(text: str) -> Any:

@@ -164,7 +164,7 @@ AT_ROOT: Final = "$."
 def parse_path(path: str) -> tuple[Step, ...]:
     steps = []
     for part in path.split(".") if path else ():
-        each = next((one for one in (Each.ITEMS, Each.VALUES) if part.endswith(one.value)), None)
+        each = next((item for item in (Each.ITEMS, Each.VALUES) if part.endswith(item.value)), None)
         if each is None:
             steps.append(Step(part, Each.FIELD))
         else:
@@ -174,12 +174,12 @@ def parse_path(path: str) -> tuple[Step, ...]:
 
 def lookup(path: str, parent: object, root: object) -> object:
     """The value at a path without wildcards; None when something on the way is missing."""
-    found = root if path.startswith(AT_ROOT) else parent
+    result = root if path.startswith(AT_ROOT) else parent
     for name in path.removeprefix(AT_ROOT).split("."):
-        if not isinstance(found, dict):
+        if not isinstance(result, dict):
             return None
-        found = found.get(name)
-    return found
+        result = result.get(name)
+    return result
 
 
 Placed = tuple[tuple[Step, ...], Apply]
@@ -190,15 +190,15 @@ def grouped(rules: Sequence[Placed], *, sharing: bool = False) -> tuple[Apply, .
     """The same in the same order, where rules that follow one another go the same way together.
     What is done to the items of a list is done item by item then. If `sharing`, nothing happens in
     the settled parts of an object."""
-    made: list[Apply] = []
+    result: list[Apply] = []
     way = _sharing_way if sharing else _way
     for first, group in itertools.groupby(rules, key=lambda rule: rule[0][:1]):
         inner = [(steps[1:], apply) for steps, apply in group]
         if first:
-            made.append(way(first[0], in_order(grouped(inner, sharing=sharing))))
+            result.append(way(first[0], in_order(grouped(inner, sharing=sharing))))
         else:
-            made += [apply for _, apply in inner]
-    return tuple(made)
+            result += [apply for _, apply in inner]
+    return tuple(result)
 
 
 def in_order(rules: tuple[Apply, ...]) -> Apply:

@@ -60,12 +60,12 @@ from celadon.records import dataclass
 
 def _of_containers(*fields: str) -> tuple[str, ...]:
     lists = ("initContainers", "containers", "ephemeralContainers")
-    return tuple(f"spec.{one}[*].{field}" for one in lists for field in fields)
+    return tuple(f"spec.{text}[*].{field}" for text in lists for field in fields)
 
 
 _AFFINITIES: Final = tuple(
-    f"spec.affinity.{one}.{terms}"
-    for one in ("podAffinity", "podAntiAffinity")
+    f"spec.affinity.{item}.{terms}"
+    for item in ("podAffinity", "podAntiAffinity")
     for terms in (
         "requiredDuringSchedulingIgnoredDuringExecution[*]",
         "preferredDuringSchedulingIgnoredDuringExecution[*].podAffinityTerm",
@@ -100,7 +100,7 @@ _POD: Final[Mapping[str, tuple[str, ...]]] = {
 
 def _of_statuses(*fields: str) -> tuple[str, ...]:
     lists = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
-    return tuple(f"status.{one}[*].{field}" for one in lists for field in fields)
+    return tuple(f"status.{text}[*].{field}" for text in lists for field in fields)
 
 
 _POD_STATUS: Final = {
@@ -355,19 +355,19 @@ class SharingRules(NamedTuple):
     rules: tuple[Apply, ...]
     roots: tuple[tuple[str, ...], ...]
 
-    def are_settled(self, made: JsonObject, live: JsonObject) -> bool:
+    def are_settled(self, obj: JsonObject, live: JsonObject) -> bool:
         """Return whether the parts that an object shares with one before need not be looked at."""
-        return all(_is_same(path, made, live) for path in self.roots)
+        return all(_is_same(path, obj, live) for path in self.roots)
 
 
-def _is_same(path: tuple[str, ...], made: object, live: object) -> bool:
+def _is_same(path: tuple[str, ...], obj: object, live: object) -> bool:
     for name in path:
-        if made is live:
+        if obj is live:
             return True
-        if made.__class__ is not dict or live.__class__ is not dict:
+        if obj.__class__ is not dict or live.__class__ is not dict:
             break
-        made, live = made.get(name), live.get(name)
-    return bool(made == live)
+        obj, live = obj.get(name), live.get(name)
+    return bool(obj == live)
 
 
 @per_release(maxsize=256)
@@ -522,7 +522,7 @@ def _when(rule: Rule, action: Action) -> Action:
 def _came_not_empty(path: str) -> Condition:
     """The field at a path from the root is absent, not empty."""
     steps = tuple(path.split("."))
-    return lambda _, run: all(one.path != steps for one in run.empties)
+    return lambda _, run: all(empty.path != steps for empty in run.empties)
 
 
 def conditions(rule: Rule) -> tuple[Condition, ...]:
@@ -592,10 +592,10 @@ def update_rules(gvk: GroupVersionKind) -> Mapping[str, tuple[str, ...]]:
     """`keep`, `bump`, `statusKeep`: paths, see `registry.update.prepare_for_update`. `reset`: which
     of `keep` nobody gets to own by writing the object, where that is not all."""
     kind = f"{gvk.api_version}/{gvk.kind}"
-    found: Mapping[str, tuple[str, ...]] = (
+    update: Mapping[str, tuple[str, ...]] = (
         schema_packs.load("defaults")["kinds"].get(kind, {}).get("update", {})
     )
-    return found
+    return update
 
 
 # --- Default triggers --------------------------------------------------------
@@ -710,23 +710,23 @@ def triggers(gvk: GroupVersionKind, gates: frozenset[str]) -> Mapping[str, Trigg
     `convert`."""
     root = component_name(gvk)
     assert root is not None, f"{gvk} is built in"
-    found: dict[str, Triggers] = {}
+    result: dict[str, Triggers] = {}
     for phase in ("default", "convert"):
         for path, rule in placed_rules(listed_rules(gvk, phase), gates):
-            _add(found, root, parse_path(path), rule)
-    return found
+            _add(result, root, parse_path(path), rule)
+    return result
 
 
-def _add(found: dict[str, Triggers], root: str, steps: Sequence[Step], rule: Rule) -> None:
+def _add(obj: dict[str, Triggers], root: str, steps: Sequence[Step], rule: Rule) -> None:
     way = _components(root, steps)
     for owner, step in zip(way, steps[:-1], strict=False):
-        found.setdefault(owner, Triggers()).entered.add(step.name)
+        obj.setdefault(owner, Triggers()).entered.add(step.name)
     if rule.get("fn") in ON_OBJECTS:
-        _add_object_rule(found, way, steps, rule["fn"])
+        _add_object_rule(obj, way, steps, rule["fn"])
     elif steps[-1].each is Each.FIELD and way[-2]:
-        _add_field_rule(found.setdefault(way[-2], Triggers()), steps[-1].name, rule)
+        _add_field_rule(obj.setdefault(way[-2], Triggers()), steps[-1].name, rule)
     else:
-        _watch_above(found, way, steps)
+        _watch_above(obj, way, steps)
 
 
 def _components(root: str, steps: Sequence[Step]) -> list[str]:
@@ -743,14 +743,14 @@ def _components(root: str, steps: Sequence[Step]) -> list[str]:
 
 
 def _add_object_rule(
-    found: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step], function: str
+    obj: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step], function: str
 ) -> None:
     if not way[-1]:
-        _watch_above(found, way, steps)
+        _watch_above(obj, way, steps)
         return
     if steps:
-        found.setdefault(way[-2], Triggers()).entered.add(steps[-1].name)
-    below = found.setdefault(way[-1], Triggers())
+        obj.setdefault(way[-2], Triggers()).entered.add(steps[-1].name)
+    below = obj.setdefault(way[-1], Triggers())
     if function in _NEEDED:
         below.needed.add(_NEEDED[function])
         below.entered.add(_NEEDED[function])
@@ -758,12 +758,12 @@ def _add_object_rule(
         below.is_restless = True
 
 
-def _watch_above(found: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step]) -> None:
+def _watch_above(obj: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step]) -> None:
     """The innermost struct answers for what is no struct."""
-    at = max(i for i, owner in enumerate(way[:-1]) if owner)
-    owner = found.setdefault(way[at], Triggers())
-    owner.watched.add(steps[at].name)
-    owner.entered.add(steps[at].name)
+    index = max(i for i, owner in enumerate(way[:-1]) if owner)
+    owner = obj.setdefault(way[index], Triggers())
+    owner.watched.add(steps[index].name)
+    owner.entered.add(steps[index].name)
 
 
 def _add_field_rule(owner: Triggers, name: str, rule: Rule) -> None:

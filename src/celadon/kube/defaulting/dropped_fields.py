@@ -64,14 +64,14 @@ def _steps(path: str, rule: Rule) -> tuple[Step, ...]:
 
 
 def drop_unused(
-    made: JsonObject, old: JsonObject, gvk: GroupVersionKind, run: Run, *, status: bool
+    obj: JsonObject, old: JsonObject, gvk: GroupVersionKind, run: Run, *, status: bool
 ) -> None:
     """From a changed object, in place."""
     for drop in drops_of(gvk, run.gates, status=status):
-        came_empty = any(_leads_to(drop.steps, one) for one in run.empties)
-        if (came_empty or _uses(made, drop)) and not _uses(old, drop):
+        came_empty = any(_leads_to(drop.steps, empty) for empty in run.empties)
+        if (came_empty or _uses(obj, drop)) and not _uses(old, drop):
             for rule in drop.rules:
-                rule(made, run)
+                rule(obj, run)
             _forget(run, drop.steps)
 
 
@@ -92,7 +92,7 @@ def _deleted(gvk: GroupVersionKind, gates: frozenset[str]) -> tuple[tuple[Step, 
 
 
 def _forget(run: Run, steps: tuple[tuple[Step, ...], ...]) -> None:
-    run.empties = [one for one in run.empties if not _leads_to(steps, one)]
+    run.empties = [empty for empty in run.empties if not _leads_to(steps, empty)]
 
 
 def _leads_to(steps: tuple[tuple[Step, ...], ...], empty: EmptyValue) -> bool:
@@ -101,12 +101,12 @@ def _leads_to(steps: tuple[tuple[Step, ...], ...], empty: EmptyValue) -> bool:
 
 def _is_path(steps: tuple[Step, ...], path: tuple[str | int, ...]) -> bool:
     """Return whether the steps lead to a path; what they say of all items holds of each."""
-    at = 0
+    index = 0
     for step in steps:
-        if at >= len(path) or path[at] != step.name:
+        if index >= len(path) or path[index] != step.name:
             return False
-        at += 1 if step.each is Each.FIELD else 2
-    return at == len(path)
+        index += 1 if step.each is Each.FIELD else 2
+    return index == len(path)
 
 
 def _uses(obj: JsonObject, drop: Drop) -> bool:
@@ -122,7 +122,7 @@ def _has(value: object, steps: tuple[Step, ...]) -> bool:
             return False
         if step.each is not Each.FIELD:
             inner = value.values() if step.each is Each.VALUES else value
-            return any(_has(one, steps[number + 1 :]) for one in inner)
+            return any(_has(item, steps[number + 1 :]) for item in inner)
     return True
 
 
@@ -156,13 +156,17 @@ def outlasts_keeping(gvk: GroupVersionKind, gates: frozenset[str], kept: tuple[s
     """Return whether defaulting finds nothing to do, either, where parts of a defaulted object have
     been put in the place of another's: no rule looks at both."""
     return all(
-        len({any(_is_below(one, top) for top in kept) for one in _looked_at(path, rule)}) == 1
+        len({any(_is_below(text, top) for top in kept) for text in _looked_at(path, rule)}) == 1
         for path, rule in _repeated(gvk, gates)
     )
 
 
 def _repeated(gvk: GroupVersionKind, gates: frozenset[str]) -> Iterator[tuple[str, Rule]]:
-    return (one for phase in _REPEATED for one in placed_rules(listed_rules(gvk, phase), gates))
+    return (
+        placed_rule
+        for phase in _REPEATED
+        for placed_rule in placed_rules(listed_rules(gvk, phase), gates)
+    )
 
 
 def _is_below(path: str, top: str) -> bool:
@@ -175,7 +179,7 @@ def _may_see_changes(path: str, rule: Rule) -> bool:
     if not path and rule.get("fn") in ON_OBJECTS:
         return True
     looked_at = _looked_at(path, rule)
-    return any(_is_below(one, STATUS) or _is_below(one, GENERATION) for one in looked_at)
+    return any(_is_below(text, STATUS) or _is_below(text, GENERATION) for text in looked_at)
 
 
 def _looked_at(path: str, rule: Rule) -> tuple[str, ...]:
@@ -211,9 +215,9 @@ KindUpdate = Callable[[JsonDict, JsonObject, str], None]
 """Changes the new object in place; the last is the time."""
 
 
-def pod_status(made: JsonDict, old: JsonObject, _: str) -> None:
+def pod_status(obj: JsonDict, old: JsonObject, _: str) -> None:
     """Kubelets that do not know a field leave it out, and it stays."""
-    status, was = made.setdefault("status", {}), old.get("status") or {}
+    status, was = obj.setdefault("status", {}), old.get("status") or {}
     for field in ("qosClass", "observedGeneration") if is_since("1.32") else ():
         if not status.get(field) and was.get(field):
             status[field] = was[field]
@@ -228,21 +232,21 @@ def pod_status(made: JsonDict, old: JsonObject, _: str) -> None:
             condition["observedGeneration"] = generation
 
 
-def node(made: JsonDict, old: JsonObject, _: str) -> None:
+def node(obj: JsonDict, old: JsonObject, _: str) -> None:
     """A node that was not configured by the API is not from now on."""
     if (old.get("spec") or {}).get("configSource") is None:
-        (made.get("spec") or {}).pop("configSource", None)
+        (obj.get("spec") or {}).pop("configSource", None)
 
 
-def node_status(made: JsonDict, old: JsonObject, _: str) -> None:
+def node_status(obj: JsonDict, old: JsonObject, _: str) -> None:
     """The same of what a kubelet says of it."""
     if (old.get("status") or {}).get("config") is None:
-        (made.get("status") or {}).pop("config", None)
+        (obj.get("status") or {}).pop("config", None)
 
 
-def volume_status(made: JsonDict, old: JsonObject, now: str) -> None:
+def volume_status(obj: JsonDict, old: JsonObject, now: str) -> None:
     """A volume says since when it has been in its phase."""
-    status, was = made.setdefault("status", {}), old.get("status") or {}
+    status, was = obj.setdefault("status", {}), old.get("status") or {}
     since, before = status.get(PHASE_SINCE), was.get(PHASE_SINCE)
     if (status.get("phase") or "") != (was.get("phase") or ""):
         if since is None or since == before:
@@ -251,28 +255,28 @@ def volume_status(made: JsonDict, old: JsonObject, now: str) -> None:
         status[PHASE_SINCE] = before
 
 
-def claim(made: dict[str, object], old: JsonObject, _: str) -> None:
+def claim(obj: dict[str, object], old: JsonObject, _: str) -> None:
     """Clients that do not know where the reference to the source is now leave it out; a source
     that a claim has may be of any kind."""
-    spec, was = made.setdefault("spec", {}), old.get("spec") or {}
+    spec, was = obj.setdefault("spec", {}), old.get("spec") or {}
     is_new = was.get("dataSource") is None and was.get("dataSourceRef") is None
     workload_defaults.data_sources(spec, any_kind=not is_new)
 
 
-def service_account(made: JsonDict, _: JsonObject, __: str) -> None:
+def service_account(obj: JsonDict, _: JsonObject, __: str) -> None:
     """Secrets are in the namespace of the account: only their names count."""
-    for secret in made.get("secrets") or ():
+    for secret in obj.get("secrets") or ():
         for field in [*secret]:
             if field != "name":
                 del secret[field]
 
 
-def endpoint_slice(made: JsonDict, old: JsonObject, _: str) -> None:
+def endpoint_slice(obj: JsonDict, old: JsonObject, _: str) -> None:
     """Changed endpoints lose their old topology; a host that was known becomes the node's name."""
-    if (made.get("endpoints") or []) == (old.get("endpoints") or []):
+    if (obj.get("endpoints") or []) == (old.get("endpoints") or []):
         return
-    known = {_host(one) for one in old.get("endpoints") or ()} - {""}
-    for endpoint in made.get("endpoints") or ():
+    known = {_host(endpoint) for endpoint in old.get("endpoints") or ()} - {""}
+    for endpoint in obj.get("endpoints") or ():
         host = _host(endpoint)
         was_node = host in known and not name_rules.dns1123_subdomain(host)
         if endpoint.get("nodeName") is None and was_node:
@@ -285,58 +289,63 @@ def _host(endpoint: JsonObject) -> str:
     return host
 
 
-def definition(made: JsonDict, _: JsonObject, __: str) -> None:
+def definition(obj: JsonDict, _: JsonObject, __: str) -> None:
     """A version in which objects are stored from now on is one in which there may be some
     (k8s.io/apiextensions-apiserver `pkg/registry/customresourcedefinition/strategy.go`)."""
-    versions = made.get("spec", {}).get("versions") or ()
-    name = next((one.get("name") for one in versions if one.get("storage")), None)
-    status = made.setdefault("status", {})
+    versions = obj.get("spec", {}).get("versions") or ()
+    name = next((version.get("name") for version in versions if version.get("storage")), None)
+    status = obj.setdefault("status", {})
     stored = status.get("storedVersions") or []
     if name is not None and name not in stored:
         status["storedVersions"] = [*stored, name]
 
 
-def signing_status(made: JsonDict, old: JsonObject, now: str) -> None:
+def signing_status(obj: JsonDict, old: JsonObject, now: str) -> None:
     """Decisions about a request for a certificate stay as they were, unless their number changes,
     which is refused later."""
-    conditions, before = _conditions(made), _conditions(old)
+    conditions, before = _conditions(obj), _conditions(old)
     for kind in SIGNING_DECISIONS:
-        places = [at for at, one in enumerate(conditions) if one.get("type") == kind]
-        kept = [one for one in before if one.get("type") == kind]
-        if len(places) == len(kept):
-            for at, one in zip(places, kept, strict=True):
-                conditions[at] = fresh(one)
-    signing_times(made, old, now)
+        places = [
+            position
+            for position, condition in enumerate(conditions)
+            if condition.get("type") == kind
+        ]
+        result = [element for element in before if element.get("type") == kind]
+        if len(places) == len(result):
+            for index, item in zip(places, result, strict=True):
+                conditions[index] = fresh(item)
+    signing_times(obj, old, now)
 
 
-def signing_times(made: JsonDict, old: JsonObject, now: str) -> None:
+def signing_times(obj: JsonDict, old: JsonObject, now: str) -> None:
     """Conditions of a request for a certificate say when they were written, and since when they
     are as they are."""
-    for condition in _conditions(made):
+    for condition in _conditions(obj):
         state = condition.get("type"), condition.get("status")
         if not condition.get("lastUpdateTime"):
             condition["lastUpdateTime"] = now
         if not condition.get("lastTransitionTime"):
-            known = (
-                one["lastTransitionTime"]
-                for one in _conditions(old)
-                if (one.get("type"), one.get("status")) == state and one.get("lastTransitionTime")
+            conditions = (
+                condition["lastTransitionTime"]
+                for condition in _conditions(old)
+                if (condition.get("type"), condition.get("status")) == state
+                and condition.get("lastTransitionTime")
             )
-            condition["lastTransitionTime"] = next(known, now)
+            condition["lastTransitionTime"] = next(conditions, now)
 
 
 def _conditions(request: JsonObject) -> list[JsonDict]:
     return (request.get("status") or {}).get("conditions") or []
 
 
-def claim_status(made: JsonDict, old: JsonObject, _: str) -> None:
+def claim_status(obj: JsonDict, old: JsonObject, _: str) -> None:
     """A claim says nothing of devices that it no longer has."""
     # As `dropDeallocatedStatusDevices` of `pkg/registry/resource/resourceclaim`.
-    status = made.get("status") or {}
+    status = obj.get("status") or {}
     gone = _allocated(old.get("status") or {}) - _allocated(status)
-    told = status.get("devices")
-    if told and gone:
-        status["devices"] = [one for one in told if _device(one) not in gone]
+    devices = status.get("devices")
+    if devices and gone:
+        status["devices"] = [item for item in devices if _device(item) not in gone]
         if not status["devices"]:
             del status["devices"]
 
@@ -346,18 +355,24 @@ def _allocated(status: JsonObject) -> set[tuple[str, ...]]:
     return set(map(_device, devices.get("results") or ()))
 
 
-def _device(one: JsonObject) -> tuple[str, ...]:
-    return tuple(one.get(field) or "" for field in ("driver", "pool", "device", "shareID"))
+def _device(value: JsonObject) -> tuple[str, ...]:
+    return tuple(value.get(field) or "" for field in ("driver", "pool", "device", "shareID"))
 
 
-OF_STATUS: Final = tuple(f"{AUTOSCALING_PREFIX}{one}" for one in ("conditions", "current-metrics"))
+OF_STATUS: Final = tuple(
+    f"{AUTOSCALING_PREFIX}{item}" for item in ("conditions", "current-metrics")
+)
 """The annotations in which autoscaling/v1 has what only newer versions know of a status."""
 
 
-def autoscaler(made: JsonDict, old: JsonObject, _: str) -> None:
+def autoscaler(obj: JsonDict, old: JsonObject, _: str) -> None:
     """Keep what annotations say of the status with the rest of it."""
-    known, meta = metadata.annotations(old), made["metadata"]
-    sent = {key: one for key, one in metadata.annotations(made).items() if key not in OF_STATUS}
+    known, meta = metadata.annotations(old), obj["metadata"]
+    sent = {
+        key: annotation
+        for key, annotation in metadata.annotations(obj).items()
+        if key not in OF_STATUS
+    }
     annotations = {**sent, **{name: known[name] for name in OF_STATUS if name in known}}
     if annotations or "annotations" in meta:
         meta["annotations"] = annotations

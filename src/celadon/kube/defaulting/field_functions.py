@@ -240,16 +240,16 @@ def drop_image_volumes(parent: Any, key: str, run: Run, _: Rule) -> None:
     """Without their feature gate volumes that are images are dropped, and with them the places
     where they are mounted."""
     volumes = parent.get(key) or ()
-    names = {one.get("name") for one in volumes if one.get("image") is not None}
+    names = {volume.get("name") for volume in volumes if volume.get("image") is not None}
     if not names:
         return
     run.is_disturbed = True
-    _keep(parent, key, [one for one in volumes if one.get("image") is None])
-    for container in (one for lists in CONTAINER_LISTS for one in parent.get(lists) or ()):
+    _keep(parent, key, [volume for volume in volumes if volume.get("image") is None])
+    for container in (item for lists in CONTAINER_LISTS for item in parent.get(lists) or ()):
         mounts = container.get("volumeMounts")
         if mounts:
-            kept = [one for one in mounts if one.get("name") not in names]
-            _keep(container, "volumeMounts", kept)
+            result = [mount for mount in mounts if mount.get("name") not in names]
+            _keep(container, "volumeMounts", result)
 
 
 def drop_init_policies(parent: Any, key: str, run: Run, _: Rule) -> None:
@@ -296,12 +296,12 @@ FIELD_FUNCTIONS: Final[Mapping[str, FieldFunction]] = {
 
 def merged(tolerations: Sequence[JsonObject]) -> list[JsonDict]:
     """Copies, in order, of those that no other one covers; of equal ones the first."""
-    kept: list[dict[str, object]] = []
-    for i, one in enumerate(tolerations):
-        others = (*kept, *(later for later in tolerations[i + 1 :] if later != one))
-        if not any(covers(other, one) for other in others):
-            kept.append(dict(one))
-    return kept
+    result: list[dict[str, object]] = []
+    for i, toleration in enumerate(tolerations):
+        others = (*result, *(later for later in tolerations[i + 1 :] if later != toleration))
+        if not any(covers(other, toleration) for other in others):
+            result.append(dict(toleration))
+    return result
 
 
 def covers(wide: JsonObject, narrow: JsonObject) -> bool:

@@ -73,8 +73,8 @@ def limit_ranger(pod: Any, run: Run) -> None:
                 for part, amounts in (("requests", requests), ("limits", limits)):
                     added = _fill_resources(container, part, amounts)
                     if added:
-                        what = f"{', '.join(added)} {part.removesuffix('s')}"
-                        notes.append(f"{what} for {word} {name}")
+                        subject = f"{', '.join(added)} {part.removesuffix('s')}"
+                        notes.append(f"{subject} for {word} {name}")
         if notes:
             annotations = pod["metadata"].setdefault("annotations", {})
             annotations[LIMIT_RANGER_ANNOTATION] = f"LimitRanger plugin set: {'; '.join(notes)}"
@@ -221,8 +221,12 @@ def group_priority(spec: Any, run: Run) -> None:
 
 def default_priority_class(cluster: Lookups) -> JsonObject | None:
     """The class of pods that name none; if there are several, that of the lowest value."""
-    defaults = [one for one in cluster.list(PRIORITY_CLASSES, "") if one.get("globalDefault")]
-    return min(defaults, key=lambda one: int(one.get("value", 0)), default=None)
+    defaults = [
+        priority_class
+        for priority_class in cluster.list(PRIORITY_CLASSES, "")
+        if priority_class.get("globalDefault")
+    ]
+    return min(defaults, key=lambda value: int(value.get("value", 0)), default=None)
 
 
 def runtime_class(spec: Any, run: Run) -> None:
@@ -246,8 +250,8 @@ def runtime_class(spec: Any, run: Run) -> None:
 def pod_topology_labels(pod: Any, run: Run) -> None:
     """A pod that is created on a node takes over its zone and region."""
     node = _cluster_wide(run, NODES, pod["spec"].get("nodeName"))
-    found = metadata.labels(node)
-    copied = {key: found[key] for key in TOPOLOGY_LABELS if key in found}
+    labels = metadata.labels(node)
+    copied = {key: labels[key] for key in TOPOLOGY_LABELS if key in labels}
     if copied:
         pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), **copied}
 
@@ -259,9 +263,11 @@ def default_storage_class(claim: Any, run: Run) -> None:
     if STORAGE_CLASS in metadata.annotations(claim):
         return
     chosen = _newest(
-        one
-        for one in run.context.cluster.list(STORAGE_CLASSES, "")
-        if any(metadata.annotations(one).get(key) == "true" for key in DEFAULT_STORAGE_CLASS)
+        storage_class
+        for storage_class in run.context.cluster.list(STORAGE_CLASSES, "")
+        if any(
+            metadata.annotations(storage_class).get(key) == "true" for key in DEFAULT_STORAGE_CLASS
+        )
     )
     if chosen is not None:
         claim["spec"]["storageClassName"] = metadata.name(chosen)
@@ -274,9 +280,9 @@ def default_ingress_class(ingress: Any, run: Run) -> None:
     if INGRESS_CLASS in metadata.annotations(ingress):
         return
     chosen = _newest(
-        one
-        for one in run.context.cluster.list(INGRESS_CLASSES, "")
-        if metadata.annotations(one).get(DEFAULT_INGRESS_CLASS) == "true"
+        ingress_class
+        for ingress_class in run.context.cluster.list(INGRESS_CLASSES, "")
+        if metadata.annotations(ingress_class).get(DEFAULT_INGRESS_CLASS) == "true"
     )
     if chosen is not None:
         ingress["spec"]["ingressClassName"] = metadata.name(chosen)

@@ -67,7 +67,7 @@ def settle_families(spec: JsonDict, run: Run, old: JsonObject) -> None:
     families = list(spec.get("ipFamilies") or network.families[:1])
     if spec["ipFamilyPolicy"] != SINGLE and len(families) == 1:
         offered = IP_FAMILIES if bare else network.families
-        families += [one for one in offered if one != families[0]]
+        families += [text for text in offered if text != families[0]]
     spec["ipFamilies"] = families
 
 
@@ -76,7 +76,7 @@ def _prefers_the_same(spec: JsonObject, old: JsonObject) -> bool:
     if not old or spec.get("type") != old.get("type") or spec.get("type") not in WITH_ADDRESS:
         return False
     policies = spec.get("ipFamilyPolicy"), old.get("ipFamilyPolicy") or PREFERRED
-    same = all((spec.get(one) or []) == (old.get(one) or []) for one in _PARTS)
+    same = all((spec.get(part) or []) == (old.get(part) or []) for part in _PARTS)
     return policies == (PREFERRED, PREFERRED) and same
 
 
@@ -98,8 +98,8 @@ def _released(spec: JsonDict, old: JsonObject) -> list[FieldError]:
         if policy == SINGLE and given == before and len(given) > 1:
             spec[part] = given[:1]
         elif policy != SINGLE and given and len(given) < len(before):
-            why = f"must be 'SingleStack' to release the {called}"
-            errors.append(fieldpath.invalid(_POLICY, NamedText(policy), why))
+            reason = f"must be 'SingleStack' to release the {called}"
+            errors.append(fieldpath.invalid(_POLICY, NamedText(policy), reason))
     return errors
 
 
@@ -127,9 +127,9 @@ def _inferred(spec: JsonDict, run: Run) -> list[FieldError]:
             continue
         family = "IPv6" if ":" in address else "IPv4"
         if network.families_are_known and family not in network.families:
-            at = _SPEC.child("clusterIPs").index(index)
-            why = f"{family} is not configured on this cluster"
-            errors.append(fieldpath.invalid(at, addresses, why))
+            path = _SPEC.child("clusterIPs").index(index)
+            reason = f"{family} is not configured on this cluster"
+            errors.append(fieldpath.invalid(path, addresses, reason))
         else:
             spec["ipFamilies"] = [*families, family]
     return errors
@@ -141,20 +141,20 @@ def _not_configured(spec: JsonObject, run: Run) -> list[FieldError]:
         return []
     errors: list[FieldError] = []
     if spec["ipFamilyPolicy"] == REQUIRED and len(network.families) < 2:
-        why = "this cluster is not configured for dual-stack services"
-        errors.append(fieldpath.invalid(_POLICY, NamedText(REQUIRED), why))
+        reason = "this cluster is not configured for dual-stack services"
+        errors.append(fieldpath.invalid(_POLICY, NamedText(REQUIRED), reason))
     for index, family in enumerate(spec.get("ipFamilies") or ()):
         if family not in network.families:
-            at = _SPEC.child("ipFamilies").index(index)
-            why = "not configured on this cluster"
-            errors.append(fieldpath.invalid(at, NamedText(family), why))
+            path = _SPEC.child("ipFamilies").index(index)
+            reason = "not configured on this cluster"
+            errors.append(fieldpath.invalid(path, NamedText(family), reason))
     return errors
 
 
 def _refuse(run: Run, errors: Iterable[FieldError]) -> None:
-    found = list(errors)
-    if found:
-        raise refused(run, found)
+    result = list(errors)
+    if result:
+        raise refused(run, result)
 
 
 def refused(run: Run, errors: list[FieldError]) -> StatusError:
@@ -201,26 +201,30 @@ def _gets_addresses(spec: JsonObject, old: JsonObject) -> bool:
     # As `updateClusterIPs` of `pkg/registry/core/service/storage`.
     if not old or (_has_address(spec) and not _has_address(old)):
         return True
-    counts = [len(one.get("ipFamilies") or ()) for one in (old, spec)]
+    counts = [len(item.get("ipFamilies") or ()) for item in (old, spec)]
     return _has_address(spec) and counts == [1, 2]
 
 
 def _require_addresses(spec: Any, run: Run, old: JsonObject) -> None:
     """An address that replaces another is no matter of allocation: it is refused later."""
-    given = spec.get("clusterIPs") or []
+    cluster_i_ps = spec.get("clusterIPs") or []
     kept = len(old.get("clusterIPs") or ())
-    for address in given[kept:]:
+    for address in cluster_i_ps[kept:]:
         fault = run.context.network.address_fault(address)
         if fault:
             detail = f"failed to allocate IP {address}: {fault}"
-            raise refused(run, [fieldpath.invalid(_ADDRESSES, given, detail)])
+            raise refused(run, [fieldpath.invalid(_ADDRESSES, cluster_i_ps, detail)])
 
 
 def _allocate_addresses(spec: Any, run: Run) -> None:
-    given = spec.get("clusterIPs") or []
+    cluster_i_ps = spec.get("clusterIPs") or []
     network = run.context.network
-    missing = [one for one in spec["ipFamilies"][len(given) :] if one in network.families]
-    addresses = [*given, *map(network.cluster_ip, missing)]
+    missing = [
+        ip_family
+        for ip_family in spec["ipFamilies"][len(cluster_i_ps) :]
+        if ip_family in network.families
+    ]
+    addresses = [*cluster_i_ps, *map(network.cluster_ip, missing)]
     if addresses:
         spec["clusterIPs"] = addresses
         spec.setdefault("clusterIP", addresses[0])
@@ -252,8 +256,8 @@ class _NodePorts:
         """Take the one that a client asks for in a port of its Service. Raises StatusError."""
         fault = self.fault(port)
         if fault:
-            at = _PORTS.index(index).child("nodePort")
-            raise refused(self._run, [fieldpath.invalid(at, port, fault)])
+            path = _PORTS.index(index).child("nodePort")
+            raise refused(self._run, [fieldpath.invalid(path, port, fault)])
 
 
 def _take_ports(spec: Any, ports: _NodePorts) -> None:
@@ -262,19 +266,19 @@ def _take_ports(spec: Any, ports: _NodePorts) -> None:
     given = spec.get("ports") or ()
     shared: dict[int, int] = {}
     for index, port in enumerate(given):
-        asked, number = port.get("nodePort", 0), port.get("port", 0)
-        if not asked and not _has_node_ports(spec):
+        node_port, number = port.get("nodePort", 0), port.get("port", 0)
+        if not node_port and not _has_node_ports(spec):
             continue
         if number not in shared:
-            same = (one.get("nodePort", 0) for one in given if one.get("port", 0) == number)
+            same = (item.get("nodePort", 0) for item in given if item.get("port", 0) == number)
             named = next(filter(None, same), 0)
             if named:
                 ports.require(index, named)
             shared[number] = port["nodePort"] = named or ports.next()
-        elif not asked:
+        elif not node_port:
             port["nodePort"] = shared[number]
-        elif asked != shared[number]:
-            ports.require(index, asked)
+        elif node_port != shared[number]:
+            ports.require(index, node_port)
 
 
 def _update_ports(spec: Any, old: JsonObject, ports: _NodePorts) -> None:
@@ -283,14 +287,14 @@ def _update_ports(spec: Any, old: JsonObject, ports: _NodePorts) -> None:
     known = _node_ports(old) | {old.get("healthCheckNodePort", 0)}
     seen: set[tuple[str, int]] = set()
     for index, port in enumerate(spec.get("ports") or ()):
-        asked, protocol = port.get("nodePort", 0), port.get("protocol", "")
-        if not asked and not _has_node_ports(spec):
+        node_port, protocol = port.get("nodePort", 0), port.get("protocol", "")
+        if not node_port and not _has_node_ports(spec):
             continue
-        if not asked:
+        if not node_port:
             port["nodePort"] = ports.next()
-        elif asked not in known:
-            ports.require(index, asked)
-            known.add(asked)
+        elif node_port not in known:
+            ports.require(index, node_port)
+            known.add(node_port)
         if (protocol, port["nodePort"]) in seen:
             raise status.plain_error(f"duplicate nodePort: {{{protocol} {port['nodePort']}}}")
         seen.add((protocol, port["nodePort"]))
@@ -303,8 +307,8 @@ def _take_health_check(spec: Any, ports: _NodePorts) -> None:
         return
     fault = ports.fault(number)
     if fault:
-        why = f"failed to allocate requested HealthCheck NodePort {number}: {fault}"
-        raise status.internal_error(why)
+        reason = f"failed to allocate requested HealthCheck NodePort {number}: {fault}"
+        raise status.internal_error(reason)
 
 
 # --- Service updates ---------------------------------------------------------
@@ -393,10 +397,10 @@ def _keep_node_ports(spec: JsonDict, old: JsonObject) -> None:
     used = _node_ports(old) & _node_ports(spec)
     named = {port.get("name", ""): port.get("nodePort", 0) for port in old.get("ports") or ()}
     for port in spec.get("ports") or ():
-        kept = named.get(port.get("name", ""), 0)
-        if not port.get("nodePort") and kept and kept not in used:
-            port["nodePort"] = kept
-            used.add(kept)
+        result = named.get(port.get("name", ""), 0)
+        if not port.get("nodePort") and result and result not in used:
+            port["nodePort"] = result
+            used.add(result)
 
 
 # --- Workloads ---------------------------------------------------------------
@@ -513,11 +517,11 @@ def local_api_service_available(status: Any, run: Run) -> None:
 def hpa_v1(autoscaler: Any, _: Run) -> None:
     """Make of it what is left of what was sent after a server has had it in the newer version:
     what v1 has no field for travels in annotations."""
-    made: Any = to_v1(to_v2(autoscaler))
-    autoscaler["metadata"] = made["metadata"]
-    autoscaler["spec"] = made["spec"]
+    result: Any = to_v1(to_v2(autoscaler))
+    autoscaler["metadata"] = result["metadata"]
+    autoscaler["spec"] = result["spec"]
     if "status" in autoscaler:
-        autoscaler["status"] = made["status"]
+        autoscaler["status"] = result["status"]
 
 
 # --- Pod defaults ------------------------------------------------------------
@@ -550,7 +554,10 @@ def pod_level_resources(spec: Any, _: Run) -> None:
             if name in QOS_RESOURCES or name.startswith(HUGE_PAGES):
                 requests.setdefault(name, text)
     amounts = {"limits": limits, "requests": requests}
-    spec["resources"] = {**resources, **{part: one for part, one in amounts.items() if one}}
+    spec["resources"] = {
+        **resources,
+        **{part: amount for part, amount in amounts.items() if amount},
+    }
 
 
 def pod_ips(status: Any, _: Run) -> None:
@@ -580,12 +587,12 @@ def _with_known_resources(spec: Any, run: Run) -> Any:
 def pod_status(status: Any, run: Run) -> None:
     """A new pod is pending; nothing that a client says about its status stays but the QoS class."""
     spec = run.root["spec"]
-    made: JsonDict = {
+    result: JsonDict = {
         "phase": "Pending",
         "qosClass": status.get("qosClass") or qos_class(_with_known_resources(spec, run)),
     }
     if spec.get("schedulingGates"):
-        made["conditions"] = [
+        result["conditions"] = [
             {
                 "type": "PodScheduled",
                 "status": "False",
@@ -594,7 +601,7 @@ def pod_status(status: Any, run: Run) -> None:
                 "message": "Scheduling is blocked due to non-empty scheduling gates",
             }
         ]
-    run.root["status"] = made
+    run.root["status"] = result
 
 
 def _affinity_terms(spec: JsonObject) -> Iterator[dict[str, object]]:
@@ -653,7 +660,7 @@ def _apparmor_text(profile: JsonObject) -> str:
 def _confined(spec: Any) -> Iterator[JsonDict]:
     """The containers that may have a profile of AppArmor."""
     if (spec.get("os") or {}).get("name") != "windows":
-        yield from (one for name in CONTAINER_LISTS for one in spec.get(name) or ())
+        yield from (item for name in CONTAINER_LISTS for item in spec.get(name) or ())
 
 
 def apparmor_to_annotations(spec: Any, run: Run) -> None:
@@ -663,8 +670,8 @@ def apparmor_to_annotations(spec: Any, run: Run) -> None:
     meta = run.root["metadata"]
     for container in _confined(spec):
         key = APPARMOR_OF_CONTAINER + container.get("name", "")
-        own = (container.get("securityContext") or {}).get("appArmorProfile")
-        text = _apparmor_text(own or of_pod or {})
+        app_armor_profile = (container.get("securityContext") or {}).get("appArmorProfile")
+        text = _apparmor_text(app_armor_profile or of_pod or {})
         if text and key not in (meta.get("annotations") or {}):
             meta["annotations"] = {**(meta.get("annotations") or {}), key: text}
 

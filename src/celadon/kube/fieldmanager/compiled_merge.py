@@ -51,12 +51,12 @@ class Guard(NamedTuple):
     needed: frozenset[str]
     judged: Sequence[tuple[str, Callable[[Any], bool]]]
 
-    def check(self, made: JsonObject) -> None:
+    def check(self, obj: JsonObject) -> None:
         """Unplanned."""
-        if not self.needed.isdisjoint(made):
+        if not self.needed.isdisjoint(obj):
             raise Unplanned
         for name, applies in self.judged:
-            if applies(made.get(name)):
+            if applies(obj.get(name)):
                 raise Unplanned
 
 
@@ -85,17 +85,17 @@ def entered_members(members: Sequence[Member]) -> Plan:
     def plan(live: object) -> Any:
         if live.__class__ is not dict:
             raise Unplanned
-        made = live.copy()
+        result = live.copy()
         for name, enter, value in members:
             if enter is not None and (below := live.get(name)) is not None:
-                made[name] = enter(below)
+                result[name] = enter(below)
             elif value is DROPPED:
-                made.pop(name, None)
+                result.pop(name, None)
             elif value is UNKNOWN:
                 raise Unplanned
             else:
-                made[name] = value
-        return made
+                result[name] = value
+        return result
 
     return plan
 
@@ -107,14 +107,14 @@ def entered_member(name: str, enter: Plan, value: object) -> Plan:
         if live.__class__ is not dict:
             raise Unplanned
         below = live.get(name)
-        made = live.copy()
+        result = live.copy()
         if below is not None:
-            made[name] = enter(below)
+            result[name] = enter(below)
         elif value is UNKNOWN:
             raise Unplanned
         else:
-            made[name] = value
-        return made
+            result[name] = value
+        return result
 
     return plan
 
@@ -123,59 +123,59 @@ def guarded(plan: Plan, guard: Guard) -> Plan:
     """The same, looked at when it is done."""
 
     def check(live: Json) -> object:
-        made = plan(live)
-        guard.check(made)
-        return made
+        result = plan(live)
+        guard.check(result)
+        return result
 
     return check
 
 
-def one_item(key: str, wanted: str, enter: Plan, item: Json) -> Plan:
+def one_item(key: str, expected: str, enter: Plan, item: Json) -> Plan:
     """Return the plan of a list with one key, of which a configuration has one item: merged into
     the one with the same key, else `item` behind the others."""
 
     def plan(live: object) -> Any:
         if live.__class__ is not list:
             raise Unplanned
-        at = -1
-        for i, one in enumerate(live):
-            found = one.get(key)
-            if found == wanted:
-                if at >= 0:
+        index = -1
+        for i, element in enumerate(live):
+            result = element.get(key)
+            if result == expected:
+                if index >= 0:
                     raise Unplanned
-                at = i
-            elif found.__class__ is not str:
+                index = i
+            elif result.__class__ is not str:
                 raise Unplanned
-        if at < 0:
+        if index < 0:
             return [*live, item]
         made = live.copy()
-        made[at] = enter(live[at])
+        made[index] = enter(live[index])
         return made
 
     return plan
 
 
 def keyed_items(
-    keys: Sequence[str], wanted: Mapping[tuple[object, ...], Plan], items: Sequence[object]
+    keys: Sequence[str], expected: Mapping[tuple[object, ...], Plan], items: Sequence[object]
 ) -> Plan:
-    """Return the plan of any list with keys: a configuration has items with the keys `wanted`, in
+    """Return the plan of any list with keys: a configuration has items with the keys `expected`, in
     this order. They are all there, in this order too, or none is, and `items` follow the others."""
-    order = list(wanted)
+    order = list(expected)
 
     def plan(live: object) -> Any:
         if live.__class__ is not list:
             raise Unplanned
-        made, common = [], []
-        for one in live:
-            element = _element(keys, one)
-            enter = wanted.get(element)
+        result, common = [], []
+        for item in live:
+            element = _element(keys, item)
+            enter = expected.get(element)
             if enter is None:
-                made.append(one)
+                result.append(item)
             else:
-                made.append(enter(one))
+                result.append(enter(item))
                 common.append(element)
         if common == order:
-            return made
+            return result
         if common:
             raise Unplanned
         return [*live, *items]
@@ -190,9 +190,9 @@ def every_item(keys: Sequence[str], enter: Plan, most: int) -> Plan:
     def plan(live: object) -> Any:
         if live.__class__ is not list or not 0 < len(live) <= most:
             raise Unplanned
-        if len({_element(keys, one) for one in live}) < len(live):
+        if len({_element(keys, item) for item in live}) < len(live):
             raise Unplanned
-        return [enter(one) for one in live]
+        return [enter(item) for item in live]
 
     return plan
 
@@ -203,14 +203,14 @@ def every_named(key: str, enter: Plan, most: int) -> Plan:
     def plan(live: object) -> Any:
         if live.__class__ is not list or not 0 < len(live) <= most:
             raise Unplanned
-        made, seen = [], set()
-        for one in live:
-            name = one.get(key)
+        result, seen = [], set()
+        for item in live:
+            name = item.get(key)
             if name.__class__ is not str or not name or name in seen:
                 raise Unplanned
             seen.add(name)
-            made.append(enter(one))
-        return made
+            result.append(enter(item))
+        return result
 
     return plan
 
@@ -220,11 +220,11 @@ def _element(keys: Sequence[str], item: Json) -> tuple[object, ...]:
     only if, what FieldsV1 writes for them is. Unplanned."""
     if item.__class__ is not dict:
         raise Unplanned
-    found = tuple([item.get(key) for key in keys])
-    for one in found:
-        if one.__class__ not in _KEYS or not one:
+    result = tuple([item.get(key) for key in keys])
+    for element in result:
+        if element.__class__ not in _KEYS or not element:
             raise Unplanned
-    return found
+    return result
 
 
 def rootless(plan: Plan, paths: Sequence[Sequence[str]]) -> Plan:
@@ -410,14 +410,14 @@ def _scalar(codec: StructCodec, triggers: Triggers, name: str, value: Json) -> M
 
 def _guarded_members(members: Sequence[Member], triggers: Triggers) -> Plan:
     (first, *others) = members
-    if all(one.enter is None and one.value is not DROPPED for one in members):
-        plan = set_members({one.name: one.value for one in members})
+    if all(member.enter is None and member.value is not DROPPED for member in members):
+        plan = set_members({member.name: member.value for member in members})
     elif first.enter is not None and not others:
         plan = entered_member(first.name, first.enter, first.value)
     else:
         plan = entered_members(members)
-    entered = {one.name for one in members if one.enter is not None}
-    judged = [one for one in triggers.judged if one[0] in entered]
+    entered = {member.name for member in members if member.enter is not None}
+    judged = [item for item in triggers.judged if item[0] in entered]
     if not triggers.needed and not judged:
         return plan
     return guarded(plan, Guard(frozenset(triggers.needed), judged))

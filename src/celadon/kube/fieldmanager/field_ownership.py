@@ -58,25 +58,27 @@ def _emptied(value: object) -> object:
 
 
 def _without_members(rule: MapRule, value: JsonObject, fields: field_sets.FieldSet) -> object:
-    made = {}
-    for name, one in value.items():
+    result = {}
+    for name, member in value.items():
         element = field_sets.FIELD + name
         if element in fields.members:
             continue
         below = fields.children.get(element)
-        made[name] = one if below is None else without(rule.child(name) or DEDUCED, one, below)
-    return made or _emptied(made)
+        result[name] = (
+            member if below is None else without(rule.child(name) or DEDUCED, member, below)
+        )
+    return result or _emptied(result)
 
 
 def _without_items(rule: ListRule, value: Sequence[Json], fields: field_sets.FieldSet) -> object:
-    made = []
+    result = []
     for item in value:
         element = rule.element(item)
         if element in fields.members:
             continue
         below = fields.children.get(element)
-        made.append(item if below is None else without(rule.item, item, below))
-    return made or _emptied(made)
+        result.append(item if below is None else without(rule.item, item, below))
+    return result or _emptied(result)
 
 
 # --- New fields --------------------------------------------------------------
@@ -97,21 +99,21 @@ def new_fields(type_: MergeType, zero: JsonObject, new: JsonObject) -> field_set
 
 
 def _set_members(rule: MapRule, zero: JsonObject, new: JsonObject) -> field_sets.FieldsV1:
-    made: field_sets.FieldsV1 = {}
+    result: field_sets.FieldsV1 = {}
     for name, element, type_ in rule.in_order(new):
         now = new[name]
         if name not in zero:
-            made[element] = _whole(type_, now)
+            result[element] = _whole(type_, now)
             continue
         was = zero[name]
         if was is now:
             continue
         is_set, below = _set_below(type_, was, now)
         if is_set:
-            made[element] = {field_sets.SELF: {}, **below} if below else {}
+            result[element] = {field_sets.SELF: {}, **below} if below else {}
         elif below:
-            made[element] = below
-    return made
+            result[element] = below
+    return result
 
 
 def _set_below(type_: MergeType, zero: Any, new: Any) -> tuple[bool, field_sets.FieldsV1]:
@@ -143,29 +145,29 @@ def _whole(type_: MergeType, value: object) -> field_sets.FieldsV1:
         rule = type_.map
         if rule is None or rule.atomic:
             return {}
-        made: field_sets.FieldsV1 = {field_sets.SELF: {}}
+        result: field_sets.FieldsV1 = {field_sets.SELF: {}}
         for name, element, child in rule.in_order(value):
-            one = value[name]
-            is_plain = one.__class__ is not dict and one.__class__ is not list
-            made[element] = {} if is_plain else _whole(child, one)
-        return made
+            item = value[name]
+            is_plain = item.__class__ is not dict and item.__class__ is not list
+            result[element] = {} if is_plain else _whole(child, item)
+        return result
     if value.__class__ is list and type_.list is not None and not type_.list.atomic:
         return _put_items({field_sets.SELF: {}}, type_.list, value)
     return {}
 
 
 def _put_items(
-    made: field_sets.FieldsV1, rule: ListRule, value: Sequence[object]
+    obj: field_sets.FieldsV1, rule: ListRule, value: Sequence[object]
 ) -> field_sets.FieldsV1:
     """Items that are there several times are owned as one."""
     if len(value) == 1:
-        made[rule.element(value[0])] = _whole(rule.item, value[0])
-        return made
-    found = grouped(rule, value)
-    for element in field_sets.ordered(found):
-        items = found[element]
-        made[element] = _whole(rule.item, items[0]) if len(items) == 1 else {}
-    return made
+        obj[rule.element(value[0])] = _whole(rule.item, value[0])
+        return obj
+    result = grouped(rule, value)
+    for element in field_sets.ordered(result):
+        items = result[element]
+        obj[element] = _whole(rule.item, items[0]) if len(items) == 1 else {}
+    return obj
 
 
 STRIPPED: Final = field_sets.field_set(
@@ -247,13 +249,13 @@ class Ownership:
     ) -> tuple[JsonDict, Managers]:
         """The object with the configuration in it. ConflictError; ItemError as `updated`."""
         found = self._reconciled(managers)
-        made = merged(self.type, live, config)
+        result = merged(self.type, live, config)
         last = found.owned.get(applier)
         fields = self.writable.of(applied_set(self.type, config))
         found.owned[applier] = Owned(fields, self.api_version)
         if last is not None and (last.api_version != self.api_version or not last.fields <= fields):
-            made = self._pruned(made, found, last)
-        changes = _Changes(self, live, made)
+            result = self._pruned(result, found, last)
+        changes = _Changes(self, live, result)
         if not force:
             changes.require_none(found, applier)
         changes.take_from(found, applier)
@@ -261,7 +263,7 @@ class Ownership:
         if last is not None and fields == last.fields:
             fields = last.fields
         found.keep(applier, fields, self.api_version)
-        return made, found
+        return result, found
 
     def _reconciled(self, managers: Managers) -> Managers:
         found = managers.copy()
@@ -280,29 +282,29 @@ class Ownership:
         if views is None:
             return None
         type_, to, _ = views
-        found = compared(type_, to(live), to(new))
+        comparison = compared(type_, to(live), to(new))
         is_whole = version != self.api_version and not self.writable.in_all_versions
-        return found if is_whole else self.writable.of_comparison(found)
+        return comparison if is_whole else self.writable.of_comparison(comparison)
 
     # --- pruning ---
 
-    def _pruned(self, made: JsonObject, managers: Managers, last: Owned) -> dict[str, object]:
+    def _pruned(self, obj: JsonObject, managers: Managers, last: Owned) -> dict[str, object]:
         """Without what the applier no longer says and nobody else owns."""
         views = self._views(last.api_version)
         if views is None:
-            return dict(made)
+            return dict(obj)
         type_, to, back = views
-        whole = to(made)
+        whole = to(obj)
         named_last = with_structs(last.fields, type_)
         pruned = without(type_, whole, named_last)
-        pruned = self._with_owned(made, whole, pruned, last.api_version, managers)
-        kept = _named(type_, pruned)
-        gone = (_named(type_, whole) - kept) & named_last
+        pruned = self._with_owned(obj, whole, pruned, last.api_version, managers)
+        field_set = _named(type_, pruned)
+        gone = (_named(type_, whole) - field_set) & named_last
         result = back(without(type_, whole, gone) or {})
         return dict(result)
 
     def _with_owned(
-        self, made: JsonObject, whole: JsonObject, pruned: Any, last: str, managers: Managers
+        self, obj: JsonObject, whole: JsonObject, pruned: Any, last: str, managers: Managers
     ) -> object:
         """Puts back what somebody owns; the version in which it was pruned comes first."""
         by_version: dict[str, field_sets.FieldSet] = {last: field_sets.NOTHING}
@@ -315,11 +317,9 @@ class Ownership:
             if views is None or not fields:
                 continue
             type_, to, back = views
-            full, rest = (
-                (whole, pruned) if version == last else (to(made), to(own[2](pruned or {})))
-            )
-            gone = _named(type_, full) - _named(type_, rest) - with_structs(fields, type_)
-            rest = without(type_, full, gone)
+            full, rest = (whole, pruned) if version == last else (to(obj), to(own[2](pruned or {})))
+            field_set = _named(type_, full) - _named(type_, rest) - with_structs(fields, type_)
+            rest = without(type_, full, field_set)
             pruned = rest if version == last else own[1](back(rest or {}))
         return pruned
 
@@ -344,10 +344,10 @@ class _Changes:
 
     def _of(self, version: str) -> Comparison | None:
         if version not in self.made:
-            found = self._ownership.comparison(self._live, self._new, version)
-            if found is None:
+            comparison = self._ownership.comparison(self._live, self._new, version)
+            if comparison is None:
                 return None
-            self.made[version] = found
+            self.made[version] = comparison
         return self.made[version]
 
     def require_none(self, managers: Managers, applier: ManagerId) -> None:

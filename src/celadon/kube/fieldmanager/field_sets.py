@@ -111,10 +111,10 @@ def canonical(text: str) -> str:
 
 def ordered(elements: Iterable[str]) -> list[str]:
     """Fields by name, then items by their keys, by value, by index."""
-    found = sorted(elements)
-    if len(found) < 2 or found[-1] < INDEX:  # fields only: texts and names have the same order
-        return found
-    return sorted(found, key=_order)
+    result = sorted(elements)
+    if len(result) < 2 or result[-1] < INDEX:  # fields only: texts and names have the same order
+        return result
+    return sorted(result, key=_order)
 
 
 @remembering(4096)
@@ -124,7 +124,7 @@ def _order(element: str) -> tuple[object, ...]:
         return (0, rest)
     value = json.loads(rest)
     if kind == KEY:
-        return (1, [(name, _value_order(one)) for name, one in value.items()])
+        return (1, [(name, _value_order(member)) for name, member in value.items()])
     return (2, _value_order(value)) if kind == VALUE else (3, value)
 
 
@@ -138,7 +138,7 @@ def _value_order(value: object) -> tuple[int, Json]:
         case str():
             return (1, value)
         case list():
-            return (3, [_value_order(one) for one in value])
+            return (3, [_value_order(item) for item in value])
         case dict():
             return (4, [(key, _value_order(value[key])) for key in sorted(value)])
     return (5, 0)
@@ -153,7 +153,7 @@ def step_text(element: str) -> str:
         return f"[={rest}]"
     value = json.loads(rest)
     if kind == KEY:
-        pairs = (f"{name}={value_text(one)}" for name, one in value.items())
+        pairs = (f"{name}={value_text(member)}" for name, member in value.items())
         return f"[{','.join(pairs)}]"
     return f"[={value_text(value)}]" if kind == VALUE else f"[{value}]"
 
@@ -170,7 +170,7 @@ def value_text(value: object) -> str:
         case list():
             return f"[{','.join(map(value_text, value))}]"
         case dict():
-            return "".join(f"{key}={value_text(one)}" for key, one in value.items())
+            return "".join(f"{key}={value_text(member)}" for key, member in value.items())
     return str(value)
 
 
@@ -350,48 +350,48 @@ def _written(fields: FieldSet) -> FieldsV1:
     if len(children) == 1 and not members:
         [(element, below)] = children.items()
         return {element: _written(below)}
-    made: FieldsV1 = {}
+    result: FieldsV1 = {}
     for element in ordered(members | children.keys()):
         inner = children.get(element)
         if inner is None:
-            made[element] = {}
+            result[element] = {}
         elif element in members:
-            made[element] = {SELF: {}, **_written(inner)}
+            result[element] = {SELF: {}, **_written(inner)}
         else:
-            made[element] = _written(inner)
-    return made
+            result[element] = _written(inner)
+    return result
 
 
 def fields_v1_without(fields: FieldsV1, hidden: FieldSet) -> FieldsV1:
     """`to_fields_v1` of the set that the fields describe, minus another, without making sets."""
-    made: FieldsV1 = {}
+    result: FieldsV1 = {}
     for element, below in fields.items():
         inner = hidden.children.get(element)
         is_hidden = element in hidden.members
         if inner is None and not is_hidden:
-            made[element] = below
+            result[element] = below
             continue
         is_member = not is_hidden and (not below or SELF in below)
-        rest = {one: below[one] for one in below if one != SELF}
+        rest = {item: below[item] for item in below if item != SELF}
         if inner is not None:
             rest = fields_v1_without(rest, inner)
         if is_member:
-            made[element] = {SELF: {}, **rest} if rest else rest
+            result[element] = {SELF: {}, **rest} if rest else rest
         elif rest:
-            made[element] = rest
-    return made
+            result[element] = rest
+    return result
 
 
 def from_fields_v1(value: object) -> FieldSet:
     """The set that the JSON describes. FieldSetError when it describes none."""
-    known = _remembered.get(id(value))
-    if known is not None and known[0] is value:
-        return known[1]
+    remembered = _remembered.get(id(value))
+    if remembered is not None and remembered[0] is value:
+        return remembered[1]
     if not isinstance(value, dict):
         raise FieldSetError("fields are an object")
-    made = _read(value)
-    _remember(value, made)
-    return made
+    read = _read(value)
+    _remember(value, read)
+    return read
 
 
 def _read(value: object) -> FieldSet:

@@ -72,25 +72,25 @@ def manager_text(manager: managed_fields.ManagerId) -> str:
 def conflict_status(error: ConflictError) -> StatusError:
     """409, with a cause for every field."""
     managers = sorted(error.conflicts, key=managed_fields.ManagerId.sort_text)
-    found = {
+    result = {
         manager_text(manager): [path_text(path) for path in error.conflicts[manager].paths()]
         for manager in managers
     }
     causes = tuple(
         StatusCause(f"conflict with {manager}", FIELD_MANAGER_CONFLICT, path)
-        for manager, paths in found.items()
+        for manager, paths in result.items()
         for path in paths
     )
     if len(causes) == 1:
-        told = f"1 conflict: {causes[0].message}: {causes[0].field}"
+        text = f"1 conflict: {causes[0].message}: {causes[0].field}"
     else:
         lines: list[str] = []
-        for manager, paths in found.items():
+        for manager, paths in result.items():
             lines += [f"conflicts with {manager}:", *(f"- {path}" for path in paths)]
-        told = f"{len(causes)} conflicts: " + "\n".join(lines)
+        text = f"{len(causes)} conflicts: " + "\n".join(lines)
     details = StatusDetails(causes=causes)
     return StatusError(
-        Status(message=f"Apply failed with {told}", reason="Conflict", details=details, code=409)
+        Status(message=f"Apply failed with {text}", reason="Conflict", details=details, code=409)
     )
 
 
@@ -99,40 +99,42 @@ def other_kind(found: GroupVersionKind) -> StatusError:
     return status.bad_request(f"invalid object type: {found}")
 
 
-def not_typed(config: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
+def not_typed(config: JsonObject, kind: GroupVersionKind, reason: str) -> StatusError:
     """500: the body does not fit the schema."""
     return status.plain_error(
-        f"failed to create typed patch object ({_named(config, kind)}): {why}"
+        f"failed to create typed patch object ({_named(config, kind)}): {reason}"
     )
 
 
 _NO_MANAGER: Final = "failed to create manager for existing fields"
 
 
-def live_not_typed(live: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
+def live_not_typed(live: JsonObject, kind: GroupVersionKind, reason: str) -> StatusError:
     """500: what is stored does not fit the schema."""
-    return status.plain_error(f"failed to create typed live object ({_named(live, kind)}): {why}")
-
-
-def not_managed(live: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
-    """500: the same, where nobody was known yet to own anything of it."""
     return status.plain_error(
-        f"{_NO_MANAGER}: failed to convert new object ({_named(live, kind)}) to smd typed: {why}"
+        f"failed to create typed live object ({_named(live, kind)}): {reason}"
     )
 
 
-def no_custom_scale(what: str, kind: GroupVersionKind) -> str:
+def not_managed(live: JsonObject, kind: GroupVersionKind, reason: str) -> StatusError:
+    """500: the same, where nobody was known yet to own anything of it."""
+    return status.plain_error(
+        f"{_NO_MANAGER}: failed to convert new object ({_named(live, kind)}) to smd typed: {reason}"
+    )
+
+
+def no_custom_scale(subject: str, kind: GroupVersionKind) -> str:
     """Say why nothing can be applied to the scale of a custom resource: upstream converts it as if
     it were one."""
-    why = invalid_version("to", kind.api_version)
-    return f"failed to convert {what} to proper version: {why}"
+    reason = invalid_version("to", kind.api_version)
+    return f"failed to convert {subject} to proper version: {reason}"
 
 
-def not_converted(config: JsonObject, kind: GroupVersionKind, why: str) -> StatusError:
+def not_converted(config: JsonObject, kind: GroupVersionKind, reason: str) -> StatusError:
     """500: a value of the merged object does not fit Go's type."""
     return status.plain_error(
         f"failed to convert new object ({_named(config, kind)}) to proper version: "
-        f"unable to convert unstructured object to {kind}: {why}"
+        f"unable to convert unstructured object to {kind}: {reason}"
     )
 
 
@@ -170,7 +172,9 @@ def applied_configuration(live: JsonObject) -> dict[str, Json]:
 def configured(config: JsonObject) -> dict[str, Json]:
     """The configuration as `kubectl apply` sends it: with itself in the annotation."""
     meta = metadata.metadata(config)
-    annotations = {key: one for key, one in _annotations(meta).items() if key != LAST_APPLIED}
+    annotations = {
+        key: annotation for key, annotation in _annotations(meta).items() if key != LAST_APPLIED
+    }
     text = _text_of({**config, "metadata": {**meta, "annotations": annotations}})
     return {**config, "metadata": {**meta, "annotations": {**annotations, LAST_APPLIED: text}}}
 
@@ -187,28 +191,28 @@ def last_applied_set(type_: MergeType, live: JsonObject, api_version: str) -> Fi
         changes = compared(type_, config, live)
     except ItemError:
         return None
-    said = applied_set(type_, config)
-    return said - changes.modified - changes.added - changes.removed
+    field_set = applied_set(type_, config)
+    return field_set - changes.modified - changes.added - changes.removed
 
 
 def with_last_applied(obj: JsonObject, config: JsonObject) -> dict[str, object]:
     """The object with the annotation renewed, if it has it."""
-    made = dict(obj)
+    result = dict(obj)
     annotations = metadata.annotations(obj)
     if not annotations.get(LAST_APPLIED):
-        return made
+        return result
     annotations[LAST_APPLIED] = _text_of(config)
     size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
     if size > MAX_ANNOTATIONS:
         del annotations[LAST_APPLIED]
-    made["metadata"] = {**metadata.metadata(obj), "annotations": annotations}
-    return made
+    result["metadata"] = {**metadata.metadata(obj), "annotations": annotations}
+    return result
 
 
 def _annotations(meta: JsonObject) -> JsonObject:
     """Return the annotations as they are given, so that they can be refused for what they are."""
-    found = meta.get("annotations")
-    return found if isinstance(found, dict) else {}
+    result = meta.get("annotations")
+    return result if isinstance(result, dict) else {}
 
 
 def _text_of(config: JsonObject) -> str:
@@ -216,8 +220,8 @@ def _text_of(config: JsonObject) -> str:
     end."""
     meta = dict(metadata.metadata(config))
     if isinstance(meta.get("annotations"), dict):
-        given = meta["annotations"]
-        meta["annotations"] = {key: given[key] for key in given if key != LAST_APPLIED}
+        value = meta["annotations"]
+        meta["annotations"] = {key: value[key] for key in value if key != LAST_APPLIED}
     return json_text(sorted_members({**config, "metadata": meta})) + "\n"
 
 
@@ -292,8 +296,8 @@ def track_update(
         _write(draft, endpoint.updated(endpoint.shown(live), shown, parent))
         return
     managers = managed_fields.managers_of_scale(parent, endpoint.count_path)
-    found = endpoint.updated(endpoint.shown(live), shown, managers)
-    _write(draft, endpoint.of_parent(parent, found))
+    updated = endpoint.updated(endpoint.shown(live), shown, managers)
+    _write(draft, endpoint.of_parent(parent, updated))
 
 
 def forget_managers(draft: Draft) -> None:
@@ -306,7 +310,7 @@ def forget_managers(draft: Draft) -> None:
 def _with_empties(draft: Draft, type_: MergeType) -> JsonDict:
     """The new object with what came empty inside of lists that are owned as a whole: upstream
     compares these as Go's structs, which tell empty from absent."""
-    inside = [one for one in draft.run.empties if _is_in_atomic_list(one.path, type_)]
+    inside = [empty for empty in draft.run.empties if _is_in_atomic_list(empty.path, type_)]
     return with_empty_values(draft.made, inside) if inside else draft.made
 
 
@@ -360,21 +364,21 @@ def applied(
     StatusError: 400 for a body of another kind, 409 for conflicts, 500 for a body that does not fit
     the schema.
     """
-    found = metadata.gvk(config)
-    if found != target.kind:
-        raise other_kind(found)
+    gvk = metadata.gvk(config)
+    if gvk != target.kind:
+        raise other_kind(gvk)
     endpoint = _Endpoint(target, writer)
-    made, managers = endpoint.applied(config, live, force=force)
-    if live is None and metadata.uid(made):
-        why = (
-            f"uid mismatch: the provided object specified uid {metadata.uid(made)}, and no "
+    result, managers = endpoint.applied(config, live, force=force)
+    if live is None and metadata.uid(result):
+        reason = (
+            f"uid mismatch: the provided object specified uid {metadata.uid(result)}, and no "
             "existing object was found"
         )
-        raise status.conflict(target.group_resource, target.name, why)
-    meta = dict(metadata.metadata(made))
+        raise status.conflict(target.group_resource, target.name, reason)
+    meta = dict(metadata.metadata(result))
     if managers.owned:
         meta["managedFields"] = managed_fields.encoded(managers)
-    return {**made, "metadata": meta}
+    return {**result, "metadata": meta}
 
 
 def read_applied(
@@ -445,8 +449,8 @@ class _Endpoint:
 
     def zero(self) -> JsonDict:
         """Return what a new object is compared with; a copy."""
-        made: dict[str, object] = fresh(_zero(self._target.kind))
-        return made
+        result: dict[str, object] = fresh(_zero(self._target.kind))
+        return result
 
     def shown(self, live: JsonObject) -> JsonDict:
         """A stored object as the endpoint shows it, without its managers."""
@@ -504,11 +508,11 @@ class _Endpoint:
         timeless = target.custom is not None and target.subresource == _SCALE
         now = "" if timeless else self._writer.now  # upstream loses it on the way
         try:
-            found = self._ownership.updated(live, new, managers, writer, now)
+            updated = self._ownership.updated(live, new, managers, writer, now)
         except (ItemError, UnshownVersion):
             return managed_fields.Managers()
-        managed_fields.limit_updaters(found)
-        return found
+        managed_fields.limit_updaters(updated)
+        return updated
 
     def applied(
         self, config: JsonObject, live: JsonObject | None, *, force: bool
@@ -522,21 +526,21 @@ class _Endpoint:
         misfit = "" if live is None else self._misfit(before)
         if not managers.owned and live is not None:
             if target.is_scale_of_custom:
-                why = no_custom_scale(f"live object (/; {target.kind})", target.kind)
-                raise status.plain_error(f"{_NO_MANAGER}: {why}")
+                reason = no_custom_scale(f"live object (/; {target.kind})", target.kind)
+                raise status.plain_error(f"{_NO_MANAGER}: {reason}")
             if misfit:
                 raise not_managed(before, target.kind, misfit)
             managers = self._updated(self.zero(), before, managers, BEFORE_FIRST_APPLY)
         self._require_fit(config)
         if misfit:
             raise live_not_typed(before, target.kind, misfit)
-        made, found = self._applied(config, before, managers, force=force)
-        if target.is_scale_of_custom and not same(made, before):
+        result, found = self._applied(config, before, managers, force=force)
+        if target.is_scale_of_custom and not same(result, before):
             named = f"new object ({_named(config, target.kind)})"
             raise status.plain_error(no_custom_scale(named, target.kind))
         if is_scale:
             found = self.of_parent(parent, found)
-        return made, found
+        return result, found
 
     def _require_fit(self, config: JsonObject) -> None:
         """StatusError for a configuration that cannot be applied to anything."""
@@ -563,18 +567,18 @@ class _Endpoint:
             return self._ownership.applied(live, config, managers, applier, force=force)
 
         try:
-            made, found = attempt(force=force)
+            result, found = attempt(force=force)
         except ConflictError as error:
             if not self._only_last_applied(error, live):
                 raise conflict_status(error) from None
-            made, found = attempt(force=True)
+            result, found = attempt(force=True)
         except UnshownVersion as error:
             raise status.plain_error(str(error)) from None
-        if made != live or not same(made, dict(live)):
+        if result != live or not same(result, dict(live)):
             found.times[applier] = self._writer.now
         if manager == KUBECTL:
-            made = with_last_applied(made, config)
-        return made, found
+            result = with_last_applied(result, config)
+        return result, found
 
     def _only_last_applied(self, error: ConflictError, live: JsonObject) -> bool:
         """Return whether kubectl may resolve the conflicts by force, since all are about what it
@@ -619,9 +623,9 @@ def _strict_managers(live: JsonObject) -> managed_fields.Managers:
 @per_release(maxsize=512)
 def _zero(kind: GroupVersionKind) -> JsonObject:
     """An empty object: of a Go type, with the structs that are always there."""
-    made: dict[str, object] = {}
+    result: dict[str, object] = {}
     codec = codec_for(kind)
     if codec is not None:
-        made = codec.empty()
-        codec.complete(made)
-    return {"apiVersion": kind.api_version, "kind": kind.kind, **made}
+        result = codec.empty()
+        codec.complete(result)
+    return {"apiVersion": kind.api_version, "kind": kind.kind, **result}

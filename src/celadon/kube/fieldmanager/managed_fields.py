@@ -90,16 +90,16 @@ class Managers:
 def decoded(entries: object) -> Managers:
     """The managers of `metadata.managedFields`; none for null. EntryError when an entry cannot be
     read."""
-    found = Managers()
+    managers = Managers()
     if entries is None:
-        return found
+        return managers
     if not isinstance(entries, list):
         raise EntryError("managedFields is a list")
-    for at, entry in enumerate(entries):
-        manager, owned = _decoded_entry(entry, at)
-        found.owned[manager] = owned
-        found.times[manager] = _time(entry)
-    return found
+    for index, entry in enumerate(entries):
+        manager, owned = _decoded_entry(entry, index)
+        managers.owned[manager] = owned
+        managers.times[manager] = _time(entry)
+    return managers
 
 
 def entries_problem(entries: object) -> str:
@@ -111,7 +111,7 @@ def entries_problem(entries: object) -> str:
     return ""
 
 
-def _decoded_entry(entry: object, at: int) -> tuple[ManagerId, Owned]:
+def _decoded_entry(entry: object, index: int) -> tuple[ManagerId, Owned]:
     if not isinstance(entry, dict):
         raise EntryError("an entry of managedFields is an object")
     operation, api_version = _text(entry, "operation"), _text(entry, "apiVersion")
@@ -121,9 +121,9 @@ def _decoded_entry(entry: object, at: int) -> tuple[ManagerId, Owned]:
         raise EntryError("apiVersion must not be empty")
     fields_type = _text(entry, "fieldsType")
     if not fields_type:
-        raise EntryError(f"missing fieldsType in managed fields entry {at}")
+        raise EntryError(f"missing fieldsType in managed fields entry {index}")
     if fields_type != FIELDS_V1:
-        raise EntryError(f"invalid fieldsType {quote(fields_type)} in managed fields entry {at}")
+        raise EntryError(f"invalid fieldsType {quote(fields_type)} in managed fields entry {index}")
     version = "" if operation == APPLY else api_version
     name, subresource = _text(entry, "manager"), _text(entry, "subresource")
     manager = ManagerId(name, operation, version, subresource)
@@ -165,18 +165,18 @@ def encoded(managers: Managers) -> list[JsonDict]:
 
 def entry_of(manager: ManagerId, api_version: str, fields: JsonObject, time: str) -> JsonDict:
     """One entry; `fields` is FieldsV1."""
-    made: dict[str, object] = {
+    result: dict[str, object] = {
         "manager": manager.name,
         "operation": manager.operation,
         "apiVersion": api_version,
     }
     if time:
-        made["time"] = time
-    made["fieldsType"] = FIELDS_V1
-    made["fieldsV1"] = fields
+        result["time"] = time
+    result["fieldsType"] = FIELDS_V1
+    result["fieldsV1"] = fields
     if manager.subresource:
-        made["subresource"] = manager.subresource
-    return made
+        result["subresource"] = manager.subresource
+    return result
 
 
 def _entry_order(entry: JsonObject) -> tuple[str, ...]:
@@ -208,11 +208,11 @@ def managers_of_update(live: JsonObject, new: JsonObject, *, is_subresource: boo
         return Managers()
     if not is_subresource and sent != metadata.metadata(live).get("managedFields"):
         try:
-            found = decoded(sent)
+            managers = decoded(sent)
         except EntryError:
-            found = Managers()
-        if found.owned:
-            return found
+            managers = Managers()
+        if managers.owned:
+            return managers
     try:
         return managers_of(live)
     except EntryError:
@@ -222,14 +222,14 @@ def managers_of_update(live: JsonObject, new: JsonObject, *, is_subresource: boo
 def with_old_times(new: JsonObject, old: JsonObject) -> dict[str, object]:
     """The new object; with the entries of the old one if it differs from that in nothing but their
     times, so that a write of the same is no write."""
-    made = dict(new)
+    result = dict(new)
     mine, theirs = metadata.metadata(new), metadata.metadata(old)
     entries, before = mine.get("managedFields"), theirs.get("managedFields")
     if not entries or not before or entries == before:
-        return made
+        return result
     if not renews(new, old):
-        made["metadata"] = {**mine, "managedFields": before}
-    return made
+        result["metadata"] = {**mine, "managedFields": before}
+    return result
 
 
 def renews(new: JsonObject, old: JsonObject) -> bool:
@@ -316,14 +316,14 @@ def field_path(names: tuple[str, ...]) -> Path:
 
 def managers_of_scale(parent: Managers, path_of: PathOf) -> Managers:
     """Return the managers of the object who own its count."""
-    found = Managers()
+    managers = Managers()
     for manager, owned in parent.owned.items():
         path = path_of(owned.api_version)
         if path is not None and path and owned.fields.has(*path):
             other = _in_scale(manager)
-            found.owned[other] = Owned(field_sets.field_set(REPLICAS), SCALE.api_version)
-            found.times[other] = parent.times.get(manager, "")
-    return found
+            managers.owned[other] = Owned(field_sets.field_set(REPLICAS), SCALE.api_version)
+            managers.times[other] = parent.times.get(manager, "")
+    return managers
 
 
 def _in_scale(manager: ManagerId) -> ManagerId:
@@ -339,7 +339,7 @@ def managers_of_parent(
     """Return the managers of the object after a write to its scale; the endpoint is in
     `api_version`. Who owned the count before and does so now keeps all else, too. Whoever did not
     own anything of the object before gets no time."""
-    found = Managers()
+    managers = Managers()
     claims = dict(scale.owned)
     for manager, owned in parent.owned.items():
         path = path_of(owned.api_version)
@@ -348,14 +348,14 @@ def managers_of_parent(
         fields = owned.fields
         if path and fields.has(*path) and claims.pop(manager, None) is None:
             fields = fields - field_sets.field_set(path)
-        found.keep(manager, fields, owned.api_version)
-        found.times[manager] = parent.times.get(manager, "")
+        managers.keep(manager, fields, owned.api_version)
+        managers.times[manager] = parent.times.get(manager, "")
     path = path_of(api_version)
     for manager, owned in claims.items():
         if path and owned.fields.has(*REPLICAS):
-            found.owned[manager] = Owned(field_sets.field_set(path), api_version)
-            found.times[manager] = parent.times.get(manager, "")
-    return found
+            managers.owned[manager] = Owned(field_sets.field_set(path), api_version)
+            managers.times[manager] = parent.times.get(manager, "")
+    return managers
 
 
 # --- Reset fields ------------------------------------------------------------
@@ -398,12 +398,12 @@ class Writable:
             fields = _matching(fields, self.only)
         return fields.without_trees(self.reset)
 
-    def of_comparison(self, found: Comparison) -> Comparison:
+    def of_comparison(self, comparison: Comparison) -> Comparison:
         """Return what remains of a comparison."""
         made = Comparison()
-        made.added = self.of(found.added)
-        made.modified = self.of(found.modified)
-        made.removed = self.of(found.removed)
+        made.added = self.of(comparison.added)
+        made.modified = self.of(comparison.modified)
+        made.removed = self.of(comparison.removed)
         return made
 
 
@@ -411,7 +411,7 @@ def _matching(
     fields: field_sets.FieldSet, paths: tuple[tuple[str, ...], ...]
 ) -> field_sets.FieldSet:
     """Return what is at or below the paths; `ITEMS` is any element."""
-    made = field_sets.FieldSet()
+    field_set = field_sets.FieldSet()
     for element in fields.members | fields.children.keys():
         below = [rest for first, *rest in paths if first in (element, ITEMS)]
         if not below:
@@ -419,12 +419,12 @@ def _matching(
         children = fields.children.get(element)
         if not all(below):  # a path ends here: everything below counts
             if element in fields.members:
-                made.members.add(element)
+                field_set.members.add(element)
             if children is not None:
-                made.children[element] = children
+                field_set.children[element] = children
         elif children is not None:
-            made.put(element, _matching(children, tuple(map(tuple, below))))
-    return made
+            field_set.put(element, _matching(children, tuple(map(tuple, below))))
+    return field_set
 
 
 def writable(target: Target) -> Writable:
@@ -452,12 +452,12 @@ def _built_in(gvk: GroupVersionKind, subresource: str) -> Writable:
         reset = rules.get("reset", rules.get("keep", ()))
         return Writable(_resets(path for path in reset if "." not in path))
     if subresource == "status":
-        kept = rules.get("statusKeep", ())
+        status_keep = rules.get("statusKeep", ())
         former = _RESETS_BEFORE_1_36.get(gvk.group_kind)
         if former is not None and not is_since("1.36"):
             return Writable(_resets(former))
-        whole = ("metadata",) if _WIPED_METADATA in kept else ()
-        return Writable(_resets((*kept, *whole)))
+        whole = ("metadata",) if _WIPED_METADATA in status_keep else ()
+        return Writable(_resets((*status_keep, *whole)))
     # Where only parts can be written, upstream's strategies say so, and nobody asks them.
     return Writable(_resets(PARTS.get((gvk.kind, subresource), EVERYTHING).kept))
 
@@ -467,9 +467,9 @@ def _resets(paths: Iterable[str]) -> field_sets.FieldSet:
 
 
 def _split(path: str) -> tuple[str, ...]:
-    found: list[str] = []
+    result: list[str] = []
     for name in path.split("."):
-        found.append(field_sets.FIELD + name.removesuffix(ITEMS))
+        result.append(field_sets.FIELD + name.removesuffix(ITEMS))
         if name.endswith(ITEMS):
-            found.append(ITEMS)
-    return tuple(found)
+            result.append(ITEMS)
+    return tuple(result)

@@ -103,25 +103,25 @@ class MapRule:
 
     def child(self, name: str) -> MergeType | None:
         """The type of a member; None when there may be none of that name."""
-        found = self._children.get(name)
-        if found is None:
+        child = self._children.get(name)
+        if child is None:
             schema = self._properties.get(name)
             if schema is None:
                 return self.element
-            found = self._children[name] = made_type(schema, keeps_unknown=self._keeps_unknown)
-        return found
+            child = self._children[name] = made_type(schema, keeps_unknown=self._keeps_unknown)
+        return child
 
     def in_order(self, names: Iterable[str]) -> Members:
         """Members sorted by their names, each with its element and its type. Objects of a kind
         mostly have the same few, so they are remembered: it is a third of what a new object's
         owner takes."""
         given = tuple(names)
-        found = self._orders.get(given)
-        if found is None:
-            found = tuple((n, FIELD + n, self.child(n) or DEDUCED) for n in sorted(given))
+        order = self._orders.get(given)
+        if order is None:
+            order = tuple((n, FIELD + n, self.child(n) or DEDUCED) for n in sorted(given))
             if len(self._orders) < REMEMBERED:
-                self._orders[given] = found
-        return found
+                self._orders[given] = order
+        return order
 
 
 class ListRule:
@@ -187,25 +187,28 @@ class ListRule:
             wrong = "have a null element" if item is None else "have non-map elements"
             raise ItemError(f"associative list with keys may not {wrong}")
         defaults = self._key_defaults()
-        found = {
+        result = {
             key: item[key] if key in item else defaults[key]
             for key in keys
             if key in item or key in defaults
         }
-        missing = [key for key in keys if key not in found]
+        missing = [key for key in keys if key not in result]
         if missing and not is_since("1.34"):
             raise ItemError(
                 f"associative list with keys has an element that omits key field "
                 f"{quote(missing[0])} (and doesn't have default value)"
             )
-        if not found:
+        if not result:
             listed = " ".join(map(quote, keys))
             raise ItemError(
                 f"associative list with keys has an element that omits all key fields [{listed}] "
                 "(and doesn't have default values for any key fields)"
             )
         return key_element(
-            {key: str(one) if isinstance(one, ForeignValue) else one for key, one in found.items()}
+            {
+                key: str(member) if isinstance(member, ForeignValue) else member
+                for key, member in result.items()
+            }
         )
 
     def _key_defaults(self) -> JsonObject:
@@ -228,17 +231,17 @@ def _set_element(item: object) -> str:
 def _defaults_of(item: Schema, keys: tuple[str, ...]) -> dict[str, object]:
     """Return the defaults of absent keys: the default, and for Go's types the zero of members that
     are always written or have it for a default."""
-    found: dict[str, object] = {}
+    result: dict[str, object] = {}
     if item.name:
         codec = struct_codec(item.name)
         zero: JsonDict = {**codec.empty(), **codec.unwritten_zeros}
         codec.complete(zero)
-        found = {key: zero[key] for key in keys if zero.get(key) is not None}
+        result = {key: zero[key] for key in keys if zero.get(key) is not None}
     for key in keys:
         schema = item.properties.get(key)
         if schema is not None and schema.default is not ABSENT and schema.default is not None:
-            found[key] = schema.default
-    return found
+            result[key] = schema.default
+    return result
 
 
 class MergeType:

@@ -79,7 +79,7 @@ class MergedParts:
         self,
         type_: MergeType,
         live: JsonObject,
-        made: JsonDict,
+        obj: JsonDict,
         config: JsonObject,
     ) -> None:
         """Reads what was taken over into a struct; a map is read with the struct it is in."""
@@ -88,21 +88,21 @@ class MergedParts:
         if codec is None:
             return
         triggers, entered = self._triggers.get(codec.name, NO_TRIGGERS), codec.entered
-        for name, given in config.items():
-            value = made[name]
+        for name, member in config.items():
+            value = obj[name]
             inner = entered.get(name, "")
-            if inner and value is not given:
+            if inner and value is not member:
                 continue
             read = codec.read_field(name, value)
             if read is DROPPED:
-                del made[name]
+                del obj[name]
             else:
-                made[name] = read
+                obj[name] = read
                 if read.__class__ in _CONTAINERS:
                     self._take(inner, codec.field_nodes[name], read)
-            if (not read or read is DROPPED) and triggers.of_emptied(made, name):
+            if (not read or read is DROPPED) and triggers.of_emptied(obj, name):
                 self._is_stirred = True
-        if triggers is not NO_TRIGGERS and triggers.of_set(made, config):
+        if triggers is not NO_TRIGGERS and triggers.of_set(obj, config):
             self._is_stirred = True
 
     def added(self, type_: MergeType, item: object) -> Any:
@@ -122,19 +122,19 @@ class MergedParts:
         not looked for, but taken for a reason to ask the rules."""
         if component:
             structs = value if value.__class__ is list else (value,)
-            self._added += [(component, one) for one in structs]
+            self._added += [(component, struct) for struct in structs]
         else:
             inner = node.get("items") or node.get("values")
             self._is_stirred |= isinstance(inner, dict)
 
-    def finish(self, made: JsonDict, defaulting: ChangedDefaulting) -> None:
-        """Completes the object, and defaults it if there may be something to do. Changes `made`
+    def finish(self, obj: JsonDict, defaulting: ChangedDefaulting) -> None:
+        """Completes the object, and defaults it if there may be something to do. Changes `obj`
         where it is new."""
         if not self._is_stirred and not self._added:
             return
-        run, known = defaulting.run(made), self._triggers
+        run, triggers = defaulting.run(obj), self._triggers
         if self._is_stirred or any(
-            known.get(component, NO_TRIGGERS).of_new(struct, run)
+            triggers.get(component, NO_TRIGGERS).of_new(struct, run)
             for component, struct in self._added
         ):
             defaulting.default(run, self._settled())
@@ -145,10 +145,10 @@ class MergedParts:
     def _settled(self) -> set[int]:
         """The identities of all that the object shares with the one before, and of more that is
         scalar."""
-        found: set[int] = set()
+        result: set[int] = set()
         for was in self._was:
-            found.update(map(id, was.values() if isinstance(was, Mapping) else was))
-        return found
+            result.update(map(id, was.values() if isinstance(was, Mapping) else was))
+        return result
 
 
 # --- Atomic parts ------------------------------------------------------------
@@ -166,10 +166,10 @@ def atomic_parts(type_: MergeType, value: object, path: str = "") -> Iterator[st
         if rule.atomic:
             yield path
         members: Any = value
-        for name, one in members.items():
+        for name, member in members.items():
             child = rule.child(name) if rule.declares(name) else None
             if child is not None:
-                yield from atomic_parts(child, one, f"{path}.{name}")
+                yield from atomic_parts(child, member, f"{path}.{name}")
     elif list_rule is not None and value.__class__ is list:
         if list_rule.atomic:
             yield path
@@ -207,52 +207,52 @@ def fitting_object(type_: MergeType, value: PatchObject, path: str = "Object") -
     rule = type_.map
     if rule is None or rule.atomic or value.cel_type.name != path:
         raise Unusual
-    made = {}
-    for name, one in value.fields.items():
+    result = {}
+    for name, member in value.fields.items():
         child = rule.child(name)
         if child is None:
             raise Unusual
-        if child.scalar in _ALLOWED.get(one.__class__, _NOTHING):
-            made[name] = one
-        elif one.__class__ is PatchObject:
-            made[name] = fitting_object(child, one, f"{path}.{name}")
-        elif one.__class__ is list:
-            made[name] = _fitting_items(child, one, f"{path}.{name}")
-        elif one.__class__ is dict:
-            made[name] = _fitting_texts(child, one)
+        if child.scalar in _ALLOWED.get(member.__class__, _NOTHING):
+            result[name] = member
+        elif member.__class__ is PatchObject:
+            result[name] = fitting_object(child, member, f"{path}.{name}")
+        elif member.__class__ is list:
+            result[name] = _fitting_items(child, member, f"{path}.{name}")
+        elif member.__class__ is dict:
+            result[name] = _fitting_texts(child, member)
         else:
             raise Unusual
-    return made
+    return result
 
 
 def _fitting_items(type_: MergeType, items: Sequence[Any], path: str) -> list[Any]:
     rule = type_.list
     if rule is None or rule.atomic:
         raise Unusual
-    item_type, made = rule.item, []
+    item_type, result = rule.item, []
     for item in items:
         if item.__class__ is PatchObject:
-            made.append(fitting_object(item_type, item, path))
+            result.append(fitting_object(item_type, item, path))
         elif item_type.scalar in _ALLOWED.get(item.__class__, _NOTHING):
-            made.append(item)
+            result.append(item)
         else:
             raise Unusual
     try:
-        elements = set(rule.elements(made))
+        elements = set(rule.elements(result))
     except ItemError:
         raise Unusual from None
-    if len(elements) != len(made):
+    if len(elements) != len(result):
         raise Unusual
-    return made
+    return result
 
 
 def _fitting_texts(type_: MergeType, members: Mapping[Any, Any]) -> JsonDict:
     rule = type_.map
     if rule is None or rule.atomic:
         raise Unusual
-    for name, one in members.items():
+    for name, member in members.items():
         child = rule.child(name) if name.__class__ is str else None
-        if child is None or one.__class__ is not str or child.scalar not in _ALLOWED[str]:
+        if child is None or member.__class__ is not str or child.scalar not in _ALLOWED[str]:
             raise Unusual
     return dict(members)
 
@@ -360,28 +360,28 @@ class MutatedKinds:
         live: JsonObject,
         config: JsonObject,
         kind: GroupVersionKind,
-        wanted: GroupVersionKind,
+        expected: GroupVersionKind,
         *,
         fits: bool = False,
     ) -> JsonObject:
         """The object with a configuration of the same kind in it; values of that may be foreign,
-        unless it is known that it `fits`. `wanted` is the kind of the request. MutationRefused."""
-        known = self._merged_kind(kind)
+        unless it is known that it `fits`. `expected` is the request's kind. MutationRefused."""
+        merged_kind = self._merged_kind(kind)
         try:
             if not fits:
-                _refuse_misfits(known.type, config)
-            if known.custom is not None:
-                return self._merged_custom(known.type, known.custom, live, config, kind)
-            made = self._merged_built_in(known, live, config, kind)
+                _refuse_misfits(merged_kind.type, config)
+            if merged_kind.custom is not None:
+                return self._merged_custom(merged_kind.type, merged_kind.custom, live, config, kind)
+            merged_built_in = self._merged_built_in(merged_kind, live, config, kind)
         except ItemError as error:
             text = f"failed to convert original object to typed object: {error}"
             raise _not_applied(text) from None
         except DecodeError as error:
             text = f"unable to convert unstructured object to {kind}: {error.alone}"
             raise MutationRefused(text) from None
-        if kind != wanted:
-            _require_version(kind, wanted)
-        return made
+        if kind != expected:
+            _require_version(kind, expected)
+        return merged_built_in
 
     def _merged_custom(
         self,
@@ -408,16 +408,16 @@ class MutatedKinds:
         if defaulting is not None:
             parts = MergedParts(defaulting.triggers)
             try:
-                made: JsonDict = merged(type_, live, config, parts)
-                if defaulting.rules.are_settled(made, live):
-                    parts.finish(made, defaulting)
-                    return made
+                result: JsonDict = merged(type_, live, config, parts)
+                if defaulting.rules.are_settled(result, live):
+                    parts.finish(result, defaulting)
+                    return result
             except (DecodeError, Mismatch):
                 pass  # what does not fit is told of the whole
         together = with_go_numbers(merged(type_, live, config), kind)
         return drafted(together, kind, self.context).form()
 
-    def patched(self, document: Any, kind: GroupVersionKind, wanted: GroupVersionKind) -> Patched:
+    def patched(self, document: Any, kind: GroupVersionKind, expected: GroupVersionKind) -> Patched:
         """The object of a document that a JSON patch has made. MutationRefused, and StatusError
         (500) for what cannot be read at all."""
         require_object(document, kind)
@@ -432,45 +432,45 @@ class MutatedKinds:
             decode(codec, document)
             strange = strict_field_errors(Document(document), found)
             if strange:
-                raise status.internal_error(strict_decoding_error([one.text for one in strange]))
-            _require_version(found, wanted)
-            made = drafted(document, found, self.context).form()
+                raise status.internal_error(strict_decoding_error([item.text for item in strange]))
+            _require_version(found, expected)
+            form = drafted(document, found, self.context).form()
         except DecodeError as error:
             raise status.internal_error(str(error)) from None
         spoiled = None if found == kind else _not_converted(unknown_conversion(found, kind))
-        return Patched(made, spoiled)
+        return Patched(form, spoiled)
 
     def _patched_custom(
         self, document: JsonDict, custom: CustomKind, kind: GroupVersionKind
     ) -> Patched:
         require_kind(document)
-        made = drafted(with_sound_metadata(custom.mutated(document)), kind, self.context).form()
-        found = metadata.gvk(made)
-        if found.api_version == kind.api_version:
-            return Patched(made)
-        if found.group != kind.group:
+        form = drafted(with_sound_metadata(custom.mutated(document)), kind, self.context).form()
+        gvk = metadata.gvk(form)
+        if gvk.api_version == kind.api_version:
+            return Patched(form)
+        if gvk.group != kind.group:
             to = kind.api_version
-            why = f'{found} is unstructured and is not suitable for converting to "{to}"'
-        elif self.custom(found) is None:
-            why = f"request to convert CR from an invalid group/version: {found.api_version}"
+            reason = f'{gvk} is unstructured and is not suitable for converting to "{to}"'
+        elif self.custom(gvk) is None:
+            reason = f"request to convert CR from an invalid group/version: {gvk.api_version}"
         else:
-            return Patched({**made, "apiVersion": kind.api_version})
-        return Patched(made, _not_converted(why))
+            return Patched({**form, "apiVersion": kind.api_version})
+        return Patched(form, _not_converted(reason))
 
 
-def _not_converted(why: str) -> StatusError:
-    return status.internal_error(f"failed to convert object: {why}")
+def _not_converted(reason: str) -> StatusError:
+    return status.internal_error(f"failed to convert object: {reason}")
 
 
-def _require_version(found: GroupVersionKind, wanted: GroupVersionKind) -> None:
+def _require_version(found: GroupVersionKind, expected: GroupVersionKind) -> None:
     """Objects have to be of the request's version: nothing converts between two versions."""
-    if found.group_version == wanted.group_version:
+    if found.group_version == expected.group_version:
         return
-    same = found._replace(group=wanted.group, version=wanted.version)
+    same = found._replace(group=expected.group, version=expected.version)
     if codec_for(same) is None:
         raise MutationRefused(
             f"{found.version}.{found.kind} is not suitable for converting to "
-            f'"{wanted.api_version}" in scheme "{SCHEME}"'
+            f'"{expected.api_version}" in scheme "{SCHEME}"'
         )
     text = f"converting ({found.version}.{found.kind}) to ({same.version}.{same.kind})"
     raise MutationRefused(f"{text}: unknown conversion")
@@ -496,5 +496,5 @@ def _refuse_misfits(type_: MergeType, config: JsonObject) -> None:
         )
 
 
-def _not_applied(why: str) -> MutationRefused:
-    return MutationRefused(f"error applying patch: {why}")
+def _not_applied(reason: str) -> MutationRefused:
+    return MutationRefused(f"error applying patch: {reason}")

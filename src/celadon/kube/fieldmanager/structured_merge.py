@@ -73,14 +73,14 @@ def _merged_maps(
     config: JsonObject,
     joiner: Joiner | None,
 ) -> dict[str, object]:
-    made = dict(live)
+    result = dict(live)
     for name, value in config.items():
         if name in live and (value is None or value.__class__ in _CONTAINERS):
             value = merged(rule.child(name) or DEDUCED, live[name], value, joiner)
-        made[name] = value
+        result[name] = value
     if joiner is not None:
-        joiner.joined(type_, live, made, config)
-    return made
+        joiner.joined(type_, live, result, config)
+    return result
 
 
 def _merged_lists(
@@ -89,30 +89,30 @@ def _merged_lists(
     """Items that the live list has several times are replaced where the configuration has them.
     Mostly that has only such as are there already, in this order, or only new ones."""
     theirs = rule.elements(live)
-    wanted = dict(zip(rule.elements(config), config, strict=True))
-    mine, type_ = list(wanted), rule.item
-    common = [element for element in theirs if element in wanted]
+    expected = dict(zip(rule.elements(config), config, strict=True))
+    mine, type_ = list(expected), rule.item
+    common = [element for element in theirs if element in expected]
     if joiner is not None:
         joiner.passed(live)
     if common == mine:
         return [
-            merged(type_, item, wanted[element], joiner) if element in wanted else item
+            merged(type_, item, expected[element], joiner) if element in expected else item
             for element, item in zip(theirs, live, strict=True)
         ]
     if not common:
-        return [*live, *(_added(type_, item, joiner) for item in wanted.values())]
+        return [*live, *(_added(type_, item, joiner) for item in expected.values())]
     present: dict[str, object] = {}
     for element, item in zip(theirs, live, strict=True):
         present[element] = None if element in present else item
-    made = []
-    for at, element in _mixed_order(theirs, mine):
-        if at is not None:
-            made.append(live[at])
+    result = []
+    for number, element in _mixed_order(theirs, mine):
+        if number is not None:
+            result.append(live[number])
         elif present.get(element) is None:
-            made.append(_added(type_, wanted[element], joiner))
+            result.append(_added(type_, expected[element], joiner))
         else:
-            made.append(merged(type_, present[element], wanted[element], joiner))
-    return made
+            result.append(merged(type_, present[element], expected[element], joiner))
+    return result
 
 
 def _added(type_: MergeType, item: Json, joiner: Joiner | None) -> Any:
@@ -124,21 +124,21 @@ def _mixed_order(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[tuple[i
     not have, with their index, and all elements of the other."""
     wanted, known, merged_already = set(mine), set(theirs), set[str]()
     shared = [element for element in mine if element in known]
-    at, next_mine, next_shared = 0, 0, 0
-    while at < len(theirs) or next_mine < len(mine):
-        if at < len(theirs):
-            other = theirs[at]
+    index, next_mine, next_shared = 0, 0, 0
+    while index < len(theirs) or next_mine < len(mine):
+        if index < len(theirs):
+            other = theirs[index]
             if other not in wanted:
-                yield at, other
-                at += 1
+                yield index, other
+                index += 1
                 continue
             if next_mine < len(mine) and other != mine[next_mine]:
                 expected = shared[next_shared] if next_shared < len(shared) else other
                 if other != expected:  # shared, but its turn comes with the other list's order
-                    at += 1
+                    index += 1
                     continue
             if other in merged_already or (next_mine < len(mine) and other == mine[next_mine]):
-                at += 1
+                index += 1
         if next_mine < len(mine):
             element = mine[next_mine]
             yield None, element
@@ -159,77 +159,77 @@ def _mixed_order(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[tuple[i
 def applied_set(type_: MergeType, value: object) -> FieldSet:
     """Return what is said by a configuration: leaves, items of lists, keys of maps, empty maps; but
     not the structs and maps on the way. ItemError for an item without a key."""
-    found = FieldSet()
-    _collect(type_, value, found)
-    return found
+    field_set = FieldSet()
+    _collect(type_, value, field_set)
+    return field_set
 
 
-def _collect(type_: MergeType, value: object, found: FieldSet) -> bool:
-    """Return whether the value is a leaf; if not, what is below it is put into `found`."""
+def _collect(type_: MergeType, value: object, field_set: FieldSet) -> bool:
+    """Return whether the value is a leaf; if not, what is below it is put into `field_set`."""
     if value.__class__ is dict and type_.map is not None:
         if type_.map.atomic:
             return True
-        _collect_members(type_.map, value, found)
+        _collect_members(type_.map, value, field_set)
         return False
     if value.__class__ is list and type_.list is not None:
         if type_.list.atomic:
             return True
-        _collect_items(type_.list, value, found)
+        _collect_items(type_.list, value, field_set)
         return False
     return True
 
 
-def _collect_members(rule: MapRule, value: JsonObject, found: FieldSet) -> None:
-    for name, one in value.items():
+def _collect_members(rule: MapRule, value: JsonObject, field_set: FieldSet) -> None:
+    for name, member in value.items():
         element = FIELD + name
-        if one.__class__ not in _CONTAINERS:
-            found.members.add(element)
+        if member.__class__ not in _CONTAINERS:
+            field_set.members.add(element)
             continue
         below = FieldSet()
-        is_leaf = _collect(rule.child(name) or DEDUCED, one, below)
-        if is_leaf or one == {} or not rule.declares(name):
-            found.members.add(element)
-        found.put(element, below)
+        is_leaf = _collect(rule.child(name) or DEDUCED, member, below)
+        if is_leaf or member == {} or not rule.declares(name):
+            field_set.members.add(element)
+        field_set.put(element, below)
 
 
-def _collect_items(rule: ListRule, value: Sequence[Json], found: FieldSet) -> None:
+def _collect_items(rule: ListRule, value: Sequence[Json], field_set: FieldSet) -> None:
     """Items that are there several times are leaves."""
     for element, items in grouped(rule, value).items():
-        found.members.add(element)
+        field_set.members.add(element)
         if len(items) == 1:
             below = FieldSet()
             _collect(rule.item, items[0], below)
-            found.put(element, below)
+            field_set.put(element, below)
 
 
 def grouped(rule: ListRule, value: Sequence[object]) -> dict[str, list[Any]]:
     """The items of a list under what identifies them. ItemError for one that nothing does."""
-    found: dict[str, list[object]] = {}
+    result: dict[str, list[object]] = {}
     for element, item in zip(rule.elements(value), value, strict=True):
-        found.setdefault(element, []).append(item)
-    return found
+        result.setdefault(element, []).append(item)
+    return result
 
 
 def subtree(type_: MergeType, value: object) -> FieldSet:
     """Everything below a value that has come or gone as a whole: the containers on the way too."""
-    found = FieldSet()
+    field_set = FieldSet()
     if not value:
-        return found
+        return field_set
     if value.__class__ is dict:
         rule = type_.map
         if rule is not None and not rule.atomic:
-            found.members.update([FIELD + name for name in value])
-            for name, one in value.items():
-                if one.__class__ is dict or one.__class__ is list:
-                    below = subtree(rule.child(name) or DEDUCED, one)
+            field_set.members.update([FIELD + name for name in value])
+            for name, member in value.items():
+                if member.__class__ is dict or member.__class__ is list:
+                    below = subtree(rule.child(name) or DEDUCED, member)
                     if below.members:
-                        found.children[FIELD + name] = below
+                        field_set.children[FIELD + name] = below
     elif value.__class__ is list and type_.list is not None and not type_.list.atomic:
         for element, items in grouped(type_.list, value).items():
-            found.members.add(element)
+            field_set.members.add(element)
             if len(items) == 1:
-                found.put(element, subtree(type_.list.item, items[0]))
-    return found
+                field_set.put(element, subtree(type_.list.item, items[0]))
+    return field_set
 
 
 def with_structs(fields: FieldSet, type_: MergeType | None) -> FieldSet:
@@ -262,10 +262,10 @@ def reconciled(fields: FieldSet, type_: MergeType | None) -> FieldSet:
             atomic.add(element)
         elif inner is not None and below.children:
             children[element] = reconciled(below, inner)
-    if not atomic and all(one is fields.children[element] for element, one in children.items()):
+    if not atomic and all(child is fields.children[element] for element, child in children.items()):
         return fields
-    kept = {element: fields.children[element] for element in fields.children.keys() - atomic}
-    return FieldSet(fields.members | atomic, kept | children)
+    result = {element: fields.children[element] for element in fields.children.keys() - atomic}
+    return FieldSet(fields.members | atomic, result | children)
 
 
 def _below(type_: MergeType, element: str) -> MergeType | None:
@@ -316,29 +316,29 @@ class Comparison:
 
 def compared(type_: MergeType, old: object, new: object) -> Comparison:
     """From one state to another. ItemError for an item without a key."""
-    found = Comparison()
+    comparison = Comparison()
     if not _are_equal(type_, old, new):
-        _compare(type_, old, new, found)
-    return found
+        _compare(type_, old, new, comparison)
+    return comparison
 
 
-def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
-    """Return whether it is a leaf that was modified; if not, the rest is put into `found`."""
+def _compare(type_: MergeType, old: Any, new: Any, comparison: Comparison) -> bool:
+    """Return whether it is a leaf that was modified; if not, the rest is put into `comparison`."""
     old_class, new_class = old.__class__, new.__class__
     map_rule, list_rule = type_.map, type_.list
     if map_rule is not None and both_are(dict, old, new):
         if map_rule.atomic or not (old or new):
             return not same(old, new)
-        _compare_maps(map_rule, old or {}, new or {}, found)
+        _compare_maps(map_rule, old or {}, new or {}, comparison)
         return False
     if list_rule is not None and both_are(list, old, new):
         if list_rule.atomic or not (old or new):
             return not same(old, new)
-        _compare_lists(list_rule, old or [], new or [], found)
+        _compare_lists(list_rule, old or [], new or [], comparison)
         return False
     if old_class is not new_class:  # what was below the one is gone, with what is below the other
-        _merge_into(found.removed, subtree(type_, old))
-        _merge_into(found.added, subtree(type_, new))
+        _merge_into(comparison.removed, subtree(type_, old))
+        _merge_into(comparison.added, subtree(type_, new))
     return not same(old, new)
 
 
@@ -349,12 +349,12 @@ def _are_equal(type_: MergeType, old: object, new: object) -> bool:
     return type_.codec is not None and rule is not None and not rule.atomic and bool(old == new)
 
 
-def both_are(wanted: type, old: object, new: object) -> bool:
+def both_are(expected: type, old: object, new: object) -> bool:
     """Return whether both are containers of that class, one at least; null is as good as an empty
     one."""
-    if old.__class__ is wanted:
-        return new.__class__ is wanted or new is None
-    return old is None and new.__class__ is wanted
+    if old.__class__ is expected:
+        return new.__class__ is expected or new is None
+    return old is None and new.__class__ is expected
 
 
 def _merge_into(target: FieldSet, more: FieldSet) -> None:
@@ -384,73 +384,73 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and value.__class__ is not bool
 
 
-def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, found: Comparison) -> None:
+def _compare_maps(rule: MapRule, old: JsonObject, new: JsonObject, comparison: Comparison) -> None:
     for name, was in old.items():
         element = FIELD + name
         if name not in new:
-            found.removed.members.add(element)
-            found.removed.put(element, subtree(rule.child(name) or DEDUCED, was))
+            comparison.removed.members.add(element)
+            comparison.removed.put(element, subtree(rule.child(name) or DEDUCED, was))
             continue
         now = new[name]
         if was is now or (was.__class__ is str and was == now):
             continue
         if was.__class__ not in _CONTAINERS and now.__class__ not in _CONTAINERS:
             if not same(was, now):
-                found.modified.members.add(element)
+                comparison.modified.members.add(element)
             continue
         child = rule.child(name) or DEDUCED
         if _are_equal(child, was, now):  # before three sets are made for it
             continue
         below = Comparison()
         if _compare(child, was, now, below):
-            found.modified.members.add(element)
-        found.put(element, below)
+            comparison.modified.members.add(element)
+        comparison.put(element, below)
     for name, now in new.items():
         if name not in old:
             element = FIELD + name
-            found.added.members.add(element)
+            comparison.added.members.add(element)
             if now.__class__ is dict or now.__class__ is list:
-                found.added.put(element, subtree(rule.child(name) or DEDUCED, now))
+                comparison.added.put(element, subtree(rule.child(name) or DEDUCED, now))
 
 
 def _compare_lists(
-    rule: ListRule, old: Sequence[Any], new: Sequence[Any], found: Comparison
+    rule: ListRule, old: Sequence[Any], new: Sequence[Any], comparison: Comparison
 ) -> None:
     before = grouped(rule, old)  # also of equal ones, in which there may be an ItemError
     if _are_equal(rule.item, old, new):
         return
     after = grouped(rule, new)
     for element in before | after:
-        _compare_items(rule, element, before.get(element, []), after.get(element, []), found)
+        _compare_items(rule, element, before.get(element, []), after.get(element, []), comparison)
 
 
 def _compare_items(
-    rule: ListRule, element: str, old: list[Json], new: list[Json], found: Comparison
+    rule: ListRule, element: str, old: list[Json], new: list[Json], comparison: Comparison
 ) -> None:
     """Compare two lists item by item; what is there several times is one leaf."""
     if len(old) > 1 and len(new) > 1:
         if not same(old, new):
-            found.modified.members.add(element)
+            comparison.modified.members.add(element)
     elif len(old) > 1 or len(new) > 1:
         if old:
-            _add_item(rule, element, old, found.removed)
+            _add_item(rule, element, old, comparison.removed)
         if new:
-            _add_item(rule, element, new, found.added)
+            _add_item(rule, element, new, comparison.added)
     elif not old:
-        _add_item(rule, element, new, found.added)
+        _add_item(rule, element, new, comparison.added)
     elif not new:
-        _add_item(rule, element, old, found.removed)
+        _add_item(rule, element, old, comparison.removed)
     elif old[0] is not new[0] and not _are_equal(rule.item, old[0], new[0]):
         below = Comparison()
         if _compare(rule.item, old[0], new[0], below):
-            found.modified.members.add(element)
-        found.put(element, below)
+            comparison.modified.members.add(element)
+        comparison.put(element, below)
 
 
-def _add_item(rule: ListRule, element: str, items: Sequence[Json], found: FieldSet) -> None:
-    found.members.add(element)
+def _add_item(rule: ListRule, element: str, items: Sequence[Json], field_set: FieldSet) -> None:
+    field_set.members.add(element)
     if len(items) == 1:
-        found.put(element, subtree(rule.item, items[0]))
+        field_set.put(element, subtree(rule.item, items[0]))
 
 
 # --- Conformity --------------------------------------------------------------
@@ -477,9 +477,9 @@ _UNLIKE_SCALARS: Final = (dict, list, ForeignValue)
 def misfits(type_: MergeType, value: object, *, duplicates: bool = False) -> list[str]:
     """One text per error, with its path; none for a value that fits. Values may be foreign;
     `duplicates` allows items that occur twice."""
-    found: list[str] = []
-    _Misfits(found, duplicates).look(type_, value, None)
-    return found
+    result: list[str] = []
+    _Misfits(result, duplicates).look(type_, value, None)
+    return result
 
 
 def joined(errors: Sequence[str]) -> str:
@@ -498,57 +498,57 @@ class _Misfits:
     found: list[str]
     duplicates: bool
 
-    def look(self, type_: MergeType, value: Any, at: _Place) -> None:
+    def look(self, type_: MergeType, value: Any, place: _Place) -> None:
         """A value of a shape that the type does not have is judged by the first one it has."""
         if value is None:
             return
         shape = value.__class__
         if shape is dict and type_.map is not None:
-            self._look_at_members(type_.map, value, at)
+            self._look_at_members(type_.map, value, place)
         elif shape is list and type_.list is not None:
-            self._look_at_items(type_.list, value, at)
+            self._look_at_items(type_.list, value, place)
         elif type_.scalar and (shape not in _UNLIKE_SCALARS or type_.map is None):
             if shape not in _FITTING[type_.scalar]:
-                self._note(at, _scalar_error(type_.scalar, value))
+                self._note(place, _scalar_error(type_.scalar, value))
         elif type_.map is not None:
-            self._note(at, f"expected map, got {_shown(value)}")
+            self._note(place, f"expected map, got {_shown(value)}")
         else:
-            self._note(at, f"expected list, got {_shown(value)}")
+            self._note(place, f"expected list, got {_shown(value)}")
 
-    def _look_at_members(self, rule: MapRule, value: JsonObject, at: _Place) -> None:
+    def _look_at_members(self, rule: MapRule, value: JsonObject, place: _Place) -> None:
         """After a member that is not allowed nothing more is looked at."""
-        for name, one in value.items():
+        for name, member in value.items():
             child = rule.child(name)
             if child is None:
-                self._note((at, FIELD + name), "field not declared in schema")
+                self._note((place, FIELD + name), "field not declared in schema")
                 return
-            if one.__class__ not in _FITTING[child.scalar]:
-                self.look(child, one, (at, FIELD + name))
+            if member.__class__ not in _FITTING[child.scalar]:
+                self.look(child, member, (place, FIELD + name))
 
-    def _look_at_items(self, rule: ListRule, value: Sequence[Any], at: _Place) -> None:
+    def _look_at_items(self, rule: ListRule, value: Sequence[Any], place: _Place) -> None:
         type_ = rule.item
         if rule.atomic:
             for i, item in enumerate(value):
-                self.look(type_, item, (at, f"{INDEX}{i}"))
+                self.look(type_, item, (place, f"{INDEX}{i}"))
             return
         seen: set[str] = set()
         for i, item in enumerate(value):
             try:
                 element = rule.element(item)
             except ItemError as error:
-                self._note(at, f"element {i}: {error}")
+                self._note(place, f"element {i}: {error}")
                 return
             if element in seen and not self.duplicates:
-                self._note(at, f"duplicate entries for key {step_text(element)}")
+                self._note(place, f"duplicate entries for key {step_text(element)}")
             seen.add(element)
-            self.look(type_, item, (at, element))
+            self.look(type_, item, (place, element))
 
-    def _note(self, at: _Place, text: str) -> None:
+    def _note(self, place: _Place, text: str) -> None:
         if not text:
             return
         path = ""
-        while at is not None:
-            at, element = at
+        while place is not None:
+            place, element = place
             path = step_text(element) + path
         self.found.append(f"{path}: {text}" if path else text)
 
@@ -563,18 +563,18 @@ _FITTING: Final[Mapping[str, Collection[type]]] = {
 """The classes of JSON that fit a scalar; none where there is to be none."""
 
 
-def _scalar_error(wanted: str, value: object) -> str:
+def _scalar_error(expected: str, value: object) -> str:
     """Empty for what fits all the same."""
     shape = float if isinstance(value, float) else value.__class__
-    match wanted:
-        case _ if wanted == NUMERIC and shape is not float:
-            found = value.go_type if isinstance(value, ForeignValue) else _GO_TYPES[shape]
-            return f"expected numeric (int or float), got {found}"
-        case _ if wanted == STRING:
+    match expected:
+        case _ if expected == NUMERIC and shape is not float:
+            go_type = value.go_type if isinstance(value, ForeignValue) else _GO_TYPES[shape]
+            return f"expected numeric (int or float), got {go_type}"
+        case _ if expected == STRING:
             return f"expected string, got &value.valueUnstructured{{Value:{_go(value)}}}"
-        case _ if wanted == BOOLEAN:
+        case _ if expected == BOOLEAN:
             return f"expected boolean, got {_shown(value)}"
-        case _ if wanted == UNTYPED and shape in _UNLIKE_SCALARS:
+        case _ if expected == UNTYPED and shape in _UNLIKE_SCALARS:
             return f"expected any scalar, got {_shown(value)}"
     return ""
 

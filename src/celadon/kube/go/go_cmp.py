@@ -186,8 +186,8 @@ def _aligned(
 ) -> list[int]:
     """Spaces behind each, so that those in a row that stay on their line end alike."""
     spaces: list[int] = []
-    for counted, run in groupby(lines, lambda one: counts(one) and isinstance(one.value, str)):
-        sizes = [len(of(one)) if counted else 0 for one in run]
+    for counted, run in groupby(lines, lambda line: counts(line) and isinstance(line.value, str)):
+        sizes = [len(of(line)) if counted else 0 for line in run]
         spaces += [max(sizes) - size for size in sizes]
     return spaces
 
@@ -204,8 +204,8 @@ def reported_difference(old: GoData, new: GoData) -> str:
     """Return what `cmp.Diff` gives; empty when nothing differs, or when it would take long."""
     steps = Steps(MOST_STEPS)
     try:
-        found = steps.compared(old, new)
-        return f"  {laid_out(_Printer(steps).of(found))}\n" if found.differs else ""
+        comparison = steps.compared(old, new)
+        return f"  {laid_out(_Printer(steps).of(comparison))}\n" if comparison.differs else ""
     except TooLongError:
         return ""
 
@@ -249,33 +249,33 @@ class _Printer:
     types: _Types = _Types.ALWAYS
     room: int = 0
 
-    def of(self, found: Comparison) -> Layout:
+    def of(self, comparison: Comparison) -> Layout:
         """Return the lines for a comparison: `FormatDiff`."""
         if self.side is _Side.EQUAL:
-            here = replace(self, room=1)
+            printer = replace(self, room=1)
         else:
-            here = replace(self, room=max(self.room, 3))
-        if here._is_compared_by_parts(found):
-            return here._by_parts(found)
-        if not found.depth:
-            return here._leaf(found)
-        if found.inner is not None:
-            return Wrapped("&", here.of(found.inner))
-        return here._typed(found.either, here._members(found))
+            printer = replace(self, room=max(self.room, 3))
+        if printer._is_compared_by_parts(comparison):
+            return printer._by_parts(comparison)
+        if not comparison.depth:
+            return printer._leaf(comparison)
+        if comparison.inner is not None:
+            return Wrapped("&", printer.of(comparison.inner))
+        return printer._typed(comparison.either, printer._members(comparison))
 
-    def _leaf(self, found: Comparison) -> Layout:
-        old, new = found.old, found.new
+    def _leaf(self, comparison: Comparison) -> Layout:
+        old, new = comparison.old, comparison.new
         if self.side is _Side.OLD or self.side is _Side.NEW:
-            one = old if self.side is _Side.OLD else new
-            assert one is not None, "what is not there is not printed"
-            return self.value(one)
-        if not found.differs and old is not None and new is not None:
+            go_data = old if self.side is _Side.OLD else new
+            assert go_data is not None, "what is not there is not printed"
+            return self.value(go_data)
+        if not comparison.differs and old is not None and new is not None:
             before, after = self.value(old), self.value(new)
             return before if size_of(before) < size_of(after) else after
         bare = replace(self, types=_Types.NEVER)
         marked = [("-", old), ("+", new)]
-        lines = [Line(bare.value(one), mark=mark) for mark, one in marked if one is not None]
-        return replace(self, types=_Types.ALWAYS)._typed(found.either, lines)
+        lines = [Line(bare.value(item), mark=mark) for mark, item in marked if item is not None]
+        return replace(self, types=_Types.ALWAYS)._typed(comparison.either, lines)
 
     def _typed(self, value: GoData, layout: Layout) -> Layout:
         """`FormatType`: with the name of the type before it, where that is wanted."""
@@ -354,57 +354,57 @@ class _Printer:
 
     # --- members ---
 
-    def _members(self, found: Comparison) -> Layout:
+    def _members(self, comparison: Comparison) -> Layout:
         """`formatDiffList`: the fields of a struct, items of a list or entries of a map."""
-        is_struct = found.either.kind is Kind.STRUCT
+        is_struct = comparison.either.kind is Kind.STRUCT
         below = replace(
             self, types=_Types.OF_PARTS if is_struct else _Types.NEVER, room=self.room - 1
         )
         if self.side is _Side.BOTH:
-            return Wrapped("{", below._changed_members(found, 2 << _level(self.room)), "}")
+            return Wrapped("{", below._changed_members(comparison, 2 << _level(self.room)), "}")
         limit = _equal_limit(self.room) if self.side is _Side.EQUAL else 2 << _level(self.room)
         lines: list[Line] = []
-        for key, one in found.entries:
+        for key, entry in comparison.entries:
             if len(lines) == limit:
                 leave_out(lines)
                 break
-            if (is_struct and self._is_left_out(one)) or self._is_absent(one):
+            if (is_struct and self._is_left_out(entry)) or self._is_absent(entry):
                 continue
-            lines.append(Line(below.of(one), key=_key(found.either, key)))
+            lines.append(Line(below.of(entry), key=_key(comparison.either, key)))
         return Wrapped("{", lines, "}")
 
-    def _is_left_out(self, found: Comparison) -> bool:
-        old, new = found.old, found.new
-        zeros = [one is not None and one.is_zero for one in (old, new)]
+    def _is_left_out(self, comparison: Comparison) -> bool:
+        old, new = comparison.old, comparison.new
+        zeros = [go_data is not None and go_data.is_zero for go_data in (old, new)]
         if self.side is _Side.EQUAL:
             return any(zeros)
         return zeros[self.side is _Side.NEW]
 
-    def _is_absent(self, found: Comparison) -> bool:
+    def _is_absent(self, comparison: Comparison) -> bool:
         """Tell whether only the other side has it: an item of a list, or an entry of a map."""
-        shown = {_Side.OLD: found.old, _Side.NEW: found.new}
-        return shown.get(self.side, found.either) is None
+        shown = {_Side.OLD: comparison.old, _Side.NEW: comparison.new}
+        return shown.get(self.side, comparison.either) is None
 
-    def _changed_members(self, found: Comparison, limit: int) -> list[Line]:
+    def _changed_members(self, comparison: Comparison, limit: int) -> list[Line]:
         """With some equal ones around those that differ."""
         groups = [
             (differ, [*group])
-            for differ, group in groupby(found.entries, lambda entry: bool(entry[1].differs))
+            for differ, group in groupby(comparison.entries, lambda entry: bool(entry[1].differs))
         ]
         lines: list[Line] = []
         shown = 0
-        rest = Stats(_RECORDS[found.either.kind])
-        for at, (differ, group) in enumerate(groups):
+        rest = Stats(_RECORDS[comparison.either.kind])
+        for index, (differ, group) in enumerate(groups):
             if shown >= limit:
                 rest = rest.added(_counted(rest.name, group))
             elif differ:
-                for key, one in group:
-                    lines += self._changed(_key(found.either, key), one)
+                for key, item in group:
+                    lines += self._changed(_key(comparison.either, key), item)
                 shown += len(group)
             else:
-                low = _AROUND if at else 0
-                high = _AROUND if at < len(groups) - 1 else 0
-                lines += self._equal(found.either, group, low, high)
+                low = _AROUND if index else 0
+                high = _AROUND if index < len(groups) - 1 else 0
+                lines += self._equal(comparison.either, group, low, high)
         if rest.identical or rest.differing:
             leave_out(lines, rest)
         return lines
@@ -415,48 +415,52 @@ class _Printer:
         low = min(low, len(group))
         high = min(high, len(group) - low)
         high += len(group) - low - high == 1
-        here = replace(self, side=_Side.EQUAL)
-        for key, one in group[:low]:
-            yield Line(here.of(one), key=_key(type_, key))
+        printer = replace(self, side=_Side.EQUAL)
+        for key, comparison in group[:low]:
+            yield Line(printer.of(comparison), key=_key(type_, key))
         if len(group) > low + high:
             stats = Stats(_RECORDS[type_.kind], identical=len(group) - low - high)
             yield Line(ELLIPSIS, comment=str(stats), comma=False)
-        for key, one in group[len(group) - high :]:
-            yield Line(here.of(one), key=_key(type_, key))
+        for key, comparison in group[len(group) - high :]:
+            yield Line(printer.of(comparison), key=_key(type_, key))
 
-    def _changed(self, key: str, found: Comparison) -> Iterator[Line]:
-        if self._is_compared_by_parts(found):
-            yield Line(self._by_parts(found), key=key)
-        elif found.descendants == found.depth:  # a value, or what pointers in a row point to
-            for side, one in ((_Side.OLD, found.old), (_Side.NEW, found.new)):
-                if one is not None:
-                    yield Line(replace(self, side=side).of(found), key=key, mark=side.value)
+    def _changed(self, key: str, comparison: Comparison) -> Iterator[Line]:
+        if self._is_compared_by_parts(comparison):
+            yield Line(self._by_parts(comparison), key=key)
+        elif (
+            comparison.descendants == comparison.depth
+        ):  # a value, or what pointers in a row point to
+            for side, go_data in ((_Side.OLD, comparison.old), (_Side.NEW, comparison.new)):
+                if go_data is not None:
+                    yield Line(replace(self, side=side).of(comparison), key=key, mark=side.value)
         else:
-            yield Line(self.of(found), key=key)
+            yield Line(self.of(comparison), key=key)
 
     # --- texts and numbers, part by part ---
 
-    def _is_compared_by_parts(self, found: Comparison) -> bool:
+    def _is_compared_by_parts(self, comparison: Comparison) -> bool:
         """`CanFormatDiffSlice`: long texts, and lists of numbers."""
-        old, new = found.old, found.new
-        if self.side is not _Side.BOTH or not found.differs or old is None or new is None:
+        old, new = comparison.old, comparison.new
+        if self.side is not _Side.BOTH or not comparison.differs or old is None or new is None:
             return False
         if old.kind is Kind.TEXT:
-            sizes = [len(one.text.encode(errors="replace")) for one in (old, new)]
+            sizes = [len(go_data.text.encode(errors="replace")) for go_data in (old, new)]
             return min(sizes) >= _LONG
         if old.kind is not Kind.LIST or not old.members or not new.members:
             return False
         if next(iter(old.members.values())).kind is not Kind.PLAIN:
             return False
-        return found.differs > found.same or min(len(old.members), len(new.members)) >= _LONG
+        return (
+            comparison.differs > comparison.same or min(len(old.members), len(new.members)) >= _LONG
+        )
 
-    def _by_parts(self, found: Comparison) -> Layout:
-        old, new = found.old, found.new
+    def _by_parts(self, comparison: Comparison) -> Layout:
+        old, new = comparison.old, comparison.new
         assert old is not None, "both are there"
         assert new is not None, "both are there"
         if old.kind is Kind.LIST:
             return self._numbers(old, new)
-        before, after = (one.text.encode(errors="replace") for one in (old, new))
+        before, after = (go_data.text.encode(errors="replace") for go_data in (old, new))
         if self._is_of_lines(old.text, new.text):
             return self._text_lines(old.text.split("\n"), new.text.split("\n"))
 
@@ -479,8 +483,8 @@ class _Printer:
         of_lines = self.steps.edits(old.split("\n"), new.split("\n"))
         of_bytes = self.steps.edits(old.encode(errors="replace"), new.encode(errors="replace"))
         lines, parts = (
-            sum(one is not Edit.SAME for one in found) / len(found)
-            for found in (of_lines, of_bytes)
+            sum(edit is not Edit.SAME for edit in edits) / len(edits)
+            for edits in (of_lines, of_bytes)
         )
         return lines < 4 * parts or len(quote(both)) > 1.1 * len(both)
 
@@ -501,7 +505,9 @@ class _Printer:
         return Wrapped("(", [quotes, *lines, quotes], ")")
 
     def _numbers(self, old: GoData, new: GoData) -> Layout:
-        before, after = ([one.text for one in (side.members or {}).values()] for side in (old, new))
+        before, after = (
+            [member.text for member in (side.members or {}).values()] for side in (old, new)
+        )
         name = old.type.removeprefix("[]")
 
         def listed(part: Sequence[Any], mark: str) -> Line:
@@ -521,7 +527,10 @@ class _Printer:
         """`formatDiffSlice`: chunks of both, with some of what is equal around what is not."""
 
         def chunks(part: Sequence[Any], mark: str) -> list[Line]:
-            return [line(part[at : at + chunk], mark) for at in range(0, len(part), chunk)]
+            return [
+                line(part[position : position + chunk], mark)
+                for position in range(0, len(part), chunk)
+            ]
 
         groups = _grouped(name, self.steps.edits(old, new), chunk)
         groups = _with_equal_ends(groups, old, new)
@@ -529,14 +538,14 @@ class _Printer:
         lines: list[Line] = []
         shown, x, y = 0, 0, 0
         rest = Stats(name)
-        for at, group in enumerate(groups):
+        for index, group in enumerate(groups):
             if shown >= limit:
                 rest = rest.added(group)
                 continue
             if not group.differing:
                 part = old[x : x + group.identical]
-                low = min(chunk * _AROUND, len(part)) if at else 0
-                high = min(chunk * _AROUND, len(part) - low) if at < len(groups) - 1 else 0
+                low = min(chunk * _AROUND, len(part)) if index else 0
+                high = min(chunk * _AROUND, len(part) - low) if index < len(groups) - 1 else 0
                 if len(part) - low - high <= chunk:
                     high = len(part) - low
                 lines += chunks(part[:low], "")
@@ -547,9 +556,9 @@ class _Printer:
                 continue
             of_old = group.identical + group.removed + group.modified
             of_new = group.identical + group.inserted + group.modified
-            found = [*chunks(old[x : x + of_old], "-"), *chunks(new[y : y + of_new], "+")]
-            lines += found
-            shown += len(found)
+            result = [*chunks(old[x : x + of_old], "-"), *chunks(new[y : y + of_new], "+")]
+            lines += result
+            shown += len(result)
             x, y = x + of_old, y + of_new
         if rest.identical or rest.differing:
             leave_out(lines, rest)
@@ -577,12 +586,12 @@ def _key(value: GoData, name: str) -> str:
 
 def _counted(name: str, group: Sequence[tuple[str, Comparison]]) -> Stats:
     stats = Stats(name)
-    for _, one in group:
-        if not one.differs:
+    for _, comparison in group:
+        if not comparison.differs:
             stats.identical += 1
-        elif one.new is None:
+        elif comparison.new is None:
             stats.removed += 1
-        elif one.old is None:
+        elif comparison.old is None:
             stats.inserted += 1
         else:
             stats.modified += 1
@@ -605,7 +614,7 @@ def _is_shown_bare(line: str, prefix: str, most: int) -> bool:
     if line.removeprefix(prefix).startswith('"""') or line.startswith(ELLIPSIS):
         return False
     fits = len(line.encode(errors="replace")) <= most
-    return fits and all(one == "\t" or one.isprintable() for one in line)
+    return fits and all(text == "\t" or text.isprintable() for text in line)
 
 
 def _are_told_apart(lines: Sequence[Line]) -> bool:
@@ -633,7 +642,7 @@ def _grouped(name: str, found: Sequence[Edit], chunk: int) -> list[Stats]:
     """Runs of equal and of different parts. A short equal run between two others belongs to them,
     but for what is equal at their ends."""
     groups: list[Stats] = []
-    for same, run in groupby(found, lambda one: one is Edit.SAME):
+    for same, run in groupby(found, lambda edit: edit is Edit.SAME):
         edits = [*run]
         group = Stats(
             name,
@@ -662,7 +671,7 @@ def _with_equal_ends(
     them."""
     first, last = Stats(groups[0].name), Stats(groups[0].name)
     x = y = 0
-    for at, group in enumerate(groups):
+    for position, group in enumerate(groups):
         if not group.differing:
             x, y = x + group.identical, y + group.identical
             continue
@@ -673,12 +682,12 @@ def _with_equal_ends(
         low = next((index for index in range(least) if one[index] != other[index]), least)
         high = next((index for index in range(least) if one[~index] != other[~index]), least)
         if low:
-            (groups[at - 1] if at else first).identical += low
+            (groups[position - 1] if position else first).identical += low
             x, y = x + low, y + low
         if high:
-            (groups[at + 1] if at + 1 < len(groups) else last).identical += high
+            (groups[position + 1] if position + 1 < len(groups) else last).identical += high
         if low or high:
             of_old, of_new = of_old - low - high, of_new - low - high
-            groups[at] = Stats(group.name, removed=of_old, inserted=of_new)
+            groups[position] = Stats(group.name, removed=of_old, inserted=of_new)
         x, y = x + of_old, y + of_new
     return [*([first] if first.identical else ()), *groups, *([last] if last.identical else ())]

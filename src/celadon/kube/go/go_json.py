@@ -47,8 +47,8 @@ def without_double(text: str) -> str:
     """
     if not _LARGE.search(text):
         return ""
-    for found in _TEXT_OR_NUMBER.finditer(text):
-        token = found[0]
+    for item in _TEXT_OR_NUMBER.finditer(text):
+        token = item[0]
         if token[0] != '"' and isinf(float(token)):
             return token
     return ""
@@ -311,12 +311,12 @@ def _read_repeated(text: str, *, merge: bool) -> Document:
     repeated: dict[int, Pairs] = {}
 
     def make(pairs: list[tuple[str, Any]]) -> JsonDict:
-        made = dict(pairs)
-        if len(made) != len(pairs):
+        result = dict(pairs)
+        if len(result) != len(pairs):
             if merge:
-                made = merged_members(pairs)
-            repeated[id(made)] = pairs
-        return made
+                result = merged_members(pairs)
+            repeated[id(result)] = pairs
+        return result
 
     try:
         value = _decoder(make).decode(text)
@@ -333,18 +333,18 @@ def _complaint(text: str) -> JsonSyntaxError:
 
 def merged_members(pairs: Iterable[tuple[str, Json]]) -> dict[str, object]:
     """An object as a typed reader has it, of members some of which are given twice."""
-    made: dict[str, object] = {}
+    result: dict[str, object] = {}
     for key, value in pairs:
-        made[key] = _merged(made.get(key), value)
-    return made
+        result[key] = _merged(result.get(key), value)
+    return result
 
 
 def _merged(first: object, second: object) -> Any:
     if isinstance(first, dict) and isinstance(second, dict):
-        made = dict(first)
+        result = dict(first)
         for key, value in second.items():
-            made[key] = _merged(made.get(key), value)
-        return made
+            result[key] = _merged(result.get(key), value)
+        return result
     return second
 
 
@@ -352,9 +352,9 @@ def _number(text: str) -> float:
     value = float(text)
     if repr(value) == text:
         return value
-    made = NumberText(text)
-    made.text = text
-    return made
+    number_text = NumberText(text)
+    number_text.text = text
+    return number_text
 
 
 LONGEST_INTEGER: Final = 20
@@ -375,10 +375,10 @@ class _Repeated(Exception):
 
 
 def _members_once(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
         raise _Repeated
-    return made
+    return result
 
 
 def _decoder(make: Callable[[list[tuple[str, Any]]], JsonObject]) -> json.JSONDecoder:
@@ -433,9 +433,9 @@ def _written(number: int | float) -> int | float:
 
 def _changed(value: object, change: Callable[[int | float], int | float]) -> Any:
     if isinstance(value, dict):
-        return {key: _changed(one, change) for key, one in value.items()}
+        return {key: _changed(member, change) for key, member in value.items()}
     if isinstance(value, list):
-        return [_changed(one, change) for one in value]
+        return [_changed(item, change) for item in value]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return change(value)
     return value

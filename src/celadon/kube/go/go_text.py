@@ -92,7 +92,7 @@ def sorted_members(value: object) -> Any:
     a map."""
     if isinstance(value, dict):
         return {key: sorted_members(value[key]) for key in sorted(value)}
-    return [sorted_members(one) for one in value] if isinstance(value, list) else value
+    return [sorted_members(item) for item in value] if isinstance(value, list) else value
 
 
 def escaped_html(text: str) -> str:
@@ -263,8 +263,8 @@ _LEADING_TOKEN: Final = late_pattern(_TOKEN)
 
 def parse_media_type(text: str) -> str | None:
     """The type in lower case, without its parameters; None for what Go cannot read."""
-    found = _MEDIA_TYPE.fullmatch(text)
-    return None if found is None else found[1].lower()
+    fullmatch = _MEDIA_TYPE.fullmatch(text)
+    return None if fullmatch is None else fullmatch[1].lower()
 
 
 def media_type_complaint(text: str) -> str:
@@ -497,10 +497,10 @@ def data_syntax(data: GoData) -> str:
         return f"{data.type}(nil)"
     members: Iterable[tuple[str, GoData]] = data.members.items()
     if data.kind is Kind.MAP:
-        members = sorted((quote(key), one) for key, one in members)
+        members = sorted((quote(key), member) for key, member in members)
     printed = (
-        data_syntax(one) if data.kind is Kind.LIST else f"{name}:{data_syntax(one)}"
-        for name, one in members
+        data_syntax(member) if data.kind is Kind.LIST else f"{name}:{data_syntax(member)}"
+        for name, member in members
     )
     return f"{data.type}{{{', '.join(printed)}}}"
 
@@ -531,8 +531,8 @@ def _printed_bytes(value: Any) -> str:
 def _printed_raw(value: object) -> str:
     """An object that nobody has read: its JSON as it was sent, taken to be without spaces."""
     data = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
-    shown = ", ".join(f"{byte:#x}" for byte in data)
-    return f"runtime.RawExtension{{Raw:[]uint8{{{shown}}}, Object:runtime.Object(nil)}}"
+    text = ", ".join(f"{byte:#x}" for byte in data)
+    return f"runtime.RawExtension{{Raw:[]uint8{{{text}}}, Object:runtime.Object(nil)}}"
 
 
 def _printed_time(value: object) -> str:

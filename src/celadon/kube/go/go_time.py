@@ -76,26 +76,26 @@ def _refuse(text: str, layout: str, rest: str, element: str) -> TimeError:
     )
 
 
-def _out_of_range(text: str, what: str) -> TimeError:
-    return TimeError(f"parsing time {quote(text)}: {what} out of range")
+def _out_of_range(text: str, subject: str) -> TimeError:
+    return TimeError(f"parsing time {quote(text)}: {subject} out of range")
 
 
 def _walk(text: str, layout: str) -> None:
     """Raises the error Go gives for a text that does not fit the layout."""
     rest = text
-    for shown, pattern in _ELEMENTS:
+    for element, pattern in _ELEMENTS:
         if pattern is None:
-            if not rest.startswith(shown):
-                raise _refuse(text, layout, rest, shown)
+            if not rest.startswith(element):
+                raise _refuse(text, layout, rest, element)
             rest = rest[1:]
             continue
         match = pattern.match(rest)
         if match is None:
-            raise _refuse(text, layout, rest, shown)
-        if shown in _RANGES:
-            low, high, what = _RANGES[shown]
+            raise _refuse(text, layout, rest, element)
+        if element in _RANGES:
+            low, high, subject = _RANGES[element]
             if not low <= int(match.group()) <= high:
-                raise _out_of_range(text, what)
+                raise _out_of_range(text, subject)
         rest = rest[match.end() :]
     if layout == RFC3339_MICRO:
         match = _MICRO_FRACTION.match(rest)
@@ -222,15 +222,15 @@ def parse_duration(text: str) -> int:
         return parse_go_duration(text)
     except DurationError:
         pass
-    total, known = 0, False
+    total, false = 0, False
     for match in _PART.finditer(text):
         if len(match[1]) > 18:
             raise DurationError(f'strconv.Atoi: parsing "{match[1]}": value out of range')
         factor = _factor(match[2].lower())
         if factor:
-            known = True
+            false = True
             total += int(match[1]) * factor
-    if not known:
+    if not false:
         raise DurationError(f"unable to parse {text} as duration")
     return (total + (1 << 63)) % (1 << 64) - (1 << 63)
 

@@ -45,8 +45,8 @@ EMBEDDED: Final[Mapping[str, Mapping[str, str]]] = {
     "IngressRule": {"http": "IngressRuleValue."},
     **{struct: {"name": "LocalObjectReference."} for struct in _BY_LOCAL_REFERENCE},
     **{
-        f"Device{one}Configuration": {"opaque": "DeviceConfiguration."}
-        for one in ("Allocation", "Claim", "Class")
+        f"Device{item}Configuration": {"opaque": "DeviceConfiguration."}
+        for item in ("Allocation", "Claim", "Class")
     },
 }
 """Struct, field: the embedded structs on the way to it."""
@@ -281,7 +281,7 @@ _PACKAGES: Final = dict.fromkeys(("OperationType", "ReinvocationPolicyType", "Sc
 
 @functools.cache
 def _fields(text: str) -> Mapping[str, str]:
-    return dict(one.split() for one in text.split(";")) if text else {}
+    return dict(text.split() for text in text.split(";")) if text else {}
 
 
 def _package(component: str) -> str:

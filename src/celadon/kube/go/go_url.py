@@ -326,22 +326,22 @@ def _unescape(written: bytes, part: Part) -> bytes:
 def _check_escapes(written: bytes, part: Part) -> None:
     """Raises for a broken escape, and in a host for what may not stand there."""
     is_host = part in _HOST_PARTS
-    at = 0
-    while at < len(written):
+    index = 0
+    while index < len(written):
         if not is_host:
-            at = written.find(b"%", at)
-            if at < 0:
+            index = written.find(b"%", index)
+            if index < 0:
                 return
-        byte = written[at]
+        byte = written[index]
         if byte != ord("%"):
             if byte < 0x80 and byte not in _SAFE[part]:
                 raise _ReasonError(f"invalid character {quote(chr(byte))} in host name")
-            at += 1
+            index += 1
             continue
-        escape = written[at : at + 3]
+        escape = written[index : index + 3]
         if _ESCAPE.fullmatch(escape) is None or not _may_escape(escape, part):
             raise _ReasonError(f"invalid URL escape {_quote(escape)}")
-        at += 3
+        index += 3
 
 
 def _may_escape(escape: bytes, part: Part) -> bool:

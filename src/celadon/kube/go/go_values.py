@@ -80,7 +80,7 @@ def go_struct(type_: str, members: Mapping[str, GoData]) -> GoData:
 
 def go_list(items: Sequence[GoData] | None, type_: str) -> GoData:
     """A list, nil for none; `type_` is that of its items."""
-    members = None if items is None else {str(at): one for at, one in enumerate(items)}
+    members = None if items is None else {str(index): item for index, item in enumerate(items)}
     return GoData(f"[]{type_}", Kind.LIST, members)
 
 
@@ -91,8 +91,8 @@ def go_map(entries: Mapping[str, GoData] | None, type_: str, *, names_keys: bool
 
 def go_pointer(target: GoData | None, type_: str) -> GoData:
     """A pointer to a value of this type; nil to none."""
-    shown = None if target is None else target.shown_by_pointer
-    return GoData(f"*{type_}", Kind.POINTER, target=target, shown=shown)
+    text = None if target is None else target.shown_by_pointer
+    return GoData(f"*{type_}", Kind.POINTER, target=target, shown=text)
 
 
 def go_text(text: str) -> GoData:
@@ -127,9 +127,9 @@ class Comparison:
     @property
     def either(self) -> GoData:
         """Return one of the two: both are of one type."""
-        found = self.old if self.old is not None else self.new
-        assert found is not None, "one of the two is there"
-        return found
+        go_data = self.old if self.old is not None else self.new
+        assert go_data is not None, "one of the two is there"
+        return go_data
 
     def leaf(self, *, equal: bool) -> Comparison:
         """Return this as one that is compared as a whole."""
@@ -173,48 +173,48 @@ class Steps:
     def compared(self, old: GoData | None, new: GoData | None) -> Comparison:
         """Return how two values differ, one of which may be missing. Raises TooLongError."""
         self.take()
-        found = Comparison(old, new)
+        comparison = Comparison(old, new)
         if old is None or new is None:
-            return found.leaf(equal=False)
+            return comparison.leaf(equal=False)
         if old.compares or old.kind in (Kind.TEXT, Kind.PLAIN):
-            return found.leaf(equal=old.text == new.text)
+            return comparison.leaf(equal=old.text == new.text)
         if old.kind is Kind.POINTER:
             if old.target is None or new.target is None:
-                return found.leaf(equal=old.target is new.target)
-            return found.point(self.compared(old.target, new.target))
+                return comparison.leaf(equal=old.target is new.target)
+            return comparison.point(self.compared(old.target, new.target))
         if old.members is None or new.members is None:
-            return found.leaf(equal=old.members is new.members)
+            return comparison.leaf(equal=old.members is new.members)
         if old.kind is Kind.LIST:
-            self._compare_items(found, [*old.members.values()], [*new.members.values()])
-            return found
+            self._compare_items(comparison, [*old.members.values()], [*new.members.values()])
+            return comparison
         names: Iterable[str] = old.members
         if old.kind is Kind.MAP:
             names = sorted({*old.members, *new.members})
         for name in names:
-            found.add(name, self.compared(old.members.get(name), new.members.get(name)))
-        return found
+            comparison.add(name, self.compared(old.members.get(name), new.members.get(name)))
+        return comparison
 
     def _compare_items(
-        self, found: Comparison, old: Sequence[GoData], new: Sequence[GoData]
+        self, comparison: Comparison, old: Sequence[GoData], new: Sequence[GoData]
     ) -> None:
-        def likeness(at: int, other: int) -> _Likeness:
-            one = self.compared(old[at], new[other])
-            return _Likeness(one.same, one.differs)
+        def likeness(position: int, other: int) -> _Likeness:
+            compared = self.compared(old[position], new[other])
+            return _Likeness(compared.same, compared.differs)
 
-        at = other = 0
+        index = other = 0
         for edit in find_edits(len(old), len(new), likeness):
-            before = old[at] if edit is not Edit.ADDED else None
+            before = old[index] if edit is not Edit.ADDED else None
             after = new[other] if edit is not Edit.REMOVED else None
-            found.add("", self.compared(before, after))
-            at += before is not None
+            comparison.add("", self.compared(before, after))
+            index += before is not None
             other += after is not None
 
     def edits(self, old: Sequence[object], new: Sequence[object]) -> list[Edit]:
         """Return how a row of parts becomes another. Raises TooLongError."""
 
-        def likeness(at: int, other: int) -> _Likeness:
+        def likeness(index: int, other: int) -> _Likeness:
             self.take()
-            return _LIKE if old[at] == new[other] else _UNLIKE
+            return _LIKE if old[index] == new[other] else _UNLIKE
 
         return find_edits(len(old), len(new), likeness)
 
@@ -248,10 +248,10 @@ class _Path:
     """Edits from one end of two lists, forwards or backwards, to where both have been read."""
 
     def __init__(
-        self, step: int, at: tuple[int, int], likeness: Callable[[int, int], _Likeness]
+        self, step: int, place: tuple[int, int], likeness: Callable[[int, int], _Likeness]
     ) -> None:
         self.step, self.likeness = step, likeness
-        self.x, self.y = at
+        self.x, self.y = place
         self.edits: list[Edit] = []
 
     def next(self) -> _Likeness:

@@ -80,7 +80,7 @@ class Authorizer(_Receiver):
         self, group: str, resource: str, subresource: str, namespace: str, name: str
     ) -> ResourceCheck:
         """The variable `authorizer.requestResource`."""
-        asked = Attributes(
+        attributes = Attributes(
             self.user,
             "",
             resource_request=True,
@@ -91,7 +91,7 @@ class Authorizer(_Receiver):
             namespace=namespace,
             name=name,
         )
-        return ResourceCheck(self, asked)
+        return ResourceCheck(self, attributes)
 
 
 class PathCheck(_Receiver):
@@ -128,12 +128,12 @@ class ResourceCheck(_Receiver):
     def __init__(
         self,
         authorizer: Authorizer,
-        asked: Attributes,
+        attributes: Attributes,
         field_selector: str = "",
         label_selector: str = "",
     ) -> None:
         self.authorizer = authorizer
-        self.asked = asked
+        self.asked = attributes
         self.field_selector = field_selector
         self.label_selector = label_selector
 
@@ -175,8 +175,8 @@ def _resource(group_check: GroupCheck, resource: str) -> ResourceCheck:
     return group_check.authorizer.request_resource(group_check.group, resource, "", "", "")
 
 
-def _with(check: ResourceCheck, asked: Attributes) -> ResourceCheck:
-    return ResourceCheck(check.authorizer, asked, check.field_selector, check.label_selector)
+def _with(check: ResourceCheck, attributes: Attributes) -> ResourceCheck:
+    return ResourceCheck(check.authorizer, attributes, check.field_selector, check.label_selector)
 
 
 def _subresource(check: ResourceCheck, subresource: str) -> ResourceCheck:
@@ -204,18 +204,22 @@ def _check_path(check: PathCheck, verb: str) -> Decision:
 
 
 def _check_resource(check: ResourceCheck, verb: str) -> Decision:
-    asked = replace(check.asked, verb=verb)
+    attributes = replace(check.asked, verb=verb)
     if check.field_selector:
         try:
-            asked = replace(asked, field_selector=parse_field_selector(check.field_selector))
+            attributes = replace(
+                attributes, field_selector=parse_field_selector(check.field_selector)
+            )
         except SelectorError as error:
-            asked = replace(asked, field_selector_error=str(error))
+            attributes = replace(attributes, field_selector_error=str(error))
     if check.label_selector:
         try:
-            asked = replace(asked, label_selector=parse_label_selector(check.label_selector))
+            attributes = replace(
+                attributes, label_selector=parse_label_selector(check.label_selector)
+            )
         except SelectorError as error:
-            asked = replace(asked, label_selector_error=str(error))
-    return check.authorizer.check(asked)
+            attributes = replace(attributes, label_selector_error=str(error))
+    return check.authorizer.check(attributes)
 
 
 def _allowed(decision: Decision) -> bool:

@@ -307,8 +307,8 @@ def _estimate_join(args: Sequence[Sized]) -> CallEstimate:
 
 def _bound_join(elements: Argument, *separator: Argument) -> Polynomial:
     size = elements.size
-    for one in separator:
-        size = size + elements.size * one.size
+    for item in separator:
+        size = size + elements.size * item.size
     return size * 0.2 + 1
 
 
@@ -385,7 +385,7 @@ COSTS: Final[Mapping[str, CostRule]] = {
 
 def charged(library: Library, besides: frozenset[str] = frozenset()) -> Library:
     """The library as Kubernetes charges for it, `besides` these functions."""
-    functions = (one if one.name in besides else _charged(one) for one in library.functions)
+    functions = (item if item.name in besides else _charged(item) for item in library.functions)
     return library._replace(functions=tuple(functions))
 
 

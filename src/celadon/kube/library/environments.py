@@ -143,15 +143,15 @@ def first_releases() -> Mapping[str, str]:
     """The release in which each overload came, by its id, and each macro, by its name; nothing for
     those that every release has. What older servers said of it counts only where newer ones say
     nothing."""
-    found: dict[str, str] = {}
-    for block in sorted(BLOCKS, key=lambda one: one.until is not None):
+    result: dict[str, str] = {}
+    for block in sorted(BLOCKS, key=lambda block: block.until is not None):
         release = "" if block.introduced[1] == 0 else "{}.{}".format(*block.introduced)
         for library in block.libraries:
-            ids = [one.id for function in library.functions for one in function.overloads]
+            ids = [overload.id for function in library.functions for overload in function.overloads]
             for name in (*ids, *(macro.name for macro in library.macros)):
-                found.setdefault(name, release)
+                result.setdefault(name, release)
     every = {macro.name for macro in _STANDARD.macros}
-    return {name: release for name, release in found.items() if release and name not in every}
+    return {name: release for name, release in result.items() if release and name not in every}
 
 
 def environment(
@@ -201,7 +201,11 @@ def _environment(
     if has_bindings:
         libraries.append(comprehensions.bindings(0))
     if (has_bindings or has_versions) and release < _SEMVER_FOR_ALL:
-        libraries += [one for until, one in _VERSIONS_OF_DEVICES if server < until][:1]
+        libraries += [
+            versions_of_device
+            for until, versions_of_device in _VERSIONS_OF_DEVICES
+            if server < until
+        ][:1]
     if has_patch_types:
         libraries.append(json_patches.LIBRARY)
     standard = _STANDARD if server >= _EQUALITY_CHARGED else _OLDER_STANDARD

@@ -89,12 +89,12 @@ def _extreme(name: str, replaced: int) -> Callable[[list[Any]], Any]:
     def find(elements: list[Any]) -> Any:  # noqa: ANN401 - a value of CEL
         if not elements:
             raise EvaluationError(f"{name} called on empty list")
-        found = elements[0]
+        result = elements[0]
         for element in elements:
             _check_comparable(element)
-            if _order(found, element) == replaced:
-                found = element
-        return found
+            if _order(result, element) == replaced:
+                result = element
+        return result
 
     return find
 
@@ -133,13 +133,13 @@ def _is_equal(a: object, b: object) -> bool:
         return False
 
 
-def _index_of(elements: list[Any], wanted: object) -> int:
-    return next((i for i, element in enumerate(elements) if _is_equal(element, wanted)), -1)
+def _index_of(elements: list[Any], expected: object) -> int:
+    return next((i for i, element in enumerate(elements) if _is_equal(element, expected)), -1)
 
 
-def _last_index_of(elements: list[Any], wanted: object) -> int:
+def _last_index_of(elements: list[Any], expected: object) -> int:
     for i in range(len(elements) - 1, -1, -1):
-        if _is_equal(elements[i], wanted):
+        if _is_equal(elements[i], expected):
             return i
     return -1
 

@@ -499,10 +499,10 @@ _OLDER_CONTAINING: Final[Mapping[str, Impl]] = {
 
 def _older(function: Function) -> Function:
     overloads = (
-        one._replace(impl=_OLDER_CONTAINING[one.id], examples=())
-        if one.id in _OLDER_CONTAINING
-        else one
-        for one in function.overloads
+        overload._replace(impl=_OLDER_CONTAINING[overload.id], examples=())
+        if overload.id in _OLDER_CONTAINING
+        else overload
+        for overload in function.overloads
     )
     return function._replace(overloads=tuple(overloads))
 
@@ -660,8 +660,8 @@ URL_LIBRARY: Final = Library(
 
 OLDER_URL_LIBRARY: Final = URL_LIBRARY._replace(
     functions=tuple(
-        one._replace(cost=costs.FIRST) if one.name == "url" else one
-        for one in URL_LIBRARY.functions
+        item._replace(cost=costs.FIRST) if item.name == "url" else item
+        for item in URL_LIBRARY.functions
     )
 )
 """As before 1.32: nothing was known of the size of a URL."""

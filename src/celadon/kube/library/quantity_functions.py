@@ -92,12 +92,12 @@ def _from_int(number: int) -> Quantity:
 
 
 def _add(a: AnyQuantity, b: AnyQuantity) -> ComputedQuantity:
-    made = _new(ComputedQuantity)  # not by its constructor: as in `Quantity.add`
+    quantity = _new(ComputedQuantity)  # not by its constructor: as in `Quantity.add`
     try:
-        made.amount = a.amount.add(b.amount)
+        quantity.amount = a.amount.add(b.amount)
     except QuantityError as error:
         raise EvaluationError(str(error)) from None
-    return made
+    return quantity
 
 
 def _add_int(a: AnyQuantity, b: int) -> ComputedQuantity:
@@ -135,17 +135,17 @@ def _as_approximate_float(quantity: AnyQuantity) -> float:
 
 
 def _is_less_than(a: AnyQuantity, b: AnyQuantity) -> bool:
-    one, two = a.amount, b.amount
-    if one.exact is None is two.exact and one.scale == two.scale:
-        return one.mantissa < two.mantissa
-    return one.compare(two) < 0
+    quantity, two = a.amount, b.amount
+    if quantity.exact is None is two.exact and quantity.scale == two.scale:
+        return quantity.mantissa < two.mantissa
+    return quantity.compare(two) < 0
 
 
 def _is_greater_than(a: AnyQuantity, b: AnyQuantity) -> bool:
-    one, two = a.amount, b.amount
-    if one.exact is None is two.exact and one.scale == two.scale:
-        return one.mantissa > two.mantissa
-    return one.compare(two) > 0
+    quantity, two = a.amount, b.amount
+    if quantity.exact is None is two.exact and quantity.scale == two.scale:
+        return quantity.mantissa > two.mantissa
+    return quantity.compare(two) > 0
 
 
 def _compare_to(a: AnyQuantity, b: AnyQuantity) -> int:

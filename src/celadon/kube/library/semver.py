@@ -48,7 +48,7 @@ class Version:
         """A key whose order is the versions': a release after its prereleases, numbers before
         words; build metadata does not count."""
         identifiers = tuple(
-            (0, one, "") if isinstance(one, int) else (1, 0, one) for one in self.prerelease
+            (0, item, "") if isinstance(item, int) else (1, 0, item) for item in self.prerelease
         )
         return (self.major, self.minor, self.patch, not identifiers, identifiers)
 
@@ -342,7 +342,7 @@ LIBRARY: Final = Library(
 
 
 def _strict_only(function: Function) -> Function:
-    strict = (one for one in function.overloads if types.BOOL not in one.params)
+    strict = (overload for overload in function.overloads if types.BOOL not in overload.params)
     return function._replace(overloads=tuple(strict))
 
 
@@ -350,6 +350,6 @@ STRICT_LIBRARY: Final = LIBRARY._replace(functions=tuple(map(_strict_only, LIBRA
 """Version 0: nothing is put right."""
 
 OLDER_LIBRARY: Final = STRICT_LIBRARY._replace(
-    functions=tuple(one._replace(cost=None) for one in STRICT_LIBRARY.functions)
+    functions=tuple(function._replace(cost=None) for function in STRICT_LIBRARY.functions)
 )
 """The same before 1.33: a call costs one."""

@@ -104,8 +104,8 @@ class MessageReader:
         self._fields: dict[int, ReadField] | None = None
         self._names: dict[int, str] = {}
 
-    def read(self, data: bytes, position: int, end: int, made: JsonDict) -> JsonDict:
-        """Adds the fields to `made` and returns it. Raises ProtobufError."""
+    def read(self, data: bytes, position: int, end: int, obj: JsonDict) -> JsonDict:
+        """Adds the fields to `obj` and returns it. Raises ProtobufError."""
         fields = self._fields
         if fields is None:
             fields = self._compile()
@@ -121,13 +121,13 @@ class MessageReader:
                 head, position = read_varint(data, position, end)
             read_field = fields.get(head)
             if read_field is not None:
-                position = read_field(data, position, end, made)
+                position = read_field(data, position, end, obj)
             else:
-                position = self._pass_over(head, data, start, position, end, made)
-        return made
+                position = self._pass_over(head, data, start, position, end, obj)
+        return obj
 
     def _pass_over(
-        self, head: int, data: bytes, start: int, position: int, end: int, made: dict[str, object]
+        self, head: int, data: bytes, start: int, position: int, end: int, obj: dict[str, object]
     ) -> int:
         """A field that is not ours, or one that only a longer look shows to be."""
         number, wire_type = signed(head >> 3, 32), head & 7
@@ -136,7 +136,7 @@ class MessageReader:
         read_field = (self._fields or {}).get(number << 3 | wire_type)
         if read_field is None:
             raise wrong_wire_type(wire_type, self._names[number])
-        return read_field(data, position, end, made)
+        return read_field(data, position, end, obj)
 
     def _compile(self) -> dict[int, ReadField]:
         self._fields = {}
@@ -174,12 +174,12 @@ def _field_readers(field: MessageField) -> list[tuple[int, ReadField]]:
 def _scalar_reader(field: MessageField) -> ReadField:
     name, optional, read = field.name, field.optional, SCALARS[field.type].read
 
-    def read_scalar(data: bytes, position: int, end: int, made: dict[str, object]) -> int:
+    def read_scalar(data: bytes, position: int, end: int, obj: dict[str, object]) -> int:
         value, position = read(data, position, end)
         if value or optional:
-            made[name] = value
+            obj[name] = value
         else:
-            made.pop(name, None)
+            obj.pop(name, None)
         return position
 
     return read_scalar
@@ -188,9 +188,9 @@ def _scalar_reader(field: MessageField) -> ReadField:
 def _scalar_item_reader(field: MessageField) -> ReadField:
     name, read = field.name, SCALARS[field.type].read
 
-    def read_item(data: bytes, position: int, end: int, made: JsonDict) -> int:
+    def read_item(data: bytes, position: int, end: int, obj: JsonDict) -> int:
         value, position = read(data, position, end)
-        made.setdefault(name, []).append(value)
+        obj.setdefault(name, []).append(value)
         return position
 
     return read_item
@@ -199,10 +199,10 @@ def _scalar_item_reader(field: MessageField) -> ReadField:
 def _packed_reader(field: MessageField) -> ReadField:
     read_item = _scalar_item_reader(field)
 
-    def read_packed(data: bytes, position: int, end: int, made: dict[str, Json]) -> int:
+    def read_packed(data: bytes, position: int, end: int, obj: dict[str, Json]) -> int:
         position, stop = read_length(data, position, end)
         while position < stop:
-            position = read_item(data, position, stop, made)
+            position = read_item(data, position, stop, obj)
         return stop
 
     return read_packed
@@ -225,16 +225,16 @@ def _value_reader(field: MessageField) -> ReadField:
     name, optional = field.name, field.optional
     read, zero = _value(field.type)
 
-    def read_value(data: bytes, position: int, end: int, made: dict[str, Json]) -> int:
+    def read_value(data: bytes, position: int, end: int, obj: dict[str, Json]) -> int:
         if not optional and position < end and data[position] == 0:  # a third of all fields
-            made.pop(name, None)
+            obj.pop(name, None)
             return position + 1
         start, stop = read_length(data, position, end)
         value = read(data, start, stop)
         if value is None or (value == zero and not optional):
-            made.pop(name, None)
+            obj.pop(name, None)
         else:
-            made[name] = value
+            obj[name] = value
         return stop
 
     return read_value
@@ -243,9 +243,9 @@ def _value_reader(field: MessageField) -> ReadField:
 def _item_reader(field: MessageField) -> ReadField:
     name, (read, _) = field.name, _value(field.type)
 
-    def read_item(data: bytes, position: int, end: int, made: JsonDict) -> int:
+    def read_item(data: bytes, position: int, end: int, obj: JsonDict) -> int:
         start, stop = read_length(data, position, end)
-        made.setdefault(name, []).append(read(data, start, stop))
+        obj.setdefault(name, []).append(read(data, start, stop))
         return stop
 
     return read_item
@@ -254,11 +254,11 @@ def _item_reader(field: MessageField) -> ReadField:
 def _message_reader(field: MessageField) -> ReadField:
     name, optional, read = field.name, field.optional, message_reader(field.type).read
 
-    def read_message(data: bytes, position: int, end: int, made: JsonDict) -> int:
+    def read_message(data: bytes, position: int, end: int, obj: JsonDict) -> int:
         start, stop = read_length(data, position, end)
-        value = read(data, start, stop, made.get(name) or {})
+        value = read(data, start, stop, obj.get(name) or {})
         if value or optional:
-            made[name] = value
+            obj[name] = value
         return stop
 
     return read_message
@@ -267,9 +267,9 @@ def _message_reader(field: MessageField) -> ReadField:
 def _inline_reader(field: MessageField) -> ReadField:
     read = message_reader(field.type).read
 
-    def read_inline(data: bytes, position: int, end: int, made: dict[str, object]) -> int:
+    def read_inline(data: bytes, position: int, end: int, obj: dict[str, object]) -> int:
         start, stop = read_length(data, position, end)
-        read(data, start, stop, made)
+        read(data, start, stop, obj)
         return stop
 
     return read_inline
@@ -278,7 +278,7 @@ def _inline_reader(field: MessageField) -> ReadField:
 def _map_reader(field: MessageField) -> ReadField:
     name, (read, zero) = field.name, _value(field.type)
 
-    def read_entry(data: bytes, position: int, end: int, made: JsonDict) -> int:
+    def read_entry(data: bytes, position: int, end: int, obj: JsonDict) -> int:
         position, stop = read_length(data, position, end)
         key, value = "", zero
         while position < stop:
@@ -292,7 +292,7 @@ def _map_reader(field: MessageField) -> ReadField:
                 key = read_text(data, start, position)
             else:
                 value = read(data, start, position)
-        made.setdefault(name, {})[key] = value
+        obj.setdefault(name, {})[key] = value
         return stop
 
     return read_entry
@@ -485,9 +485,9 @@ def read_message(envelope: Envelope) -> dict[str, object]:
     name = message_of(envelope.gvk)
     if name is None:
         raise NoMessageError(envelope.gvk)
-    made = {"apiVersion": envelope.gvk.api_version, "kind": envelope.gvk.kind}
+    result = {"apiVersion": envelope.gvk.api_version, "kind": envelope.gvk.kind}
     try:
-        return message_reader(name).read(envelope.raw, 0, len(envelope.raw), made)
+        return message_reader(name).read(envelope.raw, 0, len(envelope.raw), result)
     except RecursionError:
         raise ProtobufError(TOO_DEEP) from None
 

@@ -83,9 +83,9 @@ def missing_type(part: str, api_version: str, kind: str) -> ProtobufError:
     return ProtobufError(f"Object '{part}' is missing in '{meta}'")
 
 
-def misfit(field: str, wanted: str) -> ProtobufError:
+def misfit(field: str, expected: str) -> ProtobufError:
     """A JSON value that its field cannot hold; our own text, since Go has no such objects."""
-    return ProtobufError(f"`{field}` is no {wanted}")
+    return ProtobufError(f"`{field}` is no {expected}")
 
 
 VARINT: Final = 0
@@ -105,12 +105,12 @@ def varint(value: int) -> bytes:
     if 0 <= value < 128:
         return _SMALL[value]
     value &= _MASK
-    made = bytearray()
+    result = bytearray()
     while value > 127:
-        made.append(value & 127 | 128)
+        result.append(value & 127 | 128)
         value >>= 7
-    made.append(value)
-    return bytes(made)
+    result.append(value)
+    return bytes(result)
 
 
 def tag(number: int, wire_type: int) -> bytes:
@@ -174,7 +174,7 @@ def read_payloads(
 ) -> dict[int, tuple[int, int]]:
     """Return where the payloads of a message start and stop whose fields all have a length; the
     last one counts. `names` has the numbers and what Go calls the fields."""
-    found: dict[int, tuple[int, int]] = {}
+    result: dict[int, tuple[int, int]] = {}
     while position < end:
         head, after = read_varint(data, position, end)
         number = head >> 3
@@ -183,9 +183,9 @@ def read_payloads(
             continue
         if head & 7 != LENGTH:
             raise wrong_wire_type(head & 7, names[number])
-        found[number] = read_length(data, after, end)
-        position = found[number][1]
-    return found
+        result[number] = read_length(data, after, end)
+        position = result[number][1]
+    return result
 
 
 def _skip(data: bytes, position: int, end: int) -> int:
@@ -248,11 +248,11 @@ def _read_bool(data: bytes, position: int, end: int) -> tuple[bool, int]:
 
 
 def _integer(bits: int) -> Scalar:
-    low, high, wanted = -(1 << (bits - 1)), (1 << (bits - 1)) - 1, f"integer of {bits} bits"
+    low, high, expected = -(1 << (bits - 1)), (1 << (bits - 1)) - 1, f"integer of {bits} bits"
 
     def write(value: object, field: str) -> bytes:
         if value.__class__ is not int or not low <= value <= high:
-            raise misfit(field, wanted)
+            raise misfit(field, expected)
         return varint(value)
 
     def read(data: bytes, position: int, end: int) -> tuple[int, int]:
@@ -280,8 +280,8 @@ def _read_double(data: bytes, position: int, end: int) -> tuple[float, int]:
     value: float = _DOUBLE.unpack_from(data, position)[0]
     if not -_LARGEST_PLAIN < value < _LARGEST_PLAIN:
         if value != value or value in (float("inf"), float("-inf")):
-            shown = {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}[str(value)]
-            raise ProtobufError(f"json: unsupported value: {shown}")
+            text = {"nan": "NaN", "inf": "+Inf", "-inf": "-Inf"}[str(value)]
+            raise ProtobufError(f"json: unsupported value: {text}")
     elif value.is_integer():
         return int(value), position + _DOUBLE.size
     return value, position + _DOUBLE.size
@@ -312,10 +312,10 @@ def text_bytes(value: object, field: str) -> bytes:
     if value.__class__ is not str and not isinstance(value, str):
         raise misfit(field, "string")
     try:
-        made: bytes = value.encode()
+        encode: bytes = value.encode()
     except UnicodeEncodeError:
-        made = _LONE.sub(_REPLACEMENT, value).encode()
-    return made
+        encode = _LONE.sub(_REPLACEMENT, value).encode()
+    return encode
 
 
 def read_text(data: bytes, start: int, stop: int) -> str:
@@ -431,16 +431,16 @@ def read_micro_time(data: bytes, start: int, stop: int) -> str | None:
 
 
 def _read_timestamp(data: bytes, position: int, stop: int) -> tuple[int, int]:
-    found = {1: 0, 2: 0}
+    result = {1: 0, 2: 0}
     while position < stop:
         head, after = read_varint(data, position, stop)
-        if head >> 3 not in found:
+        if head >> 3 not in result:
             position = pass_over(head, data, position, stop, "Timestamp")
             continue
         if head & 7 != VARINT:
             raise wrong_wire_type(head & 7, _FIELDS[head >> 3])
-        found[head >> 3], position = read_varint(data, after, stop)
-    return signed(found[1], 64), signed(found[2], 32)
+        result[head >> 3], position = read_varint(data, after, stop)
+    return signed(result[1], 64), signed(result[2], 32)
 
 
 def _moment(seconds: int) -> str:
@@ -476,11 +476,11 @@ def _write_quantity(value: object, field: str) -> bytes:
 
 
 def _read_quantity(data: bytes, start: int, stop: int) -> str:
-    found = read_payloads(data, start, stop, "Quantity", {1: "String_"})
-    if 1 not in found:
+    result = read_payloads(data, start, stop, "Quantity", {1: "String_"})
+    if 1 not in result:
         return _ZERO_QUANTITY
     try:
-        canonical: str = quantity(read_text(data, *found[1]))
+        canonical: str = quantity(read_text(data, *result[1]))
     except DecodeError as error:
         raise ProtobufError(str(error)) from None
     return canonical
@@ -523,8 +523,8 @@ def _write_raw(value: object, field: str) -> bytes:
 
 def _raw(message: str) -> Payload:
     def read(data: bytes, start: int, stop: int) -> Any:
-        found = read_payloads(data, start, stop, message, {1: "Raw"})
-        return read_raw_json(data, *found.get(1, (stop, stop)))
+        result = read_payloads(data, start, stop, message, {1: "Raw"})
+        return read_raw_json(data, *result.get(1, (stop, stop)))
 
     return Payload(_write_raw, read)
 

@@ -219,10 +219,10 @@ def generated_name(base: str, suffix: str) -> str:
 # --- the store ---
 
 
-def drop_version(made: JsonDict, *, is_update: bool = False) -> None:
+def drop_version(obj: JsonDict, *, is_update: bool = False) -> None:
     """Take the version from a new object. Raises StatusError (500) for one that has a version,
     unless an update creates it; what is no number goes unnoticed."""
-    version = made["metadata"].pop("resourceVersion", None)
+    version = obj["metadata"].pop("resourceVersion", None)
     if is_update:
         return
     try:
@@ -233,26 +233,26 @@ def drop_version(made: JsonDict, *, is_update: bool = False) -> None:
         raise status.plain_error("resourceVersion should not be set on objects to be created")
 
 
-def stored_new(draft: Draft, made: dict[str, Json], target: Target) -> JsonDict:
-    """Return what is kept and answered of the new object `made`, which `finish_create` made of the
-    draft: `made` itself, where reading it back would give it again."""
+def stored_new(draft: Draft, obj: dict[str, Json], target: Target) -> JsonDict:
+    """Return what is kept and answered of the new object `obj`, which `finish_create` made of the
+    draft: `obj` itself, where reading it back would give it again."""
     if target.schema is None and is_settled(draft):
-        return as_read(without_link(made) if draft.is_mutated else made, target)
-    kept = stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
-    return as_read(kept, target)
+        return as_read(without_link(obj) if draft.is_mutated else obj, target)
+    result = stored_object(obj, target, draft.run.context, is_mutated=draft.is_mutated)
+    return as_read(result, target)
 
 
 _SERVICE: Final = GroupKind("", "Service")
 
 
-def as_read(made: JsonDict, target: Target) -> JsonDict:
+def as_read(obj: JsonDict, target: Target) -> JsonDict:
     """The object without what a server stores and never shows: Services that are only a name have
     no policy for traffic inside of the cluster."""
     # As `defaultOnReadInternalTrafficPolicy` of `pkg/registry/core/service/storage`.
-    spec = made.get("spec") or {}
+    spec = obj.get("spec") or {}
     if target.group_kind == _SERVICE and spec.get("type") == "ExternalName":
         spec.pop("internalTrafficPolicy", None)
-    return made
+    return obj
 
 
 def is_settled(draft: Draft) -> bool:

@@ -112,9 +112,9 @@ def read_delete_options(body: bytes | Document) -> JsonObject:
         raise unreadable(str(error)) from error
 
 
-def unreadable(why: str) -> StatusError:
+def unreadable(reason: str) -> StatusError:
     """400 for a body that cannot be read, or 500 before 1.35."""
-    return status.bad_request(why) if is_since("1.35") else status.plain_error(why)
+    return status.bad_request(reason) if is_since("1.35") else status.plain_error(reason)
 
 
 _ANYWHERE: Final = frozenset(
@@ -144,17 +144,17 @@ def _not_registered(found: GroupVersionKind) -> StatusError:
     )
 
 
-def delete_options(given: JsonObject | None, query: Mapping[str, Sequence[str]]) -> DeleteOptions:
+def delete_options(value: JsonObject | None, query: Mapping[str, Sequence[str]]) -> DeleteOptions:
     """From a body, or from the query when there is none. StatusError when they are wrong."""
-    if given is None:
-        given = _members_of(query)
-    grace = given.get("gracePeriodSeconds")
+    if value is None:
+        value = _members_of(query)
+    grace = value.get("gracePeriodSeconds")
     options = DeleteOptions(
-        dry_run=tuple(given.get("dryRun") or ()),
-        propagation=given.get("propagationPolicy"),
-        orphan=given.get("orphanDependents"),
+        dry_run=tuple(value.get("dryRun") or ()),
+        propagation=value.get("propagationPolicy"),
+        orphan=value.get("orphanDependents"),
         grace=None if grace is None else grace if grace >= 0 else 1,
-        preconditions=given.get("preconditions") or {},
+        preconditions=value.get("preconditions") or {},
     )
     errors = request_bodies.delete_option_errors(
         options.dry_run, options.propagation, orphan_dependents=options.orphan
@@ -166,13 +166,13 @@ def delete_options(given: JsonObject | None, query: Mapping[str, Sequence[str]])
 
 def _members_of(query: Mapping[str, Sequence[str]]) -> JsonObject:
     """Return the members as a body would have them."""
-    found: dict[str, object] = {"dryRun": query.get("dryRun")}
+    result: dict[str, object] = {"dryRun": query.get("dryRun")}
     for name, convert in _PARAMETERS.items():
         if query.get(name):
-            found[name] = convert(query[name][0])
+            result[name] = convert(query[name][0])
     given = ((name, next(iter(query.get(name) or ()), "")) for name in _PRECONDITIONS)
     preconditions = {name: value for name, value in given if value}
-    return {**found, "preconditions": preconditions}
+    return {**result, "preconditions": preconditions}
 
 
 def _seconds(text: str) -> int:
@@ -205,15 +205,15 @@ def require_deletable(preconditions: JsonObject, old: JsonObject, target: Target
         ("uid", "UID", metadata.uid(old), "deleted and then recreated"),
         ("resourceVersion", "ResourceVersion", metadata.resource_version(old), "modified"),
     ):
-        wanted = preconditions.get(member)
-        if wanted is None or wanted == present:
+        precondition = preconditions.get(member)
+        if precondition is None or precondition == present:
             continue
         reason = (
-            f"Precondition failed: {text} in precondition: {wanted}, {text} in object meta: "
+            f"Precondition failed: {text} in precondition: {precondition}, {text} in object meta: "
             f"{present}"
             if guarded
-            else f"the {text} in the precondition ({wanted}) does not match the {text} in record "
-            f"({present}). The object might have been {happened}"
+            else f"the {text} in the precondition ({precondition}) does not match the {text} in "
+            f"record ({present}). The object might have been {happened}"
         )
         raise status.conflict(named, metadata.name(old), reason)
 
@@ -228,15 +228,19 @@ def remaining_finalizers(old: JsonObject, options: DeleteOptions) -> list[str]:
     dependents."""
     finalizers = list(metadata.finalizers(old))
     if metadata.gvk(old).group_kind in _UNCOLLECTED:
-        return [one for one in finalizers if one not in _WANTED.values()]
-    wanted = ORPHAN if options.orphan else _WANTED.get(options.propagation or "", "")
+        return [finalizer for finalizer in finalizers if finalizer not in _WANTED.values()]
+    orphan = ORPHAN if options.orphan else _WANTED.get(options.propagation or "", "")
     decided = is_decided(options)
     if not decided and metadata.gvk(old) in _PRESERVING and not {*finalizers} & {*_WANTED.values()}:
-        wanted = ORPHAN
+        orphan = ORPHAN
     if decided:
-        finalizers = [one for one in finalizers if one == wanted or one not in _WANTED.values()]
-    if wanted and wanted not in finalizers:
-        finalizers.append(wanted)
+        finalizers = [
+            finalizer
+            for finalizer in finalizers
+            if finalizer == orphan or finalizer not in _WANTED.values()
+        ]
+    if orphan and orphan not in finalizers:
+        finalizers.append(orphan)
     return finalizers
 
 
@@ -275,8 +279,8 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
     is_pod = metadata.gvk(old) == POD
     if not finalizers and not is_pod:
         return None
-    made: JsonDict = fresh(old)
-    meta = made["metadata"]
+    result: JsonDict = fresh(old)
+    meta = result["metadata"]
     meta["finalizers"] = finalizers
     if not finalizers:
         del meta["finalizers"]
@@ -287,7 +291,7 @@ def marked(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject | No
         meta.update(deletionTimestamp=_later(now, grace), deletionGracePeriodSeconds=grace)
         if metadata.generation(old):
             meta["generation"] = metadata.generation(old) + 1
-    return made
+    return result
 
 
 def _marked_namespace(old: JsonObject, options: DeleteOptions, now: str) -> JsonObject:
@@ -296,14 +300,14 @@ def _marked_namespace(old: JsonObject, options: DeleteOptions, now: str) -> Json
     for."""
     if options.orphan is False:
         options = replace(options, orphan=None, propagation="Foreground")
-    made: JsonDict = fresh(old)
-    made["metadata"]["deletionTimestamp"] = now
+    result: JsonDict = fresh(old)
+    result["metadata"]["deletionTimestamp"] = now
     finalizers = remaining_finalizers(old, options)
-    made["metadata"]["finalizers"] = finalizers
+    result["metadata"]["finalizers"] = finalizers
     if not finalizers:
-        del made["metadata"]["finalizers"]
-    made["status"] = {**(made.get("status") or {}), "phase": "Terminating"}
-    return made
+        del result["metadata"]["finalizers"]
+    result["status"] = {**(result.get("status") or {}), "phase": "Terminating"}
+    return result
 
 
 def _namespace_finalizers(obj: JsonObject) -> Sequence[str]:
@@ -316,9 +320,9 @@ def _namespace_finalizers(obj: JsonObject) -> Sequence[str]:
 def _marked_definition(old: JsonObject, now: str) -> JsonObject:
     """With its finalizer and what it says of itself, as k8s.io/apiextensions-apiserver
     `pkg/registry/customresourcedefinition/etcd.go`. The choice for dependents is not looked at."""
-    made: JsonDict = fresh(old)
+    result: JsonDict = fresh(old)
     finalizers = dict.fromkeys((*metadata.finalizers(old), DEFINITION_CLEANUP))
-    made["metadata"].update(deletionTimestamp=now, finalizers=list(finalizers))
+    result["metadata"].update(deletionTimestamp=now, finalizers=list(finalizers))
     pending = {
         "type": "Terminating",
         "status": "True",
@@ -327,9 +331,9 @@ def _marked_definition(old: JsonObject, now: str) -> JsonObject:
         "message": "CustomResourceDefinition marked for deletion; "
         "CustomResource deletion will begin soon",
     }
-    said = made.get("status") or {}
-    made["status"] = {**said, "conditions": [*(said.get("conditions") or ()), pending]}
-    return made
+    said = result.get("status") or {}
+    result["status"] = {**said, "conditions": [*(said.get("conditions") or ()), pending]}
+    return result
 
 
 def _given_grace(pod: JsonObject, options: DeleteOptions) -> int:
@@ -363,31 +367,31 @@ def _later(time: str, seconds: int) -> str:
 # --- the store ---
 
 
-def goes_at_once(kept: JsonObject) -> bool:
+def goes_at_once(obj: JsonObject) -> bool:
     """Return whether a marked object has neither time nor anybody to wait for: pods are marked in
     any case, so that those who watch them see it."""
-    if metadata.gvk(kept) != POD or metadata.finalizers(kept):
+    if metadata.gvk(obj) != POD or metadata.finalizers(obj):
         return False
-    return not metadata.metadata(kept).get("deletionGracePeriodSeconds")
+    return not metadata.metadata(obj).get("deletionGracePeriodSeconds")
 
 
-def is_released(made: JsonObject, old: JsonObject) -> bool:
+def is_released(obj: JsonObject, old: JsonObject) -> bool:
     """Return whether an update takes the last finalizer from an object that is to be deleted."""
     grace = metadata.metadata(old).get("deletionGracePeriodSeconds") or 0
-    held = metadata.finalizers(made) or _namespace_finalizers(made)
-    return bool(metadata.deletion_timestamp(old)) and not grace and not held
+    finalizers = metadata.finalizers(obj) or _namespace_finalizers(obj)
+    return bool(metadata.deletion_timestamp(old)) and not grace and not finalizers
 
 
 def nothing(target: Target) -> JsonDict:
     """Return what a client gets whose dry run would take the last finalizers away: upstream shows
     an object that nothing was read into."""
     kind = target.resource.gvk
-    made: JsonDict = {"kind": kind.kind, "apiVersion": kind.api_version}
+    result: JsonDict = {"kind": kind.kind, "apiVersion": kind.api_version}
     codec = codec_for(kind)
     if codec is not None:
-        made |= codec.empty()
-        codec.complete(made)
-    return made
+        result |= codec.empty()
+        codec.complete(result)
+    return result
 
 
 def gone_answer(old: JsonObject, target: Target) -> JsonObject:

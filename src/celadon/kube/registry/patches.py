@@ -137,27 +137,29 @@ class _Application:
         if not parts:
             return None
         *way, key = map(_unescape, parts)
-        found: Any = self.document
+        document: Any = self.document
         for part in way:
             try:
-                below = _get(found, part)
+                below = _get(document, part)
             except JsonPatchError:
                 return None
             if not isinstance(below, (dict, list)):
                 return None
             if id(below) not in self.own:
                 below = _copy(below)
-                found[part if isinstance(found, dict) else _position(part, len(found))] = below
+                document[part if isinstance(document, dict) else _position(part, len(document))] = (
+                    below
+                )
                 self.own[id(below)] = below
-            found = self.opened[id(below)] = below
-        return found, key
+            document = self.opened[id(below)] = below
+        return document, key
 
     def _open_all(self, value: object) -> None:
         """The library has looked into all of it."""
         if isinstance(value, dict | list):
             self.opened[id(value)] = value
-            for one in value.values() if isinstance(value, dict) else value:
-                self._open_all(one)
+            for item in value.values() if isinstance(value, dict) else value:
+                self._open_all(item)
 
     def written(self, value: object) -> Any:
         """A value as the library writes it."""
@@ -165,8 +167,8 @@ class _Application:
             return value
         if isinstance(value, dict):
             return {
-                key: self.written(one) if isinstance(one, dict | list) else one
-                for key, one in sorted(value.items())
+                key: self.written(member) if isinstance(member, dict | list) else member
+                for key, member in sorted(value.items())
             }
         return list(map(self.written, value)) if isinstance(value, list) else value
 
@@ -185,10 +187,10 @@ class _Application:
         return path
 
     def _place(self, path: str, refusal: str) -> tuple[Any, str]:
-        found = self._find(path)
-        if found is None:
+        find = self._find(path)
+        if find is None:
             raise JsonPatchError(f"{refusal}: {_MISSING}")
-        return found
+        return find
 
     def add(self, operation: JsonObject) -> None:
         path = self._path(operation, "add")
@@ -210,8 +212,8 @@ class _Application:
         if path == "":
             if not isinstance(value, (dict, list)):
                 if is_since("1.35"):
-                    why = "replace operation value must be object or array: %!w(<nil>)"
-                    raise JsonPatchError(why)
+                    reason = "replace operation value must be object or array: %!w(<nil>)"
+                    raise JsonPatchError(reason)
                 return  # The library before v4.13 wrapped an error that was none.
             self.document = value
             self.opened[id(value)] = value
@@ -253,9 +255,9 @@ class _Application:
         container, key = self._place(path, refusal)
         with _Prefix(f"error in test for path: '{path}'"):
             value = _get(container, key)
-        wanted = operation.get("value")
-        is_raw_null = self.raw_nulls and wanted is None and "value" in operation
-        if is_raw_null or not same_json(value, wanted):
+        expected = operation.get("value")
+        is_raw_null = self.raw_nulls and expected is None and "value" in operation
+        if is_raw_null or not same_json(value, expected):
             raise JsonPatchTestFailed(path)
         self._open_all(value)
 
@@ -307,8 +309,8 @@ def apply_json_patch(
     try:
         application = _Application(document, copy_limit, raw_nulls=raw_nulls)
         _apply_all(application, operations)
-        made = application.document
-        return application.written(made) if as_written else made
+        result = application.document
+        return application.written(result) if as_written else result
     except RecursionError:
         raise JsonPatchError(TOO_DEEP) from None
 
@@ -424,7 +426,7 @@ def with_sources(text: str) -> Any:
 def source_text(value: object) -> str:
     """JSON as Go's library writes what patches `with_sources` were applied to."""
     if isinstance(value, dict):
-        members = (f"{json_text(key)}:{source_text(one)}" for key, one in value.items())
+        members = (f"{json_text(key)}:{source_text(member)}" for key, member in value.items())
         return f"{{{','.join(members)}}}"
     if isinstance(value, list):
         return f"[{','.join(map(source_text, value))}]"
@@ -496,11 +498,11 @@ _NOTHING: Final = _Change()
 
 
 def _operation(op: str, path: str, *value: object) -> _Change:
-    made: Operation = {"op": op, "path": path}
+    result: Operation = {"op": op, "path": path}
     if not value:
-        return _Change((made,), OPERATION_COST)
-    made["value"] = value[0]
-    return _Change((made,), OPERATION_COST + len(json.dumps(value[0])))
+        return _Change((result,), OPERATION_COST)
+    result["value"] = value[0]
+    return _Change((result,), OPERATION_COST + len(json.dumps(value[0])))
 
 
 def _changed(before: Any, after: object, path: str) -> _Change:
@@ -517,17 +519,17 @@ def _changed(before: Any, after: object, path: str) -> _Change:
 
 
 def _object(before: JsonObject, after: JsonObject, path: str) -> _Change:
-    found = _NOTHING
+    change = _NOTHING
     for key, old in before.items():
         below = f"{path}/{_escaped(key)}"
         if key in after:
-            found += _changed(old, after[key], below)
+            change += _changed(old, after[key], below)
         else:
-            found += _operation("remove", below)
+            change += _operation("remove", below)
     for key, new in after.items():
         if key not in before:
-            found += _operation("add", f"{path}/{_escaped(key)}", new)
-    return found
+            change += _operation("add", f"{path}/{_escaped(key)}", new)
+    return change
 
 
 def _escaped(key: str) -> str:
@@ -552,14 +554,14 @@ def _list(before: Sequence[Json], after: Sequence[Json], path: str) -> _Change:
 def _side_by_side(old: Sequence[Json], new: Sequence[Json], start: int, path: str) -> _Change:
     """Items at the same index are the same item; the rest comes or goes at the end."""
     both = min(len(old), len(new))
-    found = _NOTHING
+    change = _NOTHING
     for i in range(len(old) - 1, both - 1, -1):
-        found += _operation("remove", f"{path}/{start + i}")
+        change += _operation("remove", f"{path}/{start + i}")
     for i in range(both - 1, -1, -1):
-        found += _changed(old[i], new[i], f"{path}/{start + i}")
+        change += _changed(old[i], new[i], f"{path}/{start + i}")
     for i in range(both, len(new)):
-        found += _operation("add", f"{path}/{start + i}", new[i])
-    return found
+        change += _operation("add", f"{path}/{start + i}", new[i])
+    return change
 
 
 def _aligned(old: Sequence[Json], new: Sequence[Json], start: int, path: str) -> _Change:

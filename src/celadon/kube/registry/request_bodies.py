@@ -121,9 +121,9 @@ def _document(body: bytes) -> Document:
         raise Uninterpretable(f"{_UNREADABLE}{error}") from None
 
 
-def too_large(number: str, what: str = "Go value") -> str:
+def too_large(number: str, subject: str = "Go value") -> str:
     """The decoder's words for a number that no double is large enough for."""
-    return f"json: cannot unmarshal number {number} into {what} of type float64"
+    return f"json: cannot unmarshal number {number} into {subject} of type float64"
 
 
 def _decoded(body: bytes) -> str:
@@ -134,14 +134,14 @@ def _decoded(body: bytes) -> str:
     except UnicodeDecodeError:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         starts = range(0, len(body), _PIECE)
-        pieces = [decoder.decode(body[at : at + _PIECE]) for at in starts]
+        pieces = [decoder.decode(body[index : index + _PIECE]) for index in starts]
         return "".join((*pieces, decoder.decode(b"", final=True)))
 
 
 def not_an_object(value: object) -> str:
     """The decoder's words for a list or a scalar."""
-    why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
-    return _UNREADABLE + why
+    reason = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
+    return _UNREADABLE + reason
 
 
 def _text(value: dict[str, Json], key: str) -> str:
@@ -150,14 +150,14 @@ def _text(value: dict[str, Json], key: str) -> str:
         return ""
     if not isinstance(found, str):
         kind = json_kind(found)
-        why = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
-        raise Uninterpretable(_UNREADABLE + why)
+        reason = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
+        raise Uninterpretable(_UNREADABLE + reason)
     return found
 
 
-def unrecognized(kind: str, why: str, body: bytes) -> StatusError:
+def unrecognized(kind: str, reason: str, body: bytes) -> StatusError:
     """Return the error about bodies that do not even say what they are."""
-    message = f"the object provided is unrecognized (must be of type {kind}): {why}"
+    message = f"the object provided is unrecognized (must be of type {kind}): {reason}"
     return status.bad_request(f"{message} ({_summary(body)})")
 
 
@@ -170,9 +170,9 @@ def _summary(body: bytes) -> str:
     return f"{text} ..." if len(body) > SUMMARY_BYTES else text
 
 
-def undecodable(found: GroupVersionKind, kind: str, why: str) -> StatusError:
+def undecodable(found: GroupVersionKind, kind: str, reason: str) -> StatusError:
     """Return the error about bodies that are of a kind, which cannot be read as `kind`."""
-    message = f'{found.kind} in version "{found.version}" cannot be handled as a {kind}: {why}'
+    message = f'{found.kind} in version "{found.version}" cannot be handled as a {kind}: {reason}'
     return status.bad_request(message)
 
 
@@ -209,11 +209,11 @@ def unknown_scale() -> StatusError:
 def other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
     """A registered kind, but another than the endpoint's."""
     package = expected.group.partition(".")[0] or "core"
-    why = (
+    reason = (
         f"converting ({found.version}.{found.kind}) to ({package}.{expected.kind}): "
         "unknown conversion"
     )
-    return undecodable(found, expected.kind, why)
+    return undecodable(found, expected.kind, reason)
 
 
 def other_version(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
@@ -365,22 +365,22 @@ def connect_options(
     """`path` is what follows the subresource, with the slash before it. Raises ValueError for
     ports that are none, with upstream's text."""
     fields = OPTIONS.get(kind.kind, OptionFields())
-    made: dict[str, Json] = {"kind": kind.kind, "apiVersion": kind.api_version}
+    result: dict[str, Json] = {"kind": kind.kind, "apiVersion": kind.api_version}
     for name in fields.flags:
         if query.get(name) and flag(query[name][0]):
-            made[name] = True
+            result[name] = True
     for name in fields.texts:
         if query.get(name) and query[name][0]:
-            made[name] = query[name][0]
+            result[name] = query[name][0]
     for name in fields.lists:
         if query.get(name):
-            made[name] = list(query[name])
+            result[name] = list(query[name])
     for name in fields.ports:
         if query.get(name):
-            made[name] = [_port(part) for text in query[name] for part in text.split(",")]
+            result[name] = [_port(part) for text in query[name] for part in text.split(",")]
     if fields.has_path and path:
-        made["path"] = path
-    return made
+        result["path"] = path
+    return result
 
 
 def flag(text: str) -> bool:
@@ -454,8 +454,8 @@ def read_object(
             raise undecodable(found, target.kind.kind, too_large(number))
         _require_custom_kind(document, found, target, sent)
     elif not found.version:
-        why = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"
-        raise undecodable(found, target.kind.kind, why)
+        reason = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"
+        raise undecodable(found, target.kind.kind, reason)
     elif (other := internal_kind(found, target.kind.group)) is not None:
         raise other_kind(other, target.kind)
     elif found != target.kind:
@@ -491,7 +491,7 @@ def _is_elsewhere(found: GroupVersionKind, group: str) -> bool:
 
 def _has_kinds(found: GroupVersionKind) -> bool:
     resources = known_resources(all_versions=True)
-    return any(one.gvr.group_version == found.group_version for one in resources)
+    return any(resource.gvr.group_version == found.group_version for resource in resources)
 
 
 def require_version(incoming: Incoming, target: Target) -> None:
@@ -518,10 +518,12 @@ def read_document(
     if field_validation != IGNORE:
         complaints += warnings
         if document.repeated or not draft.is_exact:
-            complaints += [one.text for one in stray_fields(document, found, target)]
+            complaints += [
+                stray_field.text for stray_field in stray_fields(document, found, target)
+            ]
     if complaints and field_validation == STRICT:
-        why = strict_decoding_error(complaints)
-        raise undecodable(found, found.kind, why)
+        reason = strict_decoding_error(complaints)
+        raise undecodable(found, found.kind, reason)
     return Incoming(found, draft, document.value, tuple(complaints))
 
 
@@ -540,16 +542,16 @@ def draft_of(
     if custom is None:
         return drafted(value, structure_of(found or target.kind), context)
     read = as_read(dict(value))
-    made = custom.mutated(read) if is_applied else custom.prepare(read).value
+    mutated = custom.mutated(read) if is_applied else custom.prepare(read).value
     kind = found or target.kind
     try:
-        draft = drafted(made, kind, context)
+        draft = drafted(mutated, kind, context)
     except DecodeError:
         # Upstream reads the metadata from what was written of a map: the first fault by name.
-        drafted({**made, "metadata": sorted_members(made.get("metadata"))}, kind, context)
+        drafted({**mutated, "metadata": sorted_members(mutated.get("metadata"))}, kind, context)
         raise
     draft.is_mutated = is_applied
-    custom.require_readable(made)
+    custom.require_readable(mutated)
     return draft
 
 
@@ -597,11 +599,11 @@ def _require_custom_kind(
     """The kind has to be said; another one is a 422."""
     value = document.value
     if not value.get("kind"):
-        why = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
-        raise unrecognized(target.kind.kind, why, body)
-    said = GroupVersionKind(*_said_version(value, found), found.kind)
-    if said.group_version != target.kind.group_version:
-        raise other_version(said, target.kind)
+        reason = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
+        raise unrecognized(target.kind.kind, reason, body)
+    group_version_kind = GroupVersionKind(*_said_version(value, found), found.kind)
+    if group_version_kind.group_version != target.kind.group_version:
+        raise other_version(group_version_kind, target.kind)
     if found.kind != target.kind.kind:
         error = fieldpath.invalid(FieldPath("kind"), found.kind, f"must be {target.kind.kind}")
         name = (value.get("metadata") or {}).get("name") or ""
@@ -683,15 +685,15 @@ def _is_sound(key: str, value: object) -> bool:
 def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionKind:
     """Return what the document says it is, and `kind` where it says nothing. StatusError (500) for
     a kind that there is not."""
-    said = metadata.gvk(document)
-    group, version = said[:2] if document.get("apiVersion") else kind[:2]
-    found = GroupVersionKind(group, version, said.kind or kind.kind)
-    if found != kind and typed_objects.codec_for(found) is None:
+    gvk = metadata.gvk(document)
+    group, version = gvk[:2] if document.get("apiVersion") else kind[:2]
+    group_version_kind = GroupVersionKind(group, version, gvk.kind or kind.kind)
+    if group_version_kind != kind and typed_objects.codec_for(group_version_kind) is None:
         raise status.internal_error(
-            f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
-            f'"{SCHEME}"'
+            f'no kind "{group_version_kind.kind}" is registered for version '
+            f'"{group_version_kind.api_version}" in scheme "{SCHEME}"'
         )
-    return found
+    return group_version_kind
 
 
 def _require_same(document: JsonObject, kind: GroupVersionKind) -> None:

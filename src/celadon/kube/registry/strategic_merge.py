@@ -120,10 +120,10 @@ def go_type(value: object) -> str:
     return "%!s(<nil>)" if value is None else type_text(value)
 
 
-def bad_argument(wanted: str, found: object) -> MergeError:
+def bad_argument(expected: str, obj: object) -> MergeError:
     """Return the error about a value that is not of the type which a directive, or a list with a
     key, needs."""
-    return MergeError(f"expected a {wanted}, but received a {go_type(found)}")
+    return MergeError(f"expected a {expected}, but received a {go_type(obj)}")
 
 
 def require_map(item: object) -> JsonObject:
@@ -238,15 +238,15 @@ def _field(directive: str, named: str) -> str:
 def _retain(original: dict[str, object], patch: JsonDict) -> None:
     if RETAIN_KEYS not in patch:
         return
-    kept = patch.pop(RETAIN_KEYS)
+    pop = patch.pop(RETAIN_KEYS)
     set_there = [
         key
         for key, value in patch.items()
         if value is not None and not key.startswith((_ORDER_PREFIX, _DELETE_PREFIX))
     ]
-    if not isinstance(kept, list):
+    if not isinstance(pop, list):
         raise MergeError("invalid patch format of retainKeys", code=_MALFORMED)
-    names = {one for one in kept if isinstance(one, str)}
+    names = {item for item in pop if isinstance(item, str)}
     if not names.issuperset(set_there):
         raise MergeError("invalid patch format of retainKeys", code=_MALFORMED)
     for key in [key for key in original if key not in names]:
@@ -268,11 +268,11 @@ def _value(mine: Any, theirs: Any, key: str, schema: Schema | None, *, deletes: 
 def _take(original: dict[str, object], key: str, value: object) -> None:
     """A value of the patch where the document has none, or one of another type."""
     _drop_nulls(value)
-    taken = _without_directives(value)
-    if taken is _DROPPED:
+    without_directives = _without_directives(value)
+    if without_directives is _DROPPED:
         original.pop(key, None)
     else:
-        original[key] = taken
+        original[key] = without_directives
 
 
 _DROPPED: Final = object()
@@ -297,14 +297,14 @@ def _without_directives(value: object) -> Any:
         if DIRECTIVE in value:
             return _DROPPED
         for key, item in list(value.items()):
-            kept = _without_directives(item)
-            if kept is _DROPPED:
+            without_directives = _without_directives(item)
+            if without_directives is _DROPPED:
                 del value[key]
             else:
-                value[key] = kept
+                value[key] = without_directives
         return value
     if isinstance(value, list):
-        return [one for one in map(_without_directives, value) if one is not _DROPPED]
+        return [item for item in map(_without_directives, value) if item is not _DROPPED]
     return value
 
 
@@ -326,15 +326,15 @@ def _list_value(
             raise MergeError(f"cannot merge lists without merge key for {_go_kind(member)}")
         return _merged_by_key(mine, theirs, key, None if member is None else items_of(member))
     if deletes:
-        gone = {item_mark(one, "") for one in theirs}
-        return [one for one in mine if item_mark(one, "") not in gone]
-    union = {item_mark(one, ""): one for one in (*theirs, *mine)}
+        hashables = {item_mark(their, "") for their in theirs}
+        return [item for item in mine if item_mark(item, "") not in hashables]
+    union = {item_mark(item, ""): item for item in (*theirs, *mine)}
     return ordered(list(union.values()), theirs, mine, key, lambda: False)
 
 
 def _kind_of_items(*lists: Sequence[object]) -> str:
     """The one Go type of all items."""
-    kinds = {go_type(one): None for items in lists for one in items}
+    kinds = {go_type(item): None for items in lists for item in items}
     if not kinds:
         raise MergeError("no elements in any of the given slices")
     if next(iter(kinds)) == go_type([]):
@@ -361,18 +361,20 @@ def _merged_by_key(
     end, rest, replaces = _without_special(mine, theirs, key)
     if replaces:
         return ordered(rest, [], rest, key, lambda: True)
-    before, made = mine[:end], mine[:end]
-    places = {item_mark(one, key): i for i, one in reversed(list(enumerate(made))) if key in one}
+    before, result = mine[:end], mine[:end]
+    places = {
+        item_mark(item, key): i for i, item in reversed(list(enumerate(result))) if key in item
+    }
     for item in rest:
         require_key(item, key)
         at = places.get(item_mark(item, key))
         if at is None:
-            places[item_mark(item, key)] = len(made)
-            mine[len(made) : len(made) + 1] = [item] if len(made) < len(mine) else []
-            made.append(item)
+            places[item_mark(item, key)] = len(result)
+            mine[len(result) : len(result) + 1] = [item] if len(result) < len(mine) else []
+            result.append(item)
         else:
-            made[at] = _merged(dict(made[at]) if at < end else made[at], item, schema)
-    return ordered(made, rest, before, key, lambda: True)
+            result[at] = _merged(dict(result[at]) if at < end else result[at], item, schema)
+    return ordered(result, rest, before, key, lambda: True)
 
 
 def _without_special(
@@ -396,9 +398,9 @@ def _without_special(
             raise MergeError("merging lists cannot yet be specified in the patch")
         else:
             raise _bad_directive(item)
-    kept = [one for one in mine if key not in one or item_mark(one, key) not in gone]
-    mine[: len(kept)] = kept
-    return len(kept), rest, replaces
+    result = [item for item in mine if key not in item or item_mark(item, key) not in gone]
+    mine[: len(result)] = result
+    return len(result), rest, replaces
 
 
 def _merge_ordered(original: dict[str, object], patch: JsonDict, schema: Schema | None) -> None:
@@ -413,15 +415,15 @@ def _merge_ordered(original: dict[str, object], patch: JsonDict, schema: Schema 
         require_in_order(theirs or [], order, key)
         before = list(mine or ())
         if mine is not None and theirs is not None:
-            found = _list_value(before, theirs, member, deletes=False)
+            list_value = _list_value(before, theirs, member, deletes=False)
         elif theirs is not None:
-            found = _without_directives(theirs)
+            list_value = _without_directives(theirs)
         elif mine is not None:
-            found = mine
+            list_value = mine
         else:
             continue
         of_maps = partial(_are_maps, mine or [], theirs or [])
-        original[field] = ordered(found, order, before, key, of_maps)
+        original[field] = ordered(list_value, order, before, key, of_maps)
         patch.pop(field, None)
 
 
@@ -456,19 +458,19 @@ def ordered(
     ranks, places = _first_places(order, key), _first_places(before, key)
     if key:
         _require_maps(found, order, ranks, key)
-    named = [one for one in found if item_mark(one, key) in ranks]
-    others = [one for one in found if item_mark(one, key) not in ranks]
+    named = [element for element in found if item_mark(element, key) in ranks]
+    others = [element for element in found if item_mark(element, key) not in ranks]
     if of_maps():
-        for one in (*order, *before):
-            require_key(one, key)
+        for item in (*order, *before):
+            require_key(item, key)
     return _interleaved(_sorted(others, places, key), _sorted(named, ranks, key), places, key)
 
 
 def _first_places(items: Sequence[object], key: str) -> _Places:
     return {
-        item_mark(one, key): i
-        for i, one in reversed(list(enumerate(items)))
-        if not key or (isinstance(one, dict) and key in one)
+        item_mark(item, key): i
+        for i, item in reversed(list(enumerate(items)))
+        if not key or (isinstance(item, dict) and key in item)
     }
 
 
@@ -476,10 +478,12 @@ def _require_maps(
     found: Iterable[object], order: Sequence[object], ranks: _Places, key: str
 ) -> None:
     """Items of the order are looked at one after the other until the right one comes."""
-    wrong = next((i for i, one in enumerate(order) if not isinstance(one, dict)), len(order))
-    for one in found:
-        require_key(one, key)
-        if wrong < ranks.get(item_mark(one, key), len(order)):
+    wrong = next(
+        (i for i, element in enumerate(order) if not isinstance(element, dict)), len(order)
+    )
+    for item in found:
+        require_key(item, key)
+        if wrong < ranks.get(item_mark(item, key), len(order)):
             raise MergeError(f"value for key {wrong} is not a map")
 
 
@@ -487,21 +491,24 @@ def _sorted(items: list[Json], places: _Places, key: str) -> list[Any]:
     """Sorted by place; deletions that stand in a new item, where they delete nothing, come last. An
     item that has no place is less than any other, as any other is less than it: the result is what
     Go's way of sorting makes of that."""
-    deletions = [one for one in items if is_deletion(one)]
+    deletions = [element for element in items if is_deletion(element)]
     if deletions:
-        return [*_sorted([one for one in items if not is_deletion(one)], places, key), *deletions]
-    marks = [item_mark(one, key) for one in items]
+        return [
+            *_sorted([element for element in items if not is_deletion(element)], places, key),
+            *deletions,
+        ]
+    marks = [item_mark(element, key) for element in items]
     if all(mark in places for mark in marks):
-        return sorted(items, key=lambda one: places[item_mark(one, key)])
+        return sorted(items, key=lambda value: places[item_mark(value, key)])
     if len(items) > _SMALL:
-        return sorted(items, key=lambda one: places.get(item_mark(one, key), -1))
-    made: list[tuple[int, Json]] = []
-    for mark, one in zip(marks, items, strict=True):
-        place, at = places.get(mark, -1), len(made)
-        while at and (place < 0 or made[at - 1][0] < 0 or place < made[at - 1][0]):
-            at -= 1
-        made.insert(at, (place, one))
-    return [one for _, one in made]
+        return sorted(items, key=lambda value: places.get(item_mark(value, key), -1))
+    result: list[tuple[int, Json]] = []
+    for mark, item in zip(marks, items, strict=True):
+        place, index = places.get(mark, -1), len(result)
+        while index and (place < 0 or result[index - 1][0] < 0 or place < result[index - 1][0]):
+            index -= 1
+        result.insert(index, (place, item))
+    return [element for _, element in result]
 
 
 def is_deletion(item: object) -> bool:
@@ -510,17 +517,17 @@ def is_deletion(item: object) -> bool:
 
 
 def _interleaved(left: list[Json], right: list[Json], places: _Places, key: str) -> list[object]:
-    made: list[Json] = []
+    result: list[Json] = []
     i = j = 0
     while i < len(left) and j < len(right):
-        mine, other = (places.get(item_mark(one, key)) for one in (left[i], right[j]))
+        mine, other = (places.get(item_mark(item, key)) for item in (left[i], right[j]))
         if mine is not None and other is not None and mine < other:
-            made.append(left[i])
+            result.append(left[i])
             i += 1
         else:
-            made.append(right[j])
+            result.append(right[j])
             j += 1
-    return [*made, *left[i:], *right[j:]]
+    return [*result, *left[i:], *right[j:]]
 
 
 def require_in_order(theirs: Sequence[Any], order: Sequence[Any], key: str) -> None:
@@ -528,19 +535,19 @@ def require_in_order(theirs: Sequence[Any], order: Sequence[Any], key: str) -> N
     directives are passed over, but for those that the order leaves at the end."""
     if not theirs or not order:
         return
-    wanted = _without_deletions(theirs) if key else list(theirs)
+    without_deletions = _without_deletions(theirs) if key else list(theirs)
     i = j = 0
-    while i < len(wanted) and j < len(order):
-        if isinstance(wanted[i], dict) and DIRECTIVE in wanted[i]:
+    while i < len(without_deletions) and j < len(order):
+        if isinstance(without_deletions[i], dict) and DIRECTIVE in without_deletions[i]:
             i += 1
             continue
         if key:
             require_map(order[j])
-            require_key(wanted[i], key)
+            require_key(without_deletions[i], key)
             require_key(order[j], key)
-        i += item_mark(wanted[i], key) == item_mark(order[j], key)
+        i += item_mark(without_deletions[i], key) == item_mark(order[j], key)
         j += 1
-    if i < len(wanted) and j >= len(order):
+    if i < len(without_deletions) and j >= len(order):
         raise MergeError(
             f"The order in patch list:\n{plain_text(list(theirs))}\n doesn't match "
             f"{ELEMENT_ORDER[:-1]} list:\n{plain_text(list(order))}\n"
@@ -548,9 +555,9 @@ def require_in_order(theirs: Sequence[Any], order: Sequence[Any], key: str) -> N
 
 
 def _without_deletions(items: Sequence[object]) -> list[Any]:
-    kept = []
-    for one in items:
-        require_map(one)
-        if not is_deletion(one):
-            kept.append(one)
-    return kept
+    result = []
+    for item in items:
+        require_map(item)
+        if not is_deletion(item):
+            result.append(item)
+    return result

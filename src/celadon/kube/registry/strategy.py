@@ -274,7 +274,7 @@ def access_asked_for(kind: GroupKind, obj: JsonObject, lookups: Lookups) -> list
     spec = obj.get("spec") or {}
     claim = (spec.get("spec") or {}) if kind == TEMPLATE else spec
     requests = (claim.get("devices") or {}).get("requests") or ()
-    wishes = [one.get("exactly") or one for one in requests]
+    wishes = [request.get("exactly") or request for request in requests]
     return _refused(_REQUESTS, wishes, obj, lookups)
 
 
@@ -283,7 +283,7 @@ def access_given(
 ) -> list[FieldError]:
     """Return what is wrong with the access that a claim was allocated, unless it had such access
     before."""
-    if kind != CLAIM or any(one.get("adminAccess") for one in _results(old)):
+    if kind != CLAIM or any(result.get("adminAccess") for result in _results(old)):
         return []
     return _refused(_RESULTS, _results(obj), obj, lookups)
 
@@ -296,15 +296,17 @@ def _results(obj: JsonObject) -> Sequence[JsonObject]:
 def _refused(
     path: FieldPath, wishes: Sequence[JsonObject], obj: JsonObject, lookups: Lookups
 ) -> list[FieldError]:
-    first = next((at for at, one in enumerate(wishes) if one.get("adminAccess")), None)
+    first = next((index for index, wishe in enumerate(wishes) if wishe.get("adminAccess")), None)
     if first is None or not is_since("1.33"):
         return []
     label = ADMIN_ACCESS_LABEL.text
     namespace = lookups.namespace(metadata.namespace(obj))
     if namespace is None or metadata.labels(namespace).get(label) == "true":
         return []
-    why = f"admin access to devices requires the `{label}: true` label on the containing namespace"
-    return [fieldpath.forbidden(path.index(first).child("adminAccess"), why)]
+    reason = (
+        f"admin access to devices requires the `{label}: true` label on the containing namespace"
+    )
+    return [fieldpath.forbidden(path.index(first).child("adminAccess"), reason)]
 
 
 # --- signers ---
@@ -321,7 +323,7 @@ def right_to_sign(
         return []
     signer: str = (old.get("spec") or {}).get("signerName") or ""
     for name in (signer, f"{signer.partition('/')[0]}/*"):
-        asked = Attributes(
+        attributes = Attributes(
             user,
             "sign",
             resource_request=True,
@@ -330,10 +332,10 @@ def right_to_sign(
             resource="signers",
             name=name,
         )
-        if authorize(asked)[0] is Ruling.ALLOW:
+        if authorize(attributes)[0] is Ruling.ALLOW:
             return []
-    why = f'User {quote(user.name)} is not permitted to "sign" for signer {quote(signer)}'
-    return [fieldpath.forbidden(FieldPath("spec", "signerName"), why)]
+    reason = f'User {quote(user.name)} is not permitted to "sign" for signer {quote(signer)}'
+    return [fieldpath.forbidden(FieldPath("spec", "signerName"), reason)]
 
 
 # --- warnings ---
@@ -347,12 +349,12 @@ def write_warnings(
     return list(strategy_of(target, special).warnings(decoded))
 
 
-def valid_warnings(made: JsonObject, old: JsonObject | None, target: Target) -> list[str]:
+def valid_warnings(obj: JsonObject, old: JsonObject | None, target: Target) -> list[str]:
     """The warnings about an object that is valid, which follow those of `write_warnings`; both as
     validation sees them, `old` None for a new one."""
     is_custom = target.schema is not None
     kind = target.group_kind
-    return kind_warnings(kind, made, old, subresource=target.subresource, custom=is_custom)
+    return kind_warnings(kind, obj, old, subresource=target.subresource, custom=is_custom)
 
 
 def repeated_owner_warnings(obj: JsonObject, *, mutated: bool = False) -> list[str]:

@@ -49,14 +49,14 @@ class ThreeWays:
 
 
 def _removed(
-    last: JsonObject, wanted: JsonObject, schema: Schema | None, *, retains: bool
+    last: JsonObject, expected: JsonObject, schema: Schema | None, *, retains: bool
 ) -> JsonObject:
     patch: dict[str, object] = {}
     for key, before in last.items():
-        now = wanted.get(key)
+        now = expected.get(key)
         member = strategic_merge.member_of(schema, key)
         strategy = strategic_merge.merge_strategy(member)
-        if key not in wanted:
+        if key not in expected:
             patch[key] = None
         elif isinstance(before, dict) and isinstance(now, dict) and strategy != "replace":
             inner = _removed(
@@ -69,7 +69,7 @@ def _removed(
                 patch[key] = inner
         elif isinstance(before, list) and isinstance(now, list) and strategy == "merge":
             _remove_items(patch, key, before, now, member)
-    _retain(patch, last, wanted, retains=retains)
+    _retain(patch, last, expected, retains=retains)
     return patch
 
 
@@ -79,24 +79,26 @@ def _remove_items(
     if member is None or not before:
         return
     if not isinstance(before[0], dict):
-        gone = [one for one in _distinct(before) if not _holds(now, one)]
-        if gone:
-            patch[strategic_merge.DELETE_FROM_LIST + key] = gone
+        distinct = [item for item in _distinct(before) if not _holds(now, item)]
+        if distinct:
+            patch[strategic_merge.DELETE_FROM_LIST + key] = distinct
             _order(patch, key, now, "")
         return
     merge_key = member.merge_key
     shape, retains = strategic_merge.items_of(member), strategic_merge.retains_keys(member)
-    found: list[_Item] = []
-    gone = []
+    result: list[_Item] = []
+    distinct = []
     for old, new in _pairs(before, now, merge_key):
         if new is None:
-            gone.append({strategic_merge.DIRECTIVE: "delete", merge_key: old and old[merge_key]})
+            distinct.append(
+                {strategic_merge.DIRECTIVE: "delete", merge_key: old and old[merge_key]}
+            )
         elif old is not None:
             inner = _removed(old, new, shape, retains=retains)
             if inner:
-                found.append({**inner, merge_key: new[merge_key]})
-    if found or gone:
-        patch[key] = [*_as_in(now, found, merge_key), *gone]
+                result.append({**inner, merge_key: new[merge_key]})
+    if result or distinct:
+        patch[key] = [*_as_in(now, result, merge_key), *distinct]
         _order(patch, key, now, merge_key)
 
 
@@ -104,10 +106,10 @@ def _remove_items(
 
 
 def _changed(
-    live: JsonObject, wanted: JsonObject, schema: Schema | None, *, retains: bool
+    live: JsonObject, expected: JsonObject, schema: Schema | None, *, retains: bool
 ) -> JsonDict:
     patch: dict[str, object] = {}
-    for key, value in wanted.items():
+    for key, value in expected.items():
         there = live.get(key)
         member = strategic_merge.member_of(schema, key)
         strategy = strategic_merge.merge_strategy(member)
@@ -126,55 +128,55 @@ def _changed(
             _change_items(patch, key, live[key], value, member)
         elif isinstance(value, dict) or not same_json(there, value):
             patch[key] = value
-    _retain(patch, live, wanted, retains=retains)
+    _retain(patch, live, expected, retains=retains)
     return patch
 
 
 def _change_items(
-    patch: JsonDict, key: str, there: list[Any], wanted: list[Any], member: Schema
+    patch: JsonDict, key: str, there: list[Any], expected: list[Any], member: Schema
 ) -> None:
     if not there:
-        if wanted:
-            patch[key] = wanted
+        if expected:
+            patch[key] = expected
         return
     if not isinstance(there[0], dict):
-        new = [one for one in _distinct(wanted) if not _holds(there, one)]
+        new = [item for item in _distinct(expected) if not _holds(there, item)]
         if new:
             patch[key] = new
-        if not same_json(there, wanted):
-            _order(patch, key, wanted, "")
+        if not same_json(there, expected):
+            _order(patch, key, expected, "")
         return
     merge_key = member.merge_key
     shape, retains = strategic_merge.items_of(member), strategic_merge.retains_keys(member)
-    found: list[_Item] = []
-    for old, item in _pairs(there, wanted, merge_key):
+    result: list[_Item] = []
+    for old, item in _pairs(there, expected, merge_key):
         if item is not None:
             if old is None:
-                found.append(item)
+                result.append(item)
             elif inner := _changed(old, item, shape, retains=retains):
-                found.append({**inner, merge_key: item[merge_key]})
-    if found:
-        patch[key] = _as_in(wanted, found, merge_key)
-    if found or _marks(there, merge_key) != _marks(wanted, merge_key):
-        _order(patch, key, wanted, merge_key)
+                result.append({**inner, merge_key: item[merge_key]})
+    if result:
+        patch[key] = _as_in(expected, result, merge_key)
+    if result or _marks(there, merge_key) != _marks(expected, merge_key):
+        _order(patch, key, expected, merge_key)
 
 
 # --- strategic: what both need ---
 
 
 def _retain(
-    patch: dict[str, object], before: JsonObject, wanted: JsonObject, *, retains: bool
+    patch: dict[str, object], before: JsonObject, expected: JsonObject, *, retains: bool
 ) -> None:
     """Says which members stay, where that makes a difference."""
-    kept = sorted(key for key, value in wanted.items() if value is not None)
-    goes = any(value is not None and key not in wanted for key, value in before.items())
-    if retains and kept and (patch or goes):
-        patch[strategic_merge.RETAIN_KEYS] = kept
+    result = sorted(key for key, value in expected.items() if value is not None)
+    goes = any(value is not None and key not in expected for key, value in before.items())
+    if retains and result and (patch or goes):
+        patch[strategic_merge.RETAIN_KEYS] = result
 
 
-def _order(patch: JsonDict, key: str, wanted: Sequence[Any], merge_key: str) -> None:
-    if wanted:
-        order = [{merge_key: one[merge_key]} for one in wanted] if merge_key else wanted
+def _order(patch: JsonDict, key: str, expected: Sequence[Any], merge_key: str) -> None:
+    if expected:
+        order = [{merge_key: item[merge_key]} for item in expected] if merge_key else expected
         patch[strategic_merge.ELEMENT_ORDER + key] = order
 
 
@@ -194,51 +196,51 @@ def _pairs(
 
 def _by_key(items: Sequence[_Item], merge_key: str) -> list[tuple[str, _Item]]:
     """Sorted by key; of those with one key the last comes first, as upstream's order has it."""
-    keyed = [(strategic_merge.key_text(one, merge_key), one) for one in reversed(items)]
+    keyed = [(strategic_merge.key_text(item, merge_key), item) for item in reversed(items)]
     return sorted(keyed, key=lambda pair: pair[0])
 
 
 def _marks(items: Sequence[object], merge_key: str) -> list[Hashable]:
-    return [strategic_merge.item_mark(one, merge_key) for one in items]
+    return [strategic_merge.item_mark(item, merge_key) for item in items]
 
 
 def _as_in(order: Sequence[object], items: list[_Item], merge_key: str) -> list[_Item]:
     ranks = {mark: i for i, mark in reversed(list(enumerate(_marks(order, merge_key))))}
     return sorted(
-        items, key=lambda one: ranks.get(strategic_merge.item_mark(one, merge_key), len(ranks))
+        items, key=lambda value: ranks.get(strategic_merge.item_mark(value, merge_key), len(ranks))
     )
 
 
 def _distinct(items: Sequence[object]) -> list[object]:
-    found: list[Any] = []
-    for one in items:
-        if not _holds(found, one):
-            found.append(one)
-    return found
+    result: list[Any] = []
+    for item in items:
+        if not _holds(result, item):
+            result.append(item)
+    return result
 
 
 def _holds(items: Sequence[object], value: object) -> bool:
-    return any(same_json(one, value) for one in items)
+    return any(same_json(item, value) for item in items)
 
 
 def _joined(removed: JsonObject, changed: JsonObject, schema: Schema | None) -> dict[str, object]:
     """One patch that does both."""
-    made = dict(removed)
+    result = dict(removed)
     for key, value in changed.items():
-        mine = made.get(key)
+        mine = result.get(key)
         member = strategic_merge.member_of(schema, key)
         strategy = strategic_merge.merge_strategy(member)
         if isinstance(mine, dict) and isinstance(value, dict) and strategy != "replace":
-            made[key] = _joined(mine, value, strategic_merge.shape_of(member))
+            result[key] = _joined(mine, value, strategic_merge.shape_of(member))
         elif isinstance(mine, list) and strategy == "merge" and member is not None:
             order = changed.get(
                 strategic_merge.ELEMENT_ORDER + key,
                 removed.get(strategic_merge.ELEMENT_ORDER + key, ()),
             )
-            made[key] = _joined_items(mine, value, order, member)
+            result[key] = _joined_items(mine, value, order, member)
         else:
-            made[key] = value
-    return made
+            result[key] = value
+    return result
 
 
 def _joined_items(
@@ -246,34 +248,34 @@ def _joined_items(
 ) -> list[_Item]:
     merge_key = member.merge_key
     shape = strategic_merge.items_of(member)
-    made = {strategic_merge.key_text(one, merge_key): one for one in removed}
-    for one in changed:
-        key = strategic_merge.key_text(one, merge_key)
-        made[key] = _joined(made[key], one, shape) if key in made else one
-    return _as_in(order, list(made.values()), merge_key)
+    result = {strategic_merge.key_text(element, merge_key): element for element in removed}
+    for item in changed:
+        key = strategic_merge.key_text(item, merge_key)
+        result[key] = _joined(result[key], item, shape) if key in result else item
+    return _as_in(order, list(result.values()), merge_key)
 
 
 # --- merge patches ---
 
 
-def _unset(last: Json, wanted: JsonObject) -> JsonDict:
+def _unset(last: Json, expected: JsonObject) -> JsonDict:
     """Nulls for what goes, at any depth; those of the new configuration, too."""
     before = last if isinstance(last, dict) else {}
     patch: dict[str, object] = {}
-    for key, value in wanted.items():
+    for key, value in expected.items():
         if value is None and (key not in before or before[key] is not None):
             patch[key] = None
         elif isinstance(value, dict) and (inner := _unset(before.get(key), value)):
             patch[key] = inner
-    patch.update((key, None) for key in before if key not in wanted)
+    patch.update((key, None) for key in before if key not in expected)
     return patch
 
 
-def _set(live: object, wanted: JsonObject) -> JsonDict:
+def _set(live: object, expected: JsonObject) -> JsonDict:
     """Return what is to be there and is not."""
     there = live if isinstance(live, dict) else {}
     patch: dict[str, object] = {}
-    for key, value in wanted.items():
+    for key, value in expected.items():
         if isinstance(value, dict) and value:
             inner = _set(there.get(key), value)
             if inner:
@@ -302,8 +304,8 @@ def _equal(a: object, b: object) -> bool:
 
 
 def _united(unset: JsonObject, sets: JsonObject) -> dict[str, object]:
-    made = dict(unset)
+    result = dict(unset)
     for key, value in sets.items():
-        mine = made.get(key)
-        made[key] = _united(mine, value) if isinstance(mine, dict) else value
-    return made
+        mine = result.get(key)
+        result[key] = _united(mine, value) if isinstance(mine, dict) else value
+    return result

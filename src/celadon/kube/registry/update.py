@@ -98,15 +98,15 @@ def require_uid(uid: str, old: JsonObject | None, target: Target, *, dry_run: bo
         )
 
 
-def require_state_of_scale(made: JsonObject, old: JsonObject, target: Target) -> None:
+def require_state_of_scale(obj: JsonObject, old: JsonObject, target: Target) -> None:
     """StatusError (409) when the scale of a built-in kind is not the one that there is, or in
-    another state; a patch can say so, too. `made` is as mutating admission has left it."""
-    uid, present = metadata.uid(made), metadata.uid(old)
+    another state; a patch can say so, too. `obj` is as mutating admission has left it."""
+    uid, present = metadata.uid(obj), metadata.uid(old)
     if uid and uid != present:
         group, resource = target.group_resource
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
-        raise status.conflict(GroupResource(group, f"{resource}/scale"), target.name, why)
-    require_state(made, old, target, needs_version=False)
+        reason = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {present}"
+        raise status.conflict(GroupResource(group, f"{resource}/scale"), target.name, reason)
+    require_state(obj, old, target, needs_version=False)
 
 
 def storage_key(target: Target, *, dry_run: bool = False) -> str:
@@ -120,14 +120,12 @@ def storage_key(target: Target, *, dry_run: bool = False) -> str:
     return f"{'' if dry_run else '/registry'}/{folder}/{space}{target.name}"
 
 
-def require_state(
-    made: JsonObject, old: JsonObject, target: Target, *, needs_version: bool
-) -> None:
+def require_state(obj: JsonObject, old: JsonObject, target: Target, *, needs_version: bool) -> None:
     """StatusError (409) when the object is not in the state that the update was made for.
-    `needs_version` says whether the kind refuses (422) an update that does not say so. `made` is as
+    `needs_version` says whether the kind refuses (422) an update that does not say so. `obj` is as
     mutating admission has left it."""
     resource, name = target.group_resource, target.name
-    version = version_of(made)
+    version = version_of(obj)
     if not version:
         if not needs_version:
             return
@@ -141,11 +139,11 @@ def require_state(
         raise status.modified(resource, name)
 
 
-def version_of(made: JsonObject) -> int:
+def version_of(obj: JsonObject) -> int:
     """Return the version that an update, also one that creates, is made for; 0 for none. Raises
     StatusError (500) for what is no number."""
     try:
-        return _number(metadata.resource_version(made))
+        return _number(metadata.resource_version(obj))
     except ValueError as error:
         raise status.plain_error(str(error)) from None
 
@@ -187,23 +185,23 @@ def finish_update(
     draft is used up."""
     if target.subresource == "scale":
         return _changed_scale(draft, old)
-    made = prepare_for_update(draft, old, subresource=target.subresource)
-    meta = made.get("metadata")
+    result = prepare_for_update(draft, old, subresource=target.subresource)
+    meta = result.get("metadata")
     if meta is not None and not strategy_of(target, special).needs_version:
         _fill_version(meta, old)
     custom = target.schema
     if custom is not None:
-        _keep_custom(made, old, target.subresource, has_status=custom.has_status)
-    return made
+        _keep_custom(result, old, target.subresource, has_status=custom.has_status)
+    return result
 
 
 def _changed_scale(draft: Draft, old: JsonObject) -> dict[str, object]:
     """The old Scale with the new `spec`, and the managers that the draft has."""
-    made: JsonDict = {**fresh(old), "spec": draft.form().get("spec", {})}
+    result: JsonDict = {**fresh(old), "spec": draft.form().get("spec", {})}
     managed = metadata.metadata(draft.made).get("managedFields")
     if managed:
-        made["metadata"]["managedFields"] = managed
-    return made
+        result["metadata"]["managedFields"] = managed
+    return result
 
 
 def _fill_version(meta: dict[str, object], old: JsonObject) -> None:
@@ -233,39 +231,39 @@ _KEPT: Final = {"": "keep", "status": "statusKeep"}
 
 def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") -> JsonDict:
     """The object of a draft after `PrepareForUpdate` of a built-in kind; the draft is used up."""
-    made, rules, is_counted = draft.made, update_rules(draft.gvk), False
+    result, rules, is_counted = draft.made, update_rules(draft.gvk), False
     parts = PARTS.get((draft.gvk.kind, subresource), EVERYTHING)
     if parts.only is not None:
-        made = only_parts(made, old, parts)
+        result = only_parts(result, old, parts)
         draft.run.empties = ()
     else:
         kept = rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept
-        _keep(made, old, kept)
+        _keep(result, old, kept)
         draft.run.empties = [empty for empty in draft.run.empties if not _is_below(empty, kept)]
         if not subresource and draft.gvk == SERVICE_KIND:
-            service_update(made.setdefault("spec", {}), old.get("spec") or {}, draft.run)
+            service_update(result.setdefault("spec", {}), old.get("spec") or {}, draft.run)
         if draft.gvk.group_kind in COUNTED_AS_SENT:
-            draft.complete(made)
-            is_counted = _differ(made, old, draft.codec, rules.get("bump", ()))
+            draft.complete(result)
+            is_counted = _differ(result, old, draft.codec, rules.get("bump", ()))
         kind_update = KIND_UPDATES.get((draft.gvk.group, draft.gvk.kind, subresource))
         if kind_update is not None:
-            kind_update(made, old, draft.run.context.now)
+            kind_update(result, old, draft.run.context.now)
     if subresource in ("", "status"):
-        drop_unused(made, old, draft.gvk, draft.run, status=bool(subresource))
-    meta = made.get("metadata")
+        drop_unused(result, old, draft.gvk, draft.run, status=bool(subresource))
+    meta = result.get("metadata")
     if meta is not None:
         _carry_metadata(meta, metadata.metadata(old))
         without_repeated_owners(meta)
-    draft.complete(made)
+    draft.complete(result)
     if draft.gvk == DAEMON_SET_KIND and meta is not None:
-        is_same = not _differ(made, old, draft.codec, ("spec.template",))
+        is_same = not _differ(result, old, draft.codec, ("spec.template",))
         count_templates(meta, metadata.annotations(old), same=is_same or bool(subresource))
     counted = () if subresource == "status" else rules.get("bump", ())
     if meta is not None and (
-        is_counted or _differ(made, old, draft.codec, counted) or _came_empty(draft, counted)
+        is_counted or _differ(result, old, draft.codec, counted) or _came_empty(draft, counted)
     ):
         meta["generation"] = metadata.generation(old) + 1
-    return made
+    return result
 
 
 def _carry_metadata(meta: dict[str, object], old: JsonObject) -> None:
@@ -287,10 +285,10 @@ def _set_or_remove(parent: JsonDict, key: str, value: object) -> None:
         parent[key] = fresh(value)
 
 
-def _keep(made: JsonDict, old: JsonObject, paths: Iterable[str]) -> None:
+def _keep(obj: JsonDict, old: JsonObject, paths: Iterable[str]) -> None:
     for path in paths:
         *parents, name = path.split(".")
-        source, target = old, made
+        source, target = old, obj
         for parent in parents:
             source = source.get(parent) or {}
             target = target.setdefault(parent, {})
@@ -308,14 +306,14 @@ def _is_below(empty: EmptyValue, paths: Iterable[str]) -> bool:
 # --- did the object change? ---
 
 
-def _differ(made: JsonObject, old: JsonObject, codec: StructCodec, paths: Iterable[str]) -> bool:
+def _differ(obj: JsonObject, old: JsonObject, codec: StructCodec, paths: Iterable[str]) -> bool:
     """Return whether one of the paths holds something else; empty lists and maps are as good as
     none."""
-    return any(not _is_same_at(made, old, codec, path) for path in paths)
+    return any(not _is_same_at(obj, old, codec, path) for path in paths)
 
 
-def _is_same_at(made: JsonObject, old: JsonObject, codec: StructCodec, path: str) -> bool:
-    new, before = _value_at(made, path), _value_at(old, path)
+def _is_same_at(obj: JsonObject, old: JsonObject, codec: StructCodec, path: str) -> bool:
+    new, before = _value_at(obj, path), _value_at(old, path)
     if new == before:
         return True
     node: Any = {"ref": codec.name}
@@ -331,7 +329,7 @@ def _came_empty(draft: Draft, paths: Collection[str]) -> bool:
     where that counts."""
     if draft.gvk.group_kind not in EMPTY_IS_NOT_NONE:
         return False
-    empties = [one for one in draft.run.empties if one.path[0] in paths]
+    empties = [empty for empty in draft.run.empties if empty.path[0] in paths]
     return with_empty_values(draft.made, empties) != draft.made
 
 
@@ -356,7 +354,7 @@ def _is_same(new: object, old: object, node: Json) -> bool:
     if isinstance(new, list) and isinstance(old, list) and "items" in node:
         pairs, items = zip(new, old, strict=False), node["items"]
         return len(new) == len(old) and all(
-            one == other or _is_same(one, other, items) for one, other in pairs
+            pair == other or _is_same(pair, other, items) for pair, other in pairs
         )
     if not isinstance(new, dict) or not isinstance(old, dict):
         return False
@@ -430,50 +428,50 @@ what an ordinary one leaves of the status, the data pack speaks."""
 def only_parts(sent: JsonObject, old: JsonObject, parts: Parts) -> JsonDict:
     """The old object with the parts that an update may change, and the sent identity. Before 1.33
     nobody came to own these parts."""
-    made: dict[str, object] = fresh(old)
+    result: dict[str, object] = fresh(old)
     sent_meta = sent.get("metadata") or {}
-    meta = made.setdefault("metadata", {})
+    meta = result.setdefault("metadata", {})
     for key in IDENTITY:
         if key != MANAGERS or is_since("1.33"):
             _take(meta, sent_meta, [key])
     for path in parts.only or ():
-        _take(made, sent, path.split("."))
-    return made
+        _take(result, sent, path.split("."))
+    return result
 
 
-def _take(made: object, sent: object, names: list[str]) -> None:
-    """Puts into `made` what `sent` has at a path."""
-    if not isinstance(made, dict) or not isinstance(sent, dict):
+def _take(obj: object, sent: object, names: list[str]) -> None:
+    """Puts into `obj` what `sent` has at a path."""
+    if not isinstance(obj, dict) or not isinstance(sent, dict):
         return
     name, rest = names[0], names[1:]
     if name.endswith("[*]"):
         key = name.removesuffix("[*]")
-        for mine, theirs in zip(made.get(key) or (), sent.get(key) or (), strict=False):
+        for mine, theirs in zip(obj.get(key) or (), sent.get(key) or (), strict=False):
             _take(mine, theirs, rest)
     elif rest:
-        _take(made.setdefault(name, {}), sent.get(name), rest)
+        _take(obj.setdefault(name, {}), sent.get(name), rest)
     elif sent.get(name) is None:
-        made.pop(name, None)
+        obj.pop(name, None)
     else:
-        made[name] = fresh(sent[name])
+        obj[name] = fresh(sent[name])
 
 
-def _keep_custom(made: JsonDict, old: JsonObject, subresource: str, *, has_status: bool) -> None:
+def _keep_custom(obj: JsonDict, old: JsonObject, subresource: str, *, has_status: bool) -> None:
     """Keep of a custom resource what belongs to the other endpoint; the generation follows."""
     if subresource == "status":
-        managed = metadata.metadata(made).get("managedFields")
-        for key in [key for key in made if key != "status" and key not in TYPE_FIELDS]:
-            del made[key]
-        made.update((key, fresh(old[key])) for key in old if key not in {"status", *TYPE_FIELDS})
-        _set_or_remove(made["metadata"], "managedFields", managed)
+        managed = metadata.metadata(obj).get("managedFields")
+        for key in [key for key in obj if key != "status" and key not in TYPE_FIELDS]:
+            del obj[key]
+        obj.update((key, fresh(old[key])) for key in old if key not in {"status", *TYPE_FIELDS})
+        _set_or_remove(obj["metadata"], "managedFields", managed)
         return
     if has_status:
-        made.pop("status", None)
+        obj.pop("status", None)
         if "status" in old:
-            made["status"] = fresh(old["status"])
+            obj["status"] = fresh(old["status"])
     ignored = {"metadata", *TYPE_FIELDS, *(("status",) if has_status else ())}
-    if not same(_without(made, ignored), _without(old, ignored)):
-        made["metadata"]["generation"] = metadata.generation(old) + 1
+    if not same(_without(obj, ignored), _without(old, ignored)):
+        obj["metadata"]["generation"] = metadata.generation(old) + 1
 
 
 def _without(obj: JsonObject, keys: set[str]) -> dict[str, Json]:
@@ -483,16 +481,16 @@ def _without(obj: JsonObject, keys: set[str]) -> dict[str, Json]:
 # --- the store ---
 
 
-def stored_update(draft: Draft, made: JsonDict, parent: JsonObject, target: Target) -> JsonDict:
+def stored_update(draft: Draft, obj: JsonDict, parent: JsonObject, target: Target) -> JsonDict:
     """Return what is kept of a changed object, which `finish_update` made of the draft; `parent` is
-    the stored one. A scale goes into it. It is `made` itself, where reading it back would give it
+    the stored one. A scale goes into it. It is `obj` itself, where reading it back would give it
     again."""
     if target.subresource == "scale":
-        return scaled(parent, made, target.scale_paths)
+        return scaled(parent, obj, target.scale_paths)
     if target.schema is None and _stays_settled(draft, target.subresource):
-        return without_link(made) if draft.is_mutated else made
-    kept = stored_object(made, target, draft.run.context, is_mutated=draft.is_mutated)
-    return as_read(kept, target)
+        return without_link(obj) if draft.is_mutated else obj
+    result = stored_object(obj, target, draft.run.context, is_mutated=draft.is_mutated)
+    return as_read(result, target)
 
 
 def _stays_settled(draft: Draft, subresource: str) -> bool:
@@ -501,7 +499,9 @@ def _stays_settled(draft: Draft, subresource: str) -> bool:
     kind = draft.gvk
     if subresource not in _KEPT or (kind.group, kind.kind, subresource) in KIND_UPDATES:
         return False
-    kept = tuple(update_rules(kind).get(_KEPT[subresource], ()))
+    result = tuple(update_rules(kind).get(_KEPT[subresource], ()))
     return (
-        kind != SERVICE_KIND and is_settled(draft) and outlasts_keeping(kind, draft.run.gates, kept)
+        kind != SERVICE_KIND
+        and is_settled(draft)
+        and outlasts_keeping(kind, draft.run.gates, result)
     )

@@ -108,7 +108,9 @@ class Resource:
 
     def subresource(self, name: str) -> Subresource | None:
         """Return the subresource of a name (`status`); None when there is none."""
-        return next((found for found in self.subresources if found.name == name), None)
+        return next(
+            (subresource for subresource in self.subresources if subresource.name == name), None
+        )
 
     def kind_of(self, subresource: str) -> GroupVersionKind | None:
         """The kind that admission sees for the resource itself (`""`) or one below it."""
@@ -166,15 +168,15 @@ class Catalog:
         resource = self._by_gvr.get(gvr)
         if resource is None:
             return ()
-        found = []
+        result = []
         for group, version in resource.equivalents:
             if group == gvr.group and version == gvr.version:
                 continue
             other = self._by_gvr.get(GroupVersionResource(group, version, gvr.resource))
             kind = None if other is None else other.kind_of(subresource)
             if other is not None and kind is not None:
-                found.append((other.gvr, kind))
-        return tuple(found)
+                result.append((other.gvr, kind))
+        return tuple(result)
 
     def with_crds(self, definitions: Iterable[JsonObject]) -> Catalog:
         """With the resources that these CustomResourceDefinition objects define."""
@@ -185,8 +187,8 @@ class Catalog:
     def with_resources(self, added: Sequence[Resource]) -> Catalog:
         """With these, in the place of those that have the same names."""
         replaced = {resource.gvr for resource in added}
-        kept = (resource for resource in self.resources if resource.gvr not in replaced)
-        return Catalog((*kept, *added))
+        resources = (resource for resource in self.resources if resource.gvr not in replaced)
+        return Catalog((*resources, *added))
 
 
 def _names(entry: JsonObject, key: str) -> tuple[str, ...]:
@@ -218,7 +220,8 @@ def _resource(entry: JsonObject) -> Resource:
         storage_version_hash=entry.get("storageVersionHash", ""),
         equivalents=tuple(map(parse_api_version, entry.get("equivalent", ()))),
         subresources=tuple(
-            _subresource(group_version, one) for one in entry.get("subresources", ())
+            _subresource(group_version, subresource)
+            for subresource in entry.get("subresources", ())
         ),
         field_labels=_names(entry, "fieldSelectors"),
     )
@@ -229,10 +232,14 @@ def known_resources(*, all_versions: bool = False, behind_gates: bool = True) ->
     """The built-in resources: those served by default, or those of every version; with or without
     those `behind_gates` that are off by default."""
     every = map(_resource, schema_packs.load("resources")["resources"])
-    known = (one for one in every if all_versions or one.by_default)
+    known = (resource for resource in every if all_versions or resource.by_default)
     release = emulated_release()
     return Catalog(
-        tuple(one for one in known if behind_gates or not one.gate or is_gate_on(one.gate, release))
+        tuple(
+            resource
+            for resource in known
+            if behind_gates or not resource.gate or is_gate_on(resource.gate, release)
+        )
     )
 
 
@@ -252,12 +259,12 @@ def api_groups() -> tuple[ApiGroup, ...]:
 def _custom_subresources(gvk: GroupVersionKind, version: JsonObject) -> tuple[Subresource, ...]:
     offered = version.get("subresources") or {}
     verbs = ("get", "patch", "update")
-    found = []
+    result = []
     if offered.get("status") is not None:
-        found.append(Subresource("status", gvk, verbs))
+        result.append(Subresource("status", gvk, verbs))
     if offered.get("scale") is not None:
-        found.append(Subresource("scale", SCALE, verbs))
-    return tuple(found)
+        result.append(Subresource("scale", SCALE, verbs))
+    return tuple(result)
 
 
 def custom_resources(definition: JsonObject) -> tuple[Resource, ...]:
@@ -266,7 +273,7 @@ def custom_resources(definition: JsonObject) -> tuple[Resource, ...]:
     names, group = spec["names"], spec["group"]
     namespaced = spec.get("scope") == "Namespaced"
     versions = spec.get("versions") or ()
-    storage = next((one["name"] for one in versions if one.get("storage")), "")
+    storage = next((version["name"] for version in versions if version.get("storage")), "")
     base = Resource(
         gvr=GroupVersionResource(group, "", names["plural"]),
         gvk=GroupVersionKind(group, "", names["kind"]),
@@ -287,7 +294,10 @@ def custom_resources(definition: JsonObject) -> tuple[Resource, ...]:
 def is_established(definition: JsonObject) -> bool:
     """Return whether a definition's resources are served."""
     conditions = (definition.get("status") or {}).get("conditions") or ()
-    return any(one.get("type") == ESTABLISHED and one.get("status") == "True" for one in conditions)
+    return any(
+        condition.get("type") == ESTABLISHED and condition.get("status") == "True"
+        for condition in conditions
+    )
 
 
 def _custom_version(base: Resource, version: JsonObject) -> Resource:
@@ -301,7 +311,7 @@ def _custom_version(base: Resource, version: JsonObject) -> Resource:
         gvk=gvk,
         served=bool(version.get("served")),
         subresources=_custom_subresources(gvk, version),
-        field_labels=(*standard, *(one["jsonPath"].removeprefix(".") for one in selectable)),
+        field_labels=(*standard, *(item["jsonPath"].removeprefix(".") for item in selectable)),
     )
 
 
@@ -388,29 +398,29 @@ class ObjectIndex:
     def space_of(self, obj: JsonObject) -> Space | None:
         """Return where an object belongs; None when there is no resource for its kind."""
         kind = metadata.gvk(obj)
-        found = self.catalog.by_gvk(kind)
-        if found is None:
+        resource = self.catalog.by_gvk(kind)
+        if resource is None:
             return None
-        own = (metadata.namespace(obj) or DEFAULT_NAMESPACE) if found.namespaced else ""
-        return kind.group, found.gvr.resource, own
+        namespace = (metadata.namespace(obj) or DEFAULT_NAMESPACE) if resource.namespaced else ""
+        return kind.group, resource.gvr.resource, namespace
 
     def changed(
         self, added: Iterable[JsonObject], removed: Iterable[JsonObject] = ()
     ) -> ObjectIndex:
         """Another index with and without these; the catalogue stays. What did not change is
         shared."""
-        made = ObjectIndex((), self._catalog)
-        made._spaces = dict(self._spaces)
-        for obj, stays in (*((one, False) for one in removed), *((one, True) for one in added)):
+        index = ObjectIndex((), self._catalog)
+        index._spaces = dict(self._spaces)
+        for obj, stays in (*((item, False) for item in removed), *((item, True) for item in added)):
             space = self.space_of(obj)
             if space is None:
                 continue
-            members = dict(made._spaces.get(space, {}))
+            members = dict(index._spaces.get(space, {}))
             members.pop(metadata.name(obj), None)
             if stays:
                 members[metadata.name(obj)] = obj
-            made._spaces[space] = members
-        return made
+            index._spaces[space] = members
+        return index
 
     @property
     def objects(self) -> Sequence[JsonObject]:
@@ -442,12 +452,12 @@ class ScalePaths:
     selector: tuple[str, ...] = ()
 
 
-def scale_paths(given: object) -> ScalePaths | None:
+def scale_paths(value: object) -> ScalePaths | None:
     """From `subresources.scale` of a version of a CustomResourceDefinition, if it has one."""
-    if not isinstance(given, dict):
+    if not isinstance(value, dict):
         return None
     fields = ("specReplicasPath", "statusReplicasPath", "labelSelectorPath")
-    return ScalePaths(*(_scale_paths_names(given.get(field)) for field in fields))
+    return ScalePaths(*(_scale_paths_names(value.get(field)) for field in fields))
 
 
 def _scale_paths_names(path: object) -> tuple[str, ...]:

@@ -97,16 +97,16 @@ def to_v1(obj: JsonObject) -> JsonDict:
     """An autoscaler of v2 as v1 has it. AttributeError, TypeError or ValueError for what has not
     the shape of its kind."""
     spec, status = _part(obj, "spec"), _part(obj, "status")
-    given, seen = list(spec.pop("metrics", None) or ()), status.pop("currentMetrics", None) or ()
+    metrics, seen = list(spec.pop("metrics", None) or ()), status.pop("currentMetrics", None) or ()
     texts: dict[str, str] = {}
-    targets = [target for target in map(_cpu_target, given) if target is not None]
+    targets = [target for target in map(_cpu_target, metrics) if target is not None]
     if targets:
         spec[_OF_CPU] = targets[0]
-    others = [_in_v1(one, SOURCES) for one in given if _cpu_target(one) is None]
+    others = [_in_v1(item, SOURCES) for item in metrics if _cpu_target(item) is None]
     for name, value in (
         (METRICS, others),
-        (CURRENT_METRICS, [_in_v1(one, STATUSES) for one in seen]),
-        (CONDITIONS, [_condition(one) for one in status.pop("conditions", None) or ()]),
+        (CURRENT_METRICS, [_in_v1(item, STATUSES) for item in seen]),
+        (CONDITIONS, [_condition(condition) for condition in status.pop("conditions", None) or ()]),
     ):
         if value:
             texts[name] = json_text(value)
@@ -125,11 +125,11 @@ def to_v2(obj: JsonObject) -> JsonDict:
     """An autoscaler of v1 as v2 has it; annotations that Go could not read say nothing."""
     notes, spec, status = metadata.annotations(obj), _part(obj, "spec"), _part(obj, "status")
     metrics = list(_listed(notes, METRICS) or ())
-    wanted = spec.pop(_OF_CPU, None)
-    if wanted is None and not metrics:
-        wanted = DEFAULT_CPU_UTILIZATION
-    if wanted is not None:
-        target = {"type": "Utilization", "averageUtilization": wanted}
+    pop = spec.pop(_OF_CPU, None)
+    if pop is None and not metrics:
+        pop = DEFAULT_CPU_UTILIZATION
+    if pop is not None:
+        target = {"type": "Utilization", "averageUtilization": pop}
         metrics.append({"type": "Resource", "resource": {"name": "cpu", "target": target}})
     spec["metrics"] = metrics
     behavior = _read(notes.get(BEHAVIOR, ""), ("spec", "behavior"), _outside)
@@ -155,16 +155,16 @@ def to_v2(obj: JsonObject) -> JsonDict:
 
 
 def _in_v1(metric: JsonObject, sources: Mapping[str, tuple[_Field, ...]]) -> JsonDict:
-    made: JsonDict = {"type": metric.get("type") or ""}
+    result: JsonDict = {"type": metric.get("type") or ""}
     for source, fields in sources.items():
         if metric.get(source) is None:
             continue
-        made[source] = {}
+        result[source] = {}
         for field in fields:
             value = _at(metric[source], field.place)
             if value is not None or field.zero is not None:
-                made[source][field.name] = field.zero if value is None else _in_order(value)
-    return made
+                result[source][field.name] = field.zero if value is None else _in_order(value)
+    return result
 
 
 def _in_order(value: Json) -> Json:
@@ -175,18 +175,18 @@ def _in_order(value: Json) -> Json:
 
 
 def _in_v2(metric: JsonObject, sources: Mapping[str, tuple[_Field, ...]]) -> JsonDict:
-    found = dict(_named(metric, ("type", *sources)))
-    made: JsonDict = {"type": found.get("type", "")}
+    named = dict(_named(metric, ("type", *sources)))
+    result: JsonDict = {"type": named.get("type", "")}
     for source, fields in sources.items():
-        if source not in found:
+        if source not in named:
             continue
-        given = dict(_named(found[source], [field.name for field in fields]))
-        made[source] = {}
+        data = dict(_named(named[source], [field.name for field in fields]))
+        result[source] = {}
         for field in fields:
-            value = given.get(field.name, field.zero)
+            value = data.get(field.name, field.zero)
             if value is not None:
-                _put(made[source], field.place, value)
-    return made
+                _put(result[source], field.place, value)
+    return result
 
 
 def _with_targets(metric: JsonDict) -> JsonDict:
@@ -213,8 +213,8 @@ def _target(source: str, target: JsonObject) -> JsonDict:
 def _at(value: Any, place: Iterable[str]) -> Json:  # noqa: ANN401 - any JSON
     for step in place:
         value = (value or {}).get(step)
-    found: Json = value
-    return found
+    result: Json = value
+    return result
 
 
 def _put(obj: JsonDict, place: tuple[str, ...], value: Json) -> None:
@@ -265,32 +265,32 @@ def _inside(behavior: JsonObject) -> JsonDict:
 def _rules_inside(rules: JsonObject | None) -> JsonDict | None:
     if rules is None:
         return None
-    made = {_go_name(name): rules.get(name) for name in _RULES}
+    result = {_go_name(name): rules.get(name) for name in _RULES}
     if rules.get("policies") is not None:
-        made["Policies"] = [
-            {_go_name(name): one.get(name, zero) for name, zero in _POLICY.items()}
-            for one in rules["policies"]
+        result["Policies"] = [
+            {_go_name(name): policy.get(name, zero) for name, zero in _POLICY.items()}
+            for policy in rules["policies"]
         ]
-    return made
+    return result
 
 
 def _outside(behavior: JsonObject) -> JsonDict:
     """Go reads names of members in any case, and leaves out what is null when it writes v2."""
-    found = dict(_named(behavior, _DIRECTIONS))
-    made: JsonDict = {}
-    for direction, given in found.items():
-        rules = dict(_named(given, _RULES))
+    named = dict(_named(behavior, _DIRECTIONS))
+    result: JsonDict = {}
+    for direction, member in named.items():
+        rules = dict(_named(member, _RULES))
         if "policies" in rules:
             rules["policies"] = [
-                {**_POLICY, **dict(_named(one or {}, _POLICY))} for one in rules["policies"]
+                {**_POLICY, **dict(_named(policy or {}, _POLICY))} for policy in rules["policies"]
             ]
-        made[direction] = rules
-    return made
+        result[direction] = rules
+    return result
 
 
-def _named(given: JsonObject, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
+def _named(data: JsonObject, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
     known = {name.lower(): name for name in names}
-    for key, value in given.items():
+    for key, value in data.items():
         name = known.get(key.lower())
         if name is not None and value is not None:
             yield name, value
@@ -304,10 +304,10 @@ def _go_name(name: str) -> str:
 
 
 def _annotated(obj: JsonObject, texts: Mapping[str, str]) -> JsonObject:
-    given = {key: value for key, value in metadata.metadata(obj).items() if key != "annotations"}
+    data = {key: value for key, value in metadata.metadata(obj).items() if key != "annotations"}
     own = metadata.annotations(obj).items()
-    annotations = {**{key: one for key, one in own if key not in _TRAVELLING}, **texts}
-    return {**given, "annotations": annotations} if annotations else given
+    annotations = {**{key: text for key, text in own if key not in _TRAVELLING}, **texts}
+    return {**data, "annotations": annotations} if annotations else data
 
 
 _LISTS: Final[Mapping[str, tuple[tuple[str, str], str, Callable[[JsonObject], JsonDict]]]] = {
@@ -320,7 +320,7 @@ _LISTS: Final[Mapping[str, tuple[tuple[str, str], str, Callable[[JsonObject], Js
     CONDITIONS: (
         ("status", "conditions"),
         "autoscaling.v2.HorizontalPodAutoscalerCondition",
-        lambda one: dict(_named(one, (*_ALWAYS_SAID, *_SAID, "lastTransitionTime"))),
+        lambda value: dict(_named(value, (*_ALWAYS_SAID, *_SAID, "lastTransitionTime"))),
     ),
 }
 """The annotations with lists: where v2 has them, of what type, and what makes a member one of
@@ -332,19 +332,19 @@ def _listed(notes: Mapping[str, str], name: str) -> list[Any] | None:
     something else."""
     place, message, change = _LISTS[name]
     text = notes.get(name)
-    found = None if text is None else _read(text, place, partial(_each, change=change))
-    if found is None:
+    none = None if text is None else _read(text, place, partial(_each, change=change))
+    if none is None:
         return None
     if name == METRICS:
-        found = [_with_targets(one) for one in found]
-    return [ordered_message(one, message) for one in found]
+        none = [_with_targets(item) for item in none]
+    return [ordered_message(item, message) for item in none]
 
 
 def _each(members: Any, change: Callable[[JsonObject], JsonDict]) -> list[JsonDict]:  # noqa: ANN401
     """Null is an empty list for Go, and as a member, an empty object."""
     if not isinstance(members, list | None):
         raise TypeError(members)
-    return [change({} if one is None else one) for one in members or ()]
+    return [change({} if member is None else member) for member in members or ()]
 
 
 def _read(text: str, place: tuple[str, str], change: Callable[[Any], Json]) -> Any:  # noqa: ANN401

@@ -55,10 +55,10 @@ class FeatureGate:
 def gates_of(release: str) -> Mapping[str, FeatureGate]:
     """The gates that a release (`1.34`) knows, by their names. Releases before the first that the
     pack tells apart know what that one does."""
-    wanted = max(_minor(release), OLDEST_RELEASE)
+    minor = max(_minor(release), OLDEST_RELEASE)
     gates = {}
     for name, stages in schema_packs.load("gates").items():
-        reached = [stage for stage in stages if _minor(stage["since"]) <= wanted]
+        reached = [stage for stage in stages if _minor(stage["since"]) <= minor]
         if reached and reached[-1]["stage"] != GONE:
             gates[name] = _gate(reached[-1])
     return gates
@@ -80,30 +80,30 @@ def _minor(release: str) -> tuple[int, ...]:
 @functools.cache
 def is_gate_on(name: str, release: str) -> bool:
     """Return whether a gate is on by default. Gates that are gone stay as they were at last."""
-    wanted = max(_minor(release), OLDEST_RELEASE)
-    stages = [stage for stage in _stages(name) if _minor(stage["since"]) <= wanted]
+    minor = max(_minor(release), OLDEST_RELEASE)
+    stages = [stage for stage in _stages(name) if _minor(stage["since"]) <= minor]
     last = next((stage for stage in reversed(stages) if stage["stage"] != GONE), None)
     return last is not None and bool(last["default"])
 
 
 def _stages(name: str) -> Sequence[JsonObject]:
-    found: Sequence[JsonObject] = schema_packs.load("gates").get(name, ())
-    return found
+    load: Sequence[JsonObject] = schema_packs.load("gates").get(name, ())
+    return load
 
 
 def said_gates(text: str, release: str, emulated: str = "") -> Mapping[str, bool]:
     """Return what `--feature-gates` says in a release, by gate, while it emulates another one; also
     where that is as by default. Raises BadFeatureGates."""
-    said = dict(_pairs(text if _minor(release) < _COMPONENTS_SINCE else _of_kube(text)))
+    pairs = dict(_pairs(text if _minor(release) < _COMPONENTS_SINCE else _of_kube(text)))
     of_binary = gates_of(release)
     at_that = gates_of(emulated or release)
     known = {name: gate for name, gate in at_that.items() if name in of_binary}
     values: dict[str, bool] = {}
     for group, stage in _GROUPS.items():
-        if group in said:
+        if group in pairs:
             members = (name for name, gate in known.items() if gate.stage == stage)
-            values.update(dict.fromkeys(members, said.pop(group)))
-    for name, value in said.items():
+            values.update(dict.fromkeys(members, pairs.pop(group)))
+    for name, value in pairs.items():
         gate = known.get(name)
         if gate is None and name in of_binary:
             raise BadFeatureGates(_too_early(name, value, release, emulated))
@@ -147,18 +147,18 @@ def _of_kube(text: str) -> str:
     return ",".join(pair for _, pair in named) if named else text
 
 
-def _unmet(known: Mapping[str, FeatureGate], settings: Mapping[str, bool]) -> Iterator[str]:
+def _unmet(obj: Mapping[str, FeatureGate], settings: Mapping[str, bool]) -> Iterator[str]:
     """Gates that are on without others that they need, by name."""
-    for name, gate in known.items():
+    for name, gate in obj.items():
         if gate.needs and settings.get(name, gate.on):
-            off = [other for other in gate.needs if not _is_on(other, known, settings)]
+            off = [other for other in gate.needs if not _is_on(other, obj, settings)]
             if off:
                 needed = " ".join(off)
                 yield f"{name} is enabled, but depends on features that are disabled: [{needed}]"
 
 
-def _is_on(name: str, known: Mapping[str, FeatureGate], settings: Mapping[str, bool]) -> bool:
-    return settings.get(name, name in known and known[name].on)
+def _is_on(name: str, obj: Mapping[str, FeatureGate], settings: Mapping[str, bool]) -> bool:
+    return settings.get(name, name in obj and obj[name].on)
 
 
 def _joined(problems: Sequence[str]) -> str:

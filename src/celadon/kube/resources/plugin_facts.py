@@ -105,7 +105,7 @@ def default_plugins() -> frozenset[str]:
 
 def known_plugins(names: Collection[str]) -> tuple[str, ...]:
     """Return those of the named plugins that the current release has, in their order."""
-    return tuple(one.name for one in PLUGINS if one.name in names and one.is_known)
+    return tuple(plugin.name for plugin in PLUGINS if plugin.name in names and plugin.is_known)
 
 
 class UnusablePlugins(MalformedText):

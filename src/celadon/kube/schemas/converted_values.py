@@ -35,11 +35,11 @@ def go_integer(value: Any, bits: int) -> int:
 def converted(obj: JsonObject, gvk: GroupVersionKind) -> dict[str, object]:
     """An object of a built-in kind with Go's integers. DecodeError, for `restore_error`, about the
     first of its values that does not fit, in the order of the object."""
-    made, codec = with_go_numbers(obj, gvk, _integer_if_whole), codec_for(gvk)
-    fault = None if codec is None else first_fault(codec, made)
+    result, codec = with_go_numbers(obj, gvk, _integer_if_whole), codec_for(gvk)
+    fault = None if codec is None else first_fault(codec, result)
     if fault is not None:
         raise fault
-    return made
+    return result
 
 
 def _integer_if_whole(value: Any, bits: int) -> Any:
@@ -108,18 +108,18 @@ def restore_error(error: DecodeError) -> str:
         return error.alone
     if isinstance(mismatch, ReadMismatch):
         return mismatch.message_alone()
-    found, wanted = _go_kind(mismatch.value), mismatch.node
-    if wanted == "y" or (isinstance(wanted, dict) and "items" in wanted):
-        return f"cannot restore slice from {found}"
-    if isinstance(wanted, dict) and "values" in wanted:
-        return f"cannot restore map from {found}"
-    if isinstance(wanted, dict) and "ref" in wanted:
-        return f"cannot restore struct from: {found}"
-    kind = _GO_KINDS.get(wanted.get("type", "") if isinstance(wanted, dict) else str(wanted), "")
-    if (found, kind) != ("int64", "string") and not (found == "float64" and kind in _INTEGERS):
+    go_kind, node = _go_kind(mismatch.value), mismatch.node
+    if node == "y" or (isinstance(node, dict) and "items" in node):
+        return f"cannot restore slice from {go_kind}"
+    if isinstance(node, dict) and "values" in node:
+        return f"cannot restore map from {go_kind}"
+    if isinstance(node, dict) and "ref" in node:
+        return f"cannot restore struct from: {go_kind}"
+    kind = _GO_KINDS.get(node.get("type", "") if isinstance(node, dict) else str(node), "")
+    if (go_kind, kind) != ("int64", "string") and not (go_kind == "float64" and kind in _INTEGERS):
         return f"unrecognized type: {kind}"
-    named = go_type(wanted, mismatch.owner, mismatch.field).removeprefix("*")
-    return f"cannot convert {found} to {named}"
+    named = go_type(node, mismatch.owner, mismatch.field).removeprefix("*")
+    return f"cannot convert {go_kind} to {named}"
 
 
 def _go_kind(value: object) -> str:

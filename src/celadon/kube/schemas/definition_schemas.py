@@ -57,7 +57,7 @@ def definition_schemas(
 ) -> dict[GroupVersionKind, schema_packs.Schema]:
     """The schema of each version of a CustomResourceDefinition object, served or not; open for a
     version without one."""
-    return {gvk: _version_schema(definition, one) for gvk, one in _versions(definition)}
+    return {gvk: _version_schema(definition, version) for gvk, version in _versions(definition)}
 
 
 def defined_kinds(definition: Mapping[str, Json]) -> list[GroupVersionKind]:
@@ -68,9 +68,9 @@ def defined_kinds(definition: Mapping[str, Json]) -> list[GroupVersionKind]:
 def custom_schemas(definition: Mapping[str, Json]) -> dict[GroupVersionKind, schema_packs.Schema]:
     """The published schema of each served version."""
     return {
-        gvk: published_schema(_version_schema(definition, one), gvk)
-        for gvk, one in _versions(definition)
-        if one.get("served")
+        gvk: published_schema(_version_schema(definition, version), gvk)
+        for gvk, version in _versions(definition)
+        if version.get("served")
     }
 
 
@@ -80,19 +80,19 @@ def _versions(
     spec = _map(definition, "spec")
     group, kind = _text(spec, "group"), _text(_map(spec, "names"), "kind")
     return [
-        (GroupVersionKind(group, _text(one, "name"), kind), one)
-        for one in _list(spec, "versions")
-        if isinstance(one, dict)
+        (GroupVersionKind(group, _text(item, "name"), kind), item)
+        for item in _list(spec, "versions")
+        if isinstance(item, dict)
     ]
 
 
 def _version_schema(
     definition: Mapping[str, Json], version: Mapping[str, Json]
 ) -> schema_packs.Schema:
-    given = _map(version, "schema").get("openAPIV3Schema")
-    if given is None or _map(definition, "spec").get("preserveUnknownFields"):
+    open_apiv3_schema = _map(version, "schema").get("openAPIV3Schema")
+    if open_apiv3_schema is None or _map(definition, "spec").get("preserveUnknownFields"):
         return schema_packs.OPEN
-    return decode_schema(given)
+    return decode_schema(open_apiv3_schema)
 
 
 def published_schema(schema: schema_packs.Schema, gvk: GroupVersionKind) -> schema_packs.Schema:
@@ -106,14 +106,16 @@ def _with_embedded_resources(schema: schema_packs.Schema) -> schema_packs.Schema
     """The same schema, or a copy in which embedded resources have the fields of one."""
     if schema.type not in ("array", "object"):
         return schema
-    properties = {key: _with_embedded_resources(one) for key, one in schema.properties.items()}
+    properties = {
+        key: _with_embedded_resources(schema) for key, schema in schema.properties.items()
+    }
     if schema.embedded_resource:
         properties |= _RESOURCE_FIELDS
     items, values = schema.items, schema.additional_properties
     new_items = None if items is None else _with_embedded_resources(items)
     new_values = None if values is None else _with_embedded_resources(values)
     unchanged = properties.keys() == schema.properties.keys() and all(
-        one is schema.properties[key] for key, one in properties.items()
+        value is schema.properties[key] for key, value in properties.items()
     )
     if unchanged and new_items is items and new_values is values:
         return schema
@@ -122,16 +124,16 @@ def _with_embedded_resources(schema: schema_packs.Schema) -> schema_packs.Schema
 
 def with_type_and_meta(schema: schema_packs.Schema) -> schema_packs.Schema:
     """A resource as rules see it: `apiVersion`, `kind`, name and generateName are there always."""
-    known = dict(schema.properties)
-    meta = resolved(known["metadata"]).properties if "metadata" in known else {}
+    properties = dict(schema.properties)
+    meta = resolved(properties["metadata"]).properties if "metadata" in properties else {}
     has_meta = all(name in meta and meta[name].type == "string" for name in _NAMED.properties)
-    if has_meta and known.get("kind") == known.get("apiVersion") == _TEXT:
+    if has_meta and properties.get("kind") == properties.get("apiVersion") == _TEXT:
         return schema
-    known |= {"kind": _TEXT, "apiVersion": _TEXT, "metadata": _NAMED}
+    properties |= {"kind": _TEXT, "apiVersion": _TEXT, "metadata": _NAMED}
     return schema_packs.Schema(
         type=schema.type,
         nullable=schema.nullable,
-        properties=known,
+        properties=properties,
         required=schema.required,
         preserve_unknown=schema.preserve_unknown,
         map_type=schema.map_type,
@@ -139,40 +141,40 @@ def with_type_and_meta(schema: schema_packs.Schema) -> schema_packs.Schema:
     )
 
 
-def decode_schema(given: object) -> schema_packs.Schema:
+def decode_schema(value: object) -> schema_packs.Schema:
     """A node, and those below it, from the JSON of an OpenAPI schema.
 
     It never fails: what is not of the type it should be counts as absent, since a CRD that an API
     server would refuse may still be all that a user has.
     """
-    if not isinstance(given, dict):
+    if not isinstance(value, dict):
         return schema_packs.Schema()
-    if _LEAF.issuperset(given):
-        return _leaf(_text(given, "type"), _text(given, "format"))
-    values, properties = given.get("additionalProperties"), _map(given, "properties")
+    if _LEAF.issuperset(value):
+        return _leaf(_text(value, "type"), _text(value, "format"))
+    values, properties = value.get("additionalProperties"), _map(value, "properties")
     return schema_packs.Schema(
-        type=_text(given, "type"),
-        format=_text(given, "format"),
-        nullable=given.get("nullable") is True,
-        default=schema_packs.ABSENT if given.get("default") is None else given["default"],
-        properties={key: decode_schema(one) for key, one in properties.items()},
+        type=_text(value, "type"),
+        format=_text(value, "format"),
+        nullable=value.get("nullable") is True,
+        default=schema_packs.ABSENT if value.get("default") is None else value["default"],
+        properties={key: decode_schema(member) for key, member in properties.items()},
         additional_properties=_member(values),
         open_values=values is True,
-        items=_member(given.get("items")),
-        required=_texts(given, "required"),
-        enum=schema_packs.Choices(_list(given, "enum")),
-        limits=_limits(given),
-        all_of=_branches(given, "allOf"),
-        any_of=_branches(given, "anyOf"),
-        one_of=_branches(given, "oneOf"),
-        not_=_member(given.get("not")),
-        embedded_resource=given.get("x-kubernetes-embedded-resource") is True,
-        int_or_string=given.get("x-kubernetes-int-or-string") is True,
-        preserve_unknown=given.get("x-kubernetes-preserve-unknown-fields") is True,
-        list_type=_text(given, "x-kubernetes-list-type"),
-        list_map_keys=_texts(given, "x-kubernetes-list-map-keys"),
-        map_type=_text(given, "x-kubernetes-map-type"),
-        rules=tuple(_rule(one) for one in _list(given, "x-kubernetes-validations")),
+        items=_member(value.get("items")),
+        required=_texts(value, "required"),
+        enum=schema_packs.Choices(_list(value, "enum")),
+        limits=_limits(value),
+        all_of=_branches(value, "allOf"),
+        any_of=_branches(value, "anyOf"),
+        one_of=_branches(value, "oneOf"),
+        not_=_member(value.get("not")),
+        embedded_resource=value.get("x-kubernetes-embedded-resource") is True,
+        int_or_string=value.get("x-kubernetes-int-or-string") is True,
+        preserve_unknown=value.get("x-kubernetes-preserve-unknown-fields") is True,
+        list_type=_text(value, "x-kubernetes-list-type"),
+        list_map_keys=_texts(value, "x-kubernetes-list-map-keys"),
+        map_type=_text(value, "x-kubernetes-map-type"),
+        rules=tuple(_rule(item) for item in _list(value, "x-kubernetes-validations")),
     )
 
 
@@ -182,35 +184,35 @@ def _leaf(type_: str, format_: str) -> schema_packs.Schema:
     return schema_packs.Schema(type=type_, format=format_)
 
 
-def _rule(given: Json) -> schema_packs.ValidationRule:
-    if not isinstance(given, dict):
+def _rule(value: Json) -> schema_packs.ValidationRule:
+    if not isinstance(value, dict):
         return schema_packs.ValidationRule()
     return schema_packs.ValidationRule(
-        rule=_text(given, "rule"),
-        message=_text(given, "message"),
-        message_expression=_text(given, "messageExpression"),
-        reason=_text(given, "reason"),
-        field_path=_text(given, "fieldPath"),
-        optional_old_self=given.get("optionalOldSelf") is True,
+        rule=_text(value, "rule"),
+        message=_text(value, "message"),
+        message_expression=_text(value, "messageExpression"),
+        reason=_text(value, "reason"),
+        field_path=_text(value, "fieldPath"),
+        optional_old_self=value.get("optionalOldSelf") is True,
     )
 
 
-def _limits(given: Mapping[str, Json]) -> schema_packs.ValueLimits:
-    if _LIMITS.isdisjoint(given):
+def _limits(value: Mapping[str, Json]) -> schema_packs.ValueLimits:
+    if _LIMITS.isdisjoint(value):
         return schema_packs.NO_LIMITS
     return schema_packs.ValueLimits(
-        minimum=_number(given, "minimum"),
-        maximum=_number(given, "maximum"),
-        exclusive_minimum=given.get("exclusiveMinimum") is True,
-        exclusive_maximum=given.get("exclusiveMaximum") is True,
-        multiple_of=_number(given, "multipleOf"),
-        min_length=_integer(given, "minLength"),
-        max_length=_integer(given, "maxLength"),
-        pattern=_text(given, "pattern"),
-        min_items=_integer(given, "minItems"),
-        max_items=_integer(given, "maxItems"),
-        min_properties=_integer(given, "minProperties"),
-        max_properties=_integer(given, "maxProperties"),
+        minimum=_number(value, "minimum"),
+        maximum=_number(value, "maximum"),
+        exclusive_minimum=value.get("exclusiveMinimum") is True,
+        exclusive_maximum=value.get("exclusiveMaximum") is True,
+        multiple_of=_number(value, "multipleOf"),
+        min_length=_integer(value, "minLength"),
+        max_length=_integer(value, "maxLength"),
+        pattern=_text(value, "pattern"),
+        min_items=_integer(value, "minItems"),
+        max_items=_integer(value, "maxItems"),
+        min_properties=_integer(value, "minProperties"),
+        max_properties=_integer(value, "maxProperties"),
     )
 
 
@@ -218,37 +220,37 @@ def _member(given: Json) -> schema_packs.Schema | None:
     return decode_schema(given) if isinstance(given, dict) else None
 
 
-def _branches(given: Mapping[str, Json], key: str) -> tuple[schema_packs.Schema, ...]:
-    branches = (one for one in _list(given, key) if isinstance(one, dict))
-    return tuple(decode_schema(one) for one in branches)
+def _branches(value: Mapping[str, Json], key: str) -> tuple[schema_packs.Schema, ...]:
+    branches = (item for item in _list(value, key) if isinstance(item, dict))
+    return tuple(decode_schema(branch) for branch in branches)
 
 
-def _text(given: Mapping[str, Json], key: str) -> str:
-    value = given.get(key)
+def _text(data: Mapping[str, Json], key: str) -> str:
+    value = data.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _texts(given: Mapping[str, Json], key: str) -> tuple[str, ...]:
-    return tuple(one for one in _list(given, key) if isinstance(one, str))
+def _texts(value: Mapping[str, Json], key: str) -> tuple[str, ...]:
+    return tuple(item for item in _list(value, key) if isinstance(item, str))
 
 
-def _list(given: Mapping[str, Json], key: str) -> list[Json]:
-    value = given.get(key)
+def _list(data: Mapping[str, Json], key: str) -> list[Json]:
+    value = data.get(key)
     return value if isinstance(value, list) else []
 
 
-def _map(given: Mapping[str, Json], key: str) -> dict[str, Json]:
-    value = given.get(key)
+def _map(data: Mapping[str, Json], key: str) -> dict[str, Json]:
+    value = data.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def _number(given: Mapping[str, Json], key: str) -> float | None:
-    value = given.get(key)
+def _number(data: Mapping[str, Json], key: str) -> float | None:
+    value = data.get(key)
     return value if value.__class__ in (int, float) else None
 
 
-def _integer(given: Mapping[str, Json], key: str) -> int | None:
-    value = given.get(key)
+def _integer(data: Mapping[str, Json], key: str) -> int | None:
+    value = data.get(key)
     return value if value.__class__ is int else None
 
 
@@ -346,8 +348,8 @@ def declared_type(
     if is_root and schema.type == "object" and schema.additional_properties is None:
         schema = with_type_and_meta(schema)
     reader = _Reader(view)
-    found = reader.read(schema, name, frozenset(), 0)
-    return None if found is None else replace(found, objects=tuple(reader.objects))
+    read = reader.read(schema, name, frozenset(), 0)
+    return None if read is None else replace(read, objects=tuple(reader.objects))
 
 
 class _Reader:
@@ -384,8 +386,8 @@ class _Reader:
         if self.actual:
             if schema.type == "string":
                 return _sized(_TEXT_TYPE, schema)
-            known = _SCALARS.get(schema.type)
-            return _ANYTHING if known is None or known.type is types.DOUBLE else known
+            scalar = _SCALARS.get(schema.type)
+            return _ANYTHING if scalar is None or scalar.type is types.DOUBLE else scalar
         # The published schema of a quantity is a choice of two types, which counts as none.
         if schema.type == "string" and schema.name != schema_packs.QUANTITY:
             return _string(schema)
@@ -428,16 +430,16 @@ class _Reader:
         size = _MIN_CONTAINER
         for key, member in schema.properties.items():
             field = key if self.actual else schema_packs.escape(key)
-            known = None if field is None else self.read(member, f"{name}.{field}", refs, depth + 1)
-            if known is None or field is None:
+            none = None if field is None else self.read(member, f"{name}.{field}", refs, depth + 1)
+            if none is None or field is None:
                 continue
-            fields[field] = known
+            fields[field] = none
             if key in schema.required and member.default is schema_packs.ABSENT:
-                size += len(key) + known.min_size + _MEMBER_PUNCTUATION
+                size += len(key) + none.min_size + _MEMBER_PUNCTUATION
         return self._declare(name, fields, size)
 
     def _declare(self, name: str, fields: Mapping[str, SchemaType], size: int) -> SchemaType:
-        self.objects.append(ObjectType(name, {key: known.type for key, known in fields.items()}))
+        self.objects.append(ObjectType(name, {key: value.type for key, value in fields.items()}))
         return SchemaType(types.object_type(name), 0, size, fields)
 
 
@@ -452,7 +454,7 @@ def _string(schema: schema_packs.Schema) -> SchemaType:
     if schema.format == "byte":
         return SchemaType(types.BYTES, _bounded(limit, _UNBOUNDED), _MIN_STRING)
     if limit is None and schema.enum:
-        choices = [len(one.encode()) for one in schema.enum if isinstance(one, str)]
+        choices = [len(item.encode()) for item in schema.enum if isinstance(item, str)]
         return SchemaType(types.STRING, max(choices, default=0), _MIN_STRING)
     return _sized(_TEXT_TYPE, schema)
 
@@ -476,14 +478,14 @@ class SchemaSizes:
 
     def size(self, path: tuple[str, ...], type_: types.Type) -> Range | None:
         """The size of what a path leads to, the name of the variable first."""
-        found: SchemaType | None = self.root if path else None
+        root: SchemaType | None = self.root if path else None
         for step in path[1:]:
-            if found is None:
+            if root is None:
                 return None
             if step in ("@items", "@values"):
-                found = found.element
+                root = root.element
             elif step == "@keys":
-                found = _KEY if found.type.kind is types.Kind.MAP else None
+                root = _KEY if root.type.kind is types.Kind.MAP else None
             else:
-                found = found.fields.get(step)
-        return None if found is None else Range(0, found.max_elements)
+                root = root.fields.get(step)
+        return None if root is None else Range(0, root.max_elements)

@@ -136,28 +136,28 @@ class Choices(tuple[Json, ...]):
         """All of them as JSON, texts without quotes of their own, as errors list what is
         supported."""
         return supported_values(
-            one if isinstance(one, str) else json_text(sorted_members(one)) for one in self
+            item if isinstance(item, str) else json_text(sorted_members(item)) for item in self
         )
 
     @functools.cached_property
     def _truths(self) -> frozenset[bool]:
-        return frozenset(one for one in self if isinstance(one, bool))
+        return frozenset(item for item in self if isinstance(item, bool))
 
     @functools.cached_property
     def _scalars(self) -> frozenset[Json]:
-        return frozenset(one for one in self if not isinstance(one, (bool, dict, list)))
+        return frozenset(item for item in self if not isinstance(item, (bool, dict, list)))
 
     @functools.cached_property
     def _integers(self) -> frozenset[int]:
-        return frozenset(one for one in self if one.__class__ is int)
+        return frozenset(item for item in self if item.__class__ is int)
 
     @functools.cached_property
     def _parts(self) -> Mapping[tuple[type, int], Sequence[Json]]:
-        found: dict[tuple[type, int], list[Json]] = {}
-        for one in self:
-            if isinstance(one, (dict, list)):
-                found.setdefault((one.__class__, len(one)), []).append(one)
-        return found
+        result: dict[tuple[type, int], list[Json]] = {}
+        for item in self:
+            if isinstance(item, (dict, list)):
+                result.setdefault((item.__class__, len(item)), []).append(item)
+        return result
 
 
 NO_CHOICES: Final = Choices()
@@ -318,15 +318,15 @@ def patched(value: Any, patch: Json) -> Any:
     """A value with a patch applied; the value itself stays as it is."""
     if not isinstance(patch, dict):
         return patch
-    made = dict(value) if isinstance(value, dict) else {}
+    result = dict(value) if isinstance(value, dict) else {}
     for name, change in patch.items():
         if name.endswith(WHOLE):
-            made[name[:-1]] = change
+            result[name[:-1]] = change
         elif change is None:
-            made.pop(name, None)
+            result.pop(name, None)
         else:
-            made[name] = patched(made.get(name), change)
-    return made
+            result[name] = patched(result.get(name), change)
+    return result
 
 
 def as_of(name: str, newer: Any, patch: Any) -> Any:
@@ -337,25 +337,25 @@ def as_of(name: str, newer: Any, patch: Any) -> Any:
         return _types_of_release(newer, patch)
     if name != "resources":
         return patched(newer, patch)
-    made = patched(resources_by_key(newer), {**patch, "groups": None})
+    result = patched(resources_by_key(newer), {**patch, "groups": None})
     groups = patch.get("groups", newer["groups"])
-    versions = [("", version) for version in made["legacy"]["versions"]]
+    versions = [("", version) for version in result["legacy"]["versions"]]
     versions += [(group["name"], version) for group in groups for version in group["versions"]]
-    places = {found: place for place, found in enumerate(versions)}
+    places = {version: place for place, version in enumerate(versions)}
     resources = sorted(
-        made["resources"].values(),
+        result["resources"].values(),
         key=lambda entry: (places[entry["group"], entry["version"]], entry["resource"]),
     )
-    return {"legacy": made["legacy"], "groups": groups, "resources": resources}
+    return {"legacy": result["legacy"], "groups": groups, "resources": resources}
 
 
 def _types_of_release(newer: object, patch: Any) -> dict[str, object]:
     """Types and their fields stand sorted by their names in every release."""
-    made = patched(newer, patch)
+    result = patched(newer, patch)
     for name in (key.removesuffix(WHOLE) for key in patch):
-        if "fields" in made.get(name, ()):
-            made[name] = {**made[name], "fields": dict(sorted(made[name]["fields"].items()))}
-    return dict(sorted(made.items()))
+        if "fields" in result.get(name, ()):
+            result[name] = {**result[name], "fields": dict(sorted(result[name]["fields"].items()))}
+    return dict(sorted(result.items()))
 
 
 _STORED_AS: Final = ("storageVersion", "storageVersionHash")
@@ -366,23 +366,23 @@ def _emulated_resources(release: str, emulated: str) -> Any:
     """Return what a release serves that emulates an older one: of what it has, what that one
     had."""
     newer, older = pack_of("resources", release), pack_of("resources", emulated)
-    known = resources_by_key(older)["resources"]
+    resources = resources_by_key(older)["resources"]
     served = resources_by_key(newer)["resources"]
-    kept = [
-        {**entry, **{name: known[key][name] for name in _STORED_AS if name in known[key]}}
+    result = [
+        {**entry, **{name: resources[key][name] for name in _STORED_AS if name in resources[key]}}
         for key, entry in served.items()
-        if key in known
+        if key in resources
     ]
-    versions = {(entry["group"], entry["version"]) for entry in kept}
+    versions = {(entry["group"], entry["version"]) for entry in result}
     preferred = {group["name"]: group["preferred"] for group in older["groups"]}
     groups = []
     for group in newer["groups"]:
-        left = [one for one in group["versions"] if (group["name"], one) in versions]
+        left = [version for version in group["versions"] if (group["name"], version) in versions]
         if left:
             first = group["preferred"] if group["preferred"] in left else ""
             chosen = first or preferred.get(group["name"], left[0])
             groups.append({**group, "versions": left, "preferred": chosen})
-    return {"legacy": newer["legacy"], "groups": groups, "resources": kept}
+    return {"legacy": newer["legacy"], "groups": groups, "resources": result}
 
 
 def resources_by_key(pack: Any) -> JsonDict:
@@ -436,13 +436,13 @@ _ZERO_MARKERS: Final[tuple[object, ...]] = ({}, "", 0, False)
 def pack(documents: Iterable[object], encodings: JsonObject) -> JsonDict:
     """The types of all documents. `encodings` has for some names what more their pack entry says
     (how Go writes the type)."""
-    found: dict[str, object] = {}
+    result: dict[str, object] = {}
     for document in documents:
         components = _member(_member(document, "components"), "schemas")
         for name, schema in components.items():
             if isinstance(schema, dict):
-                found[name] = packed_component(schema, encodings.get(name, {}))
-    return completed(found)
+                result[name] = packed_component(schema, encodings.get(name, {}))
+    return completed(result)
 
 
 def encodings_of(packed: JsonObject) -> JsonDict:
@@ -456,32 +456,32 @@ def encodings_of(packed: JsonObject) -> JsonDict:
 
 def packed_component(schema: JsonObject, encoding: JsonObject) -> JsonObject:
     """One type with a name."""
-    made: dict[str, object] = {}
+    result: dict[str, object] = {}
     if "properties" in schema:
         fields = _member(schema, "properties").items()
-        made["fields"] = {name: node(field) for name, field in fields}
+        result["fields"] = {name: node(field) for name, field in fields}
     if "required" in schema:
-        made["required"] = schema["required"]
+        result["required"] = schema["required"]
     kinds: Sequence[JsonObject] = schema.get("x-kubernetes-group-version-kind") or ()
     if len(kinds) == 1:
-        made["gvk"] = [kinds[0]["group"], kinds[0]["version"], kinds[0]["kind"]]
+        result["gvk"] = [kinds[0]["group"], kinds[0]["version"], kinds[0]["kind"]]
     if "x-kubernetes-map-type" in schema:
-        made["map"] = schema["x-kubernetes-map-type"]
-    return {**made, **encoding}
+        result["map"] = schema["x-kubernetes-map-type"]
+    return {**result, **encoding}
 
 
 def node(schema: object, depth: int = 0) -> Any:
     """A field: a scalar's letter, or an object with what else there is to know about it."""
     if not isinstance(schema, dict) or depth > MAX_DEPTH:
         return {}
-    made = _shape(schema, depth)
+    shape = _shape(schema, depth)
     for key, short in KEPT.items():
         if schema.get(key):
-            made[short] = schema[key]
+            shape[short] = schema[key]
     default = schema.get("default")
     if default is not None and default not in _ZERO_MARKERS:
-        made["default"] = default
-    return made["type"] if list(made) == ["type"] else made
+        shape["default"] = default
+    return shape["type"] if list(shape) == ["type"] else shape
 
 
 def _shape(schema: JsonObject, depth: int) -> dict[str, object]:
@@ -501,15 +501,15 @@ def _shape(schema: JsonObject, depth: int) -> dict[str, object]:
     if isinstance(schema.get("additionalProperties"), dict):
         return {"values": node(schema["additionalProperties"], depth + 1)}
     fields = _member(schema, "properties").items()
-    made: dict[str, object] = {"fields": {name: node(field, depth + 1) for name, field in fields}}
+    result: dict[str, object] = {"fields": {name: node(field, depth + 1) for name, field in fields}}
     if schema.get("required"):
-        made["required"] = schema["required"]
-    return made
+        result["required"] = schema["required"]
+    return result
 
 
 def _member(value: object, key: str) -> JsonDict:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    result = value.get(key) if isinstance(value, dict) else None
+    return result if isinstance(result, dict) else {}
 
 
 def completed(components: JsonObject) -> dict[str, object]:
@@ -517,29 +517,29 @@ def completed(components: JsonObject) -> dict[str, object]:
     must look for fields that are always written, in a type or further below."""
     marked = {
         name
-        for name, made in components.items()
-        if any(zero != {} for zero in made.get("always", {}).values())
+        for name, member in components.items()
+        if any(zero != {} for zero in member.get("always", {}).values())
     }
     grown = True
     while grown:
         above = {
             name
-            for name, made in components.items()
-            if name not in marked and any(map(marked.__contains__, _references(made)))
+            for name, member in components.items()
+            if name not in marked and any(map(marked.__contains__, _references(member)))
         }
         marked |= above
         grown = bool(above)
     return {
-        name: {**made, "complete": True} if name in marked else made
-        for name, made in sorted(components.items())
+        name: {**member, "complete": True} if name in marked else member
+        for name, member in sorted(components.items())
     }
 
 
-def _references(made: JsonObject) -> list[str]:
+def _references(obj: JsonObject) -> list[str]:
     """Return the names of the components that the fields of a component hold, directly, in lists
     or in maps."""
     names = []
-    for member in made.get("fields", {}).values():
+    for member in obj.get("fields", {}).values():
         while isinstance(member, dict) and ("items" in member or "values" in member):
             member = member.get("items") or member.get("values")
         if isinstance(member, dict) and "ref" in member:
@@ -632,15 +632,15 @@ class SchemaPack:
         """Return how Go writes one type: `always` are the fields that are written whatever they
         are, with what is written for an empty one, `ptr` those whose empty values are written,
         too."""
-        found: JsonObject = self._entries[name]
-        return found
+        entries: JsonObject = self._entries[name]
+        return entries
 
     def component(self, name: str) -> Schema:
         """The type of that OpenAPI name; KeyError when there is none."""
-        found = self._made.get(name)
-        if found is None:
-            found = self._made[name] = _component(name, self._entries)
-        return found
+        schema = self._made.get(name)
+        if schema is None:
+            schema = self._made[name] = _component(name, self._entries)
+        return schema
 
     def resolve(self, schema: Schema) -> Schema:
         """The component that a mention means; anything else is itself."""

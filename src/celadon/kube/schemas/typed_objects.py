@@ -148,26 +148,26 @@ def _map(node: Any, reading: Reading, *, keep: bool) -> Converter:
 
 
 def _each_item(value: list[Json], convert: Converter, zero: Callable[[], object]) -> list[object]:
-    made: list[Any] = []
+    result: list[Any] = []
     try:
         for item in value:
-            made.append(zero() if item is None else convert(item))
+            result.append(zero() if item is None else convert(item))
     except (DecodeError, Mismatch) as error:
-        locate(error, len(made))
+        locate(error, len(result))
         raise
-    return made
+    return result
 
 
 def _each_member(value: dict[str, Json], convert: Converter, zero: Callable[[], Any]) -> JsonObject:
-    made: dict[str, object] = {}
+    result: dict[str, object] = {}
     key = ""
     try:
         for key, item in value.items():
-            made[key] = zero() if item is None else convert(item)
+            result[key] = zero() if item is None else convert(item)
     except (DecodeError, Mismatch) as error:
         locate(error, MapKey(key))
         raise
-    return made
+    return result
 
 
 def _item(node: Any, reading: Reading) -> tuple[Converter, Callable[[], object]]:
@@ -254,8 +254,8 @@ class StructCodec:
     def entered(self) -> Mapping[str, str]:
         """The fields that hold structs, or lists of structs, with their components."""
         if self._entered is None:
-            found = ((key, _struct_component(node)) for key, node in self.field_nodes.items())
-            self._entered = {key: component for key, component in found if component}
+            field_nodes = ((key, _struct_component(node)) for key, node in self.field_nodes.items())
+            self._entered = {key: component for key, component in field_nodes if component}
         return self._entered
 
     def empty(self) -> JsonDict:
@@ -272,7 +272,7 @@ class StructCodec:
         fields = self._fields
         if fields is None:
             fields = self._compile()
-        made: dict[str, object] = {}
+        result: dict[str, object] = {}
         key = ""
         try:
             for key, item in value.items():
@@ -287,11 +287,11 @@ class StructCodec:
                 if convert is not None:
                     converted = convert(item)
                     if converted is not DROPPED:
-                        made[key] = converted
+                        result[key] = converted
                 elif item.__class__ is not plain:
                     refuse(item, self._entry["fields"][key])
                 elif item or keep:
-                    made[key] = item
+                    result[key] = item
         except Mismatch as mismatch:
             mismatch.at(self.name, key)
             locate(mismatch, key)
@@ -300,9 +300,9 @@ class StructCodec:
             locate(error, key)
             raise
         for key, codec in self._structs:
-            if key not in made:
-                made[key] = codec.empty()
-        return made
+            if key not in result:
+                result[key] = codec.empty()
+        return result
 
     def read_field(self, name: str, value: object) -> object:
         """Return what becomes of the value of one field; DROPPED for one that is left out. Mismatch
@@ -316,28 +316,28 @@ class StructCodec:
             refuse(value, self._entry["fields"][name])
         return value if value or keep else DROPPED
 
-    def complete(self, made: JsonDict, settled: Container[int] = frozenset()) -> None:
+    def complete(self, obj: JsonDict, settled: Container[int] = frozenset()) -> None:
         """Adds the fields that are always written, here and below, but not in the parts with these
-        identities, which are complete. Changes `made`. DecodeError for what is nested deeper than
+        identities, which are complete. Changes `obj`. DecodeError for what is nested deeper than
         calls may be here."""
         try:
-            self.complete_part(made, settled)
+            self.complete_part(obj, settled)
         except RecursionError:
             raise DecodeError(TOO_DEEP) from None
 
-    def complete_part(self, made: dict[str, Json], settled: Container[int]) -> None:
+    def complete_part(self, obj: dict[str, Json], settled: Container[int]) -> None:
         """The same inside of a larger whole: RecursionError for what is nested too deeply."""
         if self._fields is None:
             self._compile()
         for key, codec in self._structs:
-            if key not in made:
-                made[key] = codec.empty()
+            if key not in obj:
+                obj[key] = codec.empty()
         for key, zero in self._always:
-            if key not in made:
-                made[key] = zero
+            if key not in obj:
+                obj[key] = zero
         for key, completion in self._completions:
-            if key in made:
-                completion(made[key], settled)
+            if key in obj:
+                completion(obj[key], settled)
 
 
 def _stays(zero: object) -> bool:
@@ -517,13 +517,13 @@ def _empties_of_struct(
     for key, item in value.items():
         if item is None or key not in nodes:
             continue
-        node, at = nodes[key], (*path, key)
+        node, place = nodes[key], (*path, key)
         if item:
-            yield from _empties_below(node, item, at)
+            yield from _empties_below(node, item, place)
         elif isinstance(item, (list, dict)) and _is_container(node):
-            yield EmptyValue(at, item.__class__())
+            yield EmptyValue(place, item.__class__())
         elif item == "" and node == BYTES:
-            yield EmptyValue(at, "")
+            yield EmptyValue(place, "")
 
 
 def _is_container(node: object) -> bool:
@@ -546,9 +546,9 @@ def _empties_below(node: Json, value: object, path: tuple[str | int, ...]) -> It
 
 def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> JsonDict:
     """A copy of an object with those of the values whose fields it does not have."""
-    made: dict[str, object] = fresh(obj)
+    result: dict[str, object] = fresh(obj)
     for path, value in empties:
-        found: object = made
+        found: object = result
         for step in path[:-1]:
             if isinstance(found, dict):
                 found = found.get(step)
@@ -558,7 +558,7 @@ def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> JsonDic
                 found = None
         if isinstance(found, dict):
             found.setdefault(path[-1], value if value == "" else value.__class__())
-    return made
+    return result
 
 
 def round_trip(obj: object, gvk: GroupVersionKind) -> JsonDict | None:
@@ -566,9 +566,9 @@ def round_trip(obj: object, gvk: GroupVersionKind) -> JsonDict | None:
     codec = codec_for(gvk)
     if codec is None:
         return None
-    made = decode(codec, obj)
-    codec.complete(made)
-    return made
+    result = decode(codec, obj)
+    codec.complete(result)
+    return result
 
 
 def decode_kind(obj: object, gvk: GroupVersionKind) -> tuple[JsonDict, StructCodec, bool] | None:
@@ -617,7 +617,7 @@ class StrayField(NamedTuple):
     @property
     def path(self) -> str:
         """`spec.containers[0].imge`."""
-        steps = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in self.steps)
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.steps)
         return "".join(steps).removeprefix(".")
 
     @property
@@ -627,8 +627,8 @@ class StrayField(NamedTuple):
 
         names = {name.lower(): name for name in self.known}
         word = str(self.steps[-1]).lower()
-        found = difflib.get_close_matches(word, names, n=1, cutoff=LIKENESS)
-        return names[found[0]] if found else ""
+        get_close_matches = difflib.get_close_matches(word, names, n=1, cutoff=LIKENESS)
+        return names[get_close_matches[0]] if get_close_matches else ""
 
     @property
     def text(self) -> str:
@@ -646,70 +646,70 @@ def strict_field_errors(document: Document, gvk: GroupVersionKind) -> list[Stray
     codec = codec_for(gvk)
     if codec is None:
         return []
-    found: _Found = {}
-    _walk(document, document.value, {"ref": codec.name}, _ROOT, found)
-    return _most(found)
+    result: _Found = {}
+    _walk(document, document.value, {"ref": codec.name}, _ROOT, result)
+    return _most(result)
 
 
-def _most(found: _Found) -> list[StrayField]:
-    return list(found.values())[:MOST]
+def _most(obj: _Found) -> list[StrayField]:
+    return list(obj.values())[:MOST]
 
 
 def struct_field_errors(obj: JsonObject, name: str, component: str) -> list[StrayField]:
     """Return the stray fields of one member alone, whose type is a component: for objects that have
     no other types, and are read from what was written of a map. Repeated fields are not complained
     about."""
-    found: _Found = {}
+    result: _Found = {}
     value = sorted_members(obj.get(name))
-    _walk(Document(value), value, {"ref": component}, (_ROOT, name), found)
-    return _most(found)
+    _walk(Document(value), value, {"ref": component}, (_ROOT, name), result)
+    return _most(result)
 
 
 def repeated_fields(document: Document) -> list[StrayField]:
     """The members that occur more than once, whatever they are, in the order of the document."""
-    found: _Found = {}
+    result: _Found = {}
     if document.repeated:
-        _find_repeated(document, document.value, _ROOT, found)
-    return _most(found)
+        _find_repeated(document, document.value, _ROOT, result)
+    return _most(result)
 
 
-def _find_repeated(document: Document, value: object, at: _Place, found: _Found) -> None:
+def _find_repeated(document: Document, value: object, place: _Place, obj: _Found) -> None:
     if isinstance(value, dict):
         seen: set[str] = set()
         for key, item in document.members(value):
-            where = (at, key)
+            where = (place, key)
             if key in seen:
-                _note(where, found)
+                _note(where, obj)
             seen.add(key)
-            _find_repeated(document, item, where, found)
+            _find_repeated(document, item, where, obj)
     elif isinstance(value, list):
         for i, item in enumerate(value):
-            _find_repeated(document, item, (at, i), found)
+            _find_repeated(document, item, (place, i), obj)
 
 
-def _note(at: _Place, found: _Found, known: JsonObject | None = None) -> None:
-    """A field that is not `known`, or else is repeated. Only the first ones are shown."""
-    if len(found) == MOST:
+def _note(place: _Place, obj: _Found, value: JsonObject | None = None) -> None:
+    """A field that is not `value`, or else is repeated. Only the first ones are shown."""
+    if len(obj) == MOST:
         return
     steps: list[str | int] = []
-    while at is not None:
-        at, step = at
+    while place is not None:
+        place, step = place
         steps.append(step)
     where = tuple(reversed(steps))
-    stray = StrayField(where, is_repeated=True) if known is None else StrayField(where, known=known)
-    found.setdefault(stray.text, stray)
+    stray = StrayField(where, is_repeated=True) if value is None else StrayField(where, known=value)
+    obj.setdefault(stray.text, stray)
 
 
-def _walk(document: Document, value: object, node: object, at: _Place, found: _Found) -> None:
+def _walk(document: Document, value: object, node: object, place: _Place, obj: _Found) -> None:
     if not isinstance(node, dict):
         return
     if isinstance(value, list) and "items" in node:
         for i, item in enumerate(value):
-            _walk(document, item, node["items"], (at, i), found)
+            _walk(document, item, node["items"], (place, i), obj)
     elif isinstance(value, dict) and "values" in node:
-        _members(document, value, None, node["values"], at, found)
+        _members(document, value, None, node["values"], place, obj)
     elif isinstance(value, dict) and "ref" in node and node["ref"] not in SPECIAL:
-        _members(document, value, struct_codec(node["ref"]).field_nodes, None, at, found)
+        _members(document, value, struct_codec(node["ref"]).field_nodes, None, place, obj)
 
 
 def _members(
@@ -717,17 +717,17 @@ def _members(
     obj: JsonObject,
     fields: JsonObject | None,
     values: object,
-    at: _Place,
-    found: _Found,
+    place: _Place,
+    value: _Found,
 ) -> None:
     """`fields` of a struct, or None for a map whose values are all of the node `values`."""
     seen: set[str] = set()
     for key, item in document.members(obj):
-        where = (at, key)
+        where = (place, key)
         if fields is not None and key not in fields:
-            _note(where, found, fields)
+            _note(where, value, fields)
             continue
         if key in seen:
-            _note(where, found)
+            _note(where, value)
         seen.add(key)
-        _walk(document, item, values if fields is None else fields[key], where, found)
+        _walk(document, item, values if fields is None else fields[key], where, value)

@@ -84,10 +84,10 @@ class Mismatch(KubeError):
         return self._text("value")
 
     def _text(self, place: str) -> str:
-        wanted = go_type(self.node, self.owner, self.field)
+        expected = go_type(self.node, self.owner, self.field)
         exact = isinstance(self.node, str) and (self.node in INT_RANGES or self.node == "byte")
         kind = json_kind(self.value, exact=exact)
-        return f"json: cannot unmarshal {kind} into Go {place} of type {wanted}"
+        return f"json: cannot unmarshal {kind} into Go {place} of type {expected}"
 
 
 class ReadMismatch(Mismatch):
@@ -172,12 +172,12 @@ def quantity(value: object) -> Any:
     text = value if value.__class__ is str else _number_text(value)
     sent = text.strip(" \t\r\n")
     try:
-        made = _canonical_quantity(sent)
+        canonical_quantity = _canonical_quantity(sent)
     except QuantityError as error:
         raise DecodeError(str(error)) from None
-    if made != sent:
-        note_sent(made, sent)
-    return made
+    if canonical_quantity != sent:
+        note_sent(canonical_quantity, sent)
+    return canonical_quantity
 
 
 def _number_text(value: object) -> str:
@@ -224,10 +224,10 @@ def as_it_is(value: object) -> object:
 
 def plain(letter: str) -> Converter:
     """Return the converter of texts and booleans (`s`, `b`)."""
-    wanted = SCALAR_CLASSES[letter]
+    scalar_classes = SCALAR_CLASSES[letter]
 
     def convert(value: object) -> Any:
-        if value.__class__ is not wanted:
+        if value.__class__ is not scalar_classes:
             raise Mismatch(value, letter)
         return value
 

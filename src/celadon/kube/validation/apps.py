@@ -82,32 +82,32 @@ def amount(value: IntOrPercent) -> int:
 def deployment_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
     # As `ValidateDeploymentStrategy` of `pkg/apis/apps/validation`.
     kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
-    at = path.child("rollingUpdate")
+    rolling_update_path = path.child("rollingUpdate")
     if kind == "Recreate":
         if rolling is not None:
             detail = "may not be specified when strategy `type` is 'Recreate'"
-            yield fieldpath.forbidden(at, detail)
+            yield fieldpath.forbidden(rolling_update_path, detail)
     elif kind != "RollingUpdate":
         shown = printed_strategy(kind, rolling, MaxUnavailable=0, MaxSurge=0)
         of_go = GoValue(shown, "apps.DeploymentStrategy")
         yield fieldpath.not_supported(path, of_go, DEPLOYMENT_STRATEGIES)
     elif rolling is None:
-        yield fieldpath.required(at, "this should be defaulted and never be nil")
+        yield fieldpath.required(rolling_update_path, "this should be defaulted and never be nil")
     else:
         unavailable, surge = rolling.get("maxUnavailable", 0), rolling.get("maxSurge", 0)
-        yield from int_or_percent(at.child("maxUnavailable"), unavailable)
-        yield from int_or_percent(at.child("maxSurge"), surge)
+        yield from int_or_percent(rolling_update_path.child("maxUnavailable"), unavailable)
+        yield from int_or_percent(rolling_update_path.child("maxSurge"), surge)
         if amount(unavailable) == 0 and amount(surge) == 0:
             detail = "may not be 0 when `maxSurge` is 0"
             of_go = GoValue(unavailable, "intstr.IntOrString")
-            yield fieldpath.invalid(at.child("maxUnavailable"), of_go, detail)
-        yield from at_most_100_percent(at.child("maxUnavailable"), unavailable)
+            yield fieldpath.invalid(rolling_update_path.child("maxUnavailable"), of_go, detail)
+        yield from at_most_100_percent(rolling_update_path.child("maxUnavailable"), unavailable)
 
 
 def daemon_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
     # As `ValidateDaemonSetUpdateStrategy` of `pkg/apis/apps/validation`.
     kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
-    at = path.child("rollingUpdate")
+    rolling_update_path = path.child("rollingUpdate")
     if kind == "OnDelete":
         return
     if kind != "RollingUpdate":
@@ -115,27 +115,27 @@ def daemon_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
         of_go = GoValue(shown, "apps.DaemonSetUpdateStrategy")
         yield fieldpath.not_supported(path, of_go, DAEMON_SET_STRATEGIES)
     elif rolling is None:
-        yield fieldpath.required(at)
+        yield fieldpath.required(rolling_update_path)
     else:
         numbers = {field: rolling.get(field, 0) for field in ("maxUnavailable", "maxSurge")}
         for field, value in numbers.items():
-            yield from int_or_percent(at.child(field), value)
+            yield from int_or_percent(rolling_update_path.child(field), value)
         for field, value in numbers.items():
-            yield from at_most_100_percent(at.child(field), value)
+            yield from at_most_100_percent(rolling_update_path.child(field), value)
         unavailable, surge = map(amount, numbers.values())
         if unavailable and surge:
             detail = "may not be set when maxUnavailable is non-zero"
             of_go = GoValue(numbers["maxSurge"], "intstr.IntOrString")
-            yield fieldpath.invalid(at.child("maxSurge"), of_go, detail)
+            yield fieldpath.invalid(rolling_update_path.child("maxSurge"), of_go, detail)
         elif not unavailable and not surge:
             detail = "cannot be 0 when maxSurge is 0"
-            yield fieldpath.required(at.child("maxUnavailable"), detail)
+            yield fieldpath.required(rolling_update_path.child("maxUnavailable"), detail)
 
 
 def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
     # As `validateRollingUpdateStatefulSet` of `pkg/apis/apps/validation`.
     kind, rolling = strategy.get("type") or "", strategy.get("rollingUpdate")
-    at = path.child("rollingUpdate")
+    rolling_update_path = path.child("rollingUpdate")
     if not kind:
         yield fieldpath.required(path)
     elif kind == "OnDelete":
@@ -143,16 +143,16 @@ def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
             shown = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
             detail = "only allowed for updateStrategy 'RollingUpdate'"
             of_go = GoValue(shown["RollingUpdate"], "apps.RollingUpdateStatefulSetStrategy")
-            yield fieldpath.invalid(at, of_go, detail)
+            yield fieldpath.invalid(rolling_update_path, of_go, detail)
     elif kind != "RollingUpdate":
         shown = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
         of_go = GoValue(shown, "apps.StatefulSetUpdateStrategy")
         yield fieldpath.invalid(path, of_go, "must be 'RollingUpdate' or 'OnDelete'")
     elif rolling is not None:
-        yield from not_negative(rolling, at, "partition")
+        yield from not_negative(rolling, rolling_update_path, "partition")
         unavailable = rolling.get("maxUnavailable")
         if unavailable is not None:
-            where = at.child("maxUnavailable")
+            where = rolling_update_path.child("maxUnavailable")
             yield from int_or_percent(where, unavailable)
             if amount(unavailable) == 0:
                 yield fieldpath.invalid(where, unavailable, "cannot be 0")
@@ -186,41 +186,41 @@ CHANGEABLE: Final = (
 
 
 def _strict_selector(spec: JsonObject, kind: str) -> Errors:
-    given = spec.get("selector")
-    at = SPEC.child("selector")
-    if given is None:
-        yield fieldpath.required(at)
+    value = spec.get("selector")
+    path = SPEC.child("selector")
+    if value is None:
+        yield fieldpath.required(path)
         return
-    yield from selector(at, given)
-    if is_empty(given):
-        why = f"empty selector is invalid for {kind}"
-        yield fieldpath.invalid(at, shown_selector(given), why)
+    yield from selector(path, value)
+    if is_empty(value):
+        detail = f"empty selector is invalid for {kind}"
+        yield fieldpath.invalid(path, shown_selector(value), detail)
 
 
 def matches_template(path: FieldPath, template: JsonObject, chosen: LabelSelector) -> Errors:
     """The template's labels must be such that its pods are selected."""
-    given = (template.get("metadata") or {}).get("labels")
-    if not chosen.matches(given or {}):
-        yield from _mismatch(path, given)
+    labels = (template.get("metadata") or {}).get("labels")
+    if not chosen.matches(labels or {}):
+        yield from _mismatch(path, labels)
 
 
-def _mismatch(path: FieldPath, given: JsonObject | None) -> Errors:
-    shown = None if given is None else dict(sorted(given.items()))
+def _mismatch(path: FieldPath, value: JsonObject | None) -> Errors:
+    shown = None if value is None else dict(sorted(value.items()))
     labels = GoValue(shown, "map[string]string")
     yield fieldpath.invalid(path.child("metadata", "labels"), labels, MISMATCH)
 
 
 def _replicated(spec: JsonObject, unclear: str) -> Errors:
     """The template of a Deployment or ReplicaSet."""
-    at, template = SPEC.child("template"), spec.get("template") or {}
+    path, template = SPEC.child("template"), spec.get("template") or {}
     chosen = understood(spec.get("selector"))
     if chosen is None:
         yield fieldpath.invalid(SPEC.child("selector"), shown_selector(spec["selector"]), unclear)
         return
     if not chosen.is_everything:
-        yield from matches_template(at, template, chosen)
-    yield from pod_template(at, template)
-    yield from restart_always(at, template, "ReplicaSet")
+        yield from matches_template(path, template, chosen)
+    yield from pod_template(path, template)
+    yield from restart_always(path, template, "ReplicaSet")
 
 
 def deployment(obj: JsonObject) -> Errors:
@@ -238,8 +238,8 @@ def deployment(obj: JsonObject) -> Errors:
     if deadline is not None:
         yield from not_negative(spec, SPEC, "progressDeadlineSeconds")
         if deadline <= spec.get("minReadySeconds", 0):
-            at = SPEC.child("progressDeadlineSeconds")
-            yield fieldpath.invalid(at, deadline, "must be greater than minReadySeconds")
+            path = SPEC.child("progressDeadlineSeconds")
+            yield fieldpath.invalid(path, deadline, "must be greater than minReadySeconds")
 
 
 def _rollback(revision: str | None) -> Errors:
@@ -256,7 +256,7 @@ def deployment_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _same_selector(obj: JsonObject, old: JsonObject) -> Errors:
-    new, before = ((one.get("spec") or {}).get("selector") for one in (obj, old))
+    new, before = ((item.get("spec") or {}).get("selector") for item in (obj, old))
     return same_selector(SPEC.child("selector"), new, before)
 
 
@@ -277,15 +277,15 @@ def replica_set_update(obj: JsonObject, old: JsonObject) -> Errors:
 def daemon_set(obj: JsonObject) -> Errors:
     # As `ValidateDaemonSet` of `pkg/apis/apps/validation`.
     spec = obj.get("spec") or {}
-    given, at = spec.get("selector"), SPEC.child("selector")
+    value, path = spec.get("selector"), SPEC.child("selector")
     template, where = spec.get("template") or {}, SPEC.child("template")
-    yield from selector(at, given)
-    chosen = understood(given)
+    yield from selector(path, value)
+    chosen = understood(value)
     if chosen is not None:
         yield from matches_template(where, template, chosen)
-    if given is not None and is_empty(given):
-        why = "empty selector is invalid for daemonset"
-        yield fieldpath.invalid(at, shown_selector(given), why)
+    if value is not None and is_empty(value):
+        detail = "empty selector is invalid for daemonset"
+        yield fieldpath.invalid(path, shown_selector(value), detail)
     yield from pod_template(where, template)
     yield from restart_always(where, template, "DaemonSet")
     yield from not_negative(spec, SPEC, "minReadySeconds")
@@ -323,8 +323,8 @@ def _governing_service(spec: JsonObject) -> Errors:
 @since("1.34")
 def _claim_templates(spec: JsonObject) -> Errors:
     # As `validateVolumeClaimTemplates` of `pkg/apis/apps/validation`.
-    for at, claim in items(spec, "volumeClaimTemplates", SPEC):
-        yield from claim_spec(at.child("spec"), claim.get("spec") or {})
+    for path, claim in items(spec, "volumeClaimTemplates", SPEC):
+        yield from claim_spec(path.child("spec"), claim.get("spec") or {})
 
 
 def _stateful_head(spec: JsonObject) -> Errors:
@@ -332,15 +332,15 @@ def _stateful_head(spec: JsonObject) -> Errors:
     if not management:
         yield fieldpath.required(SPEC.child("podManagementPolicy"))
     elif management not in POD_MANAGEMENT:
-        at = SPEC.child("podManagementPolicy")
-        yield fieldpath.invalid(at, NamedText(management), "must be 'OrderedReady' or 'Parallel'")
+        path = SPEC.child("podManagementPolicy")
+        yield fieldpath.invalid(path, NamedText(management), "must be 'OrderedReady' or 'Parallel'")
     yield from stateful_set_strategy(SPEC.child("updateStrategy"), spec.get("updateStrategy") or {})
     retention = spec.get("persistentVolumeClaimRetentionPolicy")
     for field in ("whenDeleted", "whenScaled"):
         if retention is None:
             break
-        at = SPEC.child("persistentVolumeClaimRetentionPolicy", field)
-        yield from supported(at, retention.get(field) or "", RETENTION_POLICIES)
+        path = SPEC.child("persistentVolumeClaimRetentionPolicy", field)
+        yield from supported(path, retention.get(field) or "", RETENTION_POLICIES)
 
 
 def _stateful_numbers(spec: JsonObject) -> Errors:
@@ -353,20 +353,20 @@ def _stateful_pods(spec: JsonObject, *, template_too: bool) -> Errors:
     """The selector and what it has to select; `template_too` is whether the template itself is
     looked at."""
     yield from _strict_selector(spec, "statefulset")
-    at, template = SPEC.child("template"), spec.get("template") or {}
+    path, template = SPEC.child("template"), spec.get("template") or {}
     chosen = understood(spec.get("selector"))
     if chosen is None:
         yield fieldpath.invalid(SPEC.child("selector"), shown_selector(spec["selector"]), "")
     else:
         if not chosen.is_everything:
-            yield from matches_template(at, template, chosen)
+            yield from matches_template(path, template, chosen)
         overwritten = _as_for_pods(spec, template)
         if template_too:
-            yield from _stateful_template(at, overwritten)
+            yield from _stateful_template(path, overwritten)
         # Upstream looks at the template's metadata a second time, and a first time if it passes
         # over the template.
-        yield from template_metadata(at, overwritten)
-    yield from restart_always(at, template, "StatefulSet")
+        yield from template_metadata(path, overwritten)
+    yield from restart_always(path, template, "StatefulSet")
 
 
 @since("1.34")
@@ -386,9 +386,9 @@ def _as_for_pods(spec: JsonObject, template: JsonObject) -> JsonObject:
     named = [pods.pop(field, None) for field in ("subdomain", "hostname")]
     if not claims:
         return {**template, "spec": pods} if any(named) else template
-    given = [one for one in pods.get("volumes") or () if one.get("name") not in claims]
-    made = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
-    return {**template, "spec": {**pods, "volumes": [*made, *given]}}
+    volumes = [volume for volume in pods.get("volumes") or () if volume.get("name") not in claims]
+    result = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
+    return {**template, "spec": {**pods, "volumes": [*result, *volumes]}}
 
 
 def stateful_set_update(obj: JsonObject, old: JsonObject) -> Errors:
@@ -400,8 +400,8 @@ def stateful_set_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from _stateful_numbers(spec)
     was_bad = bool(holding(_stateful_pods(before, template_too=True), None))
     yield from _stateful_pods(spec, template_too=not was_bad)
-    free = [one for one in CHANGEABLE if one != "revisionHistoryLimit" or is_since("1.33")]
-    new, was = ({key: one[key] for key in one if key not in free} for one in (spec, before))
+    free = [item for item in CHANGEABLE if item != "revisionHistoryLimit" or is_since("1.33")]
+    new, was = ({key: item[key] for key in item if key not in free} for item in (spec, before))
     if new != was:
         named = ", ".join(f"'{field}'" for field in free[:-1])
         detail = (
@@ -414,21 +414,21 @@ def stateful_set_update(obj: JsonObject, old: JsonObject) -> Errors:
 def replication_controller(obj: JsonObject) -> Errors:
     # As `ValidateReplicationController` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
-    at, template = SPEC.child("template"), spec.get("template")
+    path, template = SPEC.child("template"), spec.get("template")
     yield from not_negative(spec, SPEC, "minReadySeconds")
     if not spec.get("selector"):
         yield fieldpath.required(SPEC.child("selector"))
     yield from not_negative(spec, SPEC, "replicas")
     if template is None:
-        yield fieldpath.required(at)
+        yield fieldpath.required(path)
         return
     chosen: JsonObject = spec.get("selector") or {}
-    given = (template.get("metadata") or {}).get("labels")
-    if any((given or {}).get(key) != value for key, value in chosen.items()):
+    labels = (template.get("metadata") or {}).get("labels")
+    if any((labels or {}).get(key) != value for key, value in chosen.items()):
         # Unlike those of selectors, these labels need not be possible ones.
-        yield from _mismatch(at, given)
-    yield from pod_template(at, template)
-    yield from restart_always(at, template, "ReplicationController")
+        yield from _mismatch(path, labels)
+    yield from pod_template(path, template)
+    yield from restart_always(path, template, "ReplicationController")
 
 
 # --- Statuses ----------------------------------------------------------------
@@ -458,14 +458,14 @@ class Counts(NamedTuple):
 
 def _counting(counts: Counts) -> Update:
     def status(obj: JsonObject, old: JsonObject) -> Errors:
-        found, before = obj.get("status") or {}, old.get("status") or {}
-        yield from broken_rules(counts.type, found, _STATUS)
+        status, before = obj.get("status") or {}, old.get("status") or {}
+        yield from broken_rules(counts.type, status, _STATUS)
         for part in counts.parts:
-            yield from _not_more(found, part, _REPLICAS, _OF_ALL)
+            yield from _not_more(status, part, _REPLICAS, _OF_ALL)
         if counts.parts:
-            yield from _not_more(found, _AVAILABLE, _READY, counts.ready_name)
+            yield from _not_more(status, _AVAILABLE, _READY, counts.ready_name)
         if counts.collides:
-            yield from _not_fewer_collisions(found, before)
+            yield from _not_fewer_collisions(status, before)
 
     return status
 
@@ -479,8 +479,8 @@ def _not_more(status: JsonObject, part: str, whole: str, name: str) -> Errors:
 def _not_fewer_collisions(status: JsonObject, before: JsonObject) -> Errors:
     number, was = status.get(_COLLISIONS), before.get(_COLLISIONS)
     if was is not None and (number is None or number < was):
-        why = "cannot be decremented"
-        yield fieldpath.invalid(_STATUS.child(_COLLISIONS), number or 0, why)
+        detail = "cannot be decremented"
+        yield fieldpath.invalid(_STATUS.child(_COLLISIONS), number or 0, detail)
 
 
 deployment_status: Final = _counting(

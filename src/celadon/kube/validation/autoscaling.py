@@ -60,11 +60,12 @@ def autoscaler_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateHorizontalPodAutoscalerUpdate` of `pkg/apis/autoscaling/validation`.
     obj, old = _newer(obj), _newer(old)
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
-    target, was = (one.get("scaleTargetRef") or {} for one in (spec, before))
+    target, was = (item.get("scaleTargetRef") or {} for item in (spec, before))
     bad = any(
-        one.get("type") == "Object" and _version_fault(one["object"].get("describedObject") or {})
-        for one in before.get("metrics") or ()
-        if one.get("object") is not None
+        metric.get("type") == "Object"
+        and _version_fault(metric["object"].get("describedObject") or {})
+        for metric in before.get("metrics") or ()
+        if metric.get("object") is not None
     )
     tolerated = _Tolerated(
         lowest=0 if before.get("minReplicas") == 0 else 1,
@@ -81,22 +82,22 @@ def _autoscaler(obj: JsonObject, tolerated: _Tolerated) -> Errors:
     least, most = spec.get("minReplicas"), spec.get("maxReplicas") or 0
     if least is not None and least < lowest:
         yield from by_gate(SCALED_TO_ZERO, _too_few(least, 0), _too_few(least, lowest))
-    at = SPEC.child("maxReplicas")
+    path = SPEC.child("maxReplicas")
     if most <= 0 and not is_since("1.36"):
-        yield fieldpath.invalid(at, most, "must be greater than 0")
+        yield fieldpath.invalid(path, most, "must be greater than 0")
     elif most == 0:
-        yield fieldpath.required(at, "must be set and greater than 0")
+        yield fieldpath.required(path, "must be set and greater than 0")
     elif most < 0:
-        yield fieldpath.invalid(at, most, "must be greater than or equal to 1")
+        yield fieldpath.invalid(path, most, "must be greater than or equal to 1")
     if least is not None and most < least:
         detail = "must be greater than or equal to `minReplicas`"
-        yield fieldpath.invalid(at, most, detail)
-    target, at = spec.get("scaleTargetRef") or {}, SPEC.child("scaleTargetRef")
-    yield from _reference(at, target)
+        yield fieldpath.invalid(path, most, detail)
+    target, path = spec.get("scaleTargetRef") or {}, SPEC.child("scaleTargetRef")
+    yield from _reference(path, target)
     if not tolerated.target:
         # Of the core group, these alone can be scaled.
         needs_group = target.get("kind") != "ReplicationController"
-        yield from _version(at, target, needs_group=needs_group)
+        yield from _version(path, target, needs_group=needs_group)
     yield from _metrics(spec, least, lax=tolerated.objects)
     behavior = spec.get("behavior") or {}
     for direction in ("scaleUp", "scaleDown"):
@@ -143,9 +144,11 @@ def _reference(path: FieldPath, reference: JsonObject) -> Errors:
 def _metrics(spec: JsonObject, least: int | None, *, lax: bool) -> Errors:
     """`lax`: the versions of objects that metrics are about may be anything."""
     # As `validateMetrics` of `pkg/apis/autoscaling/validation`.
-    for at, metric in items(spec, "metrics", SPEC):
-        yield from _metric(at, metric, lax=lax)
-    scalable = any(one.get("type") in {"Object", "External"} for one in spec.get("metrics") or ())
+    for path, metric in items(spec, "metrics", SPEC):
+        yield from _metric(path, metric, lax=lax)
+    scalable = any(
+        metric.get("type") in {"Object", "External"} for metric in spec.get("metrics") or ()
+    )
     if least == 0 and not scalable:
         detail = (
             "must specify at least one Object or External metric to support scaling to zero "
@@ -160,23 +163,23 @@ def _metric(path: FieldPath, metric: JsonObject, *, lax: bool) -> Errors:
     if not kind:
         yield fieldpath.required(path.child("type"), "must specify a metric source type")
     yield from supported(path.child("type"), kind, sorted(METRICS))
-    given = [field for field in METRICS.values() if metric.get(field) is not None]
-    if given:
-        yield from _source(path.child(given[0]), metric[given[0]], given[0], lax=lax)
+    metrics = [field for field in METRICS.values() if metric.get(field) is not None]
+    if metrics:
+        yield from _source(path.child(metrics[0]), metric[metrics[0]], metrics[0], lax=lax)
     expected = METRICS.get(kind)
     if expected is None:
         yield from supported(path.child("type"), kind, sorted(METRICS))
-    elif expected not in given:
+    elif expected not in metrics:
         yield fieldpath.required(path.child(expected), PRESENT)
-    if len(given) != 1:
-        for field in sorted(set(given) - {expected}):
+    if len(metrics) != 1:
+        for field in sorted(set(metrics) - {expected}):
             yield fieldpath.forbidden(
                 path.child(field), "must populate the given metric source only"
             )
 
 
 def _source(path: FieldPath, source: JsonObject, field: str, *, lax: bool) -> Errors:
-    target, at = source.get("target") or {}, path.child("target")
+    target, target_path = source.get("target") or {}, path.child("target")
     if field == "object":
         described, where = source.get("describedObject") or {}, path.child("describedObject")
         yield from _reference(where, described)
@@ -184,8 +187,8 @@ def _source(path: FieldPath, source: JsonObject, field: str, *, lax: bool) -> Er
             yield from _version(where, described, needs_group=False)
     if field in {"object", "external", "pods"}:
         yield from _identifier(path.child("metric"), source.get("metric") or {})
-        yield from _target(at, target)
-        yield from _value_target(at, target, field)
+        yield from _target(target_path, target)
+        yield from _value_target(target_path, target, field)
         return
     name = source.get("name") or ""
     if not name:
@@ -197,20 +200,22 @@ def _source(path: FieldPath, source: JsonObject, field: str, *, lax: bool) -> Er
             yield from dns_label(path.child("container"), source["container"])
         else:
             yield fieldpath.required(path.child("container"), "must specify a container")
-    yield from _target(at, target)
+    yield from _target(target_path, target)
     utilization, value = target.get("averageUtilization"), target.get("averageValue")
     if utilization is None and value is None:
-        yield fieldpath.required(at.child("averageUtilization"), EITHER)
+        yield fieldpath.required(target_path.child("averageUtilization"), EITHER)
     if utilization is not None and value is not None:
-        yield fieldpath.forbidden(at.child("averageValue"), NOT_BOTH)
+        yield fieldpath.forbidden(target_path.child("averageValue"), NOT_BOTH)
 
 
 def _value_target(path: FieldPath, target: JsonObject, field: str) -> Errors:
     value, average = target.get("value"), target.get("averageValue")
-    at = path.child("averageValue")
+    average_value_path = path.child("averageValue")
     if field == "pods":
         if average is None:
-            yield fieldpath.required(at, "must specify a positive target averageValue")
+            yield fieldpath.required(
+                average_value_path, "must specify a positive target averageValue"
+            )
         return
     if value is None and average is None:
         detail = (
@@ -218,15 +223,15 @@ def _value_target(path: FieldPath, target: JsonObject, field: str) -> Errors:
             if field == "object"
             else "must set either a target value for metric or a per-pod target"
         )
-        yield fieldpath.required(at, detail)
+        yield fieldpath.required(average_value_path, detail)
     if field == "external" and value is not None and average is not None:
         detail = "may not set both a target value for metric and a per-pod target"
         yield fieldpath.forbidden(path.child("value"), detail)
 
 
-def _identifier(path: FieldPath, given: JsonObject) -> Errors:
+def _identifier(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateMetricIdentifier` of `pkg/apis/autoscaling/validation`.
-    name = given.get("name") or ""
+    name = value.get("name") or ""
     if name:
         yield from required_name(path.child("name"), name, name_rules.path_segment_name)
     else:
@@ -248,8 +253,8 @@ def _target(path: FieldPath, target: JsonObject) -> Errors:
             yield fieldpath.invalid(path.child(field), value, "must be positive")
     utilization = target.get("averageUtilization")
     if utilization is not None and utilization < 1:
-        at = path.child("averageUtilization")
-        yield fieldpath.invalid(at, utilization, "must be greater than 0")
+        average_utilization_path = path.child("averageUtilization")
+        yield fieldpath.invalid(average_utilization_path, utilization, "must be greater than 0")
 
 
 def _rules(path: FieldPath, rules: JsonObject) -> Errors:

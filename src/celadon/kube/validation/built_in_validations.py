@@ -101,15 +101,15 @@ VALIDATIONS: Final[Mapping[GroupKind, Validation]] = {
 
 def validation_of(kind: GroupKind) -> Validation | None:
     """The rules of a kind; None for one that is not built in, or not validated here."""
-    found = VALIDATIONS.get(kind)
-    if found is not None or not _is_own_group(kind.group):
-        return found
+    validation = VALIDATIONS.get(kind)
+    if validation is not None or not _is_own_group(kind.group):
+        return validation
     # late: where there are only workloads, what stands beside them is not needed
     from celadon.kube.validation.usual_validations import USUAL_VALIDATIONS
 
-    found = USUAL_VALIDATIONS.get(kind)
-    if found is not None:
-        return found
+    validation = USUAL_VALIDATIONS.get(kind)
+    if validation is not None:
+        return validation
     if kind.group == "resource.k8s.io" and not is_since("1.32"):
         from celadon.kube.validation import classic_devices  # late: few manifests have such kinds
 
@@ -177,10 +177,10 @@ def _for_all_kinds(meta: JsonObject, *, is_done: bool) -> list[FieldError]:
     if not is_done:
         return list(validate_object_meta(meta, IN_PATHS))
     name, prefix = meta.get("name") or "", meta.get("generateName") or ""
-    found = [*each(METADATA.child("name"), name, IN_PATHS.rule(name))]
+    errors = [*each(METADATA.child("name"), name, IN_PATHS.rule(name))]
     if prefix:
-        found += each(METADATA.child("generateName"), prefix, IN_PATHS.of_prefix(prefix))
-    return found
+        errors += each(METADATA.child("generateName"), prefix, IN_PATHS.of_prefix(prefix))
+    return errors
 
 
 def validate_update(

@@ -91,19 +91,19 @@ def certificate_signing_request(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     fault = request_fault(base64.b64decode(spec.get("request") or ""))
     if fault:
-        shown = GoValue(spec.get("request"), "[]byte")
-        yield fieldpath.invalid(SPEC.child("request"), shown, fault)
+        go_value = GoValue(spec.get("request"), "[]byte")
+        yield fieldpath.invalid(SPEC.child("request"), go_value, fault)
     yield from _usages(spec)
-    at, signer = SPEC.child("signerName"), spec.get("signerName") or ""
+    path, signer = SPEC.child("signerName"), spec.get("signerName") or ""
     if signer == LEGACY_SIGNER:
-        why = "the legacy signerName is not allowed via this API version"
-        yield fieldpath.invalid(at, signer, why)
+        detail = "the legacy signerName is not allowed via this API version"
+        yield fieldpath.invalid(path, signer, detail)
     else:
-        yield from signer_name(at, signer)
+        yield from signer_name(path, signer)
     seconds = spec.get("expirationSeconds")
     if seconds is not None and seconds < SHORTEST_REQUEST:
-        why = f"may not specify a duration less than {SHORTEST_REQUEST} seconds (10 minutes)"
-        yield fieldpath.invalid(SPEC.child("expirationSeconds"), seconds, why)
+        detail = f"may not specify a duration less than {SHORTEST_REQUEST} seconds (10 minutes)"
+        yield fieldpath.invalid(SPEC.child("expirationSeconds"), seconds, detail)
 
 
 def request_status(obj: JsonObject, old: JsonObject) -> Errors:
@@ -112,10 +112,10 @@ def request_status(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateCertificateSigningRequestStatusUpdate` of `pkg/apis/certificates/validation`.
     yield from _reported(obj, old)
     yield from _settled(obj, old)
-    new, was = ((one.get("status") or {}).get("certificate") or "" for one in (obj, old))
+    new, was = ((item.get("status") or {}).get("certificate") or "" for item in (obj, old))
     if was and new != was:
-        why = "updates may not modify existing certificate content"
-        yield fieldpath.forbidden(_CERTIFICATE, why)
+        detail = "updates may not modify existing certificate content"
+        yield fieldpath.forbidden(_CERTIFICATE, detail)
 
 
 def request_approval(obj: JsonObject, old: JsonObject) -> Errors:
@@ -123,7 +123,7 @@ def request_approval(obj: JsonObject, old: JsonObject) -> Errors:
     may not."""
     # As `ValidateCertificateSigningRequestApprovalUpdate` of `pkg/apis/certificates/validation`.
     yield from _reported(obj, old)
-    new, was = ((one.get("status") or {}).get("certificate") or "" for one in (obj, old))
+    new, was = ((item.get("status") or {}).get("certificate") or "" for item in (obj, old))
     if new != was:
         yield fieldpath.forbidden(_CERTIFICATE, "updates may not set certificate content")
 
@@ -138,32 +138,34 @@ def _reported(obj: JsonObject, old: JsonObject) -> Errors:
             yield fieldpath.invalid(_CERTIFICATE, "<certificate data>", fault)
     for kind in FINAL_CONDITIONS:
         if len(_of_type(status, kind)) < len(_of_type(before, kind)):
-            why = f"updates may not remove a condition of type {quote(kind)}"
-            yield fieldpath.forbidden(_CONDITIONS, why)
+            detail = f"updates may not remove a condition of type {quote(kind)}"
+            yield fieldpath.forbidden(_CONDITIONS, detail)
 
 
 def _of_type(status: JsonObject, kind: str) -> list[JsonObject]:
-    return [one for one in status.get("conditions") or () if one.get("type") == kind]
+    return [
+        condition for condition in status.get("conditions") or () if condition.get("type") == kind
+    ]
 
 
 def _conditions(status: JsonObject, before: JsonObject) -> Errors:
     """Yield what is wrong with conditions, but for what was wrong already."""
     # As `validateConditions` of `pkg/apis/certificates/validation`.
-    old = [one.get("type") or "" for one in before.get("conditions") or ()]
+    old = [condition.get("type") or "" for condition in before.get("conditions") or ()]
     both, twice = set(SIGNING_DECISIONS) <= set(old), len(set(old)) < len(old)
     seen: list[str] = []
-    for at, condition in items(status, "conditions", _STATUS):
+    for path, condition in items(status, "conditions", _STATUS):
         kind, state = condition.get("type") or "", condition.get("status") or ""
         if not kind and "" not in old:
-            yield fieldpath.required(at.child("type"))
+            yield fieldpath.required(path.child("type"))
         choices = ("True",) if kind in FINAL_CONDITIONS else CONDITION_STATUSES
-        yield from required_choice(at.child("status"), state, choices)
+        yield from required_choice(path.child("status"), state, choices)
         if kind in SIGNING_DECISIONS and not both and set(SIGNING_DECISIONS) - {kind} <= set(seen):
-            why = "Approved and Denied conditions are mutually exclusive"
-            where = _CONDITIONS if is_since("1.34") else at.child("type")
-            yield fieldpath.invalid(where, NamedText(kind), why)
+            detail = "Approved and Denied conditions are mutually exclusive"
+            where = _CONDITIONS if is_since("1.34") else path.child("type")
+            yield fieldpath.invalid(where, NamedText(kind), detail)
         if kind in seen and not twice:
-            yield fieldpath.duplicate(at.child("type"), NamedText(kind))
+            yield fieldpath.duplicate(path.child("type"), NamedText(kind))
         seen.append(kind)
 
 
@@ -172,12 +174,12 @@ def _settled(obj: JsonObject, old: JsonObject) -> Errors:
     for kind in SIGNING_DECISIONS:
         new, was = _of_type(status, kind), _of_type(before, kind)
         if len(new) > len(was):
-            why = f"updates may not add a condition of type {quote(kind)}"
-            yield fieldpath.forbidden(_CONDITIONS, why)
+            detail = f"updates may not add a condition of type {quote(kind)}"
+            yield fieldpath.forbidden(_CONDITIONS, detail)
         elif len(new) == len(was) and new != was:
             difference = signing_conditions_diff(was, new)
-            why = f"updates may not modify a condition of type {quote(kind)}\n{difference}"
-            yield fieldpath.forbidden(_CONDITIONS, why)
+            detail = f"updates may not modify a condition of type {quote(kind)}\n{difference}"
+            yield fieldpath.forbidden(_CONDITIONS, detail)
 
 
 def _certificate_fault(text: bytes) -> str:
@@ -201,16 +203,16 @@ def certificate_signing_request_update(obj: JsonObject, old: JsonObject) -> Erro
 
 
 def _usages(spec: JsonObject) -> Errors:
-    given = spec.get("usages") or ()
-    if not given:
+    usages = spec.get("usages") or ()
+    if not usages:
         yield fieldpath.required(SPEC.child("usages"))
-    for at, usage in items(spec, "usages", SPEC):
+    for path, usage in items(spec, "usages", SPEC):
         if usage not in USAGES:
-            yield fieldpath.not_supported(at, NamedText(usage), USAGES)
+            yield fieldpath.not_supported(path, NamedText(usage), USAGES)
     seen = set[str]()
-    for at, usage in items(spec, "usages", SPEC):
+    for path, usage in items(spec, "usages", SPEC):
         if usage in seen:
-            yield fieldpath.duplicate(at, NamedText(usage))
+            yield fieldpath.duplicate(path, NamedText(usage))
         seen.add(usage)
 
 
@@ -276,9 +278,9 @@ def _anchors(text: str) -> Errors:
     if not faults and not places:
         faults.append("at least one trust anchor must be provided")
     elif not faults:
-        for found in places.values():
-            if len(found) > 1:
-                listed = " ".join(map(str, found))
+        for place in places.values():
+            if len(place) > 1:
+                listed = " ".join(map(str, place))
                 faults.append(f"duplicate trust anchor (indices [{listed}])")
     for fault in faults:
         yield fieldpath.invalid(_BUNDLE, HIDDEN_VALUE, fault)
@@ -314,19 +316,19 @@ def certificate_request(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     signer = spec.get("signerName") or ""
     yield from signer_name(SPEC.child("signerName"), signer)
-    at = SPEC.child("unverifiedUserAnnotations")
-    yield from user_annotations(at, spec.get("unverifiedUserAnnotations"))
-    for what in ("pod", "serviceAccount", "node"):
-        yield from dns_subdomain(SPEC.child(f"{what}Name"), spec.get(f"{what}Name") or "")
-        yield from _uid(SPEC.child(f"{what}UID"), spec.get(f"{what}UID") or "")
-    seconds, at = spec.get("maxExpirationSeconds"), SPEC.child("maxExpirationSeconds")
+    path = SPEC.child("unverifiedUserAnnotations")
+    yield from user_annotations(path, spec.get("unverifiedUserAnnotations"))
+    for item in ("pod", "serviceAccount", "node"):
+        yield from dns_subdomain(SPEC.child(f"{item}Name"), spec.get(f"{item}Name") or "")
+        yield from _uid(SPEC.child(f"{item}UID"), spec.get(f"{item}UID") or "")
+    seconds, path = spec.get("maxExpirationSeconds"), SPEC.child("maxExpirationSeconds")
     if seconds is None:
-        yield fieldpath.required(at, "must be set")
+        yield fieldpath.required(path, "must be set")
         return
     longest = LONGEST_OF_KUBERNETES if is_of_kubernetes(signer) else LONGEST
     if not SHORTEST <= seconds <= longest:
-        why = f"must be in the range [{SHORTEST}, {longest}]"
-        yield fieldpath.invalid(at, seconds, why)
+        detail = f"must be in the range [{SHORTEST}, {longest}]"
+        yield fieldpath.invalid(path, seconds, detail)
     yield from _proof(spec)
 
 
@@ -348,33 +350,35 @@ def _proof(spec: JsonObject) -> Errors:
     elif request and not key and not proof:
         yield from _stub(base64.b64decode(request))
     else:
-        why = "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set"
-        yield fieldpath.invalid(SPEC, OMITTED, why)
+        detail = (
+            "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set"
+        )
+        yield fieldpath.invalid(SPEC, OMITTED, detail)
 
 
 def _signed_uid(spec: JsonObject, key_text: str, proof_text: str) -> Errors:
     # As `validateDeprecatedPKIXPublicKey` of `pkg/apis/certificates/validation`.
     encoded, proof = base64.b64decode(key_text), base64.b64decode(proof_text)
-    for at, given in ((_KEY, encoded), (_PROOF, proof)):
-        if len(given) > KEY_BYTES:
-            yield fieldpath.too_long(at, KEY_BYTES)
+    for path, item in ((_KEY, encoded), (_PROOF, proof)):
+        if len(item) > KEY_BYTES:
+            yield fieldpath.too_long(path, KEY_BYTES)
             return
-    shown = GoValue(key_text or None, "[]byte")
+    go_value = GoValue(key_text or None, "[]byte")
     try:
         key, _ = public_key(encoded)
     except RequestFault:
-        yield fieldpath.invalid(_KEY, shown, "must be a valid PKIX-serialized public key")
+        yield fieldpath.invalid(_KEY, go_value, "must be a valid PKIX-serialized public key")
         return
     if key is None:
-        yield fieldpath.invalid(_KEY, shown, _KINDS)
+        yield fieldpath.invalid(_KEY, go_value, _KINDS)
         return
     weak = _weakness(key)
     if weak:
         curves = "elliptic public keys must use curve P256 or P384"
         yield fieldpath.invalid(_KEY, weak.shown, curves if weak.is_curve else weak.why)
     elif not has_signed(key, (spec.get("podUID") or "").encode(), proof):
-        why = "could not verify proof-of-possession signature"
-        yield fieldpath.invalid(_PROOF, OMITTED, why)
+        detail = "could not verify proof-of-possession signature"
+        yield fieldpath.invalid(_PROOF, OMITTED, detail)
 
 
 def _stub(encoded: bytes) -> Errors:
@@ -414,8 +418,8 @@ class _Weakness(NamedTuple):
 def _weakness(key: Key) -> _Weakness | None:
     """Return why a key is not good enough."""
     if isinstance(key, CurveKey) and key.curve.name not in CURVES:
-        why = "elliptic public keys must use curve P256, P384, or P521"
-        return _Weakness(f"curve P-{key.curve.name[1:]}", why, is_curve=True)
+        detail = "elliptic public keys must use curve P256, P384, or P521"
+        return _Weakness(f"curve P-{key.curve.name[1:]}", detail, is_curve=True)
     if isinstance(key, RsaKey):
         bits = (key.modulus.bit_length() + 7) // 8 * 8
         if bits not in RSA_BITS:
@@ -447,22 +451,22 @@ def certificate_request_status(obj: JsonObject, old: JsonObject) -> Errors:
         return
     outcome = _outcome(status)
     others = {key: value for key, value in status.items() if key != "conditions"}
-    why = ""
+    detail = ""
     if _outcome(before):
         if status != before:
-            why = "immutable after PodCertificateRequest is issued, denied, or failed"
+            detail = "immutable after PodCertificateRequest is issued, denied, or failed"
     elif outcome == ISSUED:
         yield from _issued(status, obj.get("spec") or {}, old.get("spec") or {})
     elif outcome:
         if any(others.values()):
-            why = (
+            detail = (
                 "non-condition status fields must be empty when denying or failing the "
                 "PodCertificateRequest"
             )
     elif status != before:
-        why = 'status is immutable unless transitioning to "Issued", "Denied", or "Failed"'
-    if why:
-        yield fieldpath.invalid(_STATUS, OMITTED, why)
+        detail = 'status is immutable unless transitioning to "Issued", "Denied", or "Failed"'
+    if detail:
+        yield fieldpath.invalid(_STATUS, OMITTED, detail)
 
 
 def _outcome(status: JsonObject) -> str:
@@ -471,16 +475,16 @@ def _outcome(status: JsonObject) -> str:
 
 def _outcomes(status: JsonObject) -> Errors:
     known = 0
-    for at, condition in items(status, "conditions", _STATUS):
-        where = _STATUS.child("conditions", at.text.removeprefix(_CONDITIONS.text))
+    for path, condition in items(status, "conditions", _STATUS):
+        where = _STATUS.child("conditions", path.text.removeprefix(_CONDITIONS.text))
         kind, state = condition.get("type") or "", condition.get("status") or ""
         if kind not in OUTCOMES:
             yield fieldpath.not_supported(where.child("type"), kind, OUTCOMES)
             continue
         known += 1
         if known > 1:
-            why = 'There may be at most one condition with type "Issued", "Denied", or "Failed"'
-            yield fieldpath.invalid(where.child("type"), kind, why)
+            detail = 'There may be at most one condition with type "Issued", "Denied", or "Failed"'
+            yield fieldpath.invalid(where.child("type"), kind, detail)
         if state != "True":
             yield fieldpath.not_supported(where.child("status"), NamedText(state), ("True",))
 
@@ -493,27 +497,27 @@ def _issued(status: JsonObject, spec: JsonObject, asked: JsonObject) -> Errors:
     blocks = [*pem_blocks(chain.encode())]
     first, rest = next(iter(blocks), None), blocks[1:]
     leaf = None if first is None else _leaf(first.content)
-    why = ""
+    detail = ""
     if first is None:
-        why = "issued certificate chain must contain at least one certificate"
+        detail = "issued certificate chain must contain at least one certificate"
     elif first.kind != CERTIFICATE:
-        why = "issued certificate chain must consist entirely of CERTIFICATE PEM blocks"
+        detail = "issued certificate chain must consist entirely of CERTIFICATE PEM blocks"
     elif leaf is None:
-        why = "leaf certificate does not parse as valid X.509"
+        detail = "leaf certificate does not parse as valid X.509"
     elif leaf.key_info != _key_asked_for(asked):
-        why = "leaf certificate was not issued to the requested public key"
-    if why or leaf is None:
-        yield fieldpath.invalid(_CHAIN, chain, why)
+        detail = "leaf certificate was not issued to the requested public key"
+    if detail or leaf is None:
+        yield fieldpath.invalid(_CHAIN, chain, detail)
         return
     wrong = [*_times_set(status)] or [*_times(status, spec, leaf)]
     yield from wrong
     for block in () if wrong else rest:
         if block.kind != CERTIFICATE:
-            why = "issued certificate chain must consist entirely of CERTFICATE PEM blocks"
+            detail = "issued certificate chain must consist entirely of CERTFICATE PEM blocks"
         elif authority_of(block.content) is Authority.NO_CERTIFICATE:
-            why = "intermediate certificate does not parse as valid X.509"
-        if why:
-            yield fieldpath.invalid(_CHAIN, chain, why)
+            detail = "intermediate certificate does not parse as valid X.509"
+        if detail:
+            yield fieldpath.invalid(_CHAIN, chain, detail)
             return
 
 
@@ -561,13 +565,13 @@ _UTC_TIME: Final = 0x17
 
 def _times_set(status: JsonObject) -> Errors:
     consistent = "must be present and consistent with the issued certificate"
-    for field, why in (
+    for field, detail in (
         ("notBefore", consistent),
         ("notAfter", consistent),
         ("beginRefreshAt", "must be present and in the range [notbefore+10min, notafter-10min]"),
     ):
         if not status.get(field):
-            yield fieldpath.required(_STATUS.child(field), why)
+            yield fieldpath.required(_STATUS.child(field), detail)
 
 
 def _times(status: JsonObject, spec: JsonObject, leaf: _Leaf) -> Errors:
@@ -578,22 +582,22 @@ def _times(status: JsonObject, spec: JsonObject, leaf: _Leaf) -> Errors:
     )
     life, longest = leaf.end - leaf.start, spec.get("maxExpirationSeconds") or 0
     nanoseconds = life // timedelta(microseconds=1) * 1000
-    field, shown, why = "", status["beginRefreshAt"], ""
+    field, shown, detail = "", status["beginRefreshAt"], ""
     if start != leaf.start:
         field, shown = "notBefore", status["notBefore"]
-        why = "must be set to the NotBefore time encoded in the leaf certificate"
+        detail = "must be set to the NotBefore time encoded in the leaf certificate"
     elif end != leaf.end:
         field, shown = "notAfter", status["notAfter"]
-        why = "must be set to the NotAfter time encoded in the leaf certificate"
+        detail = "must be set to the NotAfter time encoded in the leaf certificate"
     elif life < timedelta(hours=1):
         field, shown = "certificateChain", nanoseconds
-        why = "leaf certificate lifetime must be >= 1 hour"
+        detail = "leaf certificate lifetime must be >= 1 hour"
     elif life > timedelta(seconds=longest):
         field, shown = "certificateChain", nanoseconds
-        why = f"leaf certificate lifetime must be <= spec.maxExpirationSeconds ({longest})"
+        detail = f"leaf certificate lifetime must be <= spec.maxExpirationSeconds ({longest})"
     elif refresh < start + LEEWAY:
-        field, why = "beginRefreshAt", "must be at least 10 minutes after status.notBefore"
+        field, detail = "beginRefreshAt", "must be at least 10 minutes after status.notBefore"
     elif refresh > end - LEEWAY:
-        field, why = "beginRefreshAt", "must be at least 10 minutes before status.notAfter"
+        field, detail = "beginRefreshAt", "must be at least 10 minutes before status.notAfter"
     if field:
-        yield fieldpath.invalid(_STATUS.child(field), shown, why)
+        yield fieldpath.invalid(_STATUS.child(field), shown, detail)

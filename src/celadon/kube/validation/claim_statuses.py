@@ -70,11 +70,11 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
         reserved,
         MAX_CONSUMERS,
         _consumer,
-        lambda one: NamedText(one.get("uid") or ""),
+        lambda value: NamedText(value.get("uid") or ""),
         "uid",
     )
     results = ((allocation or {}).get("devices") or {}).get("results") or ()
-    allocated = {_device_id(one) for one in results}
+    allocated = {_device_id(result) for result in results}
 
     device = functools.partial(_device, allocated=allocated)
     yield from distinct(
@@ -82,17 +82,17 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     )
     if reserved and allocation is None:
         yield fieldpath.forbidden(_RESERVED, "may not be specified when `allocated` is not set")
-    added = [one for one in reserved if one not in (before.get("reservedFor") or ())]
+    added = [item for item in reserved if item not in (before.get("reservedFor") or ())]
     ends = (obj.get("metadata") or {}).get("deletionTimestamp") or status.get(_DEALLOCATION)
     if added and allocation is not None and ends:
         yield fieldpath.forbidden(_RESERVED, NO_NEW)
-    at = _STATUS.child("allocation")
+    path = _STATUS.child("allocation")
     if allocation is not None and was is not None:
         if allocation != was:
             shown = internal_value(allocation, "resource.v1.AllocationResult")
-            yield fieldpath.invalid(at, GoValue(shown, "resource.AllocationResult"), IMMUTABLE)
+            yield fieldpath.invalid(path, GoValue(shown, "resource.AllocationResult"), IMMUTABLE)
     elif allocation is not None and is_since("1.32"):
-        yield from _allocation(at, allocation, known)
+        yield from _allocation(path, allocation, known)
     yield from deallocated(status, before)
 
 
@@ -102,20 +102,20 @@ _DEALLOCATION: Final = "deallocationRequested"
 
 def deallocated(status: JsonObject, before: JsonObject) -> Errors:
     """Yield an error if `deallocationRequested` may not be set, or may not be taken back."""
-    asked, was, at = (
+    asked, was, path = (
         status.get(_DEALLOCATION),
         before.get(_DEALLOCATION),
         _STATUS.child(_DEALLOCATION),
     )
     allocated = status.get("allocation") is not None
     if asked and not was and status.get("reservedFor"):
-        why = "deallocation cannot be requested while `reservedFor` is set"
-        yield fieldpath.forbidden(at, why)
+        detail = "deallocation cannot be requested while `reservedFor` is set"
+        yield fieldpath.forbidden(path, detail)
     if asked and not allocated:
-        why = f"`allocation` must be set when `{_DEALLOCATION}` is set"
-        yield fieldpath.forbidden(_STATUS, why)
+        detail = f"`allocation` must be set when `{_DEALLOCATION}` is set"
+        yield fieldpath.forbidden(_STATUS, detail)
     if was and not asked and allocated:
-        yield fieldpath.forbidden(at, "may not be cleared when `allocation` is set")
+        yield fieldpath.forbidden(path, "may not be cleared when `allocation` is set")
 
 
 def _consumer(path: FieldPath, consumer: JsonObject) -> Errors:
@@ -151,11 +151,13 @@ def _device(path: FieldPath, device: JsonObject, allocated: set[tuple[str, ...]]
     yield from conditions(path, device)
     if device.get("data") is not None:
         yield from raw_object(path.child("data"), device["data"])
-    network, at = device.get("networkData") or {}, path.child("networkData")
+    network, network_data_path = device.get("networkData") or {}, path.child("networkData")
     for field, limit in (("interfaceName", INTERFACE_BYTES), ("hardwareAddress", HARDWARE_BYTES)):
         if len((network.get(field) or "").encode()) > limit:
-            yield fieldpath.too_long(at.child(field), limit)
-    yield from distinct(at.child("ips"), network.get("ips"), MAX_ADDRESSES, _interface)
+            yield fieldpath.too_long(network_data_path.child(field), limit)
+    yield from distinct(
+        network_data_path.child("ips"), network.get("ips"), MAX_ADDRESSES, _interface
+    )
 
 
 def _interface(path: FieldPath, address: str) -> Errors:
@@ -165,28 +167,28 @@ def _interface(path: FieldPath, address: str) -> Errors:
     return each(path, address, rule(address))
 
 
-def _allocation(path: FieldPath, allocation: JsonObject, known: RequestNames) -> Errors:
-    devices, at = allocation.get("devices") or {}, path.child("devices")
+def _allocation(path: FieldPath, allocation: JsonObject, obj: RequestNames) -> Errors:
+    devices, devices_path = allocation.get("devices") or {}, path.child("devices")
 
-    def result(where: FieldPath, given: JsonObject) -> Errors:
-        request = given.get("request") or ""
-        yield from request_reference(where.child("request"), request, known)
-        yield from _named_device(where, given)
-        yield from binding_conditions(where, given)
-        yield from _part(where, given)
+    def result(where: FieldPath, value: JsonObject) -> Errors:
+        request = value.get("request") or ""
+        yield from request_reference(where.child("request"), request, obj)
+        yield from _named_device(where, value)
+        yield from binding_conditions(where, value)
+        yield from _part(where, value)
 
-    def config(where: FieldPath, given: JsonObject) -> Errors:
-        yield from required_choice(where.child("source"), given.get("source"), CONFIG_SOURCES)
+    def config(where: FieldPath, value: JsonObject) -> Errors:
+        yield from required_choice(where.child("source"), value.get("source"), CONFIG_SOURCES)
         yield from distinct(
             where.child("requests"),
-            given.get("requests"),
+            value.get("requests"),
             MAX_ITEMS,
-            lambda place, name: request_reference(place, name, known),
+            lambda place, name: request_reference(place, name, obj),
         )
-        yield from configuration(where, given)
+        yield from configuration(where, value)
 
-    yield from limited(at.child("results"), devices.get("results"), MAX_RESULTS, result)
-    yield from limited(at.child("config"), devices.get("config"), 2 * MAX_ITEMS, config)
+    yield from limited(devices_path.child("results"), devices.get("results"), MAX_RESULTS, result)
+    yield from limited(devices_path.child("config"), devices.get("config"), 2 * MAX_ITEMS, config)
     if allocation.get("nodeSelector") is not None:
         yield from node_selector(path.child("nodeSelector"), allocation["nodeSelector"])
     if allocation.get("controller"):

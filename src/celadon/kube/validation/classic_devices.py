@@ -85,16 +85,16 @@ def _claim_spec(path: FieldPath, spec: JsonObject) -> Errors:
     for message in name_rules.dns1123_subdomain(name):
         yield fieldpath.invalid(path.child("resourceClassName"), name, message)
     yield from _reference(path.child("parametersRef"), spec.get("parametersRef"))
-    at = path.child("allocationMode")
-    yield from supported(at, spec.get("allocationMode") or "", BINDING_MODES)
+    allocation_mode_path = path.child("allocationMode")
+    yield from supported(allocation_mode_path, spec.get("allocationMode") or "", BINDING_MODES)
 
 
-def _reference(path: FieldPath, given: JsonObject | None) -> Errors:
-    if given is None:
+def _reference(path: FieldPath, value: JsonObject | None) -> Errors:
+    if value is None:
         return
-    yield from present(given, path, "kind", "name")
-    if given.get("namespace"):
-        yield from dns_label(path.child("namespace"), given["namespace"])
+    yield from present(value, path, "kind", "name")
+    if value.get("namespace"):
+        yield from dns_label(path.child("namespace"), value["namespace"])
 
 
 def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
@@ -105,36 +105,36 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
         yield from driver_name(_STATUS.child("driverName"), status["driverName"])
     elif allocation is not None:
         yield fieldpath.required(_STATUS.child("driverName"), NO_DRIVER)
-    at = _STATUS.child("allocation")
+    path = _STATUS.child("allocation")
     if allocation is not None:
-        yield from _allocation(at, allocation)
+        yield from _allocation(path, allocation)
     reserved = status.get("reservedFor") or []
     yield from _reserved(_STATUS.child("reservedFor"), reserved)
     if reserved:
         yield from _may_reserve(obj, before)
     if allocation is not None and was is not None and allocation != was:
-        yield fieldpath.invalid(at, allocation, IMMUTABLE)
+        yield fieldpath.invalid(path, allocation, IMMUTABLE)
     yield from claim_statuses.deallocated(status, before)
 
 
 def _may_reserve(obj: JsonObject, before: JsonObject) -> Errors:
-    status, at = obj["status"], _STATUS.child("reservedFor")
+    status, path = obj["status"], _STATUS.child("reservedFor")
     reserved, allocation = status["reservedFor"], status.get("allocation")
     if allocation is None:
-        yield fieldpath.forbidden(at, "may not be specified when `allocated` is not set")
+        yield fieldpath.forbidden(path, "may not be specified when `allocated` is not set")
         return
     if not allocation.get("shareable") and len(reserved) > 1:
-        yield fieldpath.forbidden(at, "may not be reserved more than once")
+        yield fieldpath.forbidden(path, "may not be reserved more than once")
     is_ending = (obj.get("metadata") or {}).get("deletionTimestamp")
     if is_ending or status.get("deallocationRequested"):
-        known = before.get("reservedFor") or ()
-        if any(one not in known for one in reserved):
-            yield fieldpath.forbidden(at, claim_statuses.NO_NEW)
+        reserved_for = before.get("reservedFor") or ()
+        if any(item not in reserved_for for item in reserved):
+            yield fieldpath.forbidden(path, claim_statuses.NO_NEW)
 
 
 def _reserved(path: FieldPath, consumers: Sequence[JsonObject]) -> Errors:
-    def consumer(at: FieldPath, given: JsonObject) -> Errors:
-        return present(given, at, "resource", "name", "uid")
+    def consumer(path: FieldPath, value: JsonObject) -> Errors:
+        return present(value, path, "resource", "name", "uid")
 
     yield from _set(path, consumers, MAX_CONSUMERS, consumer, "uid")
 
@@ -145,21 +145,21 @@ def _set(
     """Items that are told apart by themselves, or by a field; a repeated one is not looked at."""
     seen: set[str] = set()
     for index, item in enumerate(given or ()):
-        at, name = path.index(index), (item.get(key) or "") if key else item
+        field_path, name = path.index(index), (item.get(key) or "") if key else item
         if name in seen:
             yield fieldpath.duplicate(
-                at.child(key) if key else at, NamedText(name) if key else name
+                field_path.child(key) if key else field_path, NamedText(name) if key else name
             )
         else:
-            yield from rule(at, item)
+            yield from rule(field_path, item)
         seen.add(name)
     if len(given or ()) > limit:
         yield fieldpath.too_long(path, limit, is_bare=True)
 
 
 def _allocation(path: FieldPath, allocation: JsonObject) -> Errors:
-    for at, handle in items(allocation, "resourceHandles", path):
-        yield from _handle(at, handle)
+    for resource_handle_path, handle in items(allocation, "resourceHandles", path):
+        yield from _handle(resource_handle_path, handle)
     if len(allocation.get("resourceHandles") or ()) > MAX_HANDLES:
         yield fieldpath.too_long(path.child("resourceHandles"), MAX_HANDLES, is_bare=True)
     nodes = allocation.get("availableOnNodes")
@@ -174,22 +174,22 @@ def _handle(path: FieldPath, handle: JsonObject) -> Errors:
         yield fieldpath.too_long(path.child("data"), MAX_HANDLE_BYTES, is_bare=True)
     if structured is None:
         return
-    at = path.child("structuredData")
+    structured_data_path = path.child("structuredData")
     if structured.get("nodeName"):
-        yield from dns_subdomain(at.child("nodeName"), structured["nodeName"])
-    for where, result in items(structured, "results", at):
+        yield from dns_subdomain(structured_data_path.child("nodeName"), structured["nodeName"])
+    for where, result in items(structured, "results", structured_data_path):
         yield from _model(where, result, _instance_name)
     if data:
         yield fieldpath.invalid(path, None, "data and structuredData are mutually exclusive")
 
 
-def _instance_name(path: FieldPath, given: JsonObject) -> Errors:
-    return dns_subdomain(path.child("name"), given.get("name") or "")
+def _instance_name(path: FieldPath, value: JsonObject) -> Errors:
+    return dns_subdomain(path.child("name"), value.get("name") or "")
 
 
-def _model(path: FieldPath, given: JsonObject, rule: Item) -> Errors:
+def _model(path: FieldPath, value: JsonObject, rule: Item) -> Errors:
     """The only model that there was: instances with names and attributes."""
-    named = given.get("namedResources")
+    named = value.get("namedResources")
     if named is None:
         yield fieldpath.required(path, _ONE_MODEL)
     else:
@@ -220,12 +220,12 @@ def claim_parameters_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _claim_parameters(obj: JsonObject, *, is_stored: bool) -> Errors:
-    def requests(path: FieldPath, given: JsonObject) -> Errors:
-        for at, request in items(given, "requests", path):
-            yield from _model(at, request, _selector(is_stored=is_stored))
-        if not given.get("requests"):
-            why = "empty entries with no requests are not allowed"
-            yield fieldpath.required(path.child("requests"), why)
+    def requests(path: FieldPath, value: JsonObject) -> Errors:
+        for request_path, request in items(value, "requests", path):
+            yield from _model(request_path, request, _selector(is_stored=is_stored))
+        if not value.get("requests"):
+            detail = "empty entries with no requests are not allowed"
+            yield fieldpath.required(path.child("requests"), detail)
 
     yield from _reference(FieldPath("generatedFrom"), obj.get("generatedFrom"))
     yield from _by_driver(obj, "driverRequests", requests)
@@ -234,8 +234,8 @@ def _claim_parameters(obj: JsonObject, *, is_stored: bool) -> Errors:
 def class_parameters(obj: JsonObject) -> Errors:
     """Yield what is wrong with ResourceClassParameters, besides their metadata."""
 
-    def chosen(path: FieldPath, given: JsonObject) -> Errors:
-        return _model(path, given, _selector(is_stored=False))
+    def chosen(path: FieldPath, value: JsonObject) -> Errors:
+        return _model(path, value, _selector(is_stored=False))
 
     yield from _reference(FieldPath("generatedFrom"), obj.get("generatedFrom"))
     yield from _by_driver(obj, "filters", chosen)
@@ -244,24 +244,24 @@ def class_parameters(obj: JsonObject) -> Errors:
 
 def _by_driver(obj: JsonObject, field: str, rule: Item) -> Errors:
     seen: set[str] = set()
-    for path, given in items(obj, field, _ROOT):
-        at, name = path.child("driverName"), given.get("driverName") or ""
-        yield from driver_name(at, name)
+    for path, item in items(obj, field, _ROOT):
+        driver_name_path, name = path.child("driverName"), item.get("driverName") or ""
+        yield from driver_name(driver_name_path, name)
         if name in seen:
-            yield fieldpath.duplicate(at, name)
+            yield fieldpath.duplicate(driver_name_path, name)
         seen.add(name)
-        yield from rule(path, given)
+        yield from rule(path, item)
 
 
 def _selector(*, is_stored: bool) -> Item:
-    def selector(path: FieldPath, given: JsonObject) -> Errors:
-        at, text = path.child("selector"), given.get("selector") or ""
+    def selector(path: FieldPath, value: JsonObject) -> Errors:
+        selector_path, text = path.child("selector"), value.get("selector") or ""
         if not text:
-            yield fieldpath.required(at)
+            yield fieldpath.required(selector_path)
             return
-        why = _fault(text, is_stored=is_stored)
-        if why:
-            yield fieldpath.invalid(at, text, why)
+        detail = _fault(text, is_stored=is_stored)
+        if detail:
+            yield fieldpath.invalid(selector_path, text, detail)
 
     return selector
 
@@ -322,21 +322,21 @@ def resource_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield from immutable(FieldPath(field), obj.get(field) or "", old.get(field) or "")
 
 
-def _instances(path: FieldPath, given: JsonObject) -> Errors:
+def _instances(path: FieldPath, value: JsonObject) -> Errors:
     seen: set[str] = set()
-    for at, instance in items(given, "instances", path):
-        yield from _own_name(at, instance, seen)
+    for instance_path, instance in items(value, "instances", path):
+        yield from _own_name(instance_path, instance, seen)
         names: set[str] = set()
-        for where, attribute in items(instance, "attributes", at):
+        for where, attribute in items(instance, "attributes", instance_path):
             yield from _own_name(where, attribute, names)
             yield from _value(where, attribute)
 
 
-def _own_name(path: FieldPath, given: JsonObject, seen: set[str]) -> Errors:
-    at, name = path.child("name"), given.get("name") or ""
-    yield from dns_subdomain(at, name)
+def _own_name(path: FieldPath, value: JsonObject, seen: set[str]) -> Errors:
+    name_path, name = path.child("name"), value.get("name") or ""
+    yield from dns_subdomain(name_path, name)
     if name in seen:
-        yield fieldpath.duplicate(at, name)
+        yield fieldpath.duplicate(name_path, name)
     seen.add(name)
 
 
@@ -344,11 +344,11 @@ def _value(path: FieldPath, attribute: JsonObject) -> Errors:
     version = attribute.get("version")
     if version is not None and not is_semver(version):
         yield fieldpath.invalid(path.child("version"), version, NO_VERSION)
-    given = [field for field in _VALUES if attribute.get(field) is not None]
-    if not given:
+    values = [field for field in _VALUES if attribute.get(field) is not None]
+    if not values:
         yield fieldpath.required(path, "exactly one value must be set")
-    elif len(given) > 1:
-        yield fieldpath.invalid(path, given, "exactly one field must be set, not several")
+    elif len(values) > 1:
+        yield fieldpath.invalid(path, values, "exactly one field must be set, not several")
 
 
 # --- Contexts of scheduling, until 1.31 --------------------------------------
@@ -363,10 +363,10 @@ def scheduling_context(obj: JsonObject) -> Errors:
 def scheduling_status(obj: JsonObject, _: JsonObject) -> Errors:
     """Yield what is wrong with the status of a PodSchedulingContext."""
     seen: set[str] = set()
-    at = _STATUS.child("claims")
-    for index, given in enumerate((obj.get("status") or {}).get("resourceClaims") or ()):
-        path, name = at.index(index), given.get("name") or ""
-        yield from _nodes(path.child("unsuitableNodes"), given.get("unsuitableNodes"))
+    claims_path = _STATUS.child("claims")
+    for index, resource_claim in enumerate((obj.get("status") or {}).get("resourceClaims") or ()):
+        path, name = claims_path.index(index), resource_claim.get("name") or ""
+        yield from _nodes(path.child("unsuitableNodes"), resource_claim.get("unsuitableNodes"))
         if name in seen:
             yield fieldpath.duplicate(path, name)
         seen.add(name)

@@ -77,19 +77,19 @@ EXISTS_ONLY: Final = SCOPES - {"PriorityClass", "VolumeAttributesClass"}
 def namespace(obj: JsonObject) -> Errors:
     """Yield what is wrong with a Namespace, besides its metadata."""
     # As `ValidateNamespace` of `pkg/apis/core/validation`.
-    at = SPEC.child("finalizers")
+    path = SPEC.child("finalizers")
     for finalizer in (obj.get("spec") or {}).get("finalizers") or ():
-        yield from qualified_name(at, finalizer)
-        yield from standard_finalizer(at, finalizer)
+        yield from qualified_name(path, finalizer)
+        yield from standard_finalizer(path, finalizer)
 
 
 def namespace_finalize(obj: JsonObject, _: JsonObject) -> Errors:
     """Yield what is wrong with a write through `namespaces/finalize`. Unlike other writes, it says
     which finalizer it is."""
     # As `ValidateNamespaceFinalizeUpdate` of `pkg/apis/core/validation`.
-    for at, finalizer in items(obj.get("spec") or {}, "finalizers", SPEC):
-        yield from qualified_name(at, finalizer)
-        yield from standard_finalizer(at, finalizer)
+    for path, finalizer in items(obj.get("spec") or {}, "finalizers", SPEC):
+        yield from qualified_name(path, finalizer)
+        yield from standard_finalizer(path, finalizer)
 
 
 def disruption_budget(obj: JsonObject) -> Errors:
@@ -107,8 +107,8 @@ def disruption_budget(obj: JsonObject) -> Errors:
     yield from selector(SPEC.child("selector"), spec.get("selector"))
     eviction = spec.get("unhealthyPodEvictionPolicy")
     if eviction is not None:
-        at = SPEC.child("unhealthyPodEvictionPolicy")
-        yield from supported(at, eviction, EVICTION_POLICIES)
+        path = SPEC.child("unhealthyPodEvictionPolicy")
+        yield from supported(path, eviction, EVICTION_POLICIES)
 
 
 def _printed_budget(spec: JsonObject) -> JsonDict:
@@ -157,8 +157,8 @@ def priority_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     if (obj.get("value") or 0) != (old.get("value") or 0):
         yield fieldpath.forbidden(FieldPath("value"), "may not be changed in an update.")
     if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
-        at, policy = FieldPath("preemptionPolicy"), NamedText(obj.get("preemptionPolicy") or "")
-        yield fieldpath.invalid(at, policy, "field is immutable")
+        path, policy = FieldPath("preemptionPolicy"), NamedText(obj.get("preemptionPolicy") or "")
+        yield fieldpath.invalid(path, policy, "field is immutable")
 
 
 def resource_quota(obj: JsonObject) -> Errors:
@@ -166,23 +166,23 @@ def resource_quota(obj: JsonObject) -> Errors:
     # As `ValidateResourceQuotaSpec` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
     for name, text in entries(spec, "hard"):
-        at = SPEC.child("hard").key(name)
-        yield from quota_resource_name(at, name)
-        yield from quantity_value(at, name, text)
-    scopes, at = list(spec.get("scopes") or ()), SPEC.child("scopes")
+        path = SPEC.child("hard").key(name)
+        yield from quota_resource_name(path, name)
+        yield from quantity_value(path, name, text)
+    scopes, path = list(spec.get("scopes") or ()), SPEC.child("scopes")
     for scope in scopes:
         if not _is_scope(scope):
-            yield fieldpath.invalid(at, _shown_scopes(scopes), "unsupported scope")
+            yield fieldpath.invalid(path, _shown_scopes(scopes), "unsupported scope")
         for _ in _unfit(spec, scope):
-            yield fieldpath.invalid(at, _shown_scopes(scopes), UNFIT)
-    yield from _conflicting(at, spec, scopes)
+            yield fieldpath.invalid(path, _shown_scopes(scopes), UNFIT)
+    yield from _conflicting(path, spec, scopes)
     selector, where = spec.get("scopeSelector"), SPEC.child("scopeSelector", "matchExpressions")
     if selector is None:
         return
     chosen = selector.get("matchExpressions") or ()
-    for one in chosen:
-        yield from _scope(where, one, list(_unfit(spec, one.get("scopeName") or "")), selector)
-    yield from _conflicting(where, spec, [one.get("scopeName") or "" for one in chosen])
+    for item in chosen:
+        yield from _scope(where, item, list(_unfit(spec, item.get("scopeName") or "")), selector)
+    yield from _conflicting(where, spec, [element.get("scopeName") or "" for element in chosen])
 
 
 def _is_scope(scope: str) -> bool:
@@ -211,22 +211,24 @@ def _unfit(spec: JsonObject, scope: str) -> Iterator[str]:
 _EXISTS: Final = wording("Exists", v1_31="Exist")
 
 
-def _scope(path: FieldPath, one: JsonObject, unfit: Sequence[str], selector: JsonObject) -> Errors:
+def _scope(
+    path: FieldPath, value: JsonObject, unfit: Sequence[str], selector: JsonObject
+) -> Errors:
     # As `validateScopedResourceSelectorRequirement` of `pkg/apis/core/validation`.
-    scope, operator = one.get("scopeName") or "", one.get("operator") or ""
-    values, at = one.get("values") or [], path.child("operator")
+    scope, operator = value.get("scopeName") or "", value.get("operator") or ""
+    values, operator_path = value.get("values") or [], path.child("operator")
     if not _is_scope(scope):
         yield fieldpath.invalid(path.child("scopeName"), NamedText(scope), "unsupported scope")
     for _ in unfit:
-        shown = GoValue(internal_value(selector, "core.v1.ScopeSelector"), "core.ScopeSelector")
-        yield fieldpath.invalid(path, shown, UNFIT)
+        go_value = GoValue(internal_value(selector, "core.v1.ScopeSelector"), "core.ScopeSelector")
+        yield fieldpath.invalid(path, go_value, UNFIT)
     if scope in EXISTS_ONLY and operator != "Exists":
         detail = (
             f"must be '{_EXISTS.text}' when scope is any of ResourceQuotaScopeTerminating, "
             "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
             "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
         )
-        yield fieldpath.invalid(at, NamedText(operator), detail)
+        yield fieldpath.invalid(operator_path, NamedText(operator), detail)
     if operator in {"In", "NotIn"}:
         if not values:
             detail = (
@@ -234,7 +236,7 @@ def _scope(path: FieldPath, one: JsonObject, unfit: Sequence[str], selector: Jso
             )
             yield fieldpath.required(path.child("values"), detail)
     elif operator not in {"Exists", "DoesNotExist"}:
-        yield fieldpath.invalid(at, NamedText(operator), "not a valid selector operator")
+        yield fieldpath.invalid(operator_path, NamedText(operator), "not a valid selector operator")
     elif values:
         detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
         yield fieldpath.invalid(path.child("values"), values, detail)
@@ -244,7 +246,7 @@ def resource_quota_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The scopes may not change."""
     # As `ValidateResourceQuotaUpdate` of `pkg/apis/core/validation`.
     yield from resource_quota(obj)
-    new, before = ((one.get("spec") or {}).get("scopes") for one in (obj, old))
+    new, before = ((item.get("spec") or {}).get("scopes") for item in (obj, old))
     if set(new or ()) != set(before or ()):
         yield fieldpath.invalid(SPEC.child("scopes"), _shown_scopes(new), "field is immutable")
 
@@ -253,36 +255,36 @@ def limit_range(obj: JsonObject) -> Errors:
     """Yield what is wrong with a LimitRange, besides its metadata."""
     # As `ValidateLimitRange` of `pkg/apis/core/validation`.
     types: set[str] = set()
-    for at, limit in items(obj.get("spec") or {}, "limits", SPEC):
+    for path, limit in items(obj.get("spec") or {}, "limits", SPEC):
         kind = limit.get("type") or ""
-        found = list(qualified_name(at.child("type"), kind))
-        yield from found
-        if not found and "/" not in kind and kind not in LIMIT_TYPES:
+        errors = list(qualified_name(path.child("type"), kind))
+        yield from errors
+        if not errors and "/" not in kind and kind not in LIMIT_TYPES:
             detail = "must be a standard limit type or fully qualified"
-            yield fieldpath.invalid(at.child("type"), NamedText(kind), detail)
+            yield fieldpath.invalid(path.child("type"), NamedText(kind), detail)
         if kind in types:
-            yield fieldpath.duplicate(at.child("type"), NamedText(kind))
+            yield fieldpath.duplicate(path.child("type"), NamedText(kind))
         types.add(kind)
-        yield from _limit_fields(at, limit, kind)
-        yield from _limit_amounts(at, limit, kind)
+        yield from _limit_fields(path, limit, kind)
+        yield from _limit_amounts(path, limit, kind)
 
 
 def _limit_fields(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
     name_rule = container_resource_name if kind in {"Container", "Pod"} else resource_name
     for field in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
-        at = path.child(field)
+        field_path = path.child(field)
         if field == "maxLimitRequestRatio":
             yield from _storage_limits(path, limit, kind)
         if field.startswith("default") and kind == "Pod":
             if limit.get(field):
-                yield fieldpath.forbidden(at, "may not be specified when `type` is 'Pod'")
+                yield fieldpath.forbidden(field_path, "may not be specified when `type` is 'Pod'")
             continue
         for name, _ in entries(limit, field):
-            yield from name_rule(at.key(name), name)
+            yield from name_rule(field_path.key(name), name)
 
 
 def _storage_limits(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
-    named = any("storage" in (limit.get(one) or {}) for one in ("min", "max"))
+    named = any("storage" in (limit.get(item) or {}) for item in ("min", "max"))
     if kind == "PersistentVolumeClaim" and not named:
         detail = "either minimum or maximum storage value is required, but neither was provided"
         yield fieldpath.required(path.child("limits"), detail)
@@ -311,11 +313,13 @@ ORDERS: Final = (
 
 def _limit_amounts(path: FieldPath, limit: JsonObject, kind: str) -> Errors:
     fields = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
-    given = {field: dict(entries(limit, field)) for field in fields}
+    value = {field: dict(entries(limit, field)) for field in fields}
     if kind == "Pod":
-        given["default"] = given["defaultRequest"] = {}
-    for name in sorted({name for amounts in given.values() for name in amounts}):
-        amounts = {field: parse_amounts(one[name]) for field, one in given.items() if name in one}
+        value["default"] = value["defaultRequest"] = {}
+    for name in sorted({name for amounts in value.values() for name in amounts}):
+        amounts = {
+            field: parse_amounts(member[name]) for field, member in value.items() if name in member
+        }
         yield from _ordered(path, name, amounts)
         ratio = amounts.get("maxLimitRequestRatio")
         if ratio is not None:
@@ -338,8 +342,8 @@ def _ordered(path: FieldPath, name: str, amounts: dict[str, Quantity]) -> Errors
         if low is not None and high is not None and low.compare(high) > 0:
             smaller, _, larger = order.names.partition("|")
             detail = f"{smaller} {low} is greater than {larger} {high}"
-            shown = _shown_amount(amounts[order.shown])
-            yield fieldpath.invalid(path.child(order.blamed).key(name), shown, detail)
+            go_value = _shown_amount(amounts[order.shown])
+            yield fieldpath.invalid(path.child(order.blamed).key(name), go_value, detail)
 
 
 def _shown_amount(amount: Quantity) -> GoValue:

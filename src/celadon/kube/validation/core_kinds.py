@@ -89,13 +89,13 @@ def node_changes(obj: JsonObject, old: JsonObject) -> Errors:
     if provider and spec.get("providerID") != provider:
         yield fieldpath.forbidden(SPEC.child("providerID"), PROVIDER_STAYS)
     if spec.get("configSource") is not None:
-        at = SPEC.child("configSource")
-        yield from _config_source(at, spec["configSource"], in_status=False)
+        path = SPEC.child("configSource")
+        yield from _config_source(path, spec["configSource"], in_status=False)
     config = (obj.get("status") or {}).get("config") or {}
     for field in ("assigned", "active", "lastKnownGood"):
         if config.get(field) is not None:
-            at = _STATUS.child("config", field)
-            yield from _config_source(at, config[field], in_status=True)
+            path = _STATUS.child("config", field)
+            yield from _config_source(path, config[field], in_status=True)
     yield from _taints(spec)
     if (spec.get("externalID") or "") != (before.get("externalID") or ""):
         yield fieldpath.forbidden(SPEC.child("externalID"), "may not be updated")
@@ -113,9 +113,9 @@ def _node_annotations(notes: Mapping[str, str]) -> Errors:
     except AnnotationError as error:
         yield fieldpath.invalid(path.child("AvoidPods"), AVOIDED_PODS, str(error))
         return
-    for at, entry in items({AVOIDED_PODS: avoided}, AVOIDED_PODS, path):
+    for item_path, entry in items({AVOIDED_PODS: avoided}, AVOIDED_PODS, path):
         controller = (entry.get("podSignature") or {}).get("podController")
-        where = at.child("PodSignature")
+        where = item_path.child("PodSignature")
         if controller is None:
             yield fieldpath.required(where)
         elif not controller.get("controller"):
@@ -126,18 +126,18 @@ def _node_annotations(notes: Mapping[str, str]) -> Errors:
 def _taints(spec: JsonObject, field: str = "taints", path: FieldPath = METADATA) -> Errors:
     # As `validateNodeTaints` of `pkg/apis/core/validation`.
     seen: set[tuple[str, str]] = set()
-    for at, taint in items(spec, field, path):
+    for item_path, taint in items(spec, field, path):
         key, value = taint.get("key") or "", taint.get("value") or ""
         effect = taint.get("effect") or ""
-        yield from label_name(at.child("key"), key)
+        yield from label_name(item_path.child("key"), key)
         messages = name_rules.label_value(value)
         if messages:
-            yield fieldpath.invalid(at.child("value"), value, ";".join(messages))
-        yield from required_choice(at.child("effect"), effect, EFFECTS)
+            yield fieldpath.invalid(item_path.child("value"), value, ";".join(messages))
+        yield from required_choice(item_path.child("effect"), effect, EFFECTS)
         if (key, effect) in seen:
-            why = "taints must be unique by key and effect pair"
-            shown = GoValue(internal_value(taint, "core.v1.Taint"), "core.Taint")
-            yield FieldError(ErrorType.DUPLICATE, at, shown, why)
+            detail = "taints must be unique by key and effect pair"
+            go_value = GoValue(internal_value(taint, "core.v1.Taint"), "core.Taint")
+            yield FieldError(ErrorType.DUPLICATE, item_path, go_value, detail)
         seen.add((key, effect))
 
 
@@ -151,14 +151,14 @@ def _features(status: JsonObject) -> Errors:
     """The features that a kubelet declares: sorted, each once."""
     # As `validateNodeDeclaredFeatures` of `pkg/apis/core/validation`.
     last = None
-    for at, name in items(status, "declaredFeatures", _STATUS):
+    for path, name in items(status, "declaredFeatures", _STATUS):
         if last is not None and name == last:
-            yield fieldpath.duplicate(at, name)
+            yield fieldpath.duplicate(path, name)
         elif last is not None and name < last:
-            yield fieldpath.invalid(at, name, "list must be sorted alphabetically")
-        why = _feature_fault(name)
-        if why:
-            yield fieldpath.invalid(at, name, f"invalid feature name {quote(name)}: {why}")
+            yield fieldpath.invalid(path, name, "list must be sorted alphabetically")
+        detail = _feature_fault(name)
+        if detail:
+            yield fieldpath.invalid(path, name, f"invalid feature name {quote(name)}: {detail}")
         last = name
 
 
@@ -176,42 +176,42 @@ def _feature_fault(name: str) -> str:
 
 def _addresses(status: JsonObject) -> Errors:
     seen: set[tuple[str, str]] = set()
-    for at, address in items(status, "addresses", _STATUS):
+    for path, address in items(status, "addresses", _STATUS):
         key = address.get("type") or "", address.get("address") or ""
         if key in seen:
             shown = dict(zip(("Type", "Address"), key, strict=True))
-            yield fieldpath.duplicate(at, GoValue(shown, "core.NodeAddress"))
+            yield fieldpath.duplicate(path, GoValue(shown, "core.NodeAddress"))
         seen.add(key)
 
 
 def _ranges(ranges: Sequence[str]) -> Errors:
-    for index, one in enumerate(ranges):
-        yield from older_range(_RANGES.index(index), one)
+    for index, text in enumerate(ranges):
+        yield from older_range(_RANGES.index(index), text)
     if len(ranges) < 2:
         return
-    found = [text_rules.network(one) for one in ranges]
-    bad = next((index for index, network in enumerate(found) if network is None), None)
+    prefixes = [text_rules.network(word) for word in ranges]
+    bad = next((index for index, network in enumerate(prefixes) if network is None), None)
     if bad is not None:
-        why = "invalid PodCIDRs. failed to check with dual stack with error:"
+        detail = "invalid PodCIDRs. failed to check with dual stack with error:"
         which = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
-        yield fieldpath.internal(_RANGES, f"{why}{which}")
-    families = {network.addr.is_v4 for network in found if network is not None}
+        yield fieldpath.internal(_RANGES, f"{detail}{which}")
+    families = {network.addr.is_v4 for network in prefixes if network is not None}
     if bad is not None or len(families) < 2 or len(ranges) > 2:
-        why = "may specify no more than one CIDR for each IP family"
-        yield fieldpath.invalid(_RANGES, ranges, why)
+        detail = "may specify no more than one CIDR for each IP family"
+        yield fieldpath.invalid(_RANGES, ranges, detail)
     if is_since("1.33"):
         return
-    for index, one in enumerate(ranges):
-        if one in ranges[:index]:
-            yield fieldpath.duplicate(_RANGES.index(index), one)
+    for index, text in enumerate(ranges):
+        if text in ranges[:index]:
+            yield fieldpath.duplicate(_RANGES.index(index), text)
 
 
 def _kept_ranges(new: Sequence[str], before: Sequence[str]) -> Errors:
     if before and len(new) != len(before):
         yield fieldpath.forbidden(_RANGES, RANGES_STAY)
     elif before:
-        for one, was in zip(new, before, strict=True):
-            if one != was:
+        for text, was in zip(new, before, strict=True):
+            if text != was:
                 yield fieldpath.forbidden(_RANGES, RANGES_STAY)
 
 
@@ -219,30 +219,32 @@ def _config_source(path: FieldPath, source: JsonObject, *, in_status: bool) -> E
     """Yield what is wrong with the source of a kubelet's configuration, from when a Node could name
     one."""
     # As `validateNodeConfigSourceSpec` of `pkg/apis/core/validation`.
-    found = source.get("configMap")
-    if found is None:
+    result = source.get("configMap")
+    if result is None:
         yield fieldpath.invalid(path, {"ConfigMap": None}, _ONE_SOURCE)
         return
-    at = path.child("configMap")
+    config_map_path = path.child("configMap")
     for field in ("uid", "resourceVersion"):
-        given = bool(found.get(field))
+        given = bool(result.get(field))
         if in_status and not given:
-            why = "" if is_since("1.34") else f"{field} must be set in status"
-            yield fieldpath.required(at.child(field), why)
+            detail = "" if is_since("1.34") else f"{field} must be set in status"
+            yield fieldpath.required(config_map_path.child(field), detail)
         elif given and not in_status:
-            yield fieldpath.forbidden(at.child(field), f"{field} must not be set in spec")
+            yield fieldpath.forbidden(
+                config_map_path.child(field), f"{field} must not be set in spec"
+            )
     rules = {
         "namespace": name_rules.dns1123_label,
         "name": name_rules.dns1123_subdomain,
         "kubeletConfigKey": text_rules.config_key,
     }
     for field, rule in rules.items():
-        value = found.get(field) or ""
+        value = result.get(field) or ""
         if value:
-            yield from each(at.child(field), value, rule(value))
+            yield from each(config_map_path.child(field), value, rule(value))
         else:
-            why = "" if is_since("1.34") else f"{field} must be set"
-            yield fieldpath.required(at.child(field), why)
+            detail = "" if is_since("1.34") else f"{field} must be set"
+            yield fieldpath.required(config_map_path.child(field), detail)
 
 
 # --- Config data -------------------------------------------------------------
@@ -345,21 +347,25 @@ DOCKER_KEYS: Final = {
 
 
 def _docker(data: JsonObject, key: str) -> Errors:
-    at = _DATA.key(key)
+    path = _DATA.key(key)
     if key not in data:
-        yield fieldpath.required(at)
+        yield fieldpath.required(path)
         return
     try:
-        yield from _json_object(at, _decoded(data[key]).decode("utf-8", "surrogateescape"))
+        yield from _json_object(path, _decoded(data[key]).decode("utf-8", "surrogateescape"))
     except JsonSyntaxError as error:
-        yield fieldpath.invalid(at, REDACTED, str(error))
+        yield fieldpath.invalid(path, REDACTED, str(error))
 
 
 def _json_object(path: FieldPath, text: str) -> Errors:
     check_syntax(text)
-    found = next((name for start, name in JSON_STARTS.items() if text.strip()[:1] in start), "")
-    if found:
-        detail = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+    json_starts = next(
+        (name for start, name in JSON_STARTS.items() if text.strip()[:1] in start), ""
+    )
+    if json_starts:
+        detail = (
+            f"json: cannot unmarshal {json_starts} into Go value of type map[string]interface {{}}"
+        )
         yield fieldpath.invalid(path, REDACTED, detail)
     elif number := without_double(text):
         detail = f"json: cannot unmarshal number {number} into Go value of type float64"
@@ -406,17 +412,17 @@ def core_event(obj: JsonObject) -> Errors:
 
 
 def _event(obj: JsonObject, reporter_field: str, reporter: str) -> Errors:
-    own = (obj.get("metadata") or {}).get("namespace") or ""
+    namespace = (obj.get("metadata") or {}).get("namespace") or ""
     involved = (obj.get("involvedObject") or {}).get("namespace") or ""
     if obj.get("eventTime"):
-        fits = bool(involved) or own in {"default", "kube-system"}
+        fits = bool(involved) or namespace in {"default", "kube-system"}
     elif involved:
-        fits = involved == own
+        fits = involved == namespace
     else:
-        fits = own in {"", "default"}
+        fits = namespace in {"", "default"}
     if not fits:
-        at = FieldPath("involvedObject", "namespace")
-        yield fieldpath.invalid(at, involved, "does not match event.namespace")
+        path = FieldPath("involvedObject", "namespace")
+        yield fieldpath.invalid(path, involved, "does not match event.namespace")
     if obj.get("eventTime"):
         yield from _timed_event(obj, _ROOT.child(reporter_field), reporter)
 
@@ -484,7 +490,7 @@ def event_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield from _series(inside)
     for field in LASTING:
         zero = ZEROS.get(field, "")
-        new, was = (one.get(field) or zero for one in (inside, before))
+        new, was = (item.get(field) or zero for item in (inside, before))
         if field == "related":  # the only pointer: an empty reference is one
             new, was = inside.get(field), before.get(field)
         if new != was:
@@ -510,10 +516,10 @@ ZEROS: Final[JsonObject] = {
 """What such a field is when it is not there, where that is no empty text."""
 
 
-def _printed_reference(given: JsonObject) -> JsonDict:
+def _printed_reference(value: JsonObject) -> JsonDict:
     """Return what Go prints of the structs, whose fields have no JSON names."""
-    if "component" in given or "host" in given:
-        return {field: given.get(field.lower()) or "" for field in ("Component", "Host")}
+    if "component" in value or "host" in value:
+        return {field: value.get(field.lower()) or "" for field in ("Component", "Host")}
     names = {
         "Kind": "kind",
         "Namespace": "namespace",
@@ -523,4 +529,4 @@ def _printed_reference(given: JsonObject) -> JsonDict:
         "ResourceVersion": "resourceVersion",
         "FieldPath": "fieldPath",
     }
-    return {shown: given.get(field) or "" for shown, field in names.items()}
+    return {key: value.get(field) or "" for key, field in names.items()}

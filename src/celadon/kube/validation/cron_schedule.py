@@ -90,10 +90,10 @@ def parse_schedule(text: str) -> Schedule:
         named, _, text = text.partition(" ")
         zone, text = named.partition("=")[2], text.strip()
     if text.startswith("@"):
-        found = _descriptor(text)
-        if isinstance(found, int):
-            return Schedule(zone, every=found)
-        text = found
+        descriptor = _descriptor(text)
+        if isinstance(descriptor, int):
+            return Schedule(zone, every=descriptor)
+        text = descriptor
     parts = text.split()
     if len(parts) != len(FIELDS):
         listed = " ".join(parts)
@@ -149,16 +149,16 @@ def _range(term: str, bounds: Bounds) -> range:
 
 def _check(term: str, bounds: Bounds, start: int, end: int, step: int) -> None:
     if start < bounds.low:
-        why = f"beginning of range ({start}) below minimum ({bounds.low})"
+        detail = f"beginning of range ({start}) below minimum ({bounds.low})"
     elif end > bounds.high:
-        why = f"end of range ({end}) above maximum ({bounds.high})"
+        detail = f"end of range ({end}) above maximum ({bounds.high})"
     elif start > end:
-        why = f"beginning of range ({start}) beyond end of range ({end})"
+        detail = f"beginning of range ({start}) beyond end of range ({end})"
     elif step == 0:
-        why = "step of range should be a positive number"
+        detail = "step of range should be a positive number"
     else:
         return
-    raise ScheduleError(f"{why}: {term}")
+    raise ScheduleError(f"{detail}: {term}")
 
 
 def _number(text: str, bounds: Bounds) -> int:
@@ -169,9 +169,9 @@ def _number(text: str, bounds: Bounds) -> int:
 def _integer(text: str) -> int:
     if _INTEGER.fullmatch(text) is None or len(text) > _MAX_DIGITS:
         large = _INTEGER.fullmatch(text) is not None
-        why = "value out of range" if large else "invalid syntax"
+        detail = "value out of range" if large else "invalid syntax"
         raise ScheduleError(
-            f"failed to parse int from {text}: strconv.Atoi: parsing {quote(text)}: {why}"
+            f"failed to parse int from {text}: strconv.Atoi: parsing {quote(text)}: {detail}"
         )
     number = int(text)
     if number < 0:

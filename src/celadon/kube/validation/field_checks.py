@@ -46,11 +46,11 @@ DRIVER_NAME_MAX_BYTES: Final = 63
 
 def items(obj: JsonObject, field: str, path: FieldPath) -> Iterator[tuple[FieldPath, Any]]:
     """The members of a list, each with its path."""
-    found = obj.get(field)
-    if found:
-        at = path.child(field)
-        for index, item in enumerate(found):
-            yield at.index(index), item
+    result = obj.get(field)
+    if result:
+        field_path = path.child(field)
+        for index, item in enumerate(result):
+            yield field_path.index(index), item
 
 
 def containers_of(path: FieldPath, spec: JsonObject) -> Iterator[tuple[FieldPath, JsonObject]]:
@@ -130,10 +130,10 @@ def not_negative(obj: JsonObject, path: FieldPath, *fields: str) -> Errors:
             yield fieldpath.invalid(path.child(field), value, NEGATIVE)
 
 
-def at_most(path: FieldPath, given: Sized | None, limit: int) -> Errors:
+def at_most(path: FieldPath, sized: Sized | None, limit: int) -> Errors:
     """A list or a map with no more members than that."""
-    if given is not None and len(given) > limit:
-        yield fieldpath.too_many(path, len(given), limit)
+    if sized is not None and len(sized) > limit:
+        yield fieldpath.too_many(path, len(sized), limit)
 
 
 def in_range(path: FieldPath, value: int, low: int, high: int) -> Errors:
@@ -180,7 +180,7 @@ def once_sound(
     sound_here: Callable[[], set[object]] = per_release()(set)
 
     @functools.wraps(rule)
-    def asked(path: FieldPath, value: V, /, *args: R.args, **kwargs: R.kwargs) -> Errors:
+    def wrapped(path: FieldPath, value: V, /, *args: R.args, **kwargs: R.kwargs) -> Errors:
         try:
             form = compact(value)
         except ValueError:
@@ -192,7 +192,7 @@ def once_sound(
             return NO_ERRORS
         return _remembered(rule(path, value, *args, **kwargs), key, sound)
 
-    return asked
+    return wrapped
 
 
 def _remembered(errors: Errors, key: object, sound: set[object]) -> Errors:
@@ -407,24 +407,24 @@ def _one_of(choices: Sequence[str]) -> _Rule:
 
 
 def _at_least(low: int, detail: str = "") -> _Rule:
-    told = detail or f"must be greater than or equal to {low}"
-    return 0, lambda value: value < low, lambda path, value: (fieldpath.invalid(path, value, told),)
+    text = detail or f"must be greater than or equal to {low}"
+    return 0, lambda value: value < low, lambda path, value: (fieldpath.invalid(path, value, text),)
 
 
 def _at_most(high: int, detail: str = "") -> _Rule:
-    told = detail or f"must be less than or equal to {high}"
+    text = detail or f"must be less than or equal to {high}"
     return (
         0,
         lambda value: value > high,
-        lambda path, value: (fieldpath.invalid(path, value, told),),
+        lambda path, value: (fieldpath.invalid(path, value, text),),
     )
 
 
 def _range(low: int, high: int) -> _Rule:
-    told = f"must be between {low} and {high}, inclusive"
+    text = f"must be between {low} and {high}, inclusive"
 
     def errors(path: FieldPath, value: int) -> RuleErrors:
-        return (fieldpath.invalid(path, value, told),)
+        return (fieldpath.invalid(path, value, text),)
 
     return 0, lambda value: not low <= value <= high, errors
 
@@ -479,12 +479,12 @@ MESSAGE_BYTES: Final = 32 * 1024
 def conditions(path: FieldPath, status: JsonObject) -> Errors:
     """`path` is that of the status; each type of condition is there once."""
     seen: set[str] = set()
-    for at, condition in items(status, "conditions", path):
+    for condition_path, condition in items(status, "conditions", path):
         kind = condition.get("type") or ""
         if kind in seen:
-            yield fieldpath.duplicate(at.child("type"), kind)
+            yield fieldpath.duplicate(condition_path.child("type"), kind)
         seen.add(kind)
-        yield from _condition(at, condition)
+        yield from _condition(condition_path, condition)
 
 
 _TO_BE_SET: Final = wording("", v1_34="must be set")
@@ -495,16 +495,18 @@ def _condition(path: FieldPath, condition: JsonObject) -> Errors:
     yield from supported(path.child("status"), condition.get("status") or "", CONDITION_STATUSES)
     generation = condition.get("observedGeneration") or 0
     if generation < 0:
-        at = path.child("observedGeneration")
-        yield fieldpath.invalid(at, generation, "must be greater than or equal to zero")
+        observed_generation_path = path.child("observedGeneration")
+        yield fieldpath.invalid(
+            observed_generation_path, generation, "must be greater than or equal to zero"
+        )
     if not condition.get("lastTransitionTime"):
         yield fieldpath.required(path.child("lastTransitionTime"), _TO_BE_SET.text)
-    reason, at = condition.get("reason") or "", path.child("reason")
+    reason, observed_generation_path = condition.get("reason") or "", path.child("reason")
     if not reason:
-        yield fieldpath.required(at, _TO_BE_SET.text)
+        yield fieldpath.required(observed_generation_path, _TO_BE_SET.text)
     else:
-        yield from each(at, reason, name_rules.condition_reason(reason))
-        yield from _short(at, reason, REASON_BYTES)
+        yield from each(observed_generation_path, reason, name_rules.condition_reason(reason))
+        yield from _short(observed_generation_path, reason, REASON_BYTES)
     yield from _short(path.child("message"), condition.get("message") or "", MESSAGE_BYTES)
 
 
@@ -522,6 +524,6 @@ def printed_condition(condition: JsonObject) -> JsonDict:
 def condition_is_true(status: JsonObject, kind: str) -> bool:
     """Return whether the status has a condition of this type that holds."""
     return any(
-        one.get("type") == kind and one.get("status") == "True"
-        for one in status.get("conditions") or ()
+        condition.get("type") == kind and condition.get("status") == "True"
+        for condition in status.get("conditions") or ()
     )

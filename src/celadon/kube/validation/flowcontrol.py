@@ -106,14 +106,14 @@ def flow_schema(obj: JsonObject) -> Errors:
     yield from _precedence(spec.get("matchingPrecedence") or 0, name)
     method = spec.get("distinguisherMethod")
     if method is not None and method.get("type") not in DISTINGUISHERS:
-        at = SPEC.child("distinguisherMethod", "type")
-        yield fieldpath.not_supported(at, {"Type": method.get("type") or ""}, DISTINGUISHERS)
+        path = SPEC.child("distinguisherMethod", "type")
+        yield fieldpath.not_supported(path, {"Type": method.get("type") or ""}, DISTINGUISHERS)
     level = (spec.get("priorityLevelConfiguration") or {}).get("name") or ""
-    at = SPEC.child("priorityLevelConfiguration", "name")
+    path = SPEC.child("priorityLevelConfiguration", "name")
     if level:
-        yield from dns_subdomain(at, level)
+        yield from dns_subdomain(path, level)
     else:
-        yield fieldpath.required(at, "must reference a priority level")
+        yield fieldpath.required(path, "must reference a priority level")
     for where, rule in items(spec, "rules", SPEC):
         yield from _rule(where, rule)
     fixed = MANDATORY_SCHEMAS.get(name)
@@ -125,52 +125,56 @@ def flow_schema(obj: JsonObject) -> Errors:
 
 
 def _precedence(precedence: int, name: str) -> Errors:
-    at = SPEC.child("matchingPrecedence")
+    path = SPEC.child("matchingPrecedence")
     if precedence <= 0:
-        yield fieldpath.invalid(at, precedence, "must be a positive value")
+        yield fieldpath.invalid(path, precedence, "must be a positive value")
     if precedence > MAX_PRECEDENCE:
-        yield fieldpath.invalid(at, precedence, f"must not be greater than {MAX_PRECEDENCE}")
+        yield fieldpath.invalid(path, precedence, f"must not be greater than {MAX_PRECEDENCE}")
     if precedence == 1 and name != EXEMPT:
-        why = "only the schema named 'exempt' may have matchingPrecedence 1"
-        yield fieldpath.invalid(at, precedence, why)
+        detail = "only the schema named 'exempt' may have matchingPrecedence 1"
+        yield fieldpath.invalid(path, precedence, detail)
 
 
 def _rule(path: FieldPath, rule: JsonObject) -> Errors:
     # As `ValidateFlowSchemaPolicyRulesWithSubjects` of `pkg/apis/flowcontrol/validation`.
     if not rule.get("subjects"):
-        why = "subjects must contain at least one value"
-        yield fieldpath.required(path.child("subjects"), why)
-    for at, subject in items(rule, "subjects", path):
-        yield from _subject(at, subject)
+        detail = "subjects must contain at least one value"
+        yield fieldpath.required(path.child("subjects"), detail)
+    for subject_path, subject in items(rule, "subjects", path):
+        yield from _subject(subject_path, subject)
     if not rule.get("resourceRules") and not rule.get("nonResourceRules"):
-        why = "at least one of resourceRules and nonResourceRules has to be non-empty"
-        yield fieldpath.required(path, why)
-    for at, one in items(rule, "resourceRules", path):
-        yield from _resources(at, one)
-    for at, one in items(rule, "nonResourceRules", path):
-        yield from _verbs(at.child("verbs"), one.get("verbs") or [])
-        yield from _urls(at.child("nonResourceURLs"), one.get("nonResourceURLs") or [])
+        detail = "at least one of resourceRules and nonResourceRules has to be non-empty"
+        yield fieldpath.required(path, detail)
+    for subject_path, resource_rule in items(rule, "resourceRules", path):
+        yield from _resources(subject_path, resource_rule)
+    for subject_path, resource_rule in items(rule, "nonResourceRules", path):
+        yield from _verbs(subject_path.child("verbs"), resource_rule.get("verbs") or [])
+        yield from _urls(
+            subject_path.child("nonResourceURLs"), resource_rule.get("nonResourceURLs") or []
+        )
 
 
 def _subject(path: FieldPath, subject: JsonObject) -> Errors:
     # As `ValidateFlowSchemaSubject` of `pkg/apis/flowcontrol/validation`.
     kind = subject.get("kind") or ""
-    own = SUBJECT_KINDS.get(kind)
-    if own is None:
+    subject_kind = SUBJECT_KINDS.get(kind)
+    if subject_kind is None:
         yield from supported(path.child("kind"), kind, list(SUBJECT_KINDS))
         return
-    found, at = subject.get(own), path.child(own)
-    if found is None:
-        yield fieldpath.required(at, f"{own} is required when subject kind is '{kind}'")
-    elif own == "serviceAccount":
-        yield from _account(at, found)
+    result, field_path = subject.get(subject_kind), path.child(subject_kind)
+    if result is None:
+        yield fieldpath.required(
+            field_path, f"{subject_kind} is required when subject kind is '{kind}'"
+        )
+    elif subject_kind == "serviceAccount":
+        yield from _account(field_path, result)
     else:
-        yield from present(found, at, "name")
+        yield from present(result, field_path, "name")
     for other in ("serviceAccount", "user", "group"):
-        if other != own and subject.get(other) is not None:
-            wanted = next(name for name, field in SUBJECT_KINDS.items() if field == other)
-            why = f"{other} is forbidden when subject kind is not '{wanted}'"
-            yield fieldpath.forbidden(path.child(other), why)
+        if other != subject_kind and subject.get(other) is not None:
+            subject_kinds = next(name for name, field in SUBJECT_KINDS.items() if field == other)
+            detail = f"{other} is forbidden when subject kind is not '{subject_kinds}'"
+            yield fieldpath.forbidden(path.child(other), detail)
 
 
 def _account(path: FieldPath, account: JsonObject) -> Errors:
@@ -183,15 +187,15 @@ def _account(path: FieldPath, account: JsonObject) -> Errors:
     if namespace:
         yield from dns_label(path.child("namespace"), namespace)
     else:
-        why = "must specify namespace for service account"
-        yield fieldpath.required(path.child("namespace"), why)
+        detail = "must specify namespace for service account"
+        yield fieldpath.required(path.child("namespace"), detail)
 
 
-def _alone(path: FieldPath, given: list[str], what: str) -> Errors:
+def _alone(path: FieldPath, given: list[str], subject: str) -> Errors:
     """Yield an error where `*`, which stands for all others, does not stand alone."""
     if "*" in given and len(given) > 1:
-        why = f"if '*' is present, must not specify other {what}"
-        yield fieldpath.invalid(path, given, why)
+        detail = f"if '*' is present, must not specify other {subject}"
+        yield fieldpath.invalid(path, given, detail)
 
 
 def _verbs(path: FieldPath, verbs: list[str]) -> Errors:
@@ -206,25 +210,25 @@ def _verbs(path: FieldPath, verbs: list[str]) -> Errors:
 def _resources(path: FieldPath, rule: JsonObject) -> Errors:
     # As `ValidateFlowSchemaResourcePolicyRule` of `pkg/apis/flowcontrol/validation`.
     yield from _verbs(path.child("verbs"), rule.get("verbs") or [])
-    for field, one, several in (
+    for field, text, several in (
         ("apiGroups", "api group", "api groups"),
         ("resources", "resource", "resources"),
     ):
-        given, at = list(rule.get(field) or []), path.child(field)
+        given, field_path = list(rule.get(field) or []), path.child(field)
         if not given:
-            yield fieldpath.required(at, f"resource rules must supply at least one {one}")
-        yield from _alone(at, given, several)
-    namespaces, at = list(rule.get("namespaces") or []), path.child("namespaces")
+            yield fieldpath.required(field_path, f"resource rules must supply at least one {text}")
+        yield from _alone(field_path, given, several)
+    namespaces, field_path = list(rule.get("namespaces") or []), path.child("namespaces")
     if not namespaces and not rule.get("clusterScope"):
-        why = "resource rules that are not cluster scoped must supply at least one namespace"
-        yield fieldpath.required(at, why)
+        detail = "resource rules that are not cluster scoped must supply at least one namespace"
+        yield fieldpath.required(field_path, detail)
     elif "*" in namespaces:
-        yield from _alone(at, namespaces, "namespaces")
+        yield from _alone(field_path, namespaces, "namespaces")
     else:
         intro = "each member of this list must be '*' or a DNS-1123 label; "
         for index, namespace in enumerate(namespaces):
-            messages = [intro + why for why in name_rules.dns1123_label(namespace)]
-            yield from each(at.index(index), namespace, messages)
+            messages = [intro + reason for reason in name_rules.dns1123_label(namespace)]
+            yield from each(field_path.index(index), namespace, messages)
 
 
 def _urls(path: FieldPath, urls: list[str]) -> Errors:
@@ -234,9 +238,9 @@ def _urls(path: FieldPath, urls: list[str]) -> Errors:
         yield from _alone(path, urls, "non-resource URLs")
     else:
         for index, url in enumerate(urls):
-            why = _wrong_url(url)
-            if why:
-                yield fieldpath.invalid(path.index(index), url, why)
+            detail = _wrong_url(url)
+            if detail:
+                yield fieldpath.invalid(path.index(index), url, detail)
 
 
 def _wrong_url(url: str) -> str:
@@ -261,13 +265,13 @@ def _wrong_url(url: str) -> str:
 def typed_conditions(obj: JsonObject, _: JsonObject | None = None) -> Errors:
     """Conditions have types of their own; also of an update of the status."""
     seen: set[str] = set()
-    for at, condition in items(obj.get("status") or {}, "conditions", _STATUS):
+    for path, condition in items(obj.get("status") or {}, "conditions", _STATUS):
         kind = condition.get("type") or ""
         if kind in seen:
-            yield fieldpath.duplicate(at.child("type"), NamedText(kind))
+            yield fieldpath.duplicate(path.child("type"), NamedText(kind))
         seen.add(kind)
         if not kind:
-            yield fieldpath.required(at.child("type"), NOT_EMPTY.text)
+            yield fieldpath.required(path.child("type"), NOT_EMPTY.text)
 
 
 def priority_level(obj: JsonObject) -> Errors:
@@ -278,17 +282,17 @@ def priority_level(obj: JsonObject) -> Errors:
         yield fieldpath.forbidden(
             METADATA.child("annotations"), f"annotation '{PRESERVED}' is forbidden"
         )
-    kind, at = spec.get("type") or "", SPEC.child("type")
+    kind, path = spec.get("type") or "", SPEC.child("type")
     if (name == EXEMPT) != (kind == "Exempt"):
-        yield fieldpath.invalid(at, NamedText(kind), _EXEMPT_ONLY.text)
+        yield fieldpath.invalid(path, NamedText(kind), _EXEMPT_ONLY.text)
     if kind not in LEVEL_TYPES:
-        yield from supported(at, kind, LEVEL_TYPES)
+        yield from supported(path, kind, LEVEL_TYPES)
     else:
         yield from _level(spec, kind)
     if name == EXEMPT and (kind != "Exempt" or spec.get("limited") is not None):
         shown = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
-        why = f"spec of '{name}' except the 'spec.exempt' field must equal the fixed value"
-        yield fieldpath.invalid(SPEC, shown, why)
+        detail = f"spec of '{name}' except the 'spec.exempt' field must equal the fixed value"
+        yield fieldpath.invalid(SPEC, shown, detail)
     if name == CATCH_ALL:
         shown = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
         if shown != internal_value(
@@ -302,55 +306,61 @@ def _level(spec: JsonObject, kind: str) -> Errors:
     # As `ValidatePriorityLevelConfigurationSpec` of `pkg/apis/flowcontrol/validation`.
     own, other = ("exempt", "limited") if kind == "Exempt" else ("limited", "exempt")
     if spec.get(other) is not None:
-        why = f"must be nil if the type is {'not ' * (own == 'exempt')}Limited"
-        yield fieldpath.forbidden(SPEC.child(other), why)
+        detail = f"must be nil if the type is {'not ' * (own == 'exempt')}Limited"
+        yield fieldpath.forbidden(SPEC.child(other), detail)
     if spec.get(own) is None:
         if own == "limited":
             yield fieldpath.required(SPEC.child(own), f"must not be empty when type is {kind}")
         return
-    level, at = spec[own], SPEC.child(own)
+    level, path = spec[own], SPEC.child(own)
     shares = level.get("nominalConcurrencyShares")
     if shares is not None and shares < 0:
-        yield fieldpath.invalid(at.child("nominalConcurrencyShares"), shares, NOT_NEGATIVE)
+        yield fieldpath.invalid(path.child("nominalConcurrencyShares"), shares, NOT_NEGATIVE)
     if own == "limited":
-        yield from _response(at.child("limitResponse"), level.get("limitResponse") or {})
+        yield from _response(path.child("limitResponse"), level.get("limitResponse") or {})
     lendable = level.get("lendablePercent")
     borrowed = level.get("borrowingLimitPercent") if own == "limited" else None
     if lendable is not None and not 0 <= lendable <= 100:
-        yield fieldpath.invalid(at.child("lendablePercent"), lendable, PERCENT)
+        yield fieldpath.invalid(path.child("lendablePercent"), lendable, PERCENT)
     if borrowed is not None and borrowed < 0:
-        why = f"if specified, {NOT_NEGATIVE}"
-        yield fieldpath.invalid(at.child("borrowingLimitPercent"), borrowed, why)
+        detail = f"if specified, {NOT_NEGATIVE}"
+        yield fieldpath.invalid(path.child("borrowingLimitPercent"), borrowed, detail)
 
 
 def _response(path: FieldPath, response: JsonObject) -> Errors:
     # As `ValidateLimitResponse` of `pkg/apis/flowcontrol/validation`.
-    kind, queuing, at = response.get("type") or "", response.get("queuing"), path.child("queuing")
+    kind, queuing, queuing_path = (
+        response.get("type") or "",
+        response.get("queuing"),
+        path.child("queuing"),
+    )
     if kind == "Reject":
         if queuing is not None:
-            why = "must be nil if limited.limitResponse.type is not Limited"
-            yield fieldpath.forbidden(at, why)
+            detail = "must be nil if limited.limitResponse.type is not Limited"
+            yield fieldpath.forbidden(queuing_path, detail)
     elif kind != "Queue":
         yield from supported(path.child("type"), kind, RESPONSES)
     elif queuing is None:
-        why = "must not be empty if limited.limitResponse.type is Limited"
-        yield fieldpath.required(at, why)
+        detail = "must not be empty if limited.limitResponse.type is Limited"
+        yield fieldpath.required(queuing_path, detail)
     else:
-        yield from _queues(at, queuing)
+        yield from _queues(queuing_path, queuing)
 
 
 def _queues(path: FieldPath, queuing: JsonObject) -> Errors:
     # As `ValidatePriorityLevelQueuingConfiguration` of `pkg/apis/flowcontrol/validation`.
     yield from broken_rules("flowcontrol.v1.QueuingConfiguration", queuing, path)
     queues, hand = queuing.get("queues") or 0, queuing.get("handSize") or 0
-    at = path.child("handSize")
+    hand_size_path = path.child("handSize")
     if hand <= 0:
-        yield fieldpath.invalid(at, hand, "must be positive")
+        yield fieldpath.invalid(hand_size_path, hand, "must be positive")
     elif hand > queues:
-        yield fieldpath.invalid(at, hand, f"should not be greater than queues ({queues})")
+        yield fieldpath.invalid(
+            hand_size_path, hand, f"should not be greater than queues ({queues})"
+        )
     elif math.ceil(math.log2(queues) * hand) > HASH_BITS:
-        why = (
+        detail = (
             f"required entropy bits of deckSize {queues} and handSize {hand} should not be greater "
             f"than {HASH_BITS}"
         )
-        yield fieldpath.invalid(at, hand, why)
+        yield fieldpath.invalid(hand_size_path, hand, detail)

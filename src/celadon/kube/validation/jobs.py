@@ -61,23 +61,23 @@ def failure_policy(path: FieldPath, spec: JsonObject) -> Errors:
     if len(rules) > MAX_RULES:
         yield fieldpath.too_many(path.child("rules"), len(rules), MAX_RULES)
     names = {
-        one.get("name")
+        item.get("name")
         for field in ("containers", "initContainers")
-        for one in pod.get(field) or ()
+        for item in pod.get(field) or ()
     }
-    for at, rule in items(policy, "rules", path):
-        yield from _action(at.child("action"), rule.get("action") or "", spec)
+    for rule_path, rule in items(policy, "rules", path):
+        yield from _action(rule_path.child("action"), rule.get("action") or "", spec)
         codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions")
         if codes is not None:
-            yield from _exit_codes(at.child("onExitCodes"), codes, names)
+            yield from _exit_codes(rule_path.child("onExitCodes"), codes, names)
         if conditions:
-            yield from _conditions(at, rule)
+            yield from _conditions(rule_path, rule)
         if codes is not None and conditions:
             detail = "specifying both OnExitCodes and OnPodConditions is not supported"
-            yield fieldpath.invalid(at, OMITTED, detail)
+            yield fieldpath.invalid(rule_path, OMITTED, detail)
         if codes is None and not conditions:
             detail = "specifying one of OnExitCodes and OnPodConditions is required"
-            yield fieldpath.invalid(at, OMITTED, detail)
+            yield fieldpath.invalid(rule_path, OMITTED, detail)
 
 
 def _choice(path: FieldPath, value: str, choices: Sequence[str]) -> Errors:
@@ -100,47 +100,49 @@ def _conditions(path: FieldPath, rule: JsonObject) -> Errors:
     patterns = rule["onPodConditions"]
     if len(patterns) > MAX_RULES:
         yield fieldpath.too_many(path.child("onPodConditions"), len(patterns), MAX_RULES)
-    for at, pattern in items(rule, "onPodConditions", path):
-        yield from qualified_name(at.child("type"), pattern.get("type") or "")
-        yield from _choice(at.child("status"), pattern.get("status") or "", CONDITION_STATUSES)
+    for on_pod_condition_path, pattern in items(rule, "onPodConditions", path):
+        yield from qualified_name(on_pod_condition_path.child("type"), pattern.get("type") or "")
+        yield from _choice(
+            on_pod_condition_path.child("status"), pattern.get("status") or "", CONDITION_STATUSES
+        )
 
 
-def _exit_codes(path: FieldPath, given: JsonObject, names: set[str]) -> Errors:
+def _exit_codes(path: FieldPath, data: JsonObject, names: set[str]) -> Errors:
     # As `validatePodFailurePolicyRuleOnExitCodes` of `pkg/apis/batch/validation`.
-    operator, values = given.get("operator") or "", given.get("values") or []
+    operator, values = data.get("operator") or "", data.get("values") or []
     yield from _choice(path.child("operator"), operator, OPERATORS)
-    name = given.get("containerName")
+    name = data.get("containerName")
     if name is not None and name not in names:
         detail = "must be one of the container or initContainer names in the pod template"
         yield fieldpath.invalid(path.child("containerName"), name, detail)
-    at = path.child("values")
+    values_path = path.child("values")
     if not values:
-        shown = GoValue(given.get("values"), "[]int32")
-        yield fieldpath.invalid(at, shown, "at least one value is required")
+        go_value = GoValue(data.get("values"), "[]int32")
+        yield fieldpath.invalid(values_path, go_value, "at least one value is required")
     elif len(values) > MAX_EXIT_CODES:
-        yield fieldpath.too_many(at, len(values), MAX_EXIT_CODES)
+        yield fieldpath.too_many(values_path, len(values), MAX_EXIT_CODES)
     seen = set[int]()
     for index, value in enumerate(values):
         if operator == "In" and value == 0:
             detail = "must not be 0 for the In operator"
-            yield fieldpath.invalid(at.index(index), value, detail)
+            yield fieldpath.invalid(values_path.index(index), value, detail)
         if value in seen:
-            yield fieldpath.duplicate(at.index(index), value)
+            yield fieldpath.duplicate(values_path.index(index), value)
         seen.add(value)
     if sorted(values) != list(values):
-        yield fieldpath.invalid(at, GoValue(list(values), "[]int32"), "must be ordered")
+        yield fieldpath.invalid(values_path, GoValue(list(values), "[]int32"), "must be ordered")
 
 
 def success_policy(path: FieldPath, spec: JsonObject) -> Errors:
     """Yield what is wrong with the success policy of an indexed Job."""
     # As `validateSuccessPolicy` of `pkg/apis/batch/validation`.
     policy, completions = spec["successPolicy"], spec.get("completions") or 0
-    rules, at = policy.get("rules") or (), path.child("rules")
+    rules, rules_path = policy.get("rules") or (), path.child("rules")
     if not rules:
         detail = "at least one rules must be specified when the successPolicy is specified"
-        yield fieldpath.required(at, detail)
+        yield fieldpath.required(rules_path, detail)
     if len(rules) > MAX_RULES:
-        yield fieldpath.too_many(at, len(rules), MAX_RULES)
+        yield fieldpath.too_many(rules_path, len(rules), MAX_RULES)
     for where, rule in items(policy, "rules", path):
         yield from _success_rule(where, rule, completions)
 
@@ -153,25 +155,25 @@ def _success_rule(path: FieldPath, rule: JsonObject, completions: int) -> Errors
         yield fieldpath.required(path, detail)
     total = 0
     if indexes is not None:
-        at = path.child("succeededIndexes")
+        succeeded_indexes_path = path.child("succeededIndexes")
         if len(indexes) > MAX_INDEXES_BYTES:
-            yield fieldpath.too_long(at, MAX_INDEXES_BYTES)
+            yield fieldpath.too_long(succeeded_indexes_path, MAX_INDEXES_BYTES)
         try:
             total = count_indexes(indexes, completions)
         except IndexesError as error:
             detail = f"error parsing succeededIndexes: {error}"
-            yield fieldpath.invalid(at, indexes, detail)
+            yield fieldpath.invalid(succeeded_indexes_path, indexes, detail)
     if count is None:
         return
-    at = path.child("succeededCount")
+    succeeded_indexes_path = path.child("succeededCount")
     yield from not_negative(rule, path, "succeededCount")
     limit = "must be less than or equal to"
     if count > completions:
         detail = f"{limit} {completions} (the number of specified completions)"
-        yield fieldpath.invalid(at, count, detail)
+        yield fieldpath.invalid(succeeded_indexes_path, count, detail)
     if indexes is not None and count > total:
         where = "the number of indexes in the specified succeededIndexes field"
-        yield fieldpath.invalid(at, count, f"{limit} {total} ({where})")
+        yield fieldpath.invalid(succeeded_indexes_path, count, f"{limit} {total} ({where})")
 
 
 def count_indexes(text: str, completions: int) -> int:
@@ -189,11 +191,11 @@ def count_indexes(text: str, completions: int) -> int:
 
 def intervals(text: str, completions: int) -> list[tuple[int, int]]:
     """The first and last index of each interval that is one; others are left out."""
-    found: list[tuple[int, int]] = []
-    for one in text.split(",") if text else ():
+    result: list[tuple[int, int]] = []
+    for word in text.split(",") if text else ():
         with contextlib.suppress(IndexesError):
-            found.append(_interval(one, completions))
-    return found
+            result.append(_interval(word, completions))
+    return result
 
 
 def _interval(text: str, completions: int) -> tuple[int, int]:
@@ -219,8 +221,8 @@ def _index(text: str) -> int:
     try:
         return parse_int(text)
     except ValueError:
-        why = f"cannot convert string to integer for index: {quote(text)}"
-        raise IndexesError(why) from None
+        detail = f"cannot convert string to integer for index: {quote(text)}"
+        raise IndexesError(detail) from None
 
 
 INDEXED: Final = "Indexed"
@@ -279,8 +281,8 @@ def job_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from _job(obj, prefixed=UID_LABELS[1] in had and NAME_LABELS[1] in had)
     yield from _job_with_selector(spec)
     if spec.get("completionMode") != INDEXED:
-        at = SPEC.child("completions")
-        yield from immutable(at, spec.get("completions"), before.get("completions"))
+        path = SPEC.child("completions")
+        yield from immutable(path, spec.get("completions"), before.get("completions"))
     elif spec.get("completions") not in {None, before.get("completions"), spec.get("parallelism")}:
         detail = "can only be modified in tandem with spec.parallelism"
         yield fieldpath.invalid(SPEC.child("completions"), spec["completions"], detail)
@@ -299,7 +301,9 @@ def _template_update(spec: JsonObject, old: JsonObject) -> Errors:
     they will get; upstream looks at the stored Job only, so the update that resumes a Job may
     change it too."""
     # As `validatePodTemplateUpdate` of `pkg/apis/batch/validation`.
-    template, was = ((one.get("spec") or {}).get("template") or {} for one in ({"spec": spec}, old))
+    template, was = (
+        (item.get("spec") or {}).get("template") or {} for item in ({"spec": spec}, old)
+    )
     if not is_since("1.36"):
         if template != (_rescheduled(was, template) if _waits(old) else was):
             yield fieldpath.invalid(SPEC.child("template"), shown_template(template), IMMUTABLE)
@@ -310,8 +314,8 @@ def _template_update(spec: JsonObject, old: JsonObject) -> Errors:
         return
     pods, before = template.get("spec") or {}, was.get("spec") or {}
     if pods != _with_scheduling(before, pods):
-        at = SPEC.child("template.spec")
-        yield fieldpath.invalid(at, internal_pod_spec(pods), IMMUTABLE)
+        path = SPEC.child("template.spec")
+        yield fieldpath.invalid(path, internal_pod_spec(pods), IMMUTABLE)
 
 
 def _rescheduled(was: JsonObject, template: JsonObject) -> JsonObject:
@@ -335,8 +339,8 @@ def _may_change(old: JsonObject) -> bool:
     """A suspended Job without pods that has not started, or says that it is suspended."""
     status = old.get("status") or {}
     is_stopped = status.get("startTime") is None or any(
-        one.get("type") == "Suspended" and one.get("status") == "True"
-        for one in status.get("conditions") or ()
+        condition.get("type") == "Suspended" and condition.get("status") == "True"
+        for condition in status.get("conditions") or ()
     )
     suspended = (old.get("spec") or {}).get("suspend")
     return bool(suspended) and is_stopped and not status.get("active")
@@ -351,13 +355,13 @@ def _with_scheduling(before: JsonObject, pods: JsonObject, *, amounts: bool = Tr
     affinity = dict(before.get("affinity") or {})
     _set(affinity, "nodeAffinity", (pods.get("affinity") or {}).get("nodeAffinity"))
     # Go compares the pointers: an affinity without anything in it is not the same as none.
-    kept = affinity or ({} if pods.get("affinity") is not None else None)
-    _set(fixed, "affinity", kept)
+    result = affinity or ({} if pods.get("affinity") is not None else None)
+    _set(fixed, "affinity", result)
     for field in ("containers", "initContainers") if amounts else ():
         new, stored = pods.get(field) or (), before.get(field) or ()
         if len(new) == len(stored):
             pairs = zip(new, stored, strict=True)
-            _set(fixed, field, [_with_resources(one, was) for one, was in pairs] or None)
+            _set(fixed, field, [_with_resources(pair, was) for pair, was in pairs] or None)
     return fixed
 
 
@@ -399,12 +403,12 @@ def _generated(obj: JsonObject, *, prefixed: bool) -> Errors:
         yield fieldpath.invalid(SPEC.child("selector"), shown_selector(chosen), detail)
 
 
-def _has_label(given: Mapping[str, str], key: str, value: str) -> Errors:
-    at = SPEC.child("template", "metadata", "labels").key(key)
-    if key not in given:
-        yield fieldpath.required(at, f"must be '{value}'")
-    elif given[key] != value:
-        yield fieldpath.invalid(at, dict(sorted(given.items())), f"must be '{value}'")
+def _has_label(data: Mapping[str, str], key: str, value: str) -> Errors:
+    path = SPEC.child("template", "metadata", "labels").key(key)
+    if key not in data:
+        yield fieldpath.required(path, f"must be '{value}'")
+    elif data[key] != value:
+        yield fieldpath.invalid(path, dict(sorted(data.items())), f"must be '{value}'")
 
 
 def _job_with_selector(spec: JsonObject) -> Errors:
@@ -540,8 +544,8 @@ def _cron_job(obj: JsonObject, before: JsonObject | None) -> Errors:
     yield from not_negative(spec, SPEC, "startingDeadlineSeconds")
     if zone is not None and (before is None or before.get("timeZone") != zone):
         yield from _time_zone(SPEC.child("timeZone"), zone)
-    at = SPEC.child("concurrencyPolicy")
-    yield from required_choice(at, spec.get("concurrencyPolicy"), CONCURRENCY)
+    path = SPEC.child("concurrencyPolicy")
+    yield from required_choice(path, spec.get("concurrencyPolicy"), CONCURRENCY)
     template = (spec.get("jobTemplate") or {}).get("spec") or {}
     yield from _job_template(SPEC.child("jobTemplate", "spec"), template)
     yield from not_negative(spec, SPEC, "successfulJobsHistoryLimit", "failedJobsHistoryLimit")
@@ -552,8 +556,8 @@ def _job_template(path: FieldPath, spec: JsonObject) -> Errors:
     yield from job_spec(path, spec)
     if spec.get("selector") is not None:
         detail = "`selector` will be auto-generated"
-        shown = shown_selector(spec["selector"])
-        yield fieldpath.invalid(path.child("selector"), shown, detail)
+        go_value = shown_selector(spec["selector"])
+        yield fieldpath.invalid(path.child("selector"), go_value, detail)
     if spec.get("manualSelector"):
         yield fieldpath.not_supported(
             path.child("manualSelector"), value=True, supported=["nil", "false"]
@@ -583,7 +587,7 @@ def _time_zone(path: FieldPath, zone: str) -> Errors:
         yield fieldpath.invalid(path, zone, "timeZone must be nil or non-empty string")
         return
     parts = zone.split("/")
-    if any(one in {".", ".."} or one.startswith("-") for one in parts) or not all(
+    if any(part in {".", ".."} or part.startswith("-") for part in parts) or not all(
         map(_ZONE_PART.fullmatch, parts)
     ):
         yield fieldpath.invalid(path, zone, f"unknown time zone {zone}")

@@ -72,9 +72,9 @@ def ingress(obj: JsonObject) -> Errors:
     notes = (obj.get("metadata") or {}).get("annotations") or {}
     chosen = (obj.get("spec") or {}).get("ingressClassName")
     if INGRESS_CLASS in notes and chosen is not None and notes[INGRESS_CLASS] != chosen:
-        at = FieldPath("annotations").child(INGRESS_CLASS)
+        path = FieldPath("annotations").child(INGRESS_CLASS)
         detail = "must match `ingressClassName` when both are specified"
-        yield fieldpath.invalid(at, notes[INGRESS_CLASS], detail)
+        yield fieldpath.invalid(path, notes[INGRESS_CLASS], detail)
 
 
 def ingress_update(obj: JsonObject, old: JsonObject) -> Errors:
@@ -82,17 +82,17 @@ def ingress_update(obj: JsonObject, old: JsonObject) -> Errors:
     are may stay, and more of its sort may come."""
     # As `ValidateIngressUpdate` of `pkg/apis/networking/validation`.
     spec = old.get("spec") or {}
-    secrets = [one.get("secretName") or "" for one in spec.get("tls") or ()]
+    secrets = [item.get("secretName") or "" for item in spec.get("tls") or ()]
     rules = spec.get("rules") or ()
     backends = [spec.get("defaultBackend") or {}] if is_since("1.35") else []
     for rule in rules:
         backends += (
-            one.get("backend") or {} for one in (rule.get("http") or {}).get("paths") or ()
+            path.get("backend") or {} for path in (rule.get("http") or {}).get("paths") or ()
         )
-    names = [one["service"].get("name") or "" for one in backends if one.get("service")]
+    names = [backend["service"].get("name") or "" for backend in backends if backend.get("service")]
     kept = Kept(
-        secret_names=any(one and name_rules.dns1123_subdomain(one) for one in secrets),
-        wildcard_rules=any("*" in (one.get("host") or "") and _is_wrong(one) for one in rules),
+        secret_names=any(secret and name_rules.dns1123_subdomain(secret) for secret in secrets),
+        wildcard_rules=any("*" in (rule.get("host") or "") and _is_wrong(rule) for rule in rules),
         service_names=is_since("1.34") and any(map(_is_relaxed_only, names)),
     )
     return _ingress(obj, kept)
@@ -111,17 +111,17 @@ def _ingress(obj: JsonObject, kept: Kept) -> Errors:
     backend = spec.get("defaultBackend")
     if not spec.get("rules") and backend is None:
         detail = "either `defaultBackend` or `rules` must be specified"
-        shown = GoValue(spec.get("rules"), "[]networking.IngressRule")
-        yield fieldpath.invalid(SPEC, shown, detail)
+        go_value = GoValue(spec.get("rules"), "[]networking.IngressRule")
+        yield fieldpath.invalid(SPEC, go_value, detail)
     if backend is not None:
         yield from _backend(SPEC.child("defaultBackend"), backend, kept)
-    for at, rule in items(spec, "rules", SPEC):
-        yield from _rule(at, rule, kept)
-    for at, tls in items(spec, "tls", SPEC):
-        for where, host in items(tls, "hosts", at):
+    for path, rule in items(spec, "rules", SPEC):
+        yield from _rule(path, rule, kept)
+    for path, tls in items(spec, "tls", SPEC):
+        for where, host in items(tls, "hosts", path):
             yield from _host(where, host)
         if tls.get("secretName") and not kept.secret_names:
-            yield from dns_subdomain(at.child("secretName"), tls["secretName"])
+            yield from dns_subdomain(path.child("secretName"), tls["secretName"])
     if spec.get("ingressClassName") is not None:
         name = spec["ingressClassName"]
         yield from dns_subdomain(SPEC.child("ingressClassName"), name)
@@ -145,34 +145,34 @@ def _rule(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
 
 def _rule_value(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
     # As `validateHTTPIngressRuleValue` of `pkg/apis/networking/validation`.
-    http, at = rule.get("http"), path.child("http")
+    http, http_path = rule.get("http"), path.child("http")
     if http is None:
         return
     if not http.get("paths"):
-        yield fieldpath.required(at.child("paths"))
-    for where, one in items(http, "paths", at):
-        yield from _path(where, one, kept)
+        yield fieldpath.required(http_path.child("paths"))
+    for where, item in items(http, "paths", http_path):
+        yield from _path(where, item, kept)
 
 
-def _path(path: FieldPath, given: JsonObject, kept: Kept) -> Errors:
+def _path(path: FieldPath, data: JsonObject, kept: Kept) -> Errors:
     # As `validateHTTPIngressPath` of `pkg/apis/networking/validation`.
-    kind, value = given.get("pathType"), given.get("path") or ""
-    at = path.child("path")
+    kind, value = data.get("pathType"), data.get("path") or ""
+    path_path = path.child("path")
     if kind is None:
         yield fieldpath.required(path.child("pathType"), "pathType must be specified")
         return
     if kind not in PATH_TYPES:
         yield from supported(path.child("pathType"), kind, PATH_TYPES)
     elif not value.startswith("/") and (value or kind != "ImplementationSpecific"):
-        yield fieldpath.invalid(at, value, "must be an absolute path")
+        yield fieldpath.invalid(path_path, value, "must be an absolute path")
     if kind in {"Exact", "Prefix"}:
         for sequence in BAD_SEQUENCES:
             if sequence in value:
-                yield fieldpath.invalid(at, value, f"must not contain '{sequence}'")
+                yield fieldpath.invalid(path_path, value, f"must not contain '{sequence}'")
         for end in BAD_ENDS:
             if value.endswith(end):
-                yield fieldpath.invalid(at, value, f"cannot end with '{end}'")
-    yield from _backend(path.child("backend"), given.get("backend") or {}, kept)
+                yield fieldpath.invalid(path_path, value, f"cannot end with '{end}'")
+    yield from _backend(path.child("backend"), data.get("backend") or {}, kept)
 
 
 def _backend(path: FieldPath, backend: JsonObject, kept: Kept) -> Errors:
@@ -185,10 +185,10 @@ def _backend(path: FieldPath, backend: JsonObject, kept: Kept) -> Errors:
     elif service is None:
         yield fieldpath.invalid(path, "", "resource or service backend is required")
     else:
-        at = path.child("service")
+        service_path = path.child("service")
         name = service.get("name") or ""
-        yield from _service_name(at.child("name"), name, kept)
-        yield from _service_port(path, at.child("port"), service.get("port") or {})
+        yield from _service_name(service_path.child("name"), name, kept)
+        yield from _service_port(path, service_path.child("port"), service.get("port") or {})
 
 
 def _service_name(path: FieldPath, name: str, kept: Kept) -> Errors:
@@ -200,14 +200,14 @@ def _service_name(path: FieldPath, name: str, kept: Kept) -> Errors:
     return itertools.chain(only_with(gate, dns_label(path, name)), only_with(f"!{gate}", otherwise))
 
 
-def _service_port(path: FieldPath, at: FieldPath, port: JsonObject) -> Errors:
+def _service_port(path: FieldPath, field_path: FieldPath, port: JsonObject) -> Errors:
     name, number = port.get("name") or "", port.get("number") or 0
     if name and number:
         yield fieldpath.invalid(path, "", "cannot set both port name & port number")
     elif name:
-        yield from each(at.child("name"), name, text_rules.port_name(name))
+        yield from each(field_path.child("name"), name, text_rules.port_name(name))
     elif number:
-        yield from port_number(at.child("number"), number)
+        yield from port_number(field_path.child("number"), number)
     else:
         yield fieldpath.required(path, "port name or number is required")
 
@@ -217,11 +217,11 @@ def _reference(path: FieldPath, reference: JsonObject) -> Errors:
     if reference.get("apiGroup") is not None:
         yield from dns_subdomain(path.child("apiGroup"), reference["apiGroup"])
     for field in ("kind", "name"):
-        value, at = reference.get(field) or "", path.child(field)
+        value, field_path = reference.get(field) or "", path.child(field)
         if value:
-            yield from each(at, value, name_rules.path_segment_name(value))
+            yield from each(field_path, value, name_rules.path_segment_name(value))
         else:
-            yield fieldpath.required(at, _NO_MEMBER[field].text)
+            yield fieldpath.required(field_path, _NO_MEMBER[field].text)
 
 
 _NO_MEMBER: Final = {field: wording("", v1_34=f"{field} is required") for field in ("kind", "name")}
@@ -231,13 +231,13 @@ def ingress_class(obj: JsonObject) -> Errors:
     """Yield what is wrong with an IngressClass, besides its metadata."""
     # As `ValidateIngressClass` of `pkg/apis/networking/validation`.
     spec = obj.get("spec") or {}
-    controller, at = spec.get("controller") or "", SPEC.child("controller")
+    controller, path = spec.get("controller") or "", SPEC.child("controller")
     if not controller:
-        yield fieldpath.required(at)
+        yield fieldpath.required(path)
     else:
         if len(controller.encode()) > MAX_CONTROLLER_BYTES:
-            yield fieldpath.too_long(at, MAX_CONTROLLER_BYTES)
-        yield from domain_prefixed_path(at, controller)
+            yield fieldpath.too_long(path, MAX_CONTROLLER_BYTES)
+        yield from domain_prefixed_path(path, controller)
     if spec.get("parameters") is not None:
         yield from _parameters(SPEC.child("parameters"), spec["parameters"])
 
@@ -253,26 +253,30 @@ def domain_prefixed_path(path: FieldPath, value: str) -> Errors:
     yield from each(path, rest, text_rules.http_path(rest))
 
 
-def _parameters(path: FieldPath, given: JsonObject) -> Errors:
+def _parameters(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateIngressClassParametersReference` of `pkg/apis/networking/validation`.
-    yield from _reference(path, given)
-    scope, namespace, at = given.get("scope"), given.get("namespace"), path.child("namespace")
+    yield from _reference(path, value)
+    scope, namespace, namespace_path = (
+        value.get("scope"),
+        value.get("namespace"),
+        path.child("namespace"),
+    )
     if scope is None:
         yield fieldpath.required(path.child("scope"))
     elif scope not in SCOPES:
         yield fieldpath.not_supported(path.child("scope"), scope, SCOPES)
     elif scope == "Namespace":
         if namespace is None:
-            yield fieldpath.required(at, "`parameters.scope` is set to 'Namespace'")
+            yield fieldpath.required(namespace_path, "`parameters.scope` is set to 'Namespace'")
         else:
-            yield from dns_label(at, namespace)
+            yield from dns_label(namespace_path, namespace)
     elif namespace is not None:
-        yield fieldpath.forbidden(at, "`parameters.scope` is set to 'Cluster'")
+        yield fieldpath.forbidden(namespace_path, "`parameters.scope` is set to 'Cluster'")
 
 
 def ingress_class_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateIngressClassUpdate` of `pkg/apis/networking/validation`.
-    new, before = (one.get("spec") or {} for one in (obj, old))
+    new, before = (item.get("spec") or {} for item in (obj, old))
     yield from changed_fields("networking.v1.IngressClassSpec", new, before, SPEC)
     yield from ingress_class(obj)
 
@@ -288,7 +292,8 @@ def network_policy_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateNetworkPolicyUpdate` of `pkg/apis/networking/validation`.
     blocks = [peer.get("ipBlock") or {} for peer in _peers(old)]
     return _policy(
-        obj, {text for one in blocks for text in (one.get("cidr"), *(one.get("except") or ()))}
+        obj,
+        {text for block in blocks for text in (block.get("cidr"), *(block.get("except") or ()))},
     )
 
 
@@ -302,10 +307,10 @@ def _policy(obj: JsonObject, known: Collection[str]) -> Errors:
     spec = obj.get("spec") or {}
     yield from selector(SPEC.child("podSelector"), spec.get("podSelector") or {})
     for direction, peers in DIRECTIONS:
-        for at, rule in items(spec, direction, SPEC):
-            for where, port in items(rule, "ports", at):
+        for path, rule in items(spec, direction, SPEC):
+            for where, port in items(rule, "ports", path):
                 yield from _policy_port(where, port)
-            for where, peer in items(rule, peers, at):
+            for where, peer in items(rule, peers, path):
                 yield from _peer(where, peer, known)
     types = spec.get("policyTypes") or []
     if len(types) > len(POLICY_TYPES):
@@ -313,27 +318,29 @@ def _policy(obj: JsonObject, known: Collection[str]) -> Errors:
         value = GoValue(types, "[]networking.PolicyType")
         yield fieldpath.invalid(SPEC.child("policyTypes"), value, detail)
         return
-    for at, one in items(spec, "policyTypes", SPEC):
-        yield from supported(at, one, POLICY_TYPES)
+    for path, policy_type in items(spec, "policyTypes", SPEC):
+        yield from supported(path, policy_type, POLICY_TYPES)
 
 
-def _policy_port(path: FieldPath, given: JsonObject) -> Errors:
+def _policy_port(path: FieldPath, value: JsonObject) -> Errors:
     # As `ValidateNetworkPolicyPort` of `pkg/apis/networking/validation`.
-    protocol, port, end = given.get("protocol"), given.get("port"), given.get("endPort")
+    protocol, port, end = value.get("protocol"), value.get("port"), value.get("endPort")
     if protocol is not None:
         yield from supported(path.child("protocol"), protocol, POLICY_PROTOCOLS)
-    at = path.child("endPort")
+    end_port_path = path.child("endPort")
     if isinstance(port, int):
         yield from port_number(path.child("port"), port)
         if end is not None:
             if end < port:
                 # The smaller one is wrong, and upstream shows the other.
-                yield fieldpath.invalid(at, port, "must be greater than or equal to `port`")
-            yield from port_number(at, end)
+                yield fieldpath.invalid(
+                    end_port_path, port, "must be greater than or equal to `port`"
+                )
+            yield from port_number(end_port_path, end)
         return
     if end is not None:
-        why = "is not specified" if port is None else "is non-numeric"
-        yield fieldpath.invalid(at, end, f"may not be specified when `port` {why}")
+        detail = "is not specified" if port is None else "is non-numeric"
+        yield fieldpath.invalid(end_port_path, end, f"may not be specified when `port` {detail}")
     if port is not None:
         yield from each(path.child("port"), port, text_rules.port_name(port))
 
@@ -363,14 +370,14 @@ def _block(path: FieldPath, block: JsonObject, known: Collection[str]) -> Errors
     outer = text_rules.network(whole)
     if outer is None:
         return
-    for at, one in items(block, "except", path):
-        yield from older_range(at, one, known)
-        inner = text_rules.network(one)
+    for item, element in items(block, "except", path):
+        yield from older_range(item, element, known)
+        inner = text_rules.network(element)
         if inner is None:
             continue
         within = outer.masked().contains(inner.masked().addr)
         if not within or outer.length >= inner.length:
-            yield fieldpath.invalid(at, one, "must be a strict subset of `cidr`")
+            yield fieldpath.invalid(item, element, "must be a strict subset of `cidr`")
 
 
 # --- Endpoints objects -------------------------------------------------------
@@ -392,15 +399,15 @@ def endpoints(obj: JsonObject) -> Errors:
     """Yield what is wrong with an Endpoints, besides its metadata."""
     # As `ValidateEndpointsCreate` of `pkg/apis/core/validation`.
     path = FieldPath()
-    for at, subset in items(obj, "subsets", path):
+    for subset_path, subset in items(obj, "subsets", path):
         if not subset.get("addresses") and not subset.get("notReadyAddresses"):
             detail = "must specify `addresses` or `notReadyAddresses`"
-            yield fieldpath.required(at, detail)
+            yield fieldpath.required(subset_path, detail)
         for field in ("addresses", "notReadyAddresses"):
-            for where, address in items(subset, field, at):
+            for where, address in items(subset, field, subset_path):
                 yield from _endpoint(where, address)
         several = len(subset.get("ports") or ()) > 1
-        for where, port in items(subset, "ports", at):
+        for where, port in items(subset, "ports", subset_path):
             yield from port_name(where, port, required=several)
             yield from port_number(where.child("port"), port.get("port", 0))
             yield from required_choice(where.child("protocol"), port.get("protocol"), PROTOCOLS)
@@ -432,10 +439,10 @@ def port_name(path: FieldPath, port: JsonObject, *, required: bool) -> Errors:
 def special_address(value: str) -> list[str]:
     """Return what is said about addresses that lead nowhere from elsewhere."""
     # As `ValidateEndpointIP` of `pkg/apis/core/validation`.
-    found = text_rules.address(value)
-    if found is None:
+    addr = text_rules.address(value)
+    if addr is None:
         return ["must be a valid IP address"]
-    address = found.unmapped()
+    address = addr.unmapped()
     messages = []
     if address.is_unspecified:
         messages.append(f"may not be unspecified ({value})")
@@ -494,20 +501,20 @@ def _endpoints(obj: JsonObject, kind: str) -> Errors:
     if len(obj.get("endpoints") or ()) > MAX_ENDPOINTS:
         yield from at_most(_ROOT.child("endpoints"), obj["endpoints"], MAX_ENDPOINTS)
         return
-    for at, endpoint in items(obj, "endpoints", _ROOT):
-        yield from _endpoint_slices_endpoint(at, endpoint, kind)
+    for path, endpoint in items(obj, "endpoints", _ROOT):
+        yield from _endpoint_slices_endpoint(path, endpoint, kind)
 
 
 def _endpoint_slices_endpoint(path: FieldPath, endpoint: JsonObject, kind: str) -> Errors:
-    addresses, at = endpoint.get("addresses") or (), path.child("addresses")
+    addresses, addresses_path = endpoint.get("addresses") or (), path.child("addresses")
     if not addresses:
-        yield fieldpath.required(at, "must contain at least 1 address")
-    yield from at_most(at, addresses, MAX_ADDRESSES)
+        yield fieldpath.required(addresses_path, "must contain at least 1 address")
+    yield from at_most(addresses_path, addresses, MAX_ADDRESSES)
     for index, address in enumerate(addresses):
         if kind == "FQDN":
-            yield from _domain(at.index(index), address)
+            yield from _domain(addresses_path.index(index), address)
         elif kind in ADDRESS_TYPES:
-            yield from _address(at, index, address, kind)
+            yield from _address(addresses_path, index, address, kind)
     if endpoint.get("nodeName") is not None:
         yield from dns_subdomain(path.child("nodeName"), endpoint["nodeName"])
     topology, where = endpoint.get("deprecatedTopology"), path.child("deprecatedTopology")
@@ -527,24 +534,24 @@ def _endpoint_slices_endpoint(path: FieldPath, endpoint: JsonObject, kind: str) 
 def _address(path: FieldPath, index: int, address: str, kind: str) -> Errors:
     """One of another family is blamed on the list. Older rules let more through for IPv4, and what
     they let through is looked at further."""
-    at, found = path.index(index), text_rules.address(address)
+    field_path, addr = path.index(index), text_rules.address(address)
     if not is_since("1.33"):
-        if found is None or (found.is_v4 or found.is_v4_mapped) != (kind == "IPv4"):
-            yield fieldpath.invalid(at, address, f"must be a valid {kind} address")
-        yield from each(at, address, special_address(address))
+        if addr is None or (addr.is_v4 or addr.is_v4_mapped) != (kind == "IPv4"):
+            yield fieldpath.invalid(field_path, address, f"must be a valid {kind} address")
+        yield from each(field_path, address, special_address(address))
         return
     wrong = list(
-        older_address(at, address)
+        older_address(field_path, address)
         if kind == "IPv4"
-        else each(at, address, canonical_address(address))
+        else each(field_path, address, canonical_address(address))
     )
     yield from wrong
-    if found is None or any(not one.gate for one in wrong):
+    if addr is None or any(not error.gate for error in wrong):
         return
     further: list[FieldError] = []
-    if (found.is_v4 or found.is_v4_mapped) != (kind == "IPv4"):
+    if (addr.is_v4 or addr.is_v4_mapped) != (kind == "IPv4"):
         further.append(fieldpath.invalid(path, address, f"must be an {kind} address"))
-    further += each(at, address, special_address(address))
+    further += each(field_path, address, special_address(address))
     yield from only_with(f"!{STRICT_ADDRESSES}", further) if wrong else further
 
 
@@ -559,8 +566,8 @@ def _domain(path: FieldPath, name: str) -> Errors:
         return
     labels_of_name = bare.split(".")
     if len(labels_of_name) < 2:
-        why = "should be a domain with at least two segments separated by dots"
-        yield fieldpath.invalid(path, bare, why)
+        detail = "should be a domain with at least two segments separated by dots"
+        yield fieldpath.invalid(path, bare, detail)
         return
     for label in labels_of_name:
         messages = name_rules.dns1123_label(label)
@@ -577,11 +584,11 @@ def _hints(path: FieldPath, hints: Sequence[JsonObject], field: str) -> Errors:
     rule = name_rules.label_value if field == "forZones" else name_rules.dns1123_subdomain
     seen: set[str] = set()
     for index, hint in enumerate(hints):
-        name, at = hint.get("name") or "", path.index(index).child("name")
+        name, name_path = hint.get("name") or "", path.index(index).child("name")
         if name in seen:
-            yield fieldpath.duplicate(at, name)
+            yield fieldpath.duplicate(name_path, name)
         seen.add(name)
-        yield from each(at, name, rule(name))
+        yield from each(name_path, name, rule(name))
 
 
 def _ports(obj: JsonObject) -> Errors:
@@ -590,13 +597,13 @@ def _ports(obj: JsonObject) -> Errors:
         yield from at_most(_ROOT.child("ports"), ports, MAX_PORTS)
         return
     names: set[str] = set()
-    for at, port in items(obj, "ports", _ROOT):
+    for path, port in items(obj, "ports", _ROOT):
         name = port.get("name") or ""
         if name:
-            yield from dns_label(at.child("name"), name)
+            yield from dns_label(path.child("name"), name)
         if name in names:
-            yield fieldpath.duplicate(at.child("name"), name)
+            yield fieldpath.duplicate(path.child("name"), name)
         names.add(name)
-        yield from required_choice(at.child("protocol"), port.get("protocol"), PROTOCOLS)
+        yield from required_choice(path.child("protocol"), port.get("protocol"), PROTOCOLS)
         if port.get("appProtocol") is not None:
-            yield from qualified_name(at.child("appProtocol"), port["appProtocol"])
+            yield from qualified_name(path.child("appProtocol"), port["appProtocol"])

@@ -85,8 +85,8 @@ class Naming:
 
 def _path_prefix(prefix: str) -> list[str]:
     """More may follow, so it may be a dot."""
-    found = name_rules.path_segment_name(prefix)
-    return [message for message in found if not message.startswith("may not be")]
+    path_segment_name = name_rules.path_segment_name(prefix)
+    return [message for message in path_segment_name if not message.startswith("may not be")]
 
 
 IN_PATHS: Final = Naming(name_rules.path_segment_name, None, _path_prefix)
@@ -129,12 +129,12 @@ def validate_object_meta_update(
     if old.get("deletionTimestamp"):
         yield from _no_new_finalizers(meta, old)
     if not unconditional and not meta.get("resourceVersion"):
-        at = METADATA.child("resourceVersion")
-        yield fieldpath.invalid(at, "", "must be specified for an update")
+        path = METADATA.child("resourceVersion")
+        yield fieldpath.invalid(path, "", "must be specified for an update")
     generation = meta.get("generation") or 0
     if generation < (old.get("generation") or 0):
-        at = METADATA.child("generation")
-        yield fieldpath.invalid(at, generation, "must not be decremented")
+        path = METADATA.child("generation")
+        yield fieldpath.invalid(path, generation, "must not be decremented")
     for field in FIXED:
         value = meta.get(field)
         if value != old.get(field):
@@ -150,13 +150,13 @@ def validate_object_meta_update(
 
 
 def _no_new_finalizers(meta: JsonObject, old: JsonObject) -> Errors:
-    known = set(old.get("finalizers") or ())
-    added = sorted(set(meta.get("finalizers") or ()) - known)
+    finalizers = set(old.get("finalizers") or ())
+    added = sorted(set(meta.get("finalizers") or ()) - finalizers)
     if added:
-        shown = ", ".join(map(quote, added))
+        text = ", ".join(map(quote, added))
         detail = (
             "no new finalizers can be added if the object is being deleted, found new finalizers "
-            f"[]string{{{shown}}}"
+            f"[]string{{{text}}}"
         )
         yield fieldpath.forbidden(METADATA.child("finalizers"), detail)
 
@@ -181,10 +181,10 @@ def _names_by(meta: JsonObject, naming: Naming) -> Errors:
         yield fieldpath.required(METADATA.child("name"), "name or generateName is required")
 
 
-def validate_annotations(path: FieldPath, given: Mapping[str, str] | None) -> Errors:
+def validate_annotations(path: FieldPath, data: Mapping[str, str] | None) -> Errors:
     """Keys one by one, and the size of all."""
     total = 0
-    for key, value in sorted((given or {}).items()):
+    for key, value in sorted((data or {}).items()):
         yield from each(path, key, name_rules.qualified_name(key.lower()))
         total += sum(len(text.encode("utf-8", "surrogatepass")) for text in (key, value))
     if total > ANNOTATIONS_BYTES:
@@ -206,8 +206,8 @@ def _owners(owners: Sequence[JsonObject]) -> Errors:
                 f"for {first} and {named}"
             )
             printed = printed or list(map(_printed_owner, owners))  # once for all errors
-            shown = GoValue(printed, "[]v1.OwnerReference")
-            yield fieldpath.invalid(path, shown, detail)
+            go_value = GoValue(printed, "[]v1.OwnerReference")
+            yield fieldpath.invalid(path, go_value, detail)
         first = first or named
 
 
@@ -228,8 +228,8 @@ def _owner(owner: JsonObject, path: FieldPath) -> Errors:
         yield fieldpath.invalid(path.child("uid"), NamedText(""), _EMPTY_MEMBERS["uid"].text)
     if (version, owner["kind"]) == _EVENT:
         detail = "/v1, Kind=Event is disallowed from being an owner"
-        shown = GoValue(_printed_owner(owner), "v1.OwnerReference")
-        yield fieldpath.invalid(path, shown, detail)
+        go_value = GoValue(_printed_owner(owner), "v1.OwnerReference")
+        yield fieldpath.invalid(path, go_value, detail)
 
 
 def _printed_owner(owner: JsonObject) -> JsonObject:
@@ -291,8 +291,8 @@ def inherited_metadata(path: FieldPath, meta: JsonObject) -> Errors:
     for field in OF_NO_TEMPLATE:
         if meta.get(field) not in (None, "", 0):
             # Upstream has the field's name from the struct and makes its first letter small.
-            shown = "uID" if field == "uid" else field
-            yield fieldpath.forbidden(path.child(shown), "cannot be set")
+            text = "uID" if field == "uid" else field
+            yield fieldpath.forbidden(path.child(text), "cannot be set")
 
 
 # --- Rows of the table of kinds ----------------------------------------------

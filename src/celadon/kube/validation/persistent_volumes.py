@@ -68,7 +68,7 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidatePersistentVolumeClaimUpdate` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     sources = (before.get(field) or {} for field in ("dataSource", "dataSourceRef"))
-    had_group = any(one.get("apiGroup") is not None for one in sources)
+    had_group = any(source.get("apiGroup") is not None for source in sources)
     yield from claim_spec(SPEC, spec, any_group=had_group)
     bound = (obj.get("status") or old.get("status") or {}).get("phase") == "Bound"
     yield from _old_class(obj, old)
@@ -96,22 +96,23 @@ def _applied_class_kept(spec: JsonObject, old: JsonObject) -> Errors:
     if name or name == before.get("volumeAttributesClassName"):
         return
     if status.get("currentVolumeAttributesClassName") is not None:
-        what = "nil" if name is None else "empty string"
-        why = (
-            f"update to {what} is forbidden when status.currentVolumeAttributesClassName is not nil"
+        subject = "nil" if name is None else "empty string"
+        detail = (
+            f"update to {subject} is forbidden when status.currentVolumeAttributesClassName is "
+            "not nil"
         )
-        yield fieldpath.forbidden(SPEC.child("volumeAttributesClassName"), why)
+        yield fieldpath.forbidden(SPEC.child("volumeAttributesClassName"), detail)
 
 
 def _size(obj: JsonObject, old: JsonObject) -> Errors:
     """A claim that could not grow may take back what it has not got, since a gate is on."""
-    new, was = (_requested(one.get("spec") or {}) for one in (obj, old))
+    new, was = (_requested(item.get("spec") or {}) for item in (obj, old))
     has = ((old.get("status") or {}).get("capacity") or {}).get("storage", "0")
-    at = SPEC.child("resources", "requests", "storage")
+    path = SPEC.child("resources", "requests", "storage")
     if parse_amounts(new).compare(parse_amounts(was)) >= 0:
         return
-    shrinks = [fieldpath.forbidden(at, "field can not be less than previous value")]
-    lost = [fieldpath.forbidden(at, "field can not be less than status.capacity")]
+    shrinks = [fieldpath.forbidden(path, "field can not be less than previous value")]
+    lost = [fieldpath.forbidden(path, "field can not be less than status.capacity")]
     has_it = parse_amounts(new).compare(parse_amounts(has)) <= 0
     yield from by_gate(RECOVERED_CLAIMS, lost if has_it else (), shrinks)
 
@@ -123,18 +124,18 @@ def _requested(spec: JsonObject) -> str:
 
 def _old_class(obj: JsonObject, old: JsonObject) -> Errors:
     """The annotation that was there before the field stays what it is."""
-    at = FieldPath("metadata", "annotations", STORAGE_CLASS)
-    new, was = (metadata.annotations(one).get(STORAGE_CLASS) for one in (obj, old))
+    path = FieldPath("metadata", "annotations", STORAGE_CLASS)
+    new, was = (metadata.annotations(item).get(STORAGE_CLASS) for item in (obj, old))
     moved = _takes_class(obj, old) and was is not None and new in (None, was)
     if not moved:
-        yield from immutable(at, new or "", was or "")
+        yield from immutable(path, new or "", was or "")
 
 
 def _takes_class(obj: JsonObject, old: JsonObject) -> bool:
     """Return whether a claim without a class gets one: only that which its annotation names, if it
     has one."""
     # As `validateStorageClassUpgradeFromNil` of `pkg/apis/core/validation`.
-    named, before = ((one.get("spec") or {}).get("storageClassName") for one in (obj, old))
+    named, before = ((item.get("spec") or {}).get("storageClassName") for item in (obj, old))
     noted = metadata.annotations(old).get(STORAGE_CLASS, named)
     return before is None and named is not None and named == noted
 
@@ -142,12 +143,12 @@ def _takes_class(obj: JsonObject, old: JsonObject) -> bool:
 def attributes_class_kept(spec: JsonObject, before: JsonObject, *, or_empty: bool) -> Errors:
     """Yield an error if a VolumeAttributesClass is taken away; a claim that has one may get
     another. `or_empty`: the empty text is none as well."""
-    name, was = (one.get("volumeAttributesClassName") for one in (spec, before))
-    at = SPEC.child("volumeAttributesClassName")
+    name, was = (item.get("volumeAttributesClassName") for item in (spec, before))
+    path = SPEC.child("volumeAttributesClassName")
     if was is not None and name is None:
-        yield fieldpath.forbidden(at, "update from non-nil value to nil is forbidden")
+        yield fieldpath.forbidden(path, "update from non-nil value to nil is forbidden")
     elif or_empty and was is not None and name == "" != was:
-        yield fieldpath.forbidden(at, "update from non-nil value to an empty string is forbidden")
+        yield fieldpath.forbidden(path, "update from non-nil value to an empty string is forbidden")
 
 
 def _compared(spec: JsonObject, before: JsonObject, *, bound: bool) -> tuple[JsonDict, JsonDict]:
@@ -200,8 +201,8 @@ def persistent_volume(obj: JsonObject, old: JsonObject | None = None) -> Errors:
     # As `ValidatePersistentVolume` of `pkg/volume/validation`.
     can_have_options = MOUNTED_WITH_OPTIONS & set(obj.get("spec") or {})
     if MOUNT_OPTIONS in metadata.annotations(obj) and not can_have_options:
-        at = FieldPath("metadata", "annotations").child(MOUNT_OPTIONS)
-        yield fieldpath.forbidden(at, "may not specify mount options for this volume type")
+        path = FieldPath("metadata", "annotations").child(MOUNT_OPTIONS)
+        yield fieldpath.forbidden(path, "may not specify mount options for this volume type")
 
 
 def _volume(obj: JsonObject, old: JsonObject | None) -> Errors:
@@ -210,18 +211,18 @@ def _volume(obj: JsonObject, old: JsonObject | None) -> Errors:
     if not spec.get("accessModes"):
         yield fieldpath.required(SPEC.child("accessModes"))
     yield from access_modes(SPEC, spec)
-    capacity, at = spec.get("capacity") or {}, SPEC.child("capacity")
+    capacity, path = spec.get("capacity") or {}, SPEC.child("capacity")
     if not capacity:
-        yield fieldpath.required(at)
+        yield fieldpath.required(path)
     if set(capacity) != {"storage"}:
         shown = dict(sorted(capacity.items())) or spec.get("capacity")
-        yield fieldpath.not_supported(at, GoValue(shown, "core.ResourceList"), ["storage"])
+        yield fieldpath.not_supported(path, GoValue(shown, "core.ResourceList"), ["storage"])
     for name, text in sorted(capacity.items()):
         amount = parse_amounts(text).int64_value()
         if amount < 0:
-            why = "must be a valid resource quantity"
-            yield fieldpath.invalid(at.key(name), amount, why)
-        yield from positive_quantity(at.key(name), text)
+            detail = "must be a valid resource quantity"
+            yield fieldpath.invalid(path.key(name), amount, detail)
+        yield from positive_quantity(path.key(name), text)
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy:
         yield from supported(SPEC.child("persistentVolumeReclaimPolicy"), policy, RECLAIM_POLICIES)
@@ -245,13 +246,13 @@ def _volume_affinity(path: FieldPath, affinity: JsonObject, was: JsonObject) -> 
 
 
 def _attributes_class(spec: JsonObject) -> Errors:
-    name, at = spec.get("volumeAttributesClassName"), SPEC.child("volumeAttributesClassName")
+    name, path = spec.get("volumeAttributesClassName"), SPEC.child("volumeAttributesClassName")
     if name is None:
         return
     if name:
-        yield from dns_subdomain(at, name)
+        yield from dns_subdomain(path, name)
     else:
-        yield fieldpath.required(at, "an empty string is disallowed")
+        yield fieldpath.required(path, "an empty string is disallowed")
     if spec.get("csi") is None:
         detail = "has to be specified when using volumeAttributesClassName"
         yield fieldpath.required(SPEC.child("csi"), detail)
@@ -272,8 +273,11 @@ def inline_volume(path: FieldPath, spec: JsonObject) -> Errors:
     yield from access_modes(path, spec)
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy and policy != "Retain":
-        at = path.child("persistentVolumeReclaimPolicy")
-        yield fieldpath.forbidden(at, "may only be Retain in the context of inline volumes")
+        persistent_volume_reclaim_policy_path = path.child("persistentVolumeReclaimPolicy")
+        yield fieldpath.forbidden(
+            persistent_volume_reclaim_policy_path,
+            "may only be Retain in the context of inline volumes",
+        )
     if spec.get("nodeAffinity") is not None:
         yield fieldpath.forbidden(path.child("nodeAffinity"), INLINE)
     yield from _source(path, spec, "")
@@ -285,67 +289,72 @@ def inline_volume(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def _source(path: FieldPath, spec: JsonObject, name: str) -> Errors:
-    given = [kind for kind in SOURCES if spec.get(kind) is not None]
-    for position, kind in enumerate(given):
-        at = path.child(kind)
+    sources = [kind for kind in SOURCES if spec.get(kind) is not None]
+    for position, kind in enumerate(sources):
+        field_path = path.child(kind)
         if position and kind != FLEX:
             yield fieldpath.forbidden(path.child(SHOWN_AS.get(kind, kind)), ONE_TYPE)
         elif kind == "iscsi":
-            yield from volumes.iscsi(at, spec[kind], lasting=True, name=name)
+            yield from volumes.iscsi(field_path, spec[kind], lasting=True, name=name)
         else:
-            shown = "persistentDisk" if kind == "gcePersistentDisk" else kind
-            yield from SOURCES[kind](path.child(shown), spec[kind])
+            text = "persistentDisk" if kind == "gcePersistentDisk" else kind
+            yield from SOURCES[kind](path.child(text), spec[kind])
         if kind == "local" and not position and spec.get("nodeAffinity") is None:
             detail = "Local volume requires node affinity"
             yield fieldpath.required(path.child("nodeAffinity"), detail)
-    if not given:
+    if not sources:
         yield fieldpath.required(path, "must specify a volume type")
     host = spec.get("hostPath")
     recycled = spec.get("persistentVolumeReclaimPolicy") == "Recycle"
     if host is not None and recycled and _is_root(host.get("path") or ""):
-        at = path.child("persistentVolumeReclaimPolicy")
-        yield fieldpath.forbidden(at, "may not be 'recycle' for a hostPath mount of '/'")
+        field_path = path.child("persistentVolumeReclaimPolicy")
+        yield fieldpath.forbidden(field_path, "may not be 'recycle' for a hostPath mount of '/'")
 
 
 def _is_root(path: str) -> bool:
     return path.startswith("/") and posixpath.normpath(path) in {"/", "//"}
 
 
-def _glusterfs(path: FieldPath, given: JsonObject) -> Errors:
+def _glusterfs(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateGlusterfsPersistentVolumeSource` of `pkg/apis/core/validation`.
-    yield from volumes.GLUSTERFS(path, given)
-    namespace, at = given.get("endpointsNamespace"), path.child("endpointsNamespace")
+    yield from volumes.GLUSTERFS(path, value)
+    namespace, endpoints_namespace_path = (
+        value.get("endpointsNamespace"),
+        path.child("endpointsNamespace"),
+    )
     if namespace == "":
         detail = "if the endpointnamespace is set, it must be a valid namespace name"
-        yield fieldpath.invalid(at, namespace, detail)
+        yield fieldpath.invalid(endpoints_namespace_path, namespace, detail)
     elif namespace is not None:
-        yield from each(at, namespace, name_rules.dns1123_label(namespace))
+        yield from each(endpoints_namespace_path, namespace, name_rules.dns1123_label(namespace))
 
 
-def _azure_file(path: FieldPath, given: JsonObject) -> Errors:
+def _azure_file(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateAzureFilePV` of `pkg/apis/core/validation`.
-    yield from volumes.AZURE_FILE(path, given)
-    if given.get("secretNamespace") == "":
-        at = path.child("secretNamespace")
-        yield fieldpath.invalid(at, "", "secretNamespace must be nil or non-empty")
+    yield from volumes.AZURE_FILE(path, value)
+    if value.get("secretNamespace") == "":
+        secret_namespace_path = path.child("secretNamespace")
+        yield fieldpath.invalid(
+            secret_namespace_path, "", "secretNamespace must be nil or non-empty"
+        )
 
 
-def _local(path: FieldPath, given: JsonObject) -> Errors:
+def _local(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateLocalVolumeSource` of `pkg/apis/core/validation`.
-    if given.get("path"):
-        yield from no_backsteps(path.child("path"), given["path"])
+    if value.get("path"):
+        yield from no_backsteps(path.child("path"), value["path"])
     else:
         yield fieldpath.required(path.child("path"))
 
 
-def _csi(path: FieldPath, given: JsonObject) -> Errors:
+def _csi(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateCSIPersistentVolumeSource` of `pkg/apis/core/validation`.
-    yield from driver_name(path.child("driver"), given.get("driver") or "")
-    if not given.get("volumeHandle"):
+    yield from driver_name(path.child("driver"), value.get("driver") or "")
+    if not value.get("volumeHandle"):
         yield fieldpath.required(path.child("volumeHandle"))
     for field in SECRETS:
-        if given.get(field) is not None:
-            yield from _secret(path.child(field), given[field])
+        if value.get(field) is not None:
+            yield from _secret(path.child(field), value[field])
 
 
 def _secret(path: FieldPath, reference: JsonObject) -> Errors:
@@ -419,8 +428,8 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     affinity, was = spec.get("nodeAffinity"), before.get("nodeAffinity")
     if was is not None and affinity not in (was, _with_lasting_labels(was, affinity or {})):
         shown = None if affinity is None else internal_value(affinity, "core.v1.VolumeNodeAffinity")
-        why = f"{IMMUTABLE}, except for updating from beta label to GA"
-        fixed = fieldpath.invalid(FieldPath("nodeAffinity"), shown, why)
+        reason = f"{IMMUTABLE}, except for updating from beta label to GA"
+        fixed = fieldpath.invalid(FieldPath("nodeAffinity"), shown, reason)
         yield from only_with(f"!{MUTABLE_AFFINITY}", [fixed])
     yield from attributes_class_kept(spec, before, or_empty=False)
 
@@ -439,26 +448,30 @@ def _with_lasting_labels(was: JsonObject, affinity: JsonObject) -> JsonDict:
 
 
 def _terms(affinity: JsonObject) -> list[JsonObject]:
-    found: list[JsonObject] = (affinity.get("required") or {}).get("nodeSelectorTerms") or []
-    return found
+    node_selector_terms: list[JsonObject] = (affinity.get("required") or {}).get(
+        "nodeSelectorTerms"
+    ) or []
+    return node_selector_terms
 
 
 def _renamed(term: JsonObject, new: JsonObject) -> JsonDict:
-    made: JsonDict = {}
+    result: JsonDict = {}
     for field in ("matchExpressions", "matchFields"):
         if field not in term:
             continue
-        keys = [one.get("key") for one in new.get(field) or ()]
-        made[field] = [
-            {**one, "key": key} if key and LASTING_LABELS.get(one.get("key") or "") == key else one
-            for one, key in zip_longest(term[field] or (), keys[: len(term[field] or ())])
+        keys = [item.get("key") for item in new.get(field) or ()]
+        result[field] = [
+            {**item, "key": key}
+            if key and LASTING_LABELS.get(item.get("key") or "") == key
+            else item
+            for item, key in zip_longest(term[field] or (), keys[: len(term[field] or ())])
         ]
-    return made
+    return result
 
 
 def _without_new_secret(spec: JsonObject, before: JsonObject) -> JsonObject:
     driver, was = spec.get("csi"), before.get("csi")
     if not driver or not was or was.get("controllerExpandSecretRef") is not None:
         return spec
-    kept = {key: one for key, one in driver.items() if key != "controllerExpandSecretRef"}
-    return {**spec, "csi": kept}
+    result = {key: member for key, member in driver.items() if key != "controllerExpandSecretRef"}
+    return {**spec, "csi": result}

@@ -122,10 +122,10 @@ def selector_errors(path: FieldPath, text: str, *, is_stored: bool) -> Errors:
 _TOO_COSTLY: Final = "too complex, exceeds cost limit"
 
 
-def _error(path: FieldPath, text: str, why: str) -> fieldpath.FieldError:
-    if why == _TOO_COSTLY:
-        return fieldpath.forbidden(path, why)
-    return fieldpath.invalid(path, text, why)
+def _error(path: FieldPath, text: str, detail: str) -> fieldpath.FieldError:
+    if detail == _TOO_COSTLY:
+        return fieldpath.forbidden(path, detail)
+    return fieldpath.invalid(path, text, detail)
 
 
 @per_release(maxsize=256)
@@ -204,9 +204,9 @@ def repeated(path: FieldPath, keys: Iterable[Hashable], member: str = "") -> Err
     seen: set[Hashable] = set()
     for index, key in enumerate(keys):
         if key in seen:
-            at = path.index(index)
-            shown = shown_device(key) if isinstance(key, tuple) else key
-            yield fieldpath.duplicate(at.child(member) if member else at, shown)
+            field_path = path.index(index)
+            hashable = shown_device(key) if isinstance(key, tuple) else key
+            yield fieldpath.duplicate(field_path.child(member) if member else field_path, hashable)
         seen.add(key)
 
 
@@ -255,10 +255,10 @@ def qualified_identifier(path: FieldPath, name: str) -> Errors:
 _NO_DOMAIN: Final = wording("the domain must not be empty", v1_32="the prefix must not be empty")
 
 
-def _empty_part(path: FieldPath, why: str) -> fieldpath.FieldError:
+def _empty_part(path: FieldPath, detail: str) -> fieldpath.FieldError:
     if is_since("1.35"):
-        return fieldpath.invalid(path, "", why)
-    return fieldpath.required(path, why)
+        return fieldpath.invalid(path, "", detail)
+    return fieldpath.required(path, detail)
 
 
 def fully_qualified(path: FieldPath, name: str) -> Errors:
@@ -304,27 +304,29 @@ def selectors(
 
 
 def _selector(path: FieldPath, selector: JsonObject, *, is_stored: bool) -> Errors:
-    at, cel = path.child("cel"), selector.get("cel")
+    cel_path, cel = path.child("cel"), selector.get("cel")
     if cel is None:
-        yield fieldpath.required(at)
+        yield fieldpath.required(cel_path)
         return
-    text, at = cel.get("expression") or "", at.child("expression")
+    text, cel_path = cel.get("expression") or "", cel_path.child("expression")
     if len(text.encode()) > EXPRESSION_BYTES and is_since("1.32"):
-        yield fieldpath.too_long(at, EXPRESSION_BYTES)
+        yield fieldpath.too_long(cel_path, EXPRESSION_BYTES)
     else:
-        yield from selector_errors(at, text, is_stored=is_stored)
+        yield from selector_errors(cel_path, text, is_stored=is_stored)
 
 
-def configuration(path: FieldPath, given: JsonObject, *, is_stored: bool = False) -> Errors:
+def configuration(path: FieldPath, value: JsonObject, *, is_stored: bool = False) -> Errors:
     """Yield what is wrong with the text for a driver, which is passed on as it stands; one that was
     there before may be longer."""
     # As `validateOpaqueConfiguration` of `pkg/apis/resource/validation`.
-    opaque, at = given.get("opaque"), path.child("opaque")
+    opaque, opaque_path = value.get("opaque"), path.child("opaque")
     if opaque is None:
-        yield fieldpath.required(at)
+        yield fieldpath.required(opaque_path)
         return
-    yield from driver_name(at.child("driver"), opaque.get("driver") or "")
-    yield from raw_object(at.child("parameters"), opaque.get("parameters"), is_stored=is_stored)
+    yield from driver_name(opaque_path.child("driver"), opaque.get("driver") or "")
+    yield from raw_object(
+        opaque_path.child("parameters"), opaque.get("parameters"), is_stored=is_stored
+    )
 
 
 def raw_object(path: FieldPath, value: object, *, is_stored: bool = False) -> Errors:
@@ -358,8 +360,8 @@ def taint_effects() -> tuple[str, ...]:
 
 def tolerations(path: FieldPath, given: Sequence[JsonObject] | None) -> Errors:
     """Taints that are put up with, any number of them."""
-    for index, one in enumerate(given or ()):
-        yield from _toleration(path.index(index), one)
+    for index, item in enumerate(given or ()):
+        yield from _toleration(path.index(index), item)
 
 
 def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
@@ -379,36 +381,36 @@ def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
         yield from supported(path.child("effect"), toleration["effect"], taint_effects())
 
 
-def taint(path: FieldPath, given: JsonObject, before: JsonObject | None = None) -> Errors:
+def taint(path: FieldPath, value: JsonObject, before: JsonObject | None = None) -> Errors:
     """Yield what is wrong with the taint of a device; an effect that stays is not looked at
     again."""
-    yield from text_rules.label_name(path.child("key"), given.get("key") or "")
-    if given.get("value"):
-        yield from each(path.child("value"), given["value"], name_rules.label_value(given["value"]))
-    if before is None or given.get("effect") != before.get("effect"):
-        yield from required_choice(path.child("effect"), given.get("effect"), taint_effects())
+    yield from text_rules.label_name(path.child("key"), value.get("key") or "")
+    if value.get("value"):
+        yield from each(path.child("value"), value["value"], name_rules.label_value(value["value"]))
+    if before is None or value.get("effect") != before.get("effect"):
+        yield from required_choice(path.child("effect"), value.get("effect"), taint_effects())
 
 
-def binding_conditions(path: FieldPath, given: JsonObject) -> Errors:
+def binding_conditions(path: FieldPath, value: JsonObject) -> Errors:
     """Yield what is wrong with the conditions for binding a device, those that must become true and
     those that must not: there are both or neither."""
-    good, bad = (list(given.get(field) or ()) for field in _BINDING)
-    for field, found in zip(_BINDING, (good, bad), strict=True):
-        yield from limited(path.child(field), found, MAX_BINDING_CONDITIONS, text_rules.label_name)
+    good, bad = (list(value.get(field) or ()) for field in _BINDING)
+    for field, item in zip(_BINDING, (good, bad), strict=True):
+        yield from limited(path.child(field), item, MAX_BINDING_CONDITIONS, text_rules.label_name)
     yield from repeated(path.child(_BINDING[0]), good)
-    at = path.child(_BINDING[1])
-    seen, wanted = set[str](), set(good)
-    for index, one in enumerate(bad):
-        if one in seen:
-            yield fieldpath.duplicate(at.index(index), one)
-        seen.add(one)
-        if one in wanted:
-            why = "bindingFailureConditions must not overlap with bindingConditions"
-            yield fieldpath.invalid(at.index(index), one, why)
+    field_path = path.child(_BINDING[1])
+    seen, expected = set[str](), set(good)
+    for index, element in enumerate(bad):
+        if element in seen:
+            yield fieldpath.duplicate(field_path.index(index), element)
+        seen.add(element)
+        if element in expected:
+            detail = "bindingFailureConditions must not overlap with bindingConditions"
+            yield fieldpath.invalid(field_path.index(index), element, detail)
     for missing, other in (_BINDING, _BINDING[::-1]):
-        if given.get(other) and not given.get(missing):
-            why = f"{missing} {_NEED} {other}"
-            yield fieldpath.invalid(path.child(missing), given.get(missing), why)
+        if value.get(other) and not value.get(missing):
+            detail = f"{missing} {_NEED} {other}"
+            yield fieldpath.invalid(path.child(missing), value.get(missing), detail)
 
 
 _BINDING: Final = ("bindingConditions", "bindingFailureConditions")
@@ -445,8 +447,8 @@ def claim_update(obj: JsonObject, old: JsonObject) -> Errors:
     if not is_since("1.35"):
         yield from claim(obj)
     if obj.get("spec") != old.get("spec"):
-        shown = GoValue(_internal_spec(obj.get("spec") or {}), "resource.ResourceClaimSpec")
-        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+        go_value = GoValue(_internal_spec(obj.get("spec") or {}), "resource.ResourceClaimSpec")
+        yield fieldpath.invalid(SPEC, go_value, IMMUTABLE)
     if not is_since("1.35"):
         yield from _claim_spec(SPEC, obj.get("spec") or {}, is_stored=True)
 
@@ -466,8 +468,8 @@ def _internal_spec(spec: JsonObject) -> JsonDict:
     """Return a spec as it is inside, where what `v1beta1` asks for in a request itself lies
     deeper."""
     devices = spec.get("devices") or {}
-    given = devices.get("requests")
-    requests = given and [{**one, "exactly": _exactly(one)} for one in given]
+    value = devices.get("requests")
+    requests = value and [{**item, "exactly": _exactly(item)} for item in value]
     nested = {**spec, "devices": {**devices, "requests": requests}}
     return internal_value(nested, "resource.v1.ResourceClaimSpec")
 
@@ -487,11 +489,12 @@ def request_names(spec: JsonObject) -> RequestNames:
     """Return the requests of the spec of a claim, each with those it offers instead."""
     requests = (spec.get("devices") or {}).get("requests") or ()
     return {
-        name_of(one): frozenset(map(name_of, one.get("firstAvailable") or ())) for one in requests
+        name_of(request): frozenset(map(name_of, request.get("firstAvailable") or ()))
+        for request in requests
     }
 
 
-def request_reference(path: FieldPath, name: str, known: RequestNames) -> Errors:
+def request_reference(path: FieldPath, name: str, obj: RequestNames) -> Errors:
     """The name of a request, or of one of its alternatives."""
     request, *rest = name.split("/") if is_since("1.33") else [name]
     if len(rest) > 1:
@@ -499,35 +502,41 @@ def request_reference(path: FieldPath, name: str, known: RequestNames) -> Errors
         return
     for part in (request, *rest):
         yield from dns_label(path, part)
-    if request not in known or (rest and rest[0] not in known[request]):
+    if request not in obj or (rest and rest[0] not in obj[request]):
         yield fieldpath.invalid(path, name, NO_REQUEST.text)
 
 
 def _claim_spec(path: FieldPath, spec: JsonObject, *, is_stored: bool) -> Errors:
-    devices, at, known = spec.get("devices") or {}, path.child("devices"), request_names(spec)
+    devices, devices_path, known = (
+        spec.get("devices") or {},
+        path.child("devices"),
+        request_names(spec),
+    )
     request = functools.partial(_request, is_stored=is_stored)
     yield from distinct(
-        at.child("requests"), devices.get("requests"), MAX_ITEMS, request, name_of, "name"
+        devices_path.child("requests"), devices.get("requests"), MAX_ITEMS, request, name_of, "name"
     )
 
-    def references(path: FieldPath, given: JsonObject) -> Errors:
+    def references(path: FieldPath, value: JsonObject) -> Errors:
         return distinct(
             path.child("requests"),
-            given.get("requests"),
+            value.get("requests"),
             MAX_ITEMS,
             lambda where, name: request_reference(where, name, known),
         )
 
-    def constraint(path: FieldPath, given: JsonObject) -> Errors:
-        yield from references(path, given)
-        yield from _attribute(path, given)
+    def constraint(path: FieldPath, value: JsonObject) -> Errors:
+        yield from references(path, value)
+        yield from _attribute(path, value)
 
-    def config(path: FieldPath, given: JsonObject) -> Errors:
-        yield from references(path, given)
-        yield from configuration(path, given, is_stored=is_stored)
+    def config(path: FieldPath, value: JsonObject) -> Errors:
+        yield from references(path, value)
+        yield from configuration(path, value, is_stored=is_stored)
 
-    yield from limited(at.child("constraints"), devices.get("constraints"), MAX_ITEMS, constraint)
-    yield from limited(at.child("config"), devices.get("config"), MAX_ITEMS, config)
+    yield from limited(
+        devices_path.child("constraints"), devices.get("constraints"), MAX_ITEMS, constraint
+    )
+    yield from limited(devices_path.child("config"), devices.get("config"), MAX_ITEMS, config)
     if spec.get("controller"):
         yield from driver_name(path.child("controller"), spec["controller"])
 
@@ -553,11 +562,13 @@ def _request(path: FieldPath, request: JsonObject, *, is_stored: bool) -> Errors
         yield _several_ways(path)
         return
     if alternatives:
-        at, rule = (
+        first_available_path, rule = (
             path.child("firstAvailable"),
             functools.partial(_alternative, is_stored=is_stored),
         )
-        yield from distinct(at, alternatives, MAX_ALTERNATIVES, rule, name_of, "name")
+        yield from distinct(
+            first_available_path, alternatives, MAX_ALTERNATIVES, rule, name_of, "name"
+        )
     if exactly is not None:
         yield from _wanted(path.child("exactly"), exactly, is_stored=is_stored)
     elif not alternatives:
@@ -576,13 +587,13 @@ def _exactly(request: JsonObject) -> JsonObject | None:
     if request.get("exactly") is not None:
         exactly: JsonObject = request["exactly"]
         return exactly
-    given = {
-        one: value
-        for one, value in request.items()
+    data = {
+        key: value
+        for key, value in request.items()
         # `false`, an empty list or an empty struct is something that is asked for.
-        if one not in _OF_ALL and (value or isinstance(value, bool | list | dict))
+        if key not in _OF_ALL and (value or isinstance(value, bool | list | dict))
     }
-    return given or None
+    return data or None
 
 
 def _alternative(path: FieldPath, request: JsonObject, *, is_stored: bool) -> Errors:
@@ -592,17 +603,17 @@ def _alternative(path: FieldPath, request: JsonObject, *, is_stored: bool) -> Er
 
 def _wanted(path: FieldPath, request: JsonObject, *, is_stored: bool) -> Errors:
     yield from class_name(path.child("deviceClassName"), request.get("deviceClassName") or "")
-    at = path.child("selectors")
-    yield from selectors(at, request.get("selectors"), is_stored=is_stored)
+    selectors_path = path.child("selectors")
+    yield from selectors(selectors_path, request.get("selectors"), is_stored=is_stored)
     mode, count = request.get("allocationMode") or "", request.get("count") or 0
-    at = path.child("count")
+    selectors_path = path.child("count")
     if mode == "All":
         if count:
-            why = "must not be specified when allocationMode is 'All'"
-            yield fieldpath.invalid(at, count, why)
+            detail = "must not be specified when allocationMode is 'All'"
+            yield fieldpath.invalid(selectors_path, count, detail)
     elif mode == "ExactCount":
         if count <= 0:
-            yield fieldpath.invalid(at, count, NOT_POSITIVE)
+            yield fieldpath.invalid(selectors_path, count, NOT_POSITIVE)
     else:
         yield from supported(path.child("allocationMode"), mode, ALLOCATION_MODES)
     yield from tolerations(path.child("tolerations"), request.get("tolerations"))
@@ -623,13 +634,13 @@ def _device_class(spec: JsonObject, before: JsonObject | None) -> Errors:
         field: before is not None and (spec.get(field) or []) == (before.get(field) or [])
         for field in ("selectors", "config")
     }
-    at = SPEC.child("selectors")
-    yield from selectors(at, spec.get("selectors"), is_stored=stored["selectors"])
+    path = SPEC.child("selectors")
+    yield from selectors(path, spec.get("selectors"), is_stored=stored["selectors"])
     rule = functools.partial(configuration, is_stored=stored["config"])
     yield from limited(SPEC.child("config"), spec.get("config"), MAX_ITEMS, rule)
     name = spec.get("extendedResourceName")
     if name is not None and not is_extended(name):
-        at = SPEC.child("extendedResourceName")
-        yield fieldpath.invalid(at, name, "must be a valid extended resource name")
+        path = SPEC.child("extendedResourceName")
+        yield fieldpath.invalid(path, name, "must be a valid extended resource name")
     if spec.get("suitableNodes") is not None:
         yield from node_selector(FieldPath("suitableNodes"), spec["suitableNodes"])

@@ -63,52 +63,56 @@ from celadon.patterns import late_pattern
 MAX_OPTIONS: Final = 10
 
 
-def capacity(path: FieldPath, given: JsonObject, *, shared: bool) -> Errors:
+def capacity(path: FieldPath, value: JsonObject, *, shared: bool) -> Errors:
     """Yield what is wrong with a capacity of a device; `shared`: more than one claim may have a
     part of it."""
     # As `validateMultiAllocatableDeviceCapacity` of `pkg/apis/resource/validation`.
-    policy, at = given.get("requestPolicy"), path.child("requestPolicy")
+    policy, request_policy_path = value.get("requestPolicy"), path.child("requestPolicy")
     if policy is None:
         return
     if not shared:
-        yield fieldpath.forbidden(at, "allowMultipleAllocations must be true")
+        yield fieldpath.forbidden(request_policy_path, "allowMultipleAllocations must be true")
         return
     values, bounds = policy.get("validValues") or (), policy.get("validRange")
     if values and bounds is not None:
-        why = (
+        detail = (
             'exactly one policy can be specified, cannot specify "validValues" and "validRange" at '
             "the same time"
         )
-        yield fieldpath.forbidden(at, why)
+        yield fieldpath.forbidden(request_policy_path, detail)
         return
     kind = "validValues" if values else "validRange" if bounds is not None else ""
     if kind and policy.get("default") is None:
-        yield fieldpath.required(at.child("default"), f"required when {kind} is defined")
+        yield fieldpath.required(
+            request_policy_path.child("default"), f"required when {kind} is defined"
+        )
     elif kind:
         rule = _valid_values if values else _valid_range
-        whole = parse_amounts(given.get("value") or "0")
-        yield from rule(at.child(kind), policy, parse_amounts(policy["default"]), whole)
+        whole = parse_amounts(value.get("value") or "0")
+        yield from rule(
+            request_policy_path.child(kind), policy, parse_amounts(policy["default"]), whole
+        )
 
 
 def _valid_values(
     path: FieldPath, policy: JsonObject, default: Quantity, whole: Quantity
 ) -> Errors:
     # As `validateRequestPolicyValidValues` of `pkg/apis/resource/validation`.
-    values = [parse_amounts(one) for one in policy["validValues"]]
-    for index, (one, following) in enumerate(itertools.pairwise(values)):
-        if one.compare(following) > 0:
-            why = "values must be sorted in ascending order"
-            yield fieldpath.invalid(path.index(index + 1), str(following), why)
+    values = [parse_amounts(valid_value) for valid_value in policy["validValues"]]
+    for index, (quantity, following) in enumerate(itertools.pairwise(values)):
+        if quantity.compare(following) > 0:
+            detail = "values must be sorted in ascending order"
+            yield fieldpath.invalid(path.index(index + 1), str(following), detail)
 
-    def fits(at: FieldPath, one: Quantity) -> Errors:
+    def fits(path: FieldPath, one: Quantity) -> Errors:
         if one.compare(whole) > 0:
-            why = f"option is larger than capacity value: {whole}"
-            yield fieldpath.invalid(at, str(one), why)
+            reason = f"option is larger than capacity value: {whole}"
+            yield fieldpath.invalid(path, str(one), reason)
 
-    yield from distinct(path, values, MAX_OPTIONS, fits, lambda one: str(one.int64_value()))
-    if all(one.compare(default) for one in values):
-        why = "default value is not valid according to the requestPolicy"
-        yield fieldpath.invalid(path, str(default), why)
+    yield from distinct(path, values, MAX_OPTIONS, fits, lambda value: str(value.int64_value()))
+    if all(value.compare(default) for value in values):
+        detail = "default value is not valid according to the requestPolicy"
+        yield fieldpath.invalid(path, str(default), detail)
 
 
 def _valid_range(path: FieldPath, policy: JsonObject, default: Quantity, whole: Quantity) -> Errors:
@@ -120,18 +124,20 @@ def _valid_range(path: FieldPath, policy: JsonObject, default: Quantity, whole: 
     low = parse_amounts(bounds["min"])
     high = None if bounds.get("max") is None else parse_amounts(bounds["max"])
     if low.compare(whole) > 0:
-        why = f"min is larger than capacity value: {whole}"
-        yield fieldpath.invalid(path.child("min"), str(low), why)
+        detail = f"min is larger than capacity value: {whole}"
+        yield fieldpath.invalid(path.child("min"), str(low), detail)
     if default.compare(low) < 0:
         yield fieldpath.invalid(path.child("min"), str(default), f"default is less than min: {low}")
     if high is not None:
-        at = path.child("max")
+        max_path = path.child("max")
         if low.compare(high) > 0:
-            yield fieldpath.invalid(at, str(low), f"min is larger than max: {high}")
+            yield fieldpath.invalid(max_path, str(low), f"min is larger than max: {high}")
         if high.compare(whole) > 0:
-            yield fieldpath.invalid(at, str(high), f"max is larger than capacity value: {whole}")
+            yield fieldpath.invalid(
+                max_path, str(high), f"max is larger than capacity value: {whole}"
+            )
         if default.compare(high) > 0:
-            yield fieldpath.invalid(at, str(default), f"default is more than max: {high}")
+            yield fieldpath.invalid(max_path, str(default), f"default is more than max: {high}")
     if bounds.get("step") is not None:
         ends = [default] if high is None else [default, high]
         yield from _steps(path.child("step"), parse_amounts(bounds["step"]), low, ends, whole)
@@ -142,13 +148,13 @@ def _steps(
 ) -> Errors:
     first = low.add(step)
     if first.compare(whole) > 0:
-        why = f"one step {first} is larger than capacity value: {whole}"
-        yield fieldpath.invalid(path, str(step), why)
+        detail = f"one step {first} is larger than capacity value: {whole}"
+        yield fieldpath.invalid(path, str(step), detail)
     size = step.int64_value()
     for end in ends:
         if size and (end.int64_value() - low.int64_value()) % size:
-            why = f"value is not a multiple of a given step ({step}) from ({low})"
-            yield fieldpath.invalid(path, str(end), why)
+            detail = f"value is not a multiple of a given step ({step}) from ({low})"
+            yield fieldpath.invalid(path, str(end), detail)
 
 
 MAX_DEVICES: Final = 128
@@ -209,12 +215,12 @@ def resource_slice_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _slice(spec: JsonObject, before: JsonObject | None) -> Errors:
     # As `validateResourceSliceSpec` of `pkg/apis/resource/validation`.
-    pool, at = spec.get("pool") or {}, SPEC.child("pool")
+    pool, path = spec.get("pool") or {}, SPEC.child("pool")
     yield from driver_name(SPEC.child("driver"), spec.get("driver") or "")
-    yield from pool_name(at.child("name"), name_of(pool))
-    yield from broken_rules("resource.v1.ResourcePool", pool, at)
+    yield from pool_name(path.child("name"), name_of(pool))
+    yield from broken_rules("resource.v1.ResourcePool", pool, path)
     if before is not None:
-        yield from changed_fields("resource.v1.ResourcePool", pool, before.get("pool") or {}, at)
+        yield from changed_fields("resource.v1.ResourcePool", pool, before.get("pool") or {}, path)
         yield from changed_fields("resource.v1.ResourceSliceSpec", spec, before, SPEC)
     yield from _place(spec)
     is_exclusive = is_since("1.35") and spec.get("sharedCounters") is not None
@@ -249,10 +255,10 @@ def _older_place(spec: JsonObject) -> Errors:
 
 def _chosen_nodes(path: FieldPath, selector: JsonObject) -> Errors:
     yield from node_selector(path, selector)
-    given = selector.get("nodeSelectorTerms")
-    terms = [internal_value(one, "core.v1.NodeSelectorTerm") for one in given or ()]
+    node_selector_terms = selector.get("nodeSelectorTerms")
+    terms = [internal_value(item, "core.v1.NodeSelectorTerm") for item in node_selector_terms or ()]
     if len(terms) != 1:
-        of_go = GoValue(None if given is None else terms, "[]core.NodeSelectorTerm")
+        of_go = GoValue(None if node_selector_terms is None else terms, "[]core.NodeSelectorTerm")
         yield fieldpath.invalid(path.child("nodeSelectorTerms"), of_go, _ONE_TERM.text)
 
 
@@ -268,15 +274,15 @@ def _place(spec: JsonObject) -> Errors:
     places: list[str] = []
     name = spec.get("nodeName")
     if name == "":
-        why = "must be either unset or set to a non-empty string"
-        yield fieldpath.invalid(SPEC.child("nodeName"), name, why)
+        detail = "must be either unset or set to a non-empty string"
+        yield fieldpath.invalid(SPEC.child("nodeName"), name, detail)
     elif name is not None:
         places.append("`nodeName`")
         yield from dns_subdomain(SPEC.child("nodeName"), name)
-    selector, at = spec.get("nodeSelector"), SPEC.child("nodeSelector")
+    selector, path = spec.get("nodeSelector"), SPEC.child("nodeSelector")
     if selector is not None:
         places.append("`nodeSelector`")
-        yield from _chosen_nodes(at, selector)
+        yield from _chosen_nodes(path, selector)
     for field in ("allNodes", "perDeviceNodeSelection"):
         if spec.get(field):
             places.append(f"`{field}`")
@@ -290,23 +296,26 @@ def _place(spec: JsonObject) -> Errors:
 
 
 def _devices(spec: JsonObject, before: JsonObject) -> Errors:
-    devices = [_flat(one) for one in spec.get("devices") or ()]
+    devices = [_flat(device) for device in spec.get("devices") or ()]
     if not is_since("1.33"):
-        at, given = SPEC.child("devices"), spec.get("devices")
-        yield from distinct(at, given, MAX_DEVICES, _older_device, name_of, "name")
+        devices_path, value = SPEC.child("devices"), spec.get("devices")
+        yield from distinct(devices_path, value, MAX_DEVICES, _older_device, name_of, "name")
         return
     special = any(map(_is_special, devices)) and is_since("1.35")
-    old = {name_of(one): _flat(one) for one in before.get("devices") or ()}
+    old = {name_of(device): _flat(device) for device in before.get("devices") or ()}
     placed = bool(spec.get("perDeviceNodeSelection"))
 
-    shared = {name_of(one): one.get("counters") or {} for one in spec.get("sharedCounters") or ()}
+    shared = {
+        name_of(shared_counter): shared_counter.get("counters") or {}
+        for shared_counter in spec.get("sharedCounters") or ()
+    }
 
-    def device(path: FieldPath, given: JsonObject) -> Errors:
-        yield from _device(path, given, old.get(name_of(given)))
-        yield from _older_consumptions(path, given, shared)
-        yield from _device_place(path, given, placed=placed)
-        yield from binding_conditions(path, given)
-        yield from _node_resources(path, given)
+    def device(path: FieldPath, data: JsonObject) -> Errors:
+        yield from _device(path, data, old.get(name_of(data)))
+        yield from _older_consumptions(path, data, shared)
+        yield from _device_place(path, data, placed=placed)
+        yield from binding_conditions(path, data)
+        yield from _node_resources(path, data)
 
     limit = MAX_SPECIAL_DEVICES if special else MAX_DEVICES
     yield from distinct(SPEC.child("devices"), devices, limit, device, name_of, "name")
@@ -317,33 +326,33 @@ def _node_resources(path: FieldPath, device: JsonObject) -> Errors:
     # As `validateNodeAllocatableResourceMappings` of `pkg/apis/resource/validation`.
     capacities = device.get("capacity") or {}
     for name, mapping in entries(device, "nodeAllocatableResourceMappings"):
-        at = path.child("nodeAllocatableResourceMappings").key(name)
+        field_path = path.child("nodeAllocatableResourceMappings").key(name)
         if not is_native(name):
-            why = "must be a node allocatable resource name"
-            yield fieldpath.invalid(at, NamedText(name), why)
+            detail = "must be a node allocatable resource name"
+            yield fieldpath.invalid(field_path, NamedText(name), detail)
         times, key = mapping.get("allocationMultiplier"), mapping.get("capacityKey")
         if times is None and key is None:
-            why = "at least one of allocationMultiplier or capacityKey must be set"
-            yield fieldpath.invalid(at, "", why)
+            detail = "at least one of allocationMultiplier or capacityKey must be set"
+            yield fieldpath.invalid(field_path, "", detail)
         if times is not None and parse_amounts(times).sign <= 0:
-            where = at.child("allocationMultiplier")
+            where = field_path.child("allocationMultiplier")
             yield fieldpath.invalid(where, str(parse_amounts(times)), "must be positive")
         if key == "":
-            why = "capacityKey must not be an empty string"
-            yield fieldpath.invalid(at.child("capacityKey"), "", why)
+            detail = "capacityKey must not be an empty string"
+            yield fieldpath.invalid(field_path.child("capacityKey"), "", detail)
         elif key is not None and key not in capacities:
-            yield fieldpath.not_found(at.child("capacityKey"), NamedText(key))
+            yield fieldpath.not_found(field_path.child("capacityKey"), NamedText(key))
 
 
 def _older_device(path: FieldPath, device: JsonObject) -> Errors:
     """A device before 1.33, whose properties stand in `basic`."""
     yield from dns_label(path.child("name"), name_of(device))
-    basic, at = device.get("basic"), path.child("basic")
+    basic, basic_path = device.get("basic"), path.child("basic")
     if basic is None:
-        yield fieldpath.required(at)
+        yield fieldpath.required(basic_path)
         return
-    yield from _properties(at, basic, lambda _where, _value: NO_ERRORS)
-    yield from _property_count(at, basic)
+    yield from _properties(basic_path, basic, lambda _where, _value: NO_ERRORS)
+    yield from _property_count(basic_path, basic)
 
 
 def _is_special(device: JsonObject) -> bool:
@@ -366,14 +375,14 @@ def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> E
     yield from _property_count(path, device)
     values = sum(map(_value_count, (device.get("attributes") or {}).values()))
     if values > MAX_VALUES:
-        why = f"the total number of attribute values must not exceed {MAX_VALUES}"
-        yield fieldpath.invalid(path, values, why)
+        detail = f"the total number of attribute values must not exceed {MAX_VALUES}"
+        yield fieldpath.invalid(path, values, detail)
     shared = bool(device.get("allowMultipleAllocations"))
 
-    def amount(at: FieldPath, given: JsonObject | str) -> Errors:
+    def amount(path: FieldPath, given: JsonObject | str) -> Errors:
         if isinstance(given, str):  # in v1alpha3
             return NO_ERRORS
-        return capacity(at, given, shared=shared)
+        return capacity(path, given, shared=shared)
 
     yield from _properties(path, device, amount)
     if before is None or before.get("taints") != device.get("taints") or not is_since("1.35"):
@@ -384,7 +393,7 @@ def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> E
         device.get("consumesCounters"),
         MAX_CONSUMPTIONS if is_since("1.35") else UNLIMITED,
         _consumption,
-        lambda one: one.get("counterSet") or "",
+        lambda value: value.get("counterSet") or "",
         "counterSet",
     )
 
@@ -392,19 +401,19 @@ def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> E
 def _property_count(path: FieldPath, device: JsonObject) -> Errors:
     count = len(device.get("attributes") or ()) + len(device.get("capacity") or ())
     if count > MAX_PROPERTIES:
-        why = f"the total number of attributes and capacities must not exceed {MAX_PROPERTIES}"
-        yield fieldpath.invalid(path, count, why)
+        detail = f"the total number of attributes and capacities must not exceed {MAX_PROPERTIES}"
+        yield fieldpath.invalid(path, count, detail)
 
 
 def _properties(path: FieldPath, device: JsonObject, amount: Item) -> Errors:
     """Attributes and capacities. Where a bad name stands was said from 1.32 to 1.35."""
     for field, rule in (("attributes", _attribute), ("capacity", amount)):
         for name, value in entries(device, field):
-            shown = shortened(name, PROPERTY_NAME_BYTES) if is_since("1.32") else name
-            at = path.child(field).key(shown)
+            text = shortened(name, PROPERTY_NAME_BYTES) if is_since("1.32") else name
+            field_path = path.child(field).key(text)
             is_named = is_since("1.32") and not is_since("1.36")
-            yield from qualified_identifier(at if is_named else path.child(field), name)
-            yield from rule(at, value)
+            yield from qualified_identifier(field_path if is_named else path.child(field), name)
+            yield from rule(field_path, value)
 
 
 def _value_count(attribute: JsonObject) -> int:
@@ -422,20 +431,20 @@ def shortened(name: str, limit: int) -> str:
 
 def _attribute(path: FieldPath, attribute: JsonObject) -> Errors:
     # As `validateDeviceAttribute` of `pkg/apis/resource/validation`.
-    given = [kind for kind in KINDS_OF_VALUES if attribute.get(kind) is not None]
-    for kind in given:
+    kinds_of_values = [kind for kind in KINDS_OF_VALUES if attribute.get(kind) is not None]
+    for kind in kinds_of_values:
         if kind in KINDS_OF_LISTS and not attribute[kind]:
-            why = "must not be empty if specified"
-            yield fieldpath.invalid(path.child(kind), attribute[kind], why)
+            detail = "must not be empty if specified"
+            yield fieldpath.invalid(path.child(kind), attribute[kind], detail)
         values = attribute[kind] if kind.endswith("s") else [attribute[kind]]
         for index, value in enumerate(values):
-            at = path.child(kind).index(index) if kind.endswith("s") else path.child(kind)
-            yield from _text(at, value, is_version=kind.startswith("version"))
-    if not given and not is_since("1.35"):
+            field_path = path.child(kind).index(index) if kind.endswith("s") else path.child(kind)
+            yield from _text(field_path, value, is_version=kind.startswith("version"))
+    if not kinds_of_values and not is_since("1.35"):
         yield fieldpath.required(path, ONE_VALUE)
-    elif len(given) != 1:
-        shown = internal_value(attribute, "resource.v1.DeviceAttribute") if given else ""
-        yield fieldpath.invalid(path, shown, _ONE_OF_SEVERAL.text if given else ONE_VALUE)
+    elif len(kinds_of_values) != 1:
+        shown = internal_value(attribute, "resource.v1.DeviceAttribute") if kinds_of_values else ""
+        yield fieldpath.invalid(path, shown, _ONE_OF_SEVERAL.text if kinds_of_values else ONE_VALUE)
 
 
 _ONE_OF_SEVERAL: Final = wording(ONE_VALUE, v1_32="exactly one field must be specified")
@@ -455,27 +464,31 @@ def _text(path: FieldPath, value: object, *, is_version: bool) -> Errors:
         yield fieldpath.too_long(path, VALUE_BYTES, is_bare=True)
 
 
-def _counters(path: FieldPath, given: JsonObject) -> Errors:
-    counters, at = given.get("counters") or {}, path.child("counters")
+def _counters(path: FieldPath, value: JsonObject) -> Errors:
+    counters, counters_path = value.get("counters") or {}, path.child("counters")
     if not counters:
-        yield fieldpath.required(at)
+        yield fieldpath.required(counters_path)
     elif len(counters) > MAX_COUNTERS and is_since("1.35"):
-        yield from at_most(at, counters, MAX_COUNTERS)
+        yield from at_most(counters_path, counters, MAX_COUNTERS)
     else:
         for name in sorted(counters):
-            named = at if is_since("1.36") else at.key(shortened(name, LABEL_BYTES))
+            named = (
+                counters_path
+                if is_since("1.36")
+                else counters_path.key(shortened(name, LABEL_BYTES))
+            )
             yield from dns_label(named, name)
 
 
 def _named_counters(field: str) -> Item:
     # As `validateCounterSet` of `pkg/apis/resource/validation`.
-    def rule(path: FieldPath, given: JsonObject) -> Errors:
-        name = given.get(field) or ""
+    def rule(path: FieldPath, value: JsonObject) -> Errors:
+        name = value.get(field) or ""
         if not name:
             yield fieldpath.required(path.child(field))
         elif field == "name" or is_since("1.35"):
             yield from dns_label(path.child(field), name)
-        yield from _counters(path, given)
+        yield from _counters(path, value)
 
     return rule
 
@@ -486,16 +499,24 @@ def _older_totals(spec: JsonObject) -> Errors:
     its own."""
     used = sum(map(_counted, map(_flat, spec.get("devices") or ())))
     if used > OLDER_MAX_USED_COUNTERS:
-        why = f"the total number of counters in devices must not exceed {OLDER_MAX_USED_COUNTERS}"
-        yield fieldpath.invalid(SPEC.child("devices"), used, why)
-    shared = sum(len(one.get("counters") or ()) for one in spec.get("sharedCounters") or ())
+        detail = (
+            f"the total number of counters in devices must not exceed {OLDER_MAX_USED_COUNTERS}"
+        )
+        yield fieldpath.invalid(SPEC.child("devices"), used, detail)
+    shared = sum(
+        len(shared_counter.get("counters") or ())
+        for shared_counter in spec.get("sharedCounters") or ()
+    )
     if shared > MAX_COUNTERS:
-        why = f"the total number of shared counters must not exceed {MAX_COUNTERS}"
-        yield fieldpath.invalid(SPEC.child("sharedCounters"), shared, why)
+        detail = f"the total number of shared counters must not exceed {MAX_COUNTERS}"
+        yield fieldpath.invalid(SPEC.child("sharedCounters"), shared, detail)
 
 
 def _counted(device: JsonObject) -> int:
-    return sum(len(one.get("counters") or ()) for one in device.get("consumesCounters") or ())
+    return sum(
+        len(consumes_counter.get("counters") or ())
+        for consumes_counter in device.get("consumesCounters") or ()
+    )
 
 
 @until("1.35")
@@ -506,17 +527,20 @@ def _older_consumptions(
     since then it is in another one."""
     count = _counted(device)
     if count > MAX_COUNTERS:
-        why = f"the total number of counters must not exceed {MAX_COUNTERS}"
-        yield fieldpath.invalid(path, count, why)
-    for index, one in enumerate(device.get("consumesCounters") or ()):
-        at, name = path.child("consumesCounters").index(index), one.get("counterSet") or ""
+        detail = f"the total number of counters must not exceed {MAX_COUNTERS}"
+        yield fieldpath.invalid(path, count, detail)
+    for index, consumes_counter in enumerate(device.get("consumesCounters") or ()):
+        field_path, name = (
+            path.child("consumesCounters").index(index),
+            consumes_counter.get("counterSet") or "",
+        )
         if name not in shared:
-            why = "must reference a counterSet defined in the ResourceSlice sharedCounters"
-            yield fieldpath.invalid(at.child("counterSet"), name, why)
+            detail = "must reference a counterSet defined in the ResourceSlice sharedCounters"
+            yield fieldpath.invalid(field_path.child("counterSet"), name, detail)
             continue
-        for counter in sorted(set(one.get("counters") or ()) - set(shared[name])):
-            why = "must reference a counter defined in the ResourceSlice sharedCounters"
-            yield fieldpath.invalid(at.child("counters"), counter, why)
+        for counter in sorted(set(consumes_counter.get("counters") or ()) - set(shared[name])):
+            detail = "must reference a counter defined in the ResourceSlice sharedCounters"
+            yield fieldpath.invalid(field_path.child("counters"), counter, detail)
 
 
 _counter_set: Final = _named_counters("name")
@@ -532,18 +556,18 @@ def _device_place(path: FieldPath, device: JsonObject, *, placed: bool) -> Error
         return
     places: list[str] = []
     for field in given:
-        value, at = device[field], path.child(field)
+        value, field_path = device[field], path.child(field)
         if value == "":
-            yield fieldpath.invalid(at, value, "must not be empty")
+            yield fieldpath.invalid(field_path, value, "must not be empty")
             continue
         if value is False:
-            yield fieldpath.invalid(at, value, TRUE_OR_UNSET)
+            yield fieldpath.invalid(field_path, value, TRUE_OR_UNSET)
             continue
         places.append(f"`{field}`")
         if field == "nodeName":
-            yield from dns_subdomain(at, value)
+            yield from dns_subdomain(field_path, value)
         elif field == "nodeSelector":
-            yield from node_selector(at, value)
+            yield from node_selector(field_path, value)
     if not places:
         yield fieldpath.required(path, ONE_PLACE_EACH)
     elif len(places) > 1:
@@ -563,7 +587,7 @@ def taint_rule_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _taint_rule(spec: JsonObject, before: JsonObject | None) -> Errors:
-    chosen, at = spec.get("deviceSelector") or {}, SPEC.child("deviceSelector")
+    chosen, path = spec.get("deviceSelector") or {}, SPEC.child("deviceSelector")
     for field, rule in (
         ("deviceClassName", dns_subdomain),  # this one and the selectors until 1.34
         ("driver", driver_name),
@@ -571,8 +595,8 @@ def _taint_rule(spec: JsonObject, before: JsonObject | None) -> Errors:
         ("device", dns_label),
     ):
         if chosen.get(field) is not None:
-            yield from rule(at.child(field), chosen[field])
-    yield from selectors(at.child("selectors"), chosen.get("selectors"))
+            yield from rule(path.child(field), chosen[field])
+    yield from selectors(path.child("selectors"), chosen.get("selectors"))
     yield from taint(SPEC.child("taint"), spec.get("taint") or {}, before)
 
 
@@ -610,11 +634,11 @@ def pool_status_request(obj: JsonObject) -> Errors:
     yield from required_name(SPEC.child("driver"), spec.get("driver") or "", _any_case)
     if spec.get("poolName") is not None:
         yield from _segments(SPEC.child("poolName"), spec["poolName"])
-    limit, at = spec.get("limit"), SPEC.child("limit")
+    limit, path = spec.get("limit"), SPEC.child("limit")
     if limit is not None and limit > MAX_POOLS:
-        yield fieldpath.invalid(at, limit, f"must be less than or equal to {MAX_POOLS}")
+        yield fieldpath.invalid(path, limit, f"must be less than or equal to {MAX_POOLS}")
     if limit is not None and limit < 1:
-        yield fieldpath.invalid(at, limit, "must be greater than or equal to 1")
+        yield fieldpath.invalid(path, limit, "must be greater than or equal to 1")
 
 
 def pool_status_request_update(obj: JsonObject, old: JsonObject) -> Errors:
@@ -636,9 +660,9 @@ def pool_status(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _answer(status: JsonObject, before: JsonObject) -> Errors:
-    count, at = status.get("poolCount"), _STATUS.child("poolCount")
+    count, path = status.get("poolCount"), _STATUS.child("poolCount")
     if count is None:
-        yield fieldpath.required(at)
+        yield fieldpath.required(path)
     elif count != before.get("poolCount"):
         yield from not_negative(status, _STATUS, "poolCount")
     for field, limit in (("pools", MAX_POOLS), ("conditions", MAX_POOL_CONDITIONS)):
@@ -656,16 +680,16 @@ def _answer(status: JsonObject, before: JsonObject) -> Errors:
 
 def _pool(path: FieldPath, pool: JsonObject) -> Errors:
     yield from required_name(path.child("driver"), pool.get("driver") or "", _any_case)
-    name, at = pool.get("poolName") or "", path.child("poolName")
-    yield from _segments(at, name) if name else (fieldpath.required(at),)
-    generation, at = pool.get("generation") or 0, path.child("generation")
+    name, pool_name_path = pool.get("poolName") or "", path.child("poolName")
+    yield from _segments(pool_name_path, name) if name else (fieldpath.required(pool_name_path),)
+    generation, pool_name_path = pool.get("generation") or 0, path.child("generation")
     if not generation:
-        yield fieldpath.required(at)
+        yield fieldpath.required(pool_name_path)
     yield from not_negative(pool, path, "generation")
     for field, low in POOL_BOUNDS.items():
         if pool.get(field) is not None and pool[field] < low:
-            why = f"must be greater than or equal to {low}"
-            yield fieldpath.invalid(path.child(field), pool[field], why)
+            detail = f"must be greater than or equal to {low}"
+            yield fieldpath.invalid(path.child(field), pool[field], detail)
     if pool.get("nodeName") is not None:
         yield from dns_subdomain(path.child("nodeName"), pool["nodeName"])
     if len((pool.get("validationError") or "").encode()) > MAX_POOL_ERROR_BYTES:
@@ -675,10 +699,10 @@ def _pool(path: FieldPath, pool: JsonObject) -> Errors:
 def _any_case(name: str) -> list[str]:
     """Return what is wrong with it, in words that say that capitals are fine."""
     return [
-        why.replace("a lowercase RFC", "an RFC")
+        detail.replace("a lowercase RFC", "an RFC")
         .replace("lower case alphanumeric", "alphanumeric")
         .replace("'example.com'", "'Example.com'")
-        for why in name_rules.dns1123_subdomain(name.lower())
+        for detail in name_rules.dns1123_subdomain(name.lower())
     ]
 
 
@@ -688,8 +712,8 @@ def _segments(path: FieldPath, name: str) -> Errors:
         yield fieldpath.too_long(path, POOL_NAME_BYTES)
     for index, part in enumerate(name.split("/")):
         whys = name_rules.dns1123_subdomain(part) if part else ["must not be empty"]
-        for why in whys:
-            yield fieldpath.invalid(path, part or name, f"segment {index}: {why}")
+        for detail in whys:
+            yield fieldpath.invalid(path, part or name, f"segment {index}: {detail}")
 
 
 def _repeated(told: Sequence[JsonObject]) -> Errors:

@@ -76,20 +76,20 @@ def service_addresses(spec: JsonObject, known: Collection[str] = ()) -> Errors:
     elif addresses and not first:
         yield fieldpath.invalid(_IPS, addresses, "must be empty when `clusterIP` is not specified")
     seen: set[str] = set()
-    for at, family in items(spec, "ipFamilies", SPEC):
-        yield from supported(at, family, IP_FAMILIES)
+    for path, family in items(spec, "ipFamilies", SPEC):
+        yield from supported(path, family, IP_FAMILIES)
         if family in seen:
-            yield fieldpath.duplicate(at, NamedText(family))
+            yield fieldpath.duplicate(path, NamedText(family))
         seen.add(family)
     if spec.get("ipFamilyPolicy") is not None:
         yield from supported(SPEC.child("ipFamilyPolicy"), spec["ipFamilyPolicy"], FAMILY_POLICIES)
-    found = list(_each_address(addresses, known))
-    yield from found
+    errors = list(_each_address(addresses, known))
+    yield from errors
     if len(addresses) > 2:
         yield fieldpath.invalid(_IPS, addresses, "may only hold up to 2 values")
-    if not found:
+    if not errors:
         yield from _families(spec, addresses)
-    elif all(one.gate for one in found):
+    elif all(error.gate for error in errors):
         yield from only_with(f"!{STRICT_ADDRESSES}", _families(spec, addresses))
 
 
@@ -132,10 +132,10 @@ def changed_addresses(spec: JsonObject, before: JsonObject) -> Errors:
 def _kept(path: FieldPath, spec: JsonObject, before: JsonObject, field: str) -> Errors:
     new, old = list(spec.get(field) or ()), list(before.get(field) or ())
     if len(new) == len(old):
-        for index, (one, other) in enumerate(zip(new, old, strict=True)):
-            if one != other:
-                at = path.index(index if field == "clusterIPs" else 0)
-                yield fieldpath.invalid(at, new, ONCE_SET)
+        for index, (item, other) in enumerate(zip(new, old, strict=True)):
+            if item != other:
+                field_path = path.index(index if field == "clusterIPs" else 0)
+                yield fieldpath.invalid(field_path, new, ONCE_SET)
         return
     if old and new and new[0] != old[0]:
         yield fieldpath.invalid(path.index(0), new, ONCE_SET)
@@ -181,8 +181,8 @@ def _service(obj: JsonObject, old: JsonObject) -> Errors:
     yield from labels(SPEC.child("selector"), spec.get("selector"))
     yield from _affinity(spec)
     yield from service_addresses(spec, before.get("clusterIPs") or ())
-    for at, address in items(spec, "externalIPs", SPEC):
-        yield from _external_address(at, address, before.get("externalIPs") or ())
+    for path, address in items(spec, "externalIPs", SPEC):
+        yield from _external_address(path, address, before.get("externalIPs") or ())
     yield from required_choice(SPEC.child("type"), kind, TYPES)
     yield from _distinct_ports(spec, kind)
     yield from _source_ranges(obj, old, kind)
@@ -196,8 +196,8 @@ def service_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from changed_addresses(spec, before)
     both = spec.get("type") == before.get("type") == "LoadBalancer"
     if both and spec.get("loadBalancerClass") != before.get("loadBalancerClass"):
-        at = SPEC.child("loadBalancerClass")
-        yield fieldpath.invalid(at, spec.get("loadBalancerClass"), "may not change once set")
+        path = SPEC.child("loadBalancerClass")
+        yield fieldpath.invalid(path, spec.get("loadBalancerClass"), "may not change once set")
     yield from _balancer_class(spec)  # upstream asks about it here, and below as for a new one
     checked = _needs_health_check(spec) and _needs_health_check(before)
     if checked and spec.get("healthCheckNodePort") != before.get("healthCheckNodePort"):
@@ -211,7 +211,7 @@ def _external_address(path: FieldPath, address: str, known: Collection[str]) -> 
     yield from wrong
     if not wrong:
         yield from each(path, address, special_address(address))
-    elif all(one.gate for one in wrong):
+    elif all(error.gate for error in wrong):
         further = each(path, address, special_address(address))
         yield from only_with(f"!{STRICT_ADDRESSES}", further)
 
@@ -220,17 +220,19 @@ def _topology(notes: Mapping[str, str]) -> Errors:
     """The annotation and the one it replaces say the same."""
     mode, hints = notes.get(TOPOLOGY_MODE), notes.get(TOPOLOGY_HINTS)
     if mode is not None and hints is not None and mode != hints:
-        at = FieldPath("metadata", "annotations").key(TOPOLOGY_MODE)
+        path = FieldPath("metadata", "annotations").key(TOPOLOGY_MODE)
         detail = f"must match annotations[{TOPOLOGY_HINTS}] when both are specified"
-        yield fieldpath.invalid(at, mode, detail)
+        yield fieldpath.invalid(path, mode, detail)
 
 
 def _by_type(spec: JsonObject, kind: str) -> Errors:
     if kind == "LoadBalancer" and not is_since("1.33"):
-        for at, port in items(spec, "ports", SPEC):
+        for path, port in items(spec, "ports", SPEC):
             if port.get("port") == KUBELET_PORT:
-                why = f"may not expose port {KUBELET_PORT} externally since it is used by kubelet"
-                yield fieldpath.invalid(at, KUBELET_PORT, why)
+                reason = (
+                    f"may not expose port {KUBELET_PORT} externally since it is used by kubelet"
+                )
+                yield fieldpath.invalid(path, KUBELET_PORT, reason)
     if kind in WITH_NODE_PORTS and is_headless(spec):
         detail = f"may not be set to 'None' for {kind} services"
         yield fieldpath.invalid(SPEC.child("clusterIPs").index(0), "None", detail)
@@ -249,57 +251,57 @@ def _by_type(spec: JsonObject, kind: str) -> Errors:
 def _ports(spec: JsonObject) -> Errors:
     names: set[str] = set()
     several = len(spec.get("ports") or ()) > 1
-    for at, port in items(spec, "ports", SPEC):
-        yield from port_name(at, port, required=several)
+    for path, port in items(spec, "ports", SPEC):
+        yield from port_name(path, port, required=several)
         name = port.get("name") or ""
         if name and name in names:
-            yield fieldpath.duplicate(at.child("name"), name)
+            yield fieldpath.duplicate(path.child("name"), name)
         names.add(name)
-        yield from port_number(at.child("port"), port.get("port", 0))
-        yield from required_choice(at.child("protocol"), port.get("protocol"), PROTOCOLS)
-        yield from port_or_name(at.child("targetPort"), port.get("targetPort", 0))
+        yield from port_number(path.child("port"), port.get("port", 0))
+        yield from required_choice(path.child("protocol"), port.get("protocol"), PROTOCOLS)
+        yield from port_or_name(path.child("targetPort"), port.get("targetPort", 0))
         if port.get("appProtocol") is not None:
-            yield from qualified_name(at.child("appProtocol"), port["appProtocol"])
+            yield from qualified_name(path.child("appProtocol"), port["appProtocol"])
 
 
 def _affinity(spec: JsonObject) -> Errors:
     # As `validateClientIPAffinityConfig` of `pkg/apis/core/validation`.
     affinity, config = spec.get("sessionAffinity") or "", spec.get("sessionAffinityConfig")
     yield from required_choice(SPEC.child("sessionAffinity"), affinity, AFFINITIES)
-    at = SPEC.child("sessionAffinityConfig")
+    path = SPEC.child("sessionAffinityConfig")
     if affinity == "None" and config is not None:
-        yield fieldpath.forbidden(at, "must not be set when session affinity is None")
+        yield fieldpath.forbidden(path, "must not be set when session affinity is None")
     if affinity != "ClientIP":
         return
-    found: Any = config
+    result: Any = config
     for step in ("clientIP", "timeoutSeconds", ""):
-        if found is None:
-            yield fieldpath.required(at, "when session affinity type is ClientIP")
+        if result is None:
+            yield fieldpath.required(path, "when session affinity type is ClientIP")
             return
         if step:
-            found, at = found.get(step), at.child(step)
-    if not 0 < found <= MAX_AFFINITY_SECONDS:
+            result, path = result.get(step), path.child(step)
+    if not 0 < result <= MAX_AFFINITY_SECONDS:
         detail = f"must be greater than 0 and less than {MAX_AFFINITY_SECONDS}"
-        yield fieldpath.invalid(at, found, detail)
+        yield fieldpath.invalid(path, result, detail)
 
 
 def _distinct_ports(spec: JsonObject, kind: str) -> Errors:
     if kind == "ClusterIP":
-        for at, port in items(spec, "ports", SPEC):
+        for path, port in items(spec, "ports", SPEC):
             if port.get("nodePort"):
                 detail = "may not be used when `type` is 'ClusterIP'"
-                yield fieldpath.forbidden(at.child("nodePort"), detail)
+                yield fieldpath.forbidden(path.child("nodePort"), detail)
     for field in ("nodePort", "port"):
         taken: set[tuple[str, int]] = set()
-        for at, port in items(spec, "ports", SPEC):
+        for path, port in items(spec, "ports", SPEC):
             number, protocol = port.get(field) or 0, port.get("protocol") or ""
             if field == "nodePort" and not number:
                 continue
             if (protocol, number) in taken:
                 if field == "nodePort":
-                    yield fieldpath.duplicate(at.child("nodePort"), number)
+                    yield fieldpath.duplicate(path.child("nodePort"), number)
                 else:
-                    yield fieldpath.duplicate(at, _printed_port(protocol, number))
+                    yield fieldpath.duplicate(path, _printed_port(protocol, number))
             taken.add((protocol, number))
 
 
@@ -312,24 +314,24 @@ def _printed_port(protocol: str, number: int) -> GoValue:
 def _source_ranges(obj: JsonObject, old: JsonObject, kind: str) -> Errors:
     notes, before = metadata.annotations(obj), metadata.annotations(old)
     ranges, known = (
-        (one.get("spec") or {}).get("loadBalancerSourceRanges") or () for one in (obj, old)
+        (item.get("spec") or {}).get("loadBalancerSourceRanges") or () for item in (obj, old)
     )
-    known = [one.strip() for one in known]
+    known = [item.strip() for item in known]
     if ranges:
         path = SPEC.child("LoadBalancerSourceRanges")
-        places = [(path.index(index), one.strip()) for index, one in enumerate(ranges)]
+        places = [(path.index(index), item.strip()) for index, item in enumerate(ranges)]
     elif SOURCE_RANGES in notes:
         path = FieldPath("metadata", "annotations").key(SOURCE_RANGES)
         listed, known = notes[SOURCE_RANGES].strip(), []
         if before.get(SOURCE_RANGES) == notes[SOURCE_RANGES]:
             listed = ""
-        places = [(path, one.strip()) for one in listed.split(",")] if listed else []
+        places = [(path, text.strip()) for text in listed.split(",")] if listed else []
     else:
         return
     if kind != "LoadBalancer":
         yield fieldpath.forbidden(path, BALANCERS_ONLY)
-    for at, one in places:
-        yield from older_range(at, one, known)
+    for place_path, place in places:
+        yield from older_range(place_path, place, known)
 
 
 def _balancer(spec: JsonObject, kind: str) -> Errors:
@@ -343,11 +345,11 @@ def _balancer(spec: JsonObject, kind: str) -> Errors:
 
 def _balancer_class(spec: JsonObject) -> Errors:
     # As `validateLoadBalancerClassField` of `pkg/apis/core/validation`.
-    chosen, at = spec.get("loadBalancerClass"), SPEC.child("loadBalancerClass")
+    chosen, path = spec.get("loadBalancerClass"), SPEC.child("loadBalancerClass")
     if chosen is not None and spec.get("type") == "LoadBalancer":
-        yield from qualified_name(at, chosen)
+        yield from qualified_name(path, chosen)
     elif chosen is not None:
-        yield fieldpath.forbidden(at, BALANCERS_ONLY)
+        yield fieldpath.forbidden(path, BALANCERS_ONLY)
 
 
 def _needs_health_check(spec: JsonObject) -> bool:
@@ -356,37 +358,37 @@ def _needs_health_check(spec: JsonObject) -> bool:
 
 def _traffic(spec: JsonObject, kind: str) -> Errors:
     # As `validateServiceExternalTrafficPolicy` of `pkg/apis/core/validation`.
-    external, at = spec.get("externalTrafficPolicy") or "", SPEC.child("externalTrafficPolicy")
+    external, path = spec.get("externalTrafficPolicy") or "", SPEC.child("externalTrafficPolicy")
     accessible = kind in WITH_NODE_PORTS or (kind == "ClusterIP" and bool(spec.get("externalIPs")))
     if accessible:
-        yield from required_choice(at, external, TRAFFIC_POLICIES)
+        yield from required_choice(path, external, TRAFFIC_POLICIES)
     elif external:
         detail = "may only be set for externally-accessible services"
-        yield fieldpath.invalid(at, NamedText(external), detail)
-    check, at = spec.get("healthCheckNodePort") or 0, SPEC.child("healthCheckNodePort")
+        yield fieldpath.invalid(path, NamedText(external), detail)
+    check, path = spec.get("healthCheckNodePort") or 0, SPEC.child("healthCheckNodePort")
     if not _needs_health_check(spec):
         if check:
             detail = (
                 "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is "
                 "'Local'"
             )
-            yield fieldpath.invalid(at, check, detail)
+            yield fieldpath.invalid(path, check, detail)
     elif check:
-        yield from port_number(at, check)
+        yield from port_number(path, check)
     else:
-        yield fieldpath.required(at)
-    internal, at = spec.get("internalTrafficPolicy"), SPEC.child("internalTrafficPolicy")
+        yield fieldpath.required(path)
+    internal, path = spec.get("internalTrafficPolicy"), SPEC.child("internalTrafficPolicy")
     if internal is not None:
-        yield from supported(at, internal, TRAFFIC_POLICIES)
+        yield from supported(path, internal, TRAFFIC_POLICIES)
     elif kind in WITH_NODE_PORTS or kind == "ClusterIP":
-        yield fieldpath.required(at)
-    distribution, at = spec.get("trafficDistribution"), SPEC.child("trafficDistribution")
+        yield fieldpath.required(path)
+    distribution, path = spec.get("trafficDistribution"), SPEC.child("trafficDistribution")
     if distribution is not None and distribution not in DISTRIBUTIONS[:1]:
-        closest = [fieldpath.not_supported(at, distribution, DISTRIBUTIONS[:1])]
+        closest = [fieldpath.not_supported(path, distribution, DISTRIBUTIONS[:1])]
         if distribution in DISTRIBUTIONS:
             yield from only_with(f"!{SAME_TRAFFIC}", closest)
         else:
-            whole = fieldpath.not_supported(at, distribution, DISTRIBUTIONS)
+            whole = fieldpath.not_supported(path, distribution, DISTRIBUTIONS)
             yield from by_gate(SAME_TRAFFIC, [whole], closest)
 
 
@@ -438,7 +440,7 @@ def ip_address(obj: JsonObject) -> Errors:
 def ip_address_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error if an IPAddress has got another owner."""
     # As `ValidateIPAddressUpdate` of `pkg/apis/networking/validation`.
-    new, before = ((one.get("spec") or {}).get("parentRef") for one in (obj, old))
+    new, before = ((item.get("spec") or {}).get("parentRef") for item in (obj, old))
     if new != before:
         yield fieldpath.invalid(_PARENT, _printed_parent(new), IMMUTABLE)
 
@@ -448,7 +450,7 @@ def _printed_parent(parent: JsonObject | None) -> GoValue | None:
     if parent is None:
         return None
     fields = ("Group", "Resource", "Namespace", "Name")
-    shown = {one: parent.get(one.lower()) or "" for one in fields}
+    shown = {field: parent.get(field.lower()) or "" for field in fields}
     return GoValue(shown, "networking.ParentReference")
 
 
@@ -464,9 +466,9 @@ def _ranges(ranges: Sequence[str]) -> Errors:
     if wrong:
         yield from wrong
         return
-    for index, one in enumerate(ranges):
-        yield from each(_CIDRS.index(index), one, canonical_range(one))
-    families = [_family(one) for one in ranges]
+    for index, text in enumerate(ranges):
+        yield from each(_CIDRS.index(index), text, canonical_range(text))
+    families = [_family(word) for word in ranges]
     if len(ranges) == 2 and families[0] == families[1] != "":
         yield fieldpath.invalid(_CIDRS, ranges, ONE_PER_FAMILY)
 
@@ -485,48 +487,48 @@ def _printed_ranges(ranges: Sequence[str]) -> GoValue:
 def _older_ranges(ranges: Sequence[str]) -> Errors:
     """The rules before 1.33: both families first, then how each range is written."""
     wrong = list(_wrong_count(ranges))
-    if not wrong and len(ranges) == 2 and {_family(one) for one in ranges} != {"IPv4", "IPv6"}:
+    if not wrong and len(ranges) == 2 and {_family(word) for word in ranges} != {"IPv4", "IPv6"}:
         wrong = [fieldpath.invalid(_CIDRS, _printed_ranges(ranges), ONE_PER_FAMILY)]
     yield from wrong
-    for index, one in enumerate(() if wrong else ranges):
-        yield from each(_CIDRS.index(index), one, _older_range(one))
+    for index, text in enumerate(() if wrong else ranges):
+        yield from each(_CIDRS.index(index), text, _older_range(text))
 
 
 def _older_range(value: str) -> list[str]:
     try:
-        found = netaddr.parse_prefix(value)
+        prefix = netaddr.parse_prefix(value)
     except netaddr.AddrError as error:
         return [str(error)]
     messages = []
-    if found.masked().addr != found.addr:
+    if prefix.masked().addr != prefix.addr:
         messages.append("wrong CIDR format, IP doesn't match network IP address")
-    if str(found) != value:
+    if str(prefix) != value:
         messages.append("CIDR not in RFC 5952 canonical format")
     return messages
 
 
 def _family(value: str) -> str:
     """Empty for what is no range."""
-    found = text_rules.network(value)
-    if found is None:
+    prefix = text_rules.network(value)
+    if prefix is None:
         return ""
-    return "IPv4" if found.addr.is_v4 or found.addr.is_v4_mapped else "IPv6"
+    return "IPv4" if prefix.addr.is_v4 or prefix.addr.is_v4_mapped else "IPv6"
 
 
 def service_cidr_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error for any change but one: since 1.33 one range may become two of different
     families."""
     # As `ValidateServiceCIDRUpdate` of `pkg/apis/networking/validation`.
-    new, before = (list((one.get("spec") or {}).get("cidrs") or []) for one in (obj, old))
+    new, before = (list((element.get("spec") or {}).get("cidrs") or []) for element in (obj, old))
     if not is_since("1.33"):
         if new != before:
-            shown = GoValue((obj.get("spec") or {}).get("cidrs"), "[]string")
-            yield fieldpath.invalid(_CIDRS, shown, IMMUTABLE)
+            go_value = GoValue((obj.get("spec") or {}).get("cidrs"), "[]string")
+            yield fieldpath.invalid(_CIDRS, go_value, IMMUTABLE)
         return
     if len(new) == len(before) or (len(before) == 1 and len(new) == 2):
-        for index, (one, was) in enumerate(zip(new, before, strict=False)):
-            if one != was:
-                yield fieldpath.invalid(_CIDRS.index(index), one, IMMUTABLE)
+        for index, (item, was) in enumerate(zip(new, before, strict=False)):
+            if item != was:
+                yield fieldpath.invalid(_CIDRS.index(index), item, IMMUTABLE)
         if len(new) != len(before):
             yield from _ranges(new)
     else:

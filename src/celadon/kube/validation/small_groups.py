@@ -54,11 +54,11 @@ _UNSET: Final = semver.Version(0, 0, 0).precedence()
 
 def _strategy(path: FieldPath, strategy: str) -> Errors:
     # As `ValidateCoordinatedLeaseStrategy` of `pkg/apis/coordination/validation`.
-    at = path.child("strategy")
+    strategy_path = path.child("strategy")
     if "/" in strategy:
-        yield from each(at, NamedText(strategy), qualified_name(strategy))
+        yield from each(strategy_path, NamedText(strategy), qualified_name(strategy))
     else:
-        yield from supported(at, strategy, [OLDEST])
+        yield from supported(strategy_path, strategy, [OLDEST])
 
 
 def lease(obj: JsonObject) -> Errors:
@@ -69,8 +69,8 @@ def lease(obj: JsonObject) -> Errors:
     if spec.get("strategy") is not None:
         yield from _strategy(SPEC.child("strategy"), spec["strategy"])
     if spec.get("preferredHolder") and not spec.get("strategy"):
-        why = "may only be specified if `strategy` is defined"
-        yield fieldpath.forbidden(SPEC.child("preferredHolder"), why)
+        detail = "may only be specified if `strategy` is defined"
+        yield fieldpath.forbidden(SPEC.child("preferredHolder"), detail)
 
 
 def lease_candidate(obj: JsonObject) -> Errors:
@@ -80,17 +80,17 @@ def lease_candidate(obj: JsonObject) -> Errors:
     if not spec.get("leaseName"):
         yield fieldpath.required(SPEC.child("leaseName"))
     emulated, binary = spec.get("emulationVersion") or "", spec.get("binaryVersion") or ""
-    at = SPEC.child("binaryVersion")
+    path = SPEC.child("binaryVersion")
     if emulated and _version(emulated) is None:
         yield fieldpath.invalid(SPEC.child("emulationVersion"), emulated, NO_VERSION)
     if not binary and is_since("1.32"):
-        yield fieldpath.required(at)
+        yield fieldpath.required(path)
     elif binary and _version(binary) is None:
-        yield fieldpath.invalid(at, binary, NO_VERSION)
+        yield fieldpath.invalid(path, binary, NO_VERSION)
     lowest = _precedence(emulated)
     if binary and emulated and _precedence(binary) < lowest:
-        why = "must be greater than or equal to `emulationVersion`"
-        yield fieldpath.invalid(at, binary, why)
+        detail = "must be greater than or equal to `emulationVersion`"
+        yield fieldpath.invalid(path, binary, detail)
     if not is_since("1.32"):
         yield from _preferred(spec, binary, emulated)
         return
@@ -106,11 +106,11 @@ def lease_candidate(obj: JsonObject) -> Errors:
 def _preferred(spec: JsonObject, binary: str, emulated: str) -> Errors:
     """The strategies of 1.31, of which a candidate had several."""
     versions = {"binaryVersion": binary, "emulationVersion": emulated}
-    for at, strategy in items(spec, "preferredStrategies", SPEC):
+    for path, strategy in items(spec, "preferredStrategies", SPEC):
         for field, version in versions.items():
             if strategy == OLDEST and _precedence(version) == _UNSET:
                 yield fieldpath.required(SPEC.child(field), _NEEDED)
-        yield from _strategy(at, strategy)
+        yield from _strategy(path, strategy)
 
 
 def _version(text: str) -> semver.Version | None:
@@ -123,15 +123,15 @@ def _version(text: str) -> semver.Version | None:
 
 def _precedence(text: str) -> tuple[Any, ...]:
     """That of the lowest version for what is no version."""
-    found = _version(text)
-    return _UNSET if found is None else found.precedence()
+    version = _version(text)
+    return _UNSET if version is None else version.precedence()
 
 
 def lease_candidate_update(obj: JsonObject, old: JsonObject) -> Errors:
     """The lease that is wanted stays."""
     # As `ValidateLeaseCandidateUpdate` of `pkg/apis/coordination/validation`.
     yield from lease_candidate(obj)
-    new, before = (one.get("spec") or {} for one in (obj, old))
+    new, before = (item.get("spec") or {} for item in (obj, old))
     yield from changed_fields("coordination.v1alpha2.LeaseCandidateSpec", new, before, SPEC)
 
 
@@ -161,19 +161,19 @@ def runtime_class(obj: JsonObject) -> Errors:
     if scheduling is not None:
         yield from labels(_SCHEDULING.child("nodeSelector"), scheduling.get("nodeSelector"))
         # Before 1.35, upstream named the field twice.
-        at = _SCHEDULING if is_since("1.35") else _SCHEDULING.child("tolerations")
-        yield from tolerations(at, scheduling)
+        path = _SCHEDULING if is_since("1.35") else _SCHEDULING.child("tolerations")
+        yield from tolerations(path, scheduling)
         yield from _distinct(scheduling)
 
 
 def _distinct(scheduling: JsonObject) -> Errors:
     """Tolerations differ in more than for how long they last."""
     seen: set[tuple[str, ...]] = set()
-    for at, one in items(scheduling, "tolerations", _SCHEDULING):
-        key = tuple(one.get(field) or "" for field in ("key", "operator", "value", "effect"))
+    for path, toleration in items(scheduling, "tolerations", _SCHEDULING):
+        key = tuple(toleration.get(field) or "" for field in ("key", "operator", "value", "effect"))
         if key in seen:
-            shown = GoValue(internal_value(one, "core.v1.Toleration"), "core.Toleration")
-            yield fieldpath.duplicate(at, shown)
+            go_value = GoValue(internal_value(toleration, "core.v1.Toleration"), "core.Toleration")
+            yield fieldpath.duplicate(path, go_value)
         seen.add(key)
 
 
@@ -199,13 +199,13 @@ LEGACY: Final = "only v1 may have an empty group and it better be legacy kube"
 def api_service_naming(obj: JsonObject) -> Naming:
     """Version and group make the name."""
     spec = obj.get("spec") or {}
-    wanted = f"{spec.get('version') or ''}.{spec.get('group') or ''}"
+    expected = f"{spec.get('version') or ''}.{spec.get('group') or ''}"
 
     def rule(name: str) -> list[str]:
         messages = name_rules.path_segment_name(name)
-        if messages or name == wanted:
+        if messages or name == expected:
             return messages
-        return [f'must be `spec.version+"."+spec.group`: {quote(wanted)}']
+        return [f'must be `spec.version+"."+spec.group`: {quote(expected)}']
 
     return Naming(rule, namespaced=False, prefix_rule=rule, any_finalizers=True)
 
@@ -223,27 +223,27 @@ def api_service(obj: JsonObject) -> Errors:
     for field, limit in limits.items():
         value = spec.get(field) or 0
         if not 0 < value <= limit:
-            why = f"must be positive and less than {limit}"
-            yield fieldpath.invalid(SPEC.child(field), value, why)
+            detail = f"must be positive and less than {limit}"
+            yield fieldpath.invalid(SPEC.child(field), value, detail)
     bundle, insecure = spec.get("caBundle") or "", spec.get("insecureSkipTLSVerify")
     if spec.get("service") is None:
         yield from _local(bundle, insecure=bool(insecure))
         return
     yield from _reference(SPEC.child("service"), spec["service"])
     if insecure and bundle:
-        at = SPEC.child("insecureSkipTLSVerify")
-        yield fieldpath.invalid(at, insecure, "may not be true if caBundle is present")
+        path = SPEC.child("insecureSkipTLSVerify")
+        yield fieldpath.invalid(path, insecure, "may not be true if caBundle is present")
 
 
 def _local(bundle: str, *, insecure: bool) -> Errors:
     """Yield what is wrong with an APIService that the server serves itself."""
     if bundle:
-        shown = f"{len(base64.b64decode(bundle))} bytes"
-        why = "local APIServices may not have a caBundle"
-        yield fieldpath.invalid(SPEC.child("caBundle"), shown, why)
+        text = f"{len(base64.b64decode(bundle))} bytes"
+        detail = "local APIServices may not have a caBundle"
+        yield fieldpath.invalid(SPEC.child("caBundle"), text, detail)
     if insecure:
-        why = "local APIServices may not have insecureSkipTLSVerify"
-        yield fieldpath.invalid(SPEC.child("insecureSkipTLSVerify"), insecure, why)
+        detail = "local APIServices may not have insecureSkipTLSVerify"
+        yield fieldpath.invalid(SPEC.child("insecureSkipTLSVerify"), insecure, detail)
 
 
 def _reference(path: FieldPath, service: JsonObject) -> Errors:
@@ -253,14 +253,14 @@ def _reference(path: FieldPath, service: JsonObject) -> Errors:
     port = service.get("port") or 0
     messages = name_rules.port_number(port)
     if messages:
-        why = f"port is not valid: {', '.join(messages)}"
-        yield fieldpath.invalid(path.child("port"), port, why)
+        detail = f"port is not valid: {', '.join(messages)}"
+        yield fieldpath.invalid(path.child("port"), port, detail)
 
 
 def api_service_status(obj: JsonObject, _: JsonObject) -> Errors:
     """Yield an error for each condition whose status is none of the three."""
-    for at, condition in items(obj.get("status") or {}, "conditions", FieldPath("status")):
-        yield from supported(at.child("status"), condition.get("status") or "", STATUSES)
+    for path, condition in items(obj.get("status") or {}, "conditions", FieldPath("status")):
+        yield from supported(path.child("status"), condition.get("status") or "", STATUSES)
 
 
 # --- Stored versions ---------------------------------------------------------
@@ -285,8 +285,8 @@ def storage_version_name(name: str) -> list[str]:
     if not dot:
         return ["name must be in the form of <group>.<resource>"]
     return [
-        *(f"the group segment {why}" for why in name_rules.dns1123_subdomain(group)),
-        *(f"the resource segment {why}" for why in name_rules.dns1035_label(resource)),
+        *(f"the group segment {detail}" for detail in name_rules.dns1123_subdomain(group)),
+        *(f"the resource segment {detail}" for detail in name_rules.dns1035_label(resource)),
     ]
 
 
@@ -295,12 +295,12 @@ def storage_version_status(obj: JsonObject, _: JsonObject) -> Errors:
     # As `ValidateStorageVersionStatusUpdate` of `pkg/apis/apiserverinternal/validation`.
     status = obj.get("status") or {}
     seen: set[str] = set()
-    for at, server in items(status, "storageVersions", _STATUS):
+    for path, server in items(status, "storageVersions", _STATUS):
         identity = server.get("apiServerID") or ""
         if identity in seen:
-            yield fieldpath.duplicate(at.child("apiServerID"), identity)
+            yield fieldpath.duplicate(path.child("apiServerID"), identity)
         seen.add(identity)
-        yield from _server_version(at, server)
+        yield from _server_version(path, server)
     yield from _common_version(status)
     types: dict[str, int] = {}
     for index, condition in enumerate(status.get("conditions") or ()):
@@ -313,19 +313,19 @@ def _server_version(path: FieldPath, server: JsonObject) -> Errors:
     encoding = server.get("encodingVersion") or ""
     yield from _joined(path.child("encodingVersion"), encoding, _version_faults(encoding))
     decodable = server.get("decodableVersions")
-    for at, version in items(server, "decodableVersions", path):
-        yield from _joined(at, version, _version_faults(version))
+    for decodable_version_path, version in items(server, "decodableVersions", path):
+        yield from _joined(decodable_version_path, version, _version_faults(version))
     if encoding not in (decodable or ()):
-        why = f"decodableVersions must include encodingVersion {encoding}"
-        yield fieldpath.invalid(path.child("decodableVersions"), decodable, why)
-    for at, version in items(server, "servedVersions", path):
-        yield from _joined(at, version, _version_faults(version))
+        detail = f"decodableVersions must include encodingVersion {encoding}"
+        yield fieldpath.invalid(path.child("decodableVersions"), decodable, detail)
+    for decodable_version_path, version in items(server, "servedVersions", path):
+        yield from _joined(decodable_version_path, version, _version_faults(version))
         if version not in (decodable or ()):
-            why = (
+            detail = (
                 f"individual served version : {version} must be included in decodableVersions : "
                 f"[{' '.join(decodable or ())}]"
             )
-            yield fieldpath.invalid(at, version, why)
+            yield fieldpath.invalid(decodable_version_path, version, detail)
 
 
 def _version_faults(version: str) -> list[str]:
@@ -336,9 +336,9 @@ def _version_faults(version: str) -> list[str]:
         return [_NO_API_VERSION]
     rules = [name_rules.dns1123_subdomain, name_rules.dns1035_label][-len(parts) :]
     return [
-        f"{what} part: {why}"
-        for what, part, rule in zip(("group", "version")[-len(parts) :], parts, rules, strict=True)
-        for why in (rule(part) if part else ["must be non-empty"])
+        f"{text} part: {detail}"
+        for text, part, rule in zip(("group", "version")[-len(parts) :], parts, rules, strict=True)
+        for detail in (rule(part) if part else ["must be non-empty"])
     ]
 
 
@@ -352,20 +352,25 @@ _NO_API_VERSION: Final = (
 
 def _common_version(status: JsonObject) -> Errors:
     # As `validateCommonVersion` of `pkg/apis/apiserverinternal/validation`.
-    used = {one.get("encodingVersion") or "" for one in status.get("storageVersions") or ()}
-    told = status.get("commonEncodingVersion")
+    used = {
+        storage_version.get("encodingVersion") or ""
+        for storage_version in status.get("storageVersions") or ()
+    }
+    common_encoding_version = status.get("commonEncodingVersion")
     common = next(iter(used)) if len(used) == 1 else None
-    why = ""
-    if common is None and told is not None:
-        why = (
+    detail = ""
+    if common is None and common_encoding_version is not None:
+        detail = (
             "should be nil if servers do not agree on the same encoding version, or if there is "
             "no server reporting the supported versions yet"
         )
-    elif common != told:
-        actual = "actual common" if told is not None else "common"
-        why = f"the {actual} encoding version is {common}"
-    if why:
-        yield fieldpath.invalid(_STATUS.child("commonEncodingVersion"), told, why)
+    elif common != common_encoding_version:
+        actual = "actual common" if common_encoding_version is not None else "common"
+        detail = f"the {actual} encoding version is {common}"
+    if detail:
+        yield fieldpath.invalid(
+            _STATUS.child("commonEncodingVersion"), common_encoding_version, detail
+        )
 
 
 def _version_condition(
@@ -374,10 +379,10 @@ def _version_condition(
     # As `validateStorageVersionCondition`, which leaves `conditions` out of its paths.
     kind = condition.get("type") or ""
     if kind in types:
-        why = (
+        detail = (
             f"the type of the condition is not unique, it also appears in conditions[{types[kind]}]"
         )
-        yield fieldpath.invalid(path.child("type"), kind, why)
+        yield fieldpath.invalid(path.child("type"), kind, detail)
     types[kind] = index
     yield from each(path.child("type"), kind, qualified_name(kind))
     state = condition.get("status") or ""
@@ -420,19 +425,19 @@ def controller_revision_update(obj: JsonObject, old: JsonObject) -> Errors:
 def migration(obj: JsonObject) -> Errors:
     """Yield what is wrong with a StorageVersionMigration, besides its metadata."""
     # As `ValidateStorageVersionMigration` of `pkg/apis/storagemigration/validation`.
-    resource, at = _moved(obj), SPEC.child("resource")
+    resource, path = _moved(obj), SPEC.child("resource")
     if not is_since("1.35"):
         for field in ("resource", "version"):
             if not resource.get(field):
-                yield fieldpath.required(at.child(field), f"{field} is required")
+                yield fieldpath.required(path.child(field), f"{field} is required")
         return
     name, group = resource.get("resource") or "", resource.get("group") or ""
     if name:
-        yield from _joined(at.child("resource"), name, name_rules.dns1035_label(name))
+        yield from _joined(path.child("resource"), name, name_rules.dns1035_label(name))
     else:
-        yield fieldpath.required(at.child("resource"), "resource is required to be set")
+        yield fieldpath.required(path.child("resource"), "resource is required to be set")
     if group:
-        yield from _joined(at.child("group"), group, name_rules.dns1123_subdomain(group))
+        yield from _joined(path.child("group"), group, name_rules.dns1123_subdomain(group))
 
 
 def _moved(obj: JsonObject) -> JsonObject:
@@ -450,8 +455,8 @@ def migration_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateStorageVersionMigrationUpdate` of `pkg/apis/storagemigration/validation`.
     yield from migration(obj)
     new, before = (
-        {field: one.get(field) or "" for field in ("group", "version", "resource")}
-        for one in map(_moved, (obj, old))
+        {field: item.get(field) or "" for field in ("group", "version", "resource")}
+        for item in map(_moved, (obj, old))
     )
     if is_since("1.35"):
         if new != before:
@@ -479,12 +484,12 @@ def migration_status(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.invalid(_AT_CONDITIONS, shown_conditions, BOTH_ENDS)
     for kind in ended:
         if condition_is_true(status, "Running") and not is_since("1.36"):
-            why = f"Running condition cannot be true when {ENDED[kind]} condition is true"
-            yield fieldpath.invalid(_AT_CONDITIONS, shown_conditions, why)
+            detail = f"Running condition cannot be true when {ENDED[kind]} condition is true"
+            yield fieldpath.invalid(_AT_CONDITIONS, shown_conditions, detail)
     for kind, name in ENDED.items():
         if condition_is_true(before, kind) and kind not in ended:
-            why = f"{name.capitalize()} condition cannot be set to false once it is true"
-            yield fieldpath.invalid(_AT_CONDITIONS, shown_conditions, why)
+            detail = f"{name.capitalize()} condition cannot be set to false once it is true"
+            yield fieldpath.invalid(_AT_CONDITIONS, shown_conditions, detail)
 
 
 _VERSION_STAYS: Final = wording(IMMUTABLE, v1_34="resourceVersion cannot be updated")
@@ -494,8 +499,8 @@ def _with_usual_times(status: JsonObject) -> JsonObject:
     """The status of a release in which conditions had times of updates, which are checked as those
     of transitions are."""
     of_old = [
-        {**one, "lastTransitionTime": one.get("lastUpdateTime")}
-        for one in status.get("conditions") or ()
+        {**condition, "lastTransitionTime": condition.get("lastUpdateTime")}
+        for condition in status.get("conditions") or ()
     ]
     return {**status, "conditions": of_old}
 
@@ -505,8 +510,8 @@ def _printed(status: JsonObject) -> list[JsonDict]:
     if not is_since("1.35"):
         names = ("type", "status", "lastUpdateTime", "reason", "message")
         return [
-            {name[0].upper() + name[1:]: one.get(name) or "" for name in names}
-            for one in status.get("conditions") or ()
+            {name[0].upper() + name[1:]: condition.get(name) or "" for name in names}
+            for condition in status.get("conditions") or ()
         ]
     return list(map(printed_condition, status.get("conditions") or ()))
 
@@ -515,14 +520,14 @@ def _stored_versions_version(text: str) -> Errors:
     if is_since("1.35"):
         is_number = text.isascii() and text.isdigit() and not text.startswith("0")
         if not is_number and (text or not is_since("1.36")):
-            why = f"resource version is not well formed: {text}"
-            yield fieldpath.invalid(_AT_VERSION, text, why)
+            detail = f"resource version is not well formed: {text}"
+            yield fieldpath.invalid(_AT_VERSION, text, detail)
         return
     try:
         number = parse_int(text or "0")
     except ValueError as error:
-        why = f"failed to parse resource version {quote(text)}: {error}"
-        yield fieldpath.invalid(_AT_VERSION, text, why)
+        detail = f"failed to parse resource version {quote(text)}: {error}"
+        yield fieldpath.invalid(_AT_VERSION, text, detail)
         return
     if number < 0:
         yield fieldpath.invalid(_AT_VERSION, number, NEGATIVE)
@@ -551,28 +556,28 @@ def cluster_role(obj: JsonObject) -> Errors:
     aggregation = obj.get("aggregationRule")
     if aggregation is None:
         return
-    at = FieldPath("aggregationRule")
+    path = FieldPath("aggregationRule")
     if not aggregation.get("clusterRoleSelectors"):
         detail = "at least one clusterRoleSelector required if aggregationRule is non-nil"
-        yield fieldpath.required(at.child("clusterRoleSelectors"), detail)
-    for where, one in items(aggregation, "clusterRoleSelectors", at):
-        yield from selector(where, one)
-        if understood(one) is None:
+        yield fieldpath.required(path.child("clusterRoleSelectors"), detail)
+    for where, cluster_role_selector in items(aggregation, "clusterRoleSelectors", path):
+        yield from selector(where, cluster_role_selector)
+        if understood(cluster_role_selector) is None:
             yield fieldpath.invalid(where, None, "invalid label selector.")
 
 
 def _rules(obj: JsonObject, *, namespaced: bool) -> Errors:
     # As `ValidatePolicyRule` of `pkg/apis/rbac/validation`.
-    for at, rule in items(obj, "rules", _ROOT):
+    for path, rule in items(obj, "rules", _ROOT):
         if not rule.get("verbs"):
-            yield fieldpath.required(at.child("verbs"), "verbs must contain at least one value")
+            yield fieldpath.required(path.child("verbs"), "verbs must contain at least one value")
         if rule.get("nonResourceURLs"):
-            yield from _urls(at.child("nonResourceURLs"), rule, namespaced=namespaced)
+            yield from _urls(path.child("nonResourceURLs"), rule, namespaced=namespaced)
             continue
         for field, singular in (("apiGroups", "api group"), ("resources", "resource")):
             if not rule.get(field):
                 detail = f"resource rules must supply at least one {singular}"
-                yield fieldpath.required(at.child(field), detail)
+                yield fieldpath.required(path.child(field), detail)
 
 
 def _urls(path: FieldPath, rule: JsonObject, *, namespaced: bool) -> Errors:
@@ -600,7 +605,7 @@ def cluster_role_binding(obj: JsonObject) -> Errors:
 def same_role(obj: JsonObject, old: JsonObject) -> Errors:
     """The role of a binding may not change."""
     # As `ValidateRoleBindingUpdate` of `pkg/apis/rbac/validation`.
-    new, before = (_printed_role(one.get("roleRef") or {}) for one in (obj, old))
+    new, before = (_printed_role(item.get("roleRef") or {}) for item in (obj, old))
     if new != before:
         yield fieldpath.invalid(_ROLE_REF, GoValue(new, "rbac.RoleRef"), "cannot change roleRef")
 
@@ -623,8 +628,8 @@ def _binding(obj: JsonObject, kinds: Sequence[str], *, namespaced: bool) -> Erro
         yield fieldpath.not_supported(_ROLE_REF.child("kind"), kind, kinds)
     name = reference.get("name") or ""
     yield from required_name(_ROLE_REF.child("name"), name, name_rules.path_segment_name)
-    for at, subject in items(obj, "subjects", _ROOT):
-        yield from _subject(at, subject, namespaced=namespaced)
+    for path, subject in items(obj, "subjects", _ROOT):
+        yield from _subject(path, subject, namespaced=namespaced)
 
 
 def _subject(path: FieldPath, subject: JsonObject, *, namespaced: bool) -> Errors:

@@ -63,10 +63,10 @@ def namespace_status(obj: JsonObject, _: JsonObject) -> Errors:
     # As `ValidateNamespaceStatusUpdate` of `pkg/apis/core/validation`.
     phase = (obj.get("status") or {}).get("phase") or ""
     deleted = bool((obj.get("metadata") or {}).get("deletionTimestamp"))
-    wanted = "Terminating" if deleted else "Active"
-    if phase != wanted:
-        why = f"may only be '{wanted}' if `deletionTimestamp` is {'not ' * deleted}empty"
-        yield fieldpath.invalid(_STATUS.child("Phase"), NamedText(phase), why)
+    expected = "Terminating" if deleted else "Active"
+    if phase != expected:
+        detail = f"may only be '{expected}' if `deletionTimestamp` is {'not ' * deleted}empty"
+        yield fieldpath.invalid(_STATUS.child("Phase"), NamedText(phase), detail)
 
 
 def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
@@ -74,9 +74,9 @@ def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
     # As `ValidateResourceQuotaStatusUpdate` of `pkg/apis/core/validation`.
     for field in ("hard", "used"):
         for name, text in entries(obj.get("status") or {}, field):
-            at = _STATUS.child(field).key(name)
-            yield from quota_resource_name(at, name)
-            yield from quantity_value(at, name, text)
+            path = _STATUS.child(field).key(name)
+            yield from quota_resource_name(path, name)
+            yield from quantity_value(path, name, text)
 
 
 def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
@@ -93,36 +93,37 @@ def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
 
 def _growth(status: JsonObject) -> Errors:
     """Yield what is wrong with the amounts that were allocated, and with how far each is."""
-    at = _STATUS.child("allocatedResourceStatus" if not is_since("1.34") else _GROWTH)
-    known = [
-        one if is_since("1.31") else one.replace("Infeasible", "Failed") for one in RESIZE_STATUSES
+    path = _STATUS.child("allocatedResourceStatus" if not is_since("1.34") else _GROWTH)
+    resize_statuses = [
+        resize_status if is_since("1.31") else resize_status.replace("Infeasible", "Failed")
+        for resize_status in RESIZE_STATUSES
     ]
     for name, progress in entries(status, _GROWTH):
-        yield from _claim_resource(at, name)
-        if progress not in known:
-            shown = GoValue(name, "core.ResourceName")
-            yield fieldpath.not_supported(at, shown, sorted(known))
-    at = _STATUS.child("allocatedResources")
+        yield from _claim_resource(path, name)
+        if progress not in resize_statuses:
+            go_value = GoValue(name, "core.ResourceName")
+            yield fieldpath.not_supported(path, go_value, sorted(resize_statuses))
+    path = _STATUS.child("allocatedResources")
     for name, text in entries(status, "allocatedResources"):
-        wrong = [*_claim_resource(at, name)] or [*_claim_amount(at.key(name), text)]
-        yield from wrong or quantity_value(at.key(name), "storage", text)
+        wrong = [*_claim_resource(path, name)] or [*_claim_amount(path.key(name), text)]
+        yield from wrong or quantity_value(path.key(name), "storage", text)
 
 
-def _claim_amount(at: FieldPath, text: str) -> Errors:
+def _claim_amount(path: FieldPath, text: str) -> Errors:
     amount = parse_amounts(text)
     if amount.sign < 0:
-        why = "must be a valid resource quantity"
-        yield fieldpath.invalid(at, amount.as_int64(), why)
+        detail = "must be a valid resource quantity"
+        yield fieldpath.invalid(path, amount.as_int64(), detail)
 
 
-def _claim_resource(at: FieldPath, name: str) -> Errors:
+def _claim_resource(path: FieldPath, name: str) -> Errors:
     """Yield what is wrong with the name of a resource. Of Kubernetes' own, a claim has storage
     alone."""
     # As `validatePersistentVolumeClaimResourceKey` of `pkg/apis/core/validation`.
-    wrong = [*qualified_name(at, name)]
+    wrong = [*qualified_name(path, name)]
     yield from wrong
     if not wrong and is_native(name) and name != "storage":
-        yield fieldpath.not_supported(at, name, ["storage"])
+        yield fieldpath.not_supported(path, name, ["storage"])
 
 
 def service_status(obj: JsonObject, old: JsonObject) -> Errors:
@@ -132,28 +133,28 @@ def service_status(obj: JsonObject, old: JsonObject) -> Errors:
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
     kind = (obj.get("spec") or {}).get("type")
     if kind != "LoadBalancer" and balancer.get("ingress"):
-        why = "may only be used when `spec.type` is 'LoadBalancer'"
-        yield fieldpath.forbidden(_BALANCER.child("ingress"), why)
+        detail = "may only be used when `spec.type` is 'LoadBalancer'"
+        yield fieldpath.forbidden(_BALANCER.child("ingress"), detail)
         return
     known = _known(old)
-    for at, ingress in items(balancer, "ingress", _BALANCER):
+    for path, ingress in items(balancer, "ingress", _BALANCER):
         address, mode = ingress.get("ip"), ingress.get("ipMode")
-        where = at.child("ipMode")
+        where = path.child("ipMode")
         if address:
-            yield from older_address(at.child("ip"), address, known)
+            yield from older_address(path.child("ip"), address, known)
         if address and mode is None:
             yield fieldpath.required(where, "must be specified when `ip` is set")
         elif mode is not None and not address:
             yield fieldpath.forbidden(where, "may not be specified when `ip` is not set")
         elif mode is not None:
             yield from supported(where, mode, ADDRESS_MODES)
-        yield from _host(at.child("hostname"), ingress.get("hostname") or "")
+        yield from _host(path.child("hostname"), ingress.get("hostname") or "")
 
 
 def _known(old: JsonObject) -> Collection[str]:
     """The addresses that were there before."""
     balancer = (old.get("status") or {}).get("loadBalancer") or {}
-    return [one.get("ip") or "" for one in balancer.get("ingress") or ()]
+    return [item.get("ip") or "" for item in balancer.get("ingress") or ()]
 
 
 def ingress_status(obj: JsonObject, old: JsonObject) -> Errors:
@@ -161,11 +162,11 @@ def ingress_status(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateIngressStatusUpdate` of `pkg/apis/networking/validation`.
     known = _known(old)
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
-    for at, ingress in items(balancer, "ingress", _BALANCER):
+    for path, ingress in items(balancer, "ingress", _BALANCER):
         address = ingress.get("ip")
         if address:
-            yield from older_address(at.child("ip"), address, known)
-        yield from _host(at.child("hostname"), ingress.get("hostname") or "")
+            yield from older_address(path.child("ip"), address, known)
+        yield from _host(path.child("hostname"), ingress.get("hostname") or "")
 
 
 def _host(path: FieldPath, name: str) -> Errors:
@@ -221,7 +222,7 @@ def job_status(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with the status of a Job. Transitions are looked at since others than the
     controller may manage a job."""
     # As `ValidateJobUpdateStatus` of `pkg/apis/batch/validation`.
-    job, before = (_Job(one.get("spec") or {}, one.get("status") or {}) for one in (obj, old))
+    job, before = (_Job(item.get("spec") or {}, item.get("status") or {}) for item in (obj, old))
     yield from broken_rules("batch.v1.JobStatus", job.status, _STATUS)
     yield from _uncounted(job.status.get("uncountedTerminatedPods") or {})
     for rule in (_ends, _finished, _indexes, _late_counts):
@@ -235,21 +236,21 @@ def _uncounted(pods: JsonObject) -> Errors:
     seen: set[str] = set()
     for field in ("succeeded", "failed"):
         for index, uid in enumerate(pods.get(field) or ()):
-            at = _STATUS.child("uncountedTerminatedPods", field).index(index)
+            path = _STATUS.child("uncountedTerminatedPods", field).index(index)
             if not uid:
-                yield fieldpath.invalid(at, NamedText(uid), "must not be empty")
+                yield fieldpath.invalid(path, NamedText(uid), "must not be empty")
             elif uid in seen:
-                yield fieldpath.duplicate(at, NamedText(uid))
+                yield fieldpath.duplicate(path, NamedText(uid))
             seen.add(uid)
 
 
 def _changes(job: _Job, before: _Job, *what: str) -> bool:
     """Return whether a condition (by a capital letter) or a field differs."""
     return any(
-        job.has(one) != before.has(one)
-        if one[0].isupper()
-        else job.status.get(one) != before.status.get(one)
-        for one in what
+        job.has(text) != before.has(text)
+        if text[0].isupper()
+        else job.status.get(text) != before.status.get(text)
+        for text in what
     )
 
 
@@ -259,20 +260,20 @@ def _wrong(detail: str) -> fieldpath.FieldError:
 
 def _ends(job: _Job, before: _Job) -> Errors:
     started, completed = job.status.get("startTime"), job.status.get("completionTime")
-    at, is_complete = _STATUS.child("completionTime"), job.has(COMPLETE)
+    path, is_complete = _STATUS.child("completionTime"), job.has(COMPLETE)
     if _changes(job, before, COMPLETE, FAILED) and is_complete and job.has(FAILED):
         yield _wrong("cannot set Complete=True and Failed=true conditions")
     if _changes(job, before, COMPLETE, FAILURE_TARGET) and is_complete and job.has(FAILURE_TARGET):
         yield _wrong("cannot set Complete=True and FailureTarget=true conditions")
     if _changes(job, before, COMPLETE, "completionTime"):
         if completed is not None and not is_complete:
-            why = "cannot set completionTime when there is no Complete=True condition"
-            yield fieldpath.invalid(at, _shown_time(completed), why)
+            detail = "cannot set completionTime when there is no Complete=True condition"
+            yield fieldpath.invalid(path, _shown_time(completed), detail)
         if completed is None and is_complete:
-            yield fieldpath.required(at, "completionTime is required for Complete jobs")
+            yield fieldpath.required(path, "completionTime is required for Complete jobs")
     times = _changes(job, before, "startTime", "completionTime")
     if times and started is not None and completed is not None and completed < started:
-        yield fieldpath.invalid(at, _shown_time(completed), _TOO_EARLY.text)
+        yield fieldpath.invalid(path, _shown_time(completed), _TOO_EARLY.text)
     if not is_since("1.31"):
         return
     fails = _changes(job, before, FAILED, FAILURE_TARGET) and job.has(FAILED)
@@ -305,41 +306,41 @@ def _finished(job: _Job, before: _Job) -> Errors:
     uncounted = job.status.get("uncountedTerminatedPods") or {}
     pods = {name: uncounted.get(name.lower()) for name in ("Succeeded", "Failed")}
     if (ends or _changes(job, before, "uncountedTerminatedPods")) and any(pods.values()):
-        at = _STATUS.child("uncountedTerminatedPods")
-        shown = GoValue(pods, "batch.UncountedTerminatedPods")
-        yield fieldpath.invalid(at, shown, _STILL_COUNTED.text)
+        path = _STATUS.child("uncountedTerminatedPods")
+        go_value = GoValue(pods, "batch.UncountedTerminatedPods")
+        yield fieldpath.invalid(path, go_value, _STILL_COUNTED.text)
 
 
 def _indexes(job: _Job, before: _Job) -> Errors:
     completed, failed = job.status.get(_COMPLETED) or "", job.status.get(_FAILED)
     completions, limit = job.spec.get("completions"), job.spec.get("backoffLimitPerIndex")
     completed_changes, failed_changes = (
-        _changes(job, before, one) for one in (_COMPLETED, _FAILED)
+        _changes(job, before, item) for item in (_COMPLETED, _FAILED)
     )
-    at, at_failed = _STATUS.child(_COMPLETED), _STATUS.child(_FAILED)
+    path, at_failed = _STATUS.child(_COMPLETED), _STATUS.child(_FAILED)
     if completed_changes and completions is not None:
-        yield from _well_formed(at, completed, completions)
+        yield from _well_formed(path, completed, completions)
     if failed_changes and failed is not None and completions is not None and limit is not None:
         yield from _well_formed(at_failed, failed, completions)
     if completed_changes and completed and not job.is_indexed:
-        why = "cannot set non-empty completedIndexes when non-indexed completion mode"
-        yield fieldpath.invalid(at, completed, why)
+        detail = "cannot set non-empty completedIndexes when non-indexed completion mode"
+        yield fieldpath.invalid(path, completed, detail)
     if failed_changes and limit is None and failed is not None:
-        why = "cannot set non-null failedIndexes when backoffLimitPerIndex is null"
-        yield fieldpath.invalid(at_failed, failed, why)
+        detail = "cannot set non-null failedIndexes when backoffLimitPerIndex is null"
+        yield fieldpath.invalid(at_failed, failed, detail)
     if (completed_changes or failed_changes) and completions is not None and failed is not None:
         shared = _overlap(intervals(completed, completions), intervals(failed, completions))
         if shared is not None:
-            why = f"failedIndexes and completedIndexes overlap at index: {shared}"
-            yield fieldpath.invalid(at_failed, failed, why)
+            detail = f"failedIndexes and completedIndexes overlap at index: {shared}"
+            yield fieldpath.invalid(at_failed, failed, detail)
 
 
 def _well_formed(path: FieldPath, text: str, completions: int) -> Errors:
     try:
         count_indexes(text, completions)
     except IndexesError as error:
-        why = f"error parsing {path.steps[-1]}: {error}"
-        yield fieldpath.invalid(path, text, why)
+        detail = f"error parsing {path.steps[-1]}: {error}"
+        yield fieldpath.invalid(path, text, detail)
 
 
 def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> int | None:
@@ -359,25 +360,25 @@ def _late_counts(job: _Job, before: _Job) -> Errors:
     terminating, ready = job.status.get("terminating") or 0, job.status.get("ready")
     ends = job.is_finished != before.is_finished
     if (ends or _changes(job, before, "terminating")) and terminating > 0 and job.is_finished:
-        why = "terminating>0 is invalid for finished job"
-        yield fieldpath.invalid(_STATUS.child("terminating"), terminating, why)
+        detail = "terminating>0 is invalid for finished job"
+        yield fieldpath.invalid(_STATUS.child("terminating"), terminating, detail)
     moved = _changes(job, before, "ready", "active")
     if moved and ready is not None and ready > (job.status.get("active") or 0):
-        why = "cannot set more ready pods than active"
-        yield fieldpath.invalid(_STATUS.child("ready"), ready, why)
+        detail = "cannot set more ready pods than active"
+        yield fieldpath.invalid(_STATUS.child("ready"), ready, detail)
 
 
 def _criteria(job: _Job) -> Errors:
-    met = job.has(CRITERIA_MET)
-    if met and not job.is_indexed and not is_since("1.31"):
+    has = job.has(CRITERIA_MET)
+    if has and not job.is_indexed and not is_since("1.31"):
         yield _wrong("cannot set SuccessCriteriaMet to NonIndexed Job")
     for other in (FAILED, FAILURE_TARGET):
-        if met and job.has(other):
+        if has and job.has(other):
             yield _wrong(f"cannot set SuccessCriteriaMet=True and {other}=true conditions")
     has_policy = job.spec.get("successPolicy") is not None
-    if met and not has_policy and not is_since("1.31"):
+    if has and not has_policy and not is_since("1.31"):
         yield _wrong("cannot set SuccessCriteriaMet=True for Job without SuccessPolicy")
-    if has_policy and not met and job.has(COMPLETE):
+    if has_policy and not has and job.has(COMPLETE):
         yield _wrong(
             "cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True"
         )
@@ -391,12 +392,12 @@ def _lasting(job: _Job, before: _Job) -> Errors:
     for field in ("failed", "succeeded"):
         number = job.status.get(field) or 0
         if number < (before.status.get(field) or 0) and not (field == "succeeded" and shrinks):
-            why = f"cannot decrease the {field} counter"
-            yield fieldpath.invalid(_STATUS.child(field), number, why)
-    completed, was = (one.status.get("completionTime") for one in (job, before))
+            detail = f"cannot decrease the {field} counter"
+            yield fieldpath.invalid(_STATUS.child(field), number, detail)
+    completed, was = (job.status.get("completionTime") for job in (job, before))
     if completed is not None and was is not None and completed != was:
-        at = _STATUS.child("completionTime")
-        yield fieldpath.invalid(at, _shown_time(completed), _COMPLETED_FOR_GOOD.text)
+        path = _STATUS.child("completionTime")
+        yield fieldpath.invalid(path, _shown_time(completed), _COMPLETED_FOR_GOOD.text)
     started = before.status.get("startTime")
     moved = started is not None and started != job.status.get("startTime")
     resumes = before.has(SUSPENDED) and is_since("1.32") and _is_false(job.status, SUSPENDED)
@@ -404,18 +405,18 @@ def _lasting(job: _Job, before: _Job) -> Errors:
         return
     if is_since("1.36"):
         now = job.status.get("startTime")
-        why = f"{IMMUTABLE} for unsuspended job once set"
-        shown = None if now is None else NamedText(now)
-        yield fieldpath.invalid(_STATUS.child("startTime"), shown, why)
+        detail = f"{IMMUTABLE} for unsuspended job once set"
+        text = None if now is None else NamedText(now)
+        yield fieldpath.invalid(_STATUS.child("startTime"), text, detail)
     else:
-        why = "startTime cannot be removed for unsuspended job"
-        yield fieldpath.required(_STATUS.child("startTime"), why)
+        detail = "startTime cannot be removed for unsuspended job"
+        yield fieldpath.required(_STATUS.child("startTime"), detail)
 
 
 def _is_false(status: JsonObject, kind: str) -> bool:
     return any(
-        one.get("type") == kind and one.get("status") == "False"
-        for one in status.get("conditions") or ()
+        condition.get("type") == kind and condition.get("status") == "False"
+        for condition in status.get("conditions") or ()
     )
 
 

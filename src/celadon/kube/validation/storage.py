@@ -84,26 +84,26 @@ def _driver(spec: JsonObject) -> Errors:
         yield fieldpath.required(SPEC.child("seLinuxMount"))
     period = spec.get("nodeAllocatableUpdatePeriodSeconds")
     if period is not None and period < SHORTEST_UPDATE:
-        at = SPEC.child("nodeAllocatableUpdatePeriodSeconds")
-        why = f"must be greater than or equal to {SHORTEST_UPDATE} seconds"
-        yield fieldpath.invalid(at, period, why)
-    in_secrets, at = spec.get(_IN_SECRETS), SPEC.child(_IN_SECRETS)
+        path = SPEC.child("nodeAllocatableUpdatePeriodSeconds")
+        detail = f"must be greater than or equal to {SHORTEST_UPDATE} seconds"
+        yield fieldpath.invalid(path, period, detail)
+    in_secrets, path = spec.get(_IN_SECRETS), SPEC.child(_IN_SECRETS)
     if in_secrets is not None and not spec.get("tokenRequests"):
-        yield fieldpath.invalid(at, in_secrets, f"{_IN_SECRETS} is set but {_NO_TOKENS}")
+        yield fieldpath.invalid(path, in_secrets, f"{_IN_SECRETS} is set but {_NO_TOKENS}")
 
 
 def _token_requests(spec: JsonObject) -> Errors:
     # As `validateTokenRequests` of `pkg/apis/storage/validation`.
     audiences: set[str] = set()
-    for at, request in items(spec, "tokenRequests", SPEC):
+    for path, request in items(spec, "tokenRequests", SPEC):
         audience, seconds = request.get("audience") or "", request.get("expirationSeconds")
         if audience in audiences:
-            yield fieldpath.duplicate(at.child("audience"), audience)
+            yield fieldpath.duplicate(path.child("audience"), audience)
             continue
         audiences.add(audience)
         if seconds is None:
             continue
-        yield from token_lifetime(at.child("expirationSeconds"), seconds)
+        yield from token_lifetime(path.child("expirationSeconds"), seconds)
 
 
 def driver_update(obj: JsonObject, old: JsonObject) -> Errors:
@@ -123,24 +123,24 @@ def node(obj: JsonObject) -> Errors:
     """Yield what is wrong with a CSINode, besides its metadata."""
     # As `ValidateCSINode` of `pkg/apis/storage/validation`.
     seen: set[str] = set()
-    for at, one in items(obj.get("spec") or {}, "drivers", SPEC):
-        name, identity = one.get("name") or "", one.get("nodeID") or ""
-        yield from driver_name(at.child("name"), name)
+    for path, item in items(obj.get("spec") or {}, "drivers", SPEC):
+        name, identity = item.get("name") or "", item.get("nodeID") or ""
+        yield from driver_name(path.child("name"), name)
         if not identity:
-            yield fieldpath.required(at.child("nodeID"))
+            yield fieldpath.required(path.child("nodeID"))
         if len(identity.encode()) > NODE_ID_BYTES:
-            why = f"must be {NODE_ID_BYTES} characters or less"
-            yield fieldpath.invalid(at.child("nodeID"), identity, why)
-        yield from not_negative(one.get("allocatable") or {}, at.child("allocatable"), "count")
+            detail = f"must be {NODE_ID_BYTES} characters or less"
+            yield fieldpath.invalid(path.child("nodeID"), identity, detail)
+        yield from not_negative(item.get("allocatable") or {}, path.child("allocatable"), "count")
         if name in seen:
-            yield fieldpath.duplicate(at.child("name"), name)
+            yield fieldpath.duplicate(path.child("name"), name)
         seen.add(name)
-        yield from _topology_keys(at, one)
+        yield from _topology_keys(path, item)
 
 
-def _topology_keys(path: FieldPath, one: JsonObject) -> Errors:
+def _topology_keys(path: FieldPath, value: JsonObject) -> Errors:
     seen = set[str]()
-    for key in one.get("topologyKeys") or ():
+    for key in value.get("topologyKeys") or ():
         if not key:
             yield fieldpath.required(path)
         if key in seen:
@@ -154,25 +154,27 @@ def node_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateCSINodeUpdate` of `pkg/apis/storage/validation`.
     yield from node(obj)
     named: dict[object, list[JsonObject]] = {}
-    for one in (obj.get("spec") or {}).get("drivers") or ():
-        named.setdefault(one.get("name"), []).append(one)
+    for item in (obj.get("spec") or {}).get("drivers") or ():
+        named.setdefault(item.get("name"), []).append(item)
     for before in (old.get("spec") or {}).get("drivers") or ():
-        for one in named.get(before.get("name"), ()):
-            yield from only_with(MUTABLE_ALLOCATABLE, _same_driver(_lasting(one), _lasting(before)))
-            yield from only_with(f"!{MUTABLE_ALLOCATABLE}", _same_driver(one, before))
+        for item in named.get(before.get("name"), ()):
+            yield from only_with(
+                MUTABLE_ALLOCATABLE, _same_driver(_lasting(item), _lasting(before))
+            )
+            yield from only_with(f"!{MUTABLE_ALLOCATABLE}", _same_driver(item, before))
 
 
 def _same_driver(driver: JsonObject, before: JsonObject) -> Errors:
-    new, old = (internal_value(one, "storage.v1.CSINodeDriver") for one in (driver, before))
+    new, old = (internal_value(item, "storage.v1.CSINodeDriver") for item in (driver, before))
     keys = "TopologyKeys"
     if {**new, keys: new[keys] or None} != {**old, keys: old[keys] or None}:
-        at = SPEC.child("drivers") if is_since("1.33") else FieldPath("CSINodeDriver")
-        yield fieldpath.invalid(at, GoValue(new, "storage.CSINodeDriver"), IMMUTABLE)
+        path = SPEC.child("drivers") if is_since("1.33") else FieldPath("CSINodeDriver")
+        yield fieldpath.invalid(path, GoValue(new, "storage.CSINodeDriver"), IMMUTABLE)
 
 
-def _lasting(one: JsonObject) -> JsonObject:
+def _lasting(item: JsonObject) -> JsonObject:
     """Without what a driver has room for, which it may find out later."""
-    return {key: value for key, value in one.items() if key != "allocatable"}
+    return {key: value for key, value in item.items() if key != "allocatable"}
 
 
 def capacity(obj: JsonObject) -> Errors:
@@ -203,23 +205,23 @@ def attachment(obj: JsonObject) -> Errors:
 def _attachment(obj: JsonObject) -> Errors:
     """The same of any. Before 1.36, only the names of new ones were looked at, and last."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
-    attacher, at = spec.get("attacher") or "", SPEC.child("attacher")
+    attacher, path = spec.get("attacher") or "", SPEC.child("attacher")
     if is_since("1.36"):
-        yield from driver_name(at, attacher)
+        yield from driver_name(path, attacher)
     elif not attacher:
-        yield fieldpath.required(at)
+        yield fieldpath.required(path)
     yield from _attached_source(SPEC.child("source"), spec.get("source") or {})
     yield from dns_subdomain(SPEC.child("nodeName"), spec.get("nodeName") or "")
-    at = FieldPath("status")
-    yield from map_size(at.child("attachmentMetadata"), status.get("attachmentMetadata"))
+    path = FieldPath("status")
+    yield from map_size(path.child("attachmentMetadata"), status.get("attachmentMetadata"))
     for field in ("attachError", "detachError"):
         error = status.get(field) or {}
         if len((error.get("message") or "").encode()) > MESSAGE_BYTES:
             # Upstream names the limit of the metadata.
-            yield fieldpath.too_long(at.child(field, "message"), METADATA_BYTES)
+            yield fieldpath.too_long(path.child(field, "message"), METADATA_BYTES)
         code = error.get("errorCode")
         if code is not None:
-            yield from in_range(at.child(field, "errorCode"), code, 0, 2**31 - 1)
+            yield from in_range(path.child(field, "errorCode"), code, 0, 2**31 - 1)
     if is_since("1.36"):
         yield from _attached_name(spec)
 
@@ -244,15 +246,17 @@ def _attached_source(path: FieldPath, source: JsonObject) -> Errors:
         yield fieldpath.forbidden(path, _SOURCES)
     elif name is not None:
         if not name:
-            at = path.child("persistentVolumeName")
-            yield fieldpath.required(at, "must specify non empty persistentVolumeName")
+            persistent_volume_name_path = path.child("persistentVolumeName")
+            yield fieldpath.required(
+                persistent_volume_name_path, "must specify non empty persistentVolumeName"
+            )
     elif inline is not None:
         yield from inline_volume(path.child("inlineVolumeSpec"), inline)
 
 
-def map_size(path: FieldPath, given: JsonObject | None) -> Errors:
+def map_size(path: FieldPath, value: JsonObject | None) -> Errors:
     """Keys and values of a map of texts may be long, but not all together."""
-    texts = [text for pair in (given or {}).items() for text in pair]
+    texts = [text for pair in (value or {}).items() for text in pair]
     if sum(len(text.encode()) for text in texts) > METADATA_BYTES:
         yield fieldpath.too_long(path, METADATA_BYTES)
 
@@ -300,18 +304,21 @@ def _maker(obj: JsonObject, field: str) -> Errors:
     """Yield what is wrong with the name of the driver that makes or changes volumes; capitals count
     as small ones."""
     # As `validateProvisioner` of `pkg/apis/storage/validation`.
-    name, at = obj.get(field) or "", FieldPath(field)
-    return checked_qualified_name(at, name.lower()) if name else iter((fieldpath.required(at),))
+    name, path = obj.get(field) or "", FieldPath(field)
+    return checked_qualified_name(path, name.lower()) if name else iter((fieldpath.required(path),))
 
 
 def _topologies(obj: JsonObject) -> Errors:
     # Upstream begins with an empty one for each term there is: nothing chosen is a repetition.
     # As `validateAllowedTopologies` of `pkg/apis/storage/validation`.
-    known = Counter({frozenset[object](): len(obj.get("allowedTopologies") or ())})
-    for at, term in items(obj, "allowedTopologies", FieldPath()):
+    counter = Counter({frozenset[object](): len(obj.get("allowedTopologies") or ())})
+    for path, term in items(obj, "allowedTopologies", FieldPath()):
         chosen: dict[str, frozenset[str]] = {}
-        for where, one in items(term, "matchLabelExpressions", at):
-            key, values = one.get("key") or "", one.get("values") or ()
+        for where, match_label_expression in items(term, "matchLabelExpressions", path):
+            key, values = (
+                match_label_expression.get("key") or "",
+                match_label_expression.get("values") or (),
+            )
             if not values:
                 yield fieldpath.required(where.child("values"))
             seen = set[str]()
@@ -324,9 +331,9 @@ def _topologies(obj: JsonObject) -> Errors:
                 yield fieldpath.duplicate(where.child("key"), key)
             chosen[key] = frozenset(seen)
         selection = frozenset[object](chosen.items())
-        for _ in range(known[selection]):
-            yield fieldpath.duplicate(at.child("matchLabelExpressions"), "")
-        known[selection] += 1
+        for _ in range(counter[selection]):
+            yield fieldpath.duplicate(path.child("matchLabelExpressions"), "")
+        counter[selection] += 1
 
 
 def storage_class_changes(obj: JsonObject, old: JsonObject) -> Errors:
@@ -336,23 +343,23 @@ def storage_class_changes(obj: JsonObject, old: JsonObject) -> Errors:
         if is_since("1.36") or error.field == "volumeBindingMode":
             yield error
         else:
-            why = f"updates to {error.field} are forbidden."
-            yield fieldpath.forbidden(FieldPath(error.field), why)
+            detail = f"updates to {error.field} are forbidden."
+            yield fieldpath.forbidden(FieldPath(error.field), detail)
 
 
-def parameters(path: FieldPath, given: JsonObject | None, *, needed: bool = False) -> Errors:
+def parameters(path: FieldPath, value: JsonObject | None, *, needed: bool = False) -> Errors:
     """Yield what is wrong with the parameters of a class of volumes: not too many, not too long, no
     empty keys."""
     # As `validateParameters` of `pkg/apis/storage/validation`.
-    found = given or {}
-    if len(found) > MAX_PARAMETERS:
+    result = value or {}
+    if len(result) > MAX_PARAMETERS:
         yield fieldpath.too_long(path, MAX_PARAMETERS)
         return
-    for key in sorted(found):
+    for key in sorted(result):
         if not key:
             yield fieldpath.invalid(path, key, "field can not be empty.")
-    yield from map_size(path, found)
-    if needed and not found:
+    yield from map_size(path, result)
+    if needed and not result:
         yield fieldpath.required(path, "must contain at least one key/value pair")
 
 

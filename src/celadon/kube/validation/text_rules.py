@@ -58,8 +58,8 @@ CIDR_MESSAGE: Final = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8
 
 
 def _examples(text: str, pattern: str, *examples: str) -> str:
-    shown = ",  or ".join(f"'{example}'" for example in examples)
-    return f"{text} (e.g. {shown}, regex used for validation is '{pattern}')"
+    message = ",  or ".join(f"'{example}'" for example in examples)
+    return f"{text} (e.g. {message}, regex used for validation is '{pattern}')"
 
 
 def port_name(value: str) -> list[str]:
@@ -101,15 +101,15 @@ def _no_way_up(value: str) -> list[str]:
 
 def strict_environment_name(value: str) -> list[str]:
     """The rule before any printable ASCII was let through."""
-    found = []
+    result = []
     if _STRICT_ENV_NAME.fullmatch(value) is None:
         text = (
             "a valid environment variable name must consist of alphabetic characters, digits, '_', "
             "'-', or '.', and must not start with a digit"
         )
         examples = ("my.env-name", "MY_ENV.NAME", "MyEnvName1")
-        found.append(_examples(text, _STRICT_ENV_NAME.pattern, *examples))
-    return found + _no_way_up(value)
+        result.append(_examples(text, _STRICT_ENV_NAME.pattern, *examples))
+    return result + _no_way_up(value)
 
 
 def environment_name(value: str) -> list[str]:
@@ -151,7 +151,9 @@ def percent(value: str) -> list[str]:
 
 def wildcard_subdomain(value: str) -> list[str]:
     """`*.example.com`."""
-    messages = [one for one in dns1123_subdomain(value) if one.startswith("must be no more than")]
+    messages = [
+        text for text in dns1123_subdomain(value) if text.startswith("must be no more than")
+    ]
     if re.fullmatch(_WILDCARD, value) is None:
         text = (
             "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS "
@@ -164,14 +166,16 @@ def wildcard_subdomain(value: str) -> list[str]:
 
 def underscored_subdomain(value: str) -> list[str]:
     """Search domains, which resolvers take with underscores, too."""
-    messages = [one for one in dns1123_subdomain(value) if one.startswith("must be no more than")]
+    messages = [
+        text for text in dns1123_subdomain(value) if text.startswith("must be no more than")
+    ]
     if re.fullmatch(_UNDERSCORED_SUBDOMAIN, value) is None:
         text = (
             "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
             "'_', '-' or '.', and must start and end with an alphanumeric character"
         )
-        shown = _UNDERSCORED_SUBDOMAIN if is_since("1.34") else _SUBDOMAIN
-        messages.append(_examples(text, shown, "example.com"))
+        message = _UNDERSCORED_SUBDOMAIN if is_since("1.34") else _SUBDOMAIN
+        messages.append(_examples(text, message, "example.com"))
     return messages
 
 
@@ -225,16 +229,16 @@ def user_or_group_id(value: int) -> list[str]:
 def address(value: str) -> netaddr.Addr | None:
     """An IP address without a zone, leading zeros allowed; None for anything else."""
     try:
-        found = netaddr.parse_addr(_LEADING_ZEROS.sub("", value))
+        addr = netaddr.parse_addr(_LEADING_ZEROS.sub("", value))
     except netaddr.AddrError:
         return None
-    return None if found.zone else found
+    return None if addr.zone else addr
 
 
-def unmapped(given: netaddr.Addr) -> str:
+def unmapped(addr: netaddr.Addr) -> str:
     """Return an address as Go's older type prints it, which does not know IPv4 in IPv6."""
-    text = str(given)
-    return text.removeprefix("::ffff:") if given.is_v4_mapped else text
+    text = str(addr)
+    return text.removeprefix("::ffff:") if addr.is_v4_mapped else text
 
 
 def ip_address(value: str) -> list[str]:
@@ -263,9 +267,9 @@ def cidr(value: str) -> list[str]:
 # Labels, and the selectors that choose by them.
 
 
-def labels(path: FieldPath, given: Mapping[str, str] | None) -> Errors:
+def labels(path: FieldPath, data: Mapping[str, str] | None) -> Errors:
     """Keys and values of a map of labels; also of a node selector."""
-    for key, value in sorted((given or {}).items()):
+    for key, value in sorted((data or {}).items()):
         messages = name_rules.qualified_name(key)
         if messages:
             yield from each(path, key, messages)
@@ -279,13 +283,13 @@ def label_name(path: FieldPath, key: str) -> Errors:
     return each(path, key, name_rules.qualified_name(key))
 
 
-def selector(path: FieldPath, given: JsonObject | None) -> Errors:
+def selector(path: FieldPath, value: JsonObject | None) -> Errors:
     """A LabelSelector. None is fine here; who needs one says so."""
-    if given is None:
+    if value is None:
         return
-    yield from labels(path.child("matchLabels"), given.get("matchLabels"))
-    for at, requirement in items(given, "matchExpressions", path):
-        yield from _requirement(at, requirement)
+    yield from labels(path.child("matchLabels"), value.get("matchLabels"))
+    for match_expression_path, requirement in items(value, "matchExpressions", path):
+        yield from _requirement(match_expression_path, requirement)
 
 
 def _requirement(path: FieldPath, requirement: JsonObject) -> Errors:
@@ -299,52 +303,54 @@ def _requirement(path: FieldPath, requirement: JsonObject) -> Errors:
             detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
             yield fieldpath.forbidden(path.child("values"), detail)
     else:
-        at = path.child("operator")
-        yield fieldpath.invalid(at, NamedText(operator), "not a valid selector operator")
+        operator_path = path.child("operator")
+        yield fieldpath.invalid(operator_path, NamedText(operator), "not a valid selector operator")
     yield from label_name(path.child("key"), requirement.get("key") or "")
-    for at, value in items(requirement, "values", path):
-        yield from each(at, value, name_rules.label_value(value))
+    for operator_path, value in items(requirement, "values", path):
+        yield from each(operator_path, value, name_rules.label_value(value))
 
 
 def same_selector(path: FieldPath, new: JsonObject | None, old: JsonObject | None) -> Errors:
     """A selector that an update may not change."""
-    shown, was = (None if one is None else shown_selector(one) for one in (new, old))
-    return immutable(path, shown, was)
+    go_value, was = (None if item is None else shown_selector(item) for item in (new, old))
+    return immutable(path, go_value, was)
 
 
-def printed_selector(given: JsonObject) -> JsonDict:
+def printed_selector(value: JsonObject) -> JsonDict:
     """A selector as an error shows it: Go's order, and nothing that is empty but keys and
     operators."""
     shown: JsonDict = {}
-    if given.get("matchLabels"):
-        shown["matchLabels"] = dict(sorted(given["matchLabels"].items()))
-    if given.get("matchExpressions"):
+    if value.get("matchLabels"):
+        shown["matchLabels"] = dict(sorted(value["matchLabels"].items()))
+    if value.get("matchExpressions"):
         shown["matchExpressions"] = [
             {
-                "key": one.get("key") or "",
-                "operator": one.get("operator") or "",
-                **({"values": one["values"]} if one.get("values") else {}),
+                "key": match_expression.get("key") or "",
+                "operator": match_expression.get("operator") or "",
+                **(
+                    {"values": match_expression["values"]} if match_expression.get("values") else {}
+                ),
             }
-            for one in given["matchExpressions"]
+            for match_expression in value["matchExpressions"]
         ]
     return shown
 
 
-def shown_selector(given: JsonObject) -> GoValue:
+def shown_selector(value: JsonObject) -> GoValue:
     """The selector as a bad value."""
-    return GoValue(printed_selector(given), "v1.LabelSelector", given)
+    return GoValue(printed_selector(value), "v1.LabelSelector", value)
 
 
-def understood(given: JsonObject | None) -> LabelSelector | None:
+def understood(value: JsonObject | None) -> LabelSelector | None:
     """The selector as it selects; None when it cannot be understood."""
     try:
-        return label_selector(given)
+        return label_selector(value)
     except SelectorError:
         return None
 
 
-def is_empty(given: JsonObject) -> bool:
-    return not given.get("matchLabels") and not given.get("matchExpressions")
+def is_empty(value: JsonObject) -> bool:
+    return not value.get("matchLabels") and not value.get("matchExpressions")
 
 
 # --- Address rules -----------------------------------------------------------
@@ -361,16 +367,16 @@ def older_address(path: FieldPath, value: str, known: Collection[str] = ()) -> E
     """An address in a field that has long been there; `known` are those it had before."""
     if value in known:
         return NO_ERRORS
-    found = ip_address(value)
-    return each(path, value, found) if found else _strictly(path, value, _of_address(value))
+    result = ip_address(value)
+    return each(path, value, result) if result else _strictly(path, value, _of_address(value))
 
 
 def older_range(path: FieldPath, value: str, known: Collection[str] = ()) -> Errors:
     """The same of a range in CIDR notation."""
     if value in known:
         return NO_ERRORS
-    found = cidr(value)
-    return each(path, value, found) if found else _strictly(path, value, _of_range(value))
+    result = cidr(value)
+    return each(path, value, result) if result else _strictly(path, value, _of_range(value))
 
 
 def _strictly(path: FieldPath, value: str, messages: list[str]) -> Errors:
@@ -413,11 +419,11 @@ def canonical_range(value: str) -> list[str]:
 
 def interface_address(value: str) -> list[str]:
     """An address with the length of its network, in canonical form; the bits behind stay."""
-    found = network(value)
-    if found is None:
+    prefix = network(value)
+    if prefix is None:
         return ["must be a valid address in CIDR form, (e.g. 10.9.8.7/24 or 2001:db8::1/64)"]
-    length = found.length - 96 if found.addr.is_v4_mapped else found.length
-    canonical = f"{unmapped(found.addr)}/{length}"
+    length = prefix.length - 96 if prefix.addr.is_v4_mapped else prefix.length
+    canonical = f"{unmapped(prefix.addr)}/{length}"
     return [] if canonical == value else [_CANONICAL.format(quote(canonical))]
 
 
@@ -453,12 +459,12 @@ def webhook_url_errors(text: str, path: FieldPath) -> list[FieldError]:
         detail = "user information is not permitted in the URL"
         errors.append(fieldpath.invalid(path, written, detail))
     if url.fragment:
-        shown = url.fragment.decode("utf-8", "replace")
-        errors.append(fieldpath.invalid(path, shown, "fragments are not permitted in the URL"))
+        message = url.fragment.decode("utf-8", "replace")
+        errors.append(fieldpath.invalid(path, message, "fragments are not permitted in the URL"))
     if url.raw_query:
-        shown = url.raw_query.decode("utf-8", "replace")
+        message = url.raw_query.decode("utf-8", "replace")
         detail = "query parameters are not permitted in the URL"
-        errors.append(fieldpath.invalid(path, shown, detail))
+        errors.append(fieldpath.invalid(path, message, detail))
     return errors
 
 
@@ -531,8 +537,8 @@ class _Struct(NamedTuple):
 
 _STRUCTS: Final[Mapping[str, _Struct]] = MappingProxyType(
     {
-        one.name: one
-        for one in (
+        item.name: item
+        for item in (
             _Struct(
                 "core.Toleration",
                 {
@@ -592,8 +598,8 @@ def annotated_taints(notes: Mapping[str, str]) -> list[JsonObject]:
 
 def avoided_pods(notes: Mapping[str, str]) -> list[JsonObject]:
     """Return what a node would rather not run. Raises AnnotationError."""
-    found = _read(notes.get(AVOIDED_PODS), "v1.AvoidPods") or {}
-    return found.get("preferAvoidPods") or []
+    read = _read(notes.get(AVOIDED_PODS), "v1.AvoidPods") or {}
+    return read.get("preferAvoidPods") or []
 
 
 def _read(text: str | None, kind: str) -> Any:  # noqa: ANN401 - any JSON
@@ -618,33 +624,33 @@ def _fitted(
     if kind == "time":
         return _time(_fitted(value, "string", place, path))
     if kind.startswith("[]") and isinstance(value, list):
-        return [_fitted(one, kind[2:], place, path) or {} for one in value]
+        return [_fitted(item, kind[2:], place, path) or {} for item in value]
     struct = _STRUCTS.get(kind)
     if struct is not None and isinstance(value, dict):
         return _struct(value, struct, path)
-    wanted = _WANTED.get(kind, str)
+    expected = _WANTED.get(kind, str)
     is_scalar = struct is None and not kind.startswith("[]")
-    if is_scalar and value.__class__ is wanted and (wanted is not int or value in _INT64):
+    if is_scalar and value.__class__ is expected and (expected is not int or value in _INT64):
         return value
-    given = json_kind(value)
-    if (given, kind) == ("number", "int64"):
-        given = f"number {json_text(value)}"
-    raise AnnotationError(f"json: cannot unmarshal {given} into {place} of type {kind}")
+    text = json_kind(value)
+    if (text, kind) == ("number", "int64"):
+        text = f"number {json_text(value)}"
+    raise AnnotationError(f"json: cannot unmarshal {text} into {place} of type {kind}")
 
 
 def _struct(value: JsonObject, struct: _Struct, path: tuple[str, ...]) -> JsonDict:
     names = {name.lower(): name for name in struct.fields}
-    made: JsonDict = {}
-    for key, one in value.items():
+    result: JsonDict = {}
+    for key, member in value.items():
         name = key if key in struct.fields else names.get(key.lower())
         if name is not None:
-            shown = name[0].upper() + name[1:] if struct.name.startswith(_UNTAGGED) else name
-            at = (*path, shown)
-            place = f"Go struct field {struct.name.partition('.')[2]}.{'.'.join(at)}"
-            found = _fitted(one, struct.fields[name], place, at)
-            if found is not None:
-                made[name] = found
-    return made
+            text = name[0].upper() + name[1:] if struct.name.startswith(_UNTAGGED) else name
+            position = (*path, text)
+            place = f"Go struct field {struct.name.partition('.')[2]}.{'.'.join(position)}"
+            fitted = _fitted(member, struct.fields[name], place, position)
+            if fitted is not None:
+                result[name] = fitted
+    return result
 
 
 def _time(text: str) -> str:

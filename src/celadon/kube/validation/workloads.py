@@ -85,14 +85,14 @@ def workload_update(obj: JsonObject, old: JsonObject) -> Errors:
         return
     yield from _workload_of_groups(spec)
     if before.get("controllerRef") is not None:
-        controllers = [_internal_controller(one.get("controllerRef")) for one in (spec, before)]
+        controllers = [_internal_controller(item.get("controllerRef")) for item in (spec, before)]
         yield from unchanged(FieldPath("controllerRef"), *controllers)
-    groups = [_internal_groups(one.get("podGroups")) for one in (spec, before)]
+    groups = [_internal_groups(item.get("podGroups")) for item in (spec, before)]
     yield from unchanged(FieldPath("podGroups"), *groups)
 
 
 def _controller(reference: JsonObject) -> Errors:
-    group, kind, name = (reference.get(one) or "" for one in ("apiGroup", "kind", "name"))
+    group, kind, name = (reference.get(item) or "" for item in ("apiGroup", "kind", "name"))
     if group:
         yield from dns_subdomain(_CONTROLLER.child("apiGroup"), group)
     yield from required_name(_CONTROLLER.child("kind"), kind, name_rules.path_segment_name)
@@ -116,16 +116,16 @@ def pod_group(obj: JsonObject) -> Errors:
     spec = obj.get("spec") or {}
     origin = spec.get("podGroupTemplateRef")
     if origin is not None:
-        at, reference = SPEC.child("podGroupTemplateRef"), origin.get("workload")
-        yield from _one_of(at, origin, ("workload",))
+        path, reference = SPEC.child("podGroupTemplateRef"), origin.get("workload")
+        yield from _one_of(path, origin, ("workload",))
         if reference is not None:
-            at = at.child("workload")
+            path = path.child("workload")
             name, template = (
-                reference.get(one) or "" for one in ("workloadName", "podGroupTemplateName")
+                reference.get(item) or "" for item in ("workloadName", "podGroupTemplateName")
             )
-            yield from required_name(at.child("workloadName"), name, name_rules.dns1123_subdomain)
-            at = at.child("podGroupTemplateName")
-            yield from required_name(at, template, name_rules.dns1123_label)
+            yield from required_name(path.child("workloadName"), name, name_rules.dns1123_subdomain)
+            path = path.child("podGroupTemplateName")
+            yield from required_name(path, template, name_rules.dns1123_label)
     yield from _policy(SPEC.child("schedulingPolicy"), spec.get("schedulingPolicy") or {})
     yield from _gated_fields(SPEC, spec, mode_is_required=True)
 
@@ -146,17 +146,22 @@ def pod_group_status(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with a PodGroup whose status was changed."""
     # As `ValidatePodGroupStatusUpdate` of `pkg/apis/scheduling/validation`.
     status, before = obj.get("status") or {}, old.get("status") or {}
-    claims = {one.get("name") for one in (obj.get("spec") or {}).get("resourceClaims") or ()}
+    claims = {
+        resource_claim.get("name")
+        for resource_claim in (obj.get("spec") or {}).get("resourceClaims") or ()
+    }
     yield from conditions(_STATUS, status)
-    for at, one in items(status, "resourceClaimStatuses", _STATUS):
-        name = one.get("name") or ""
+    for path, resource_claim_status in items(status, "resourceClaimStatuses", _STATUS):
+        name = resource_claim_status.get("name") or ""
         if name not in claims:
-            why = "must match the name of an entry in `spec.resourceClaims`"
-            yield fieldpath.invalid(at.child("name"), name, why)
-    known = before.get("resourceClaimStatuses") or ()
+            detail = "must match the name of an entry in `spec.resourceClaims`"
+            yield fieldpath.invalid(path.child("name"), name, detail)
+    resource_claim_statuses = before.get("resourceClaimStatuses") or ()
     listed = status.get("resourceClaimStatuses") or ()
-    if listed != known:
-        yield from _claim_statuses(_STATUS.child("resourceClaimStatuses"), listed, known)
+    if listed != resource_claim_statuses:
+        yield from _claim_statuses(
+            _STATUS.child("resourceClaimStatuses"), listed, resource_claim_statuses
+        )
 
 
 def _claim_statuses(
@@ -167,9 +172,9 @@ def _claim_statuses(
         yield fieldpath.too_many(path, len(listed), MAX_CLAIMS)
         return
     yield from _names_are_unique(path, listed, "PodGroupResourceClaimStatus")
-    for index, one in enumerate(listed):
-        name = one.get("resourceClaimName")
-        if name is not None and one not in known:
+    for index, item in enumerate(listed):
+        name = item.get("resourceClaimName")
+        if name is not None and item not in known:
             yield from dns_subdomain(path.index(index).child("resourceClaimName"), name)
 
 
@@ -180,11 +185,11 @@ def _policy(path: FieldPath, policy: JsonObject) -> Errors:
     yield from _one_of(path, policy, POLICIES)
     gang = policy.get("gang")
     if gang is not None:
-        at, count = path.child("gang", "minCount"), gang.get("minCount") or 0
+        min_count_path, count = path.child("gang", "minCount"), gang.get("minCount") or 0
         if not count:
-            yield fieldpath.required(at)
+            yield fieldpath.required(min_count_path)
         elif count < 1:
-            yield fieldpath.invalid(at, count, "must be greater than or equal to 1")
+            yield fieldpath.invalid(min_count_path, count, "must be greater than or equal to 1")
 
 
 def _gated_fields(path: FieldPath, spec: JsonObject, *, mode_is_required: bool = False) -> Errors:
@@ -192,23 +197,42 @@ def _gated_fields(path: FieldPath, spec: JsonObject, *, mode_is_required: bool =
     before: what is forbidden comes from webhooks and policies."""
     constraints = spec.get("schedulingConstraints")
     if constraints is not None:
-        at = path.child("schedulingConstraints")
-        yield from by_gate(TOPOLOGY_OF_GROUPS, _topologies(at, constraints), _forbidden(at))
+        scheduling_constraints_path = path.child("schedulingConstraints")
+        yield from by_gate(
+            TOPOLOGY_OF_GROUPS,
+            _topologies(scheduling_constraints_path, constraints),
+            _forbidden(scheduling_constraints_path),
+        )
     yield from _claims(path.child("resourceClaims"), spec.get("resourceClaims") or ())
-    mode, at = spec.get("disruptionMode"), path.child("disruptionMode")
+    mode, scheduling_constraints_path = spec.get("disruptionMode"), path.child("disruptionMode")
     if mode is not None:
-        known = () if mode in DISRUPTION_MODES else (_unknown_mode(at, mode),)
-        yield from by_gate(WORKLOAD_PREEMPTION, known, _forbidden(at))
+        known = (
+            () if mode in DISRUPTION_MODES else (_unknown_mode(scheduling_constraints_path, mode),)
+        )
+        yield from by_gate(WORKLOAD_PREEMPTION, known, _forbidden(scheduling_constraints_path))
     elif mode_is_required:
-        yield from by_gate(WORKLOAD_PREEMPTION, (fieldpath.required(at),), ())
-    class_name, at = spec.get("priorityClassName"), path.child("priorityClassName")
+        yield from by_gate(
+            WORKLOAD_PREEMPTION, (fieldpath.required(scheduling_constraints_path),), ()
+        )
+    class_name, scheduling_constraints_path = (
+        spec.get("priorityClassName"),
+        path.child("priorityClassName"),
+    )
     if class_name:
-        yield from by_gate(WORKLOAD_PREEMPTION, dns_subdomain(at, class_name), _forbidden(at))
-    priority, at = spec.get("priority"), path.child("priority")
+        yield from by_gate(
+            WORKLOAD_PREEMPTION,
+            dns_subdomain(scheduling_constraints_path, class_name),
+            _forbidden(scheduling_constraints_path),
+        )
+    priority, scheduling_constraints_path = spec.get("priority"), path.child("priority")
     if priority is not None:
-        why = f"must be less than or equal to {HIGHEST_USER_PRIORITY}"
-        too_high = each(at, priority, (why,) if priority > HIGHEST_USER_PRIORITY else ())
-        yield from by_gate(WORKLOAD_PREEMPTION, too_high, _forbidden(at))
+        detail = f"must be less than or equal to {HIGHEST_USER_PRIORITY}"
+        too_high = each(
+            scheduling_constraints_path,
+            priority,
+            (detail,) if priority > HIGHEST_USER_PRIORITY else (),
+        )
+        yield from by_gate(WORKLOAD_PREEMPTION, too_high, _forbidden(scheduling_constraints_path))
 
 
 def _unknown_mode(path: FieldPath, mode: str) -> FieldError:
@@ -220,9 +244,9 @@ def _forbidden(path: FieldPath) -> tuple[FieldError]:
 
 
 def _topologies(path: FieldPath, constraints: JsonObject) -> Errors:
-    at = path.child("topology")
+    topology_path = path.child("topology")
     topologies = constraints.get("topology") or ()
-    yield from at_most(at, topologies, MAX_TOPOLOGIES)
+    yield from at_most(topology_path, topologies, MAX_TOPOLOGIES)
     if len(topologies) <= MAX_TOPOLOGIES:
         for where, topology in items(constraints, "topology", path):
             key = topology.get("key") or ""
@@ -238,33 +262,33 @@ def _claims(path: FieldPath, claims: Sequence[JsonObject]) -> Errors:
         return
     yield from _names_are_unique(path, claims, "PodGroupResourceClaim")
     for index, claim in enumerate(claims):
-        at = path.index(index)
-        yield from _one_of(at, claim, _TWO_SOURCES)
+        field_path = path.index(index)
+        yield from _one_of(field_path, claim, _TWO_SOURCES)
         yield from required_name(
-            at.child("name"), claim.get("name") or "", name_rules.dns1123_label
+            field_path.child("name"), claim.get("name") or "", name_rules.dns1123_label
         )
         for source in _TWO_SOURCES:
             if claim.get(source) is not None:
-                yield from dns_subdomain(at.child(source), claim[source])
+                yield from dns_subdomain(field_path.child(source), claim[source])
 
 
 def _one_of(path: FieldPath, obj: JsonObject, members: Sequence[str]) -> Errors:
-    given = [one for one in members if obj.get(one) is not None]
-    listed = ", ".join(f"`{one}`" for one in members)
+    given = [member for member in members if obj.get(member) is not None]
+    listed = ", ".join(f"`{member}`" for member in members)
     if not given:
         yield fieldpath.invalid(path, "", f"must specify one of: {listed}")
     elif len(given) > 1:
-        shown = "{" + ", ".join(given) + "}"
-        yield fieldpath.invalid(path, shown, f"must specify exactly one of: {listed}")
+        text = "{" + ", ".join(given) + "}"
+        yield fieldpath.invalid(path, text, f"must specify exactly one of: {listed}")
 
 
 def _names_are_unique(path: FieldPath, listed: Sequence[JsonObject], type_: str) -> Errors:
     """Each later one of the same name is shown whole, its fields as Go writes them."""
     seen: set[str] = set()
-    for index, one in enumerate(listed):
-        name = one.get("name") or ""
+    for index, item in enumerate(listed):
+        name = item.get("name") or ""
         if name in seen:
-            shown = ordered_message(one, f"scheduling.v1alpha2.{type_}")
+            shown = ordered_message(item, f"scheduling.v1alpha2.{type_}")
             yield fieldpath.duplicate(path.index(index), shown)
         seen.add(name)
 
@@ -277,11 +301,11 @@ def _immutable(spec: JsonObject, before: JsonObject, path: FieldPath, *fields: s
 
 def _immutable_with(gate: str, spec: JsonObject, before: JsonObject, field: str) -> Errors:
     if spec.get(field) != before.get(field):
-        at = SPEC.child(field)
+        path = SPEC.child(field)
         gone = spec.get(field) is None
-        changed = fieldpath.invalid(at, None, IMMUTABLE)
-        needed = (fieldpath.required(at),) if gone and field == "disruptionMode" else ()
-        yield from by_gate(gate, (*needed, changed), () if gone else _forbidden(at))
+        changed = fieldpath.invalid(path, None, IMMUTABLE)
+        needed = (fieldpath.required(path),) if gone and field == "disruptionMode" else ()
+        yield from by_gate(gate, (*needed, changed), () if gone else _forbidden(path))
 
 
 # --- Release 1.35 ------------------------------------------------------------
@@ -300,26 +324,26 @@ def _workload_of_groups(spec: JsonObject) -> Errors:
     else:
         seen: set[str] = set()
         for index, group in enumerate(groups):
-            at, name = _GROUPS.index(index), group.get("name") or ""
-            yield from dns_label(at.child("name"), name)
+            path, name = _GROUPS.index(index), group.get("name") or ""
+            yield from dns_label(path.child("name"), name)
             if name in seen:
-                yield fieldpath.duplicate(at.child("name"), name)
+                yield fieldpath.duplicate(path.child("name"), name)
             seen.add(name)
-            yield from _policy_of_group(at.child("policy"), group.get("policy") or {})
+            yield from _policy_of_group(path.child("policy"), group.get("policy") or {})
 
 
 def _policy_of_group(path: FieldPath, policy: JsonObject) -> Errors:
-    given = [f"`{one}`" for one in POLICIES if policy.get(one) is not None]
+    policies = [f"`{item}`" for item in POLICIES if policy.get(item) is not None]
     gang = policy.get("gang")
-    if not given:
+    if not policies:
         yield fieldpath.required(path, _EXACTLY_ONE)
-    elif len(given) > 1:
-        shown = "{" + ", ".join(given) + "}"
-        why = f"{_EXACTLY_ONE}, but multiple fields are set"
-        yield fieldpath.invalid(path, shown, why)
+    elif len(policies) > 1:
+        text = "{" + ", ".join(policies) + "}"
+        detail = f"{_EXACTLY_ONE}, but multiple fields are set"
+        yield fieldpath.invalid(path, text, detail)
     elif gang is not None and (gang.get("minCount") or 0) <= 0:
-        at = path.child("gang", "minCount")
-        yield fieldpath.invalid(at, gang.get("minCount") or 0, NOT_POSITIVE)
+        min_count_path = path.child("gang", "minCount")
+        yield fieldpath.invalid(min_count_path, gang.get("minCount") or 0, NOT_POSITIVE)
 
 
 def _internal_controller(reference: JsonObject | None) -> JsonDict | None:
@@ -329,4 +353,4 @@ def _internal_controller(reference: JsonObject | None) -> JsonDict | None:
 
 
 def _internal_groups(groups: Iterable[JsonObject] | None) -> list[JsonDict]:
-    return [internal_value(one, "scheduling.v1alpha1.PodGroup") for one in groups or ()]
+    return [internal_value(group, "scheduling.v1alpha1.PodGroup") for group in groups or ()]

@@ -101,16 +101,16 @@ def azure_document(value: object) -> JsonDict | None:
 def azure_documents(value: object) -> Iterator[tuple[tuple[str | int, ...], JsonDict]]:
     """Yield the documents of Azure in what a file has, one or a list of them, each with its
     path."""
-    found = azure_document(value)
-    if found is not None:
-        yield (), found
+    result = azure_document(value)
+    if result is not None:
+        yield (), result
     listed, path = value, list[str | int]()
     if isinstance(value, dict):  # what `az rest` prints
         listed, path = value.get("value"), ["value"]
-    for index, one in enumerate(listed if isinstance(listed, list) else ()):
-        found = azure_document(one)
-        if found is not None:
-            yield (*path, index), found
+    for index, item in enumerate(listed if isinstance(listed, list) else ()):
+        result = azure_document(item)
+        if result is not None:
+            yield (*path, index), result
 
 
 def azure_shape(value: object) -> Shape | None:
@@ -187,18 +187,22 @@ class AzurePolicies:
     def uses(self, definition: JsonObject) -> Iterator[AzureUse]:
         """Yield how a definition is used: by its assignments and by those of initiatives; without
         any, by initiatives, or as it stands."""
-        own = _key(definition["name"])
-        direct = [one for one in self.assignments if _assigned(one) == own]
-        for one in direct:
-            yield AzureUse(definition, _title(one), _given(one["properties"]), _enforces(one))
+        key = _key(definition["name"])
+        direct = [assignment for assignment in self.assignments if _assigned(assignment) == key]
+        for item in direct:
+            yield AzureUse(definition, _title(item), _given(item["properties"]), _enforces(item))
         found = bool(direct)
         for initiative in self.initiatives:
             members = [
-                one
-                for one in initiative["properties"]["policyDefinitions"]
-                if _key(one["policyDefinitionId"]) == own
+                policy_definition
+                for policy_definition in initiative["properties"]["policyDefinitions"]
+                if _key(policy_definition["policyDefinitionId"]) == key
             ]
-            above = [one for one in self.assignments if _assigned(one) == _key(initiative["name"])]
+            above = [
+                assignment
+                for assignment in self.assignments
+                if _assigned(assignment) == _key(initiative["name"])
+            ]
             if not members or (self.assignments and not above):
                 continue
             found = True
@@ -215,18 +219,22 @@ class AzurePolicies:
         assignments: Sequence[JsonObject],
     ) -> Iterator[AzureUse]:
         name = member.get("policyDefinitionReferenceId") or _title(definition)
-        for one in assignments or (None,):
-            given = _given(one["properties"]) if one is not None else {}
-            known = _with_defaults(initiative, given)
+        for assignment in assignments or (None,):
+            data = _given(assignment["properties"]) if assignment is not None else {}
+            with_defaults = _with_defaults(initiative, data)
             values: JsonDict = {}
             for key, value in _given(member).items():
                 # What has no value in the initiative has none in the definition.
                 try:
-                    values[key] = _resolved(value, known)
+                    values[key] = _resolved(value, with_defaults)
                 except NotTranslated:
                     continue
-            prefix = f"{_title(one)}-" if one is not None and len(assignments) > 1 else ""
-            yield AzureUse(definition, f"{prefix}{name}", values, one is None or _enforces(one))
+            prefix = (
+                f"{_title(assignment)}-" if assignment is not None and len(assignments) > 1 else ""
+            )
+            yield AzureUse(
+                definition, f"{prefix}{name}", values, assignment is None or _enforces(assignment)
+            )
 
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
@@ -257,19 +265,19 @@ def _title(document: JsonObject) -> str:
 def _given(holder: JsonObject) -> JsonDict:
     """Return the values of parameters."""
     return {
-        name: one["value"]
-        for name, one in (holder.get("parameters") or {}).items()
-        if isinstance(one, Mapping) and "value" in one
+        name: parameter["value"]
+        for name, parameter in (holder.get("parameters") or {}).items()
+        if isinstance(parameter, Mapping) and "value" in parameter
     }
 
 
-def _with_defaults(document: JsonObject, given: JsonObject) -> JsonDict:
+def _with_defaults(document: JsonObject, data: JsonObject) -> JsonDict:
     """Return the values of all parameters of a definition or an initiative that have one."""
     # Names of parameters are read without case.
-    values = {name.lower(): value for name, value in given.items()}
-    for name, one in (document["properties"].get("parameters") or {}).items():
-        if isinstance(one, Mapping) and "defaultValue" in one:
-            values.setdefault(name.lower(), one["defaultValue"])
+    values = {name.lower(): value for name, value in data.items()}
+    for name, parameter in (document["properties"].get("parameters") or {}).items():
+        if isinstance(parameter, Mapping) and "defaultValue" in parameter:
+            values.setdefault(name.lower(), parameter["defaultValue"])
     return values
 
 
@@ -279,9 +287,9 @@ _PARAMETER: Final = re.compile(r"\[\s*parameters\(\s*'([^']+)'\s*\)((?:\.\w+)*)\
 def _resolved(value: Json, values: JsonObject) -> Json:
     """Return a value with the parameters in it. Raises NotTranslated."""
     if isinstance(value, Mapping):
-        return {name: _resolved(one, values) for name, one in value.items()}
+        return {name: _resolved(value, values) for name, value in value.items()}
     if isinstance(value, list):
-        return [_resolved(one, values) for one in value]
+        return [_resolved(item, values) for item in value]
     if not isinstance(value, str) or not value.startswith("["):
         return value
     if value.startswith("[["):
@@ -292,12 +300,12 @@ def _resolved(value: Json, values: JsonObject) -> Json:
     name, steps = match[1], match[2].split(".")[1:]
     if name.lower() not in values:
         raise NotTranslated(f"a parameter without a value (`{name}`)", _GIVE_VALUES)
-    found: Any = values[name.lower()]
+    result: Any = values[name.lower()]
     for step in steps:
-        if not isinstance(found, Mapping) or step not in found:
+        if not isinstance(result, Mapping) or step not in result:
             raise NotTranslated(f"a parameter without a value (`{name}.{step}`)", _GIVE_VALUES)
-        found = found[step]
-    return found  # type: ignore[no-any-return]
+        result = result[step]
+    return result  # type: ignore[no-any-return]
 
 
 # --- Constraints -------------------------------------------------------------
@@ -333,8 +341,8 @@ def template_url(definition: JsonObject) -> str:
 
 
 def _details(definition: JsonObject) -> JsonObject:
-    found: JsonObject = definition["properties"]["policyRule"]["then"].get("details") or {}
-    return found
+    details: JsonObject = definition["properties"]["policyRule"]["then"].get("details") or {}
+    return details
 
 
 def without_template(definition: JsonObject) -> Translation:

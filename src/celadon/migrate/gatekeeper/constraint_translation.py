@@ -93,7 +93,7 @@ class Matching:
 
     def constraints(self, operations: Sequence[str]) -> dict[str, Json]:
         """Return the match constraints of a policy, or the match resources of a binding."""
-        found: JsonDict = {
+        result: JsonDict = {
             "resourceRules": [
                 {
                     "apiGroups": list(groups),
@@ -106,10 +106,10 @@ class Matching:
             ]
         }
         if self.namespace_selector:
-            found["namespaceSelector"] = self.namespace_selector
+            result["namespaceSelector"] = self.namespace_selector
         if self.object_selector:
-            found["objectSelector"] = self.object_selector
-        return found
+            result["objectSelector"] = self.object_selector
+        return result
 
 
 ANYTHING: Final = Matching(((("*",), ("*",)),), "*", None, None, ())
@@ -137,8 +137,8 @@ def matching(match: JsonObject, catalog: Catalog) -> Matching:
     selector = match.get("namespaceSelector") or {}
     if expressions:
         # Requirements are all to be met, so those of the names join those of the selector.
-        own = selector.get("matchExpressions") or ()
-        selector = {**selector, "matchExpressions": [*own, *expressions]}
+        match_expressions = selector.get("matchExpressions") or ()
+        selector = {**selector, "matchExpressions": [*match_expressions, *expressions]}
     return Matching(
         _together(kinds),
         scope if scope in ("Cluster", "Namespaced") else "*",
@@ -192,10 +192,10 @@ def _kinds(entry: JsonObject, catalog: Catalog) -> Iterator[_Kinds]:
 def resources_of(group: str, kind: str, catalog: Catalog) -> Iterator[str]:
     """Yield the resources of a kind, and those subresources whose requests carry one. The group may
     be an asterisk."""
-    found = [one for one in catalog if one.gvk.kind == kind and group in ("*", one.gvk.group)]
-    if not found:
+    resources = [one for one in catalog if one.gvk.kind == kind and group in ("*", one.gvk.group)]
+    if not resources:
         yield guess_resource(GroupVersionKind(group, "", kind)).resource
-    for one in found:
+    for one in resources:
         yield one.gvr.resource
         yield from _ALSO.get((one.gvk.group, kind), ())
 
@@ -206,17 +206,17 @@ def resources_of(group: str, kind: str, catalog: Catalog) -> Iterator[str]:
 def _namespaces(match: JsonObject) -> tuple[list[Json], tuple[tuple[str, str], ...]]:
     """Return the requirements of namespaces' labels, and the match conditions, that say in which
     namespaces objects are. Objects outside of namespaces are always meant, as by selectors."""
-    wanted: Sequence[str] = match.get("namespaces") or ()
+    namespaces: Sequence[str] = match.get("namespaces") or ()
     excluded: Sequence[str] = match.get("excludedNamespaces") or ()
     expressions: list[Json] = []
     conditions = []
     # The name of a namespace is a label of it, so lists of names fit into the selector of a
     # binding.
-    if wanted and not any(map(_is_wild, wanted)):
-        expressions.append(_requirement("In", wanted))
-    elif wanted:
+    if namespaces and not any(map(_is_wild, namespaces)):
+        expressions.append(_requirement("In", namespaces))
+    elif namespaces:
         has_none = comparison("request.namespace", "==", "''")
-        is_wanted = disjunction([has_none, _one_of("request.namespace", wanted)])
+        is_wanted = disjunction([has_none, _one_of("request.namespace", namespaces)])
         conditions.append(("is-in-namespace", is_wanted.text))
     if excluded and not any(map(_is_wild, excluded)):
         expressions.append(_requirement("NotIn", excluded))
@@ -254,10 +254,10 @@ def _matches(text: str, name: str) -> Condition:
 
 def _together(kinds: Iterable[_Kinds]) -> tuple[_Kinds, ...]:
     """Return resources with those that are of the same groups."""
-    found: dict[tuple[str, ...], dict[str, None]] = {}
+    result: dict[tuple[str, ...], dict[str, None]] = {}
     for groups, resources in kinds:
-        found.setdefault(groups, {}).update(dict.fromkeys(resources))
-    return tuple((groups, tuple(resources)) for groups, resources in found.items())
+        result.setdefault(groups, {}).update(dict.fromkeys(resources))
+    return tuple((groups, tuple(resources)) for groups, resources in result.items())
 
 
 def union(matches: Sequence[Matching]) -> Matching:
@@ -337,11 +337,11 @@ class _Matches:
         self._together: dict[tuple[tuple[str, str], ...], list[Matching]] = {}
         for one in constraints:
             try:
-                found = self.of(one)
+                of = self.of(one)
             except NotTranslated:
                 continue
-            self._first.setdefault(found.conditions, one.name)
-            self._together.setdefault(found.conditions, []).append(found)
+            self._first.setdefault(of.conditions, one.name)
+            self._together.setdefault(of.conditions, []).append(of)
 
     def of(self, constraint: Constraint) -> Matching:
         """Return what a constraint applies to. Raises NotTranslated."""
@@ -410,8 +410,8 @@ def _actions(constraint: Constraint) -> list[str]:
     unknown = named - set(_ACTIONS)
     if unknown:
         raise NotTranslated(f"the enforcement action `{min(unknown)}`")
-    found = {_ACTIONS[one] for one in named}
-    return [one for one in ("Deny", "Warn", "Audit") if one in found - _implied(found)]
+    result = {_ACTIONS[one] for one in named}
+    return [one for one in ("Deny", "Warn", "Audit") if one in result - _implied(result)]
 
 
 _ACTIONS: Final = {"deny": "Deny", "warn": "Warn", "dryrun": "Audit"}
@@ -581,22 +581,24 @@ def _definition(template: Template, group: str) -> JsonObject:
 
 def _structural(schema: JsonObject) -> JsonObject:
     """Return a schema as definitions must have it: every value has a type, or any may be there."""
-    made: JsonDict = dict(schema)
-    if "type" not in made and not made.get("x-kubernetes-int-or-string"):
-        if "properties" in made or "additionalProperties" in made:
-            made["type"] = "object"
-        elif "items" in made:
-            made["type"] = "array"
+    result: JsonDict = dict(schema)
+    if "type" not in result and not result.get("x-kubernetes-int-or-string"):
+        if "properties" in result or "additionalProperties" in result:
+            result["type"] = "object"
+        elif "items" in result:
+            result["type"] = "array"
         else:
-            made["x-kubernetes-preserve-unknown-fields"] = True
+            result["x-kubernetes-preserve-unknown-fields"] = True
     for name in ("items", "additionalProperties"):
-        if isinstance(made.get(name), Mapping):
-            made[name] = _structural(made[name])
-    if "properties" in made:
-        made["properties"] = {name: _structural(one) for name, one in made["properties"].items()}
-    if made.get("type") == "object" and not {"properties", "additionalProperties"} & set(made):
-        made["x-kubernetes-preserve-unknown-fields"] = True
-    return made
+        if isinstance(result.get(name), Mapping):
+            result[name] = _structural(result[name])
+    if "properties" in result:
+        result["properties"] = {
+            name: _structural(one) for name, one in result["properties"].items()
+        }
+    if result.get("type") == "object" and not {"properties", "additionalProperties"} & set(result):
+        result["x-kubernetes-preserve-unknown-fields"] = True
+    return result
 
 
 # --- Documents ---------------------------------------------------------------

@@ -49,8 +49,8 @@ def _judged(
     together = " + ".join(lists)
     spared = [_NAME_EXCLUDED] * names + [_IMAGE_EXCLUDED] * images
     if spared:
-        kept = " && ".join(f"!({one})" for one in spared)
-        together = f"({together}).filter(container, {kept})"
+        join = " && ".join(f"!({text})" for text in spared)
+        together = f"({together}).filter(container, {join})"
     return "containers", f"{_IS_WINDOWS} ? [] : {together}" if linux else together
 
 

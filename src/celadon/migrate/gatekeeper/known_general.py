@@ -59,14 +59,14 @@ DIGITS: Final = 32
 
 
 def _plain(text: str) -> str:
-    found = []
+    result = []
     for match in _TOKENS.finditer(text):
         token = match[0]
         if token.isspace():
-            found.append("\n" if "\n" in token else " ")
+            result.append("\n" if "\n" in token else " ")
         elif not token.startswith("#"):
-            found.append(token)
-    lines = re.sub(r"(?<! ) *\n[ \n]*", "\n", "".join(found)).strip()
+            result.append(token)
+    lines = re.sub(r"(?<! ) *\n[ \n]*", "\n", "".join(result)).strip()
     return re.sub(r"\n+", "\n", lines)
 
 
@@ -92,8 +92,8 @@ def listed(texts: str) -> str:
 
 def none_of(variable: str, item: str, message: str) -> Check:
     """Return the check that a list of what is wrong is empty; the message has an item of it."""
-    found = f"variables.{variable}"
-    return f"size({found}) == 0", f"{found}.map({item}, {message}).join('; ')"
+    result = f"variables.{variable}"
+    return f"size({result}) == 0", f"{result}.map({item}, {message}).join('; ')"
 
 
 def meant(*lists: str, exempt: bool = True) -> str:
@@ -453,9 +453,9 @@ _EXTERNAL: Final = KnownTemplate(
 
 
 def _required(
-    digests: Sequence[str], field: str, title: str, missing: str, said: str = "{}"
+    digests: Sequence[str], field: str, title: str, missing: str, text: str = "{}"
 ) -> KnownTemplate:
-    """Return a template that requires labels or annotations; `said` has the messages in it."""
+    """Return a template that requires labels or annotations; `text` has the messages in it."""
     missing = f"""'{missing}: {{"' + variables.missing.join('", "') + '"}}'"""
     mismatched = (
         f"variables.mismatched.map(wanted, '{title} <' + wanted.key + ': ' + "
@@ -465,8 +465,8 @@ def _required(
     return KnownTemplate(
         frozenset(digests),
         (
-            ("size(variables.missing) == 0", said.format(missing)),
-            ("size(variables.mismatched) == 0", said.format(mismatched)),
+            ("size(variables.missing) == 0", text.format(missing)),
+            ("size(variables.mismatched) == 0", text.format(mismatched)),
         ),
         (
             (field, f"object.metadata.?{field}.orValue({{}})"),

@@ -75,8 +75,8 @@ _SELINUX_FIELDS: Final = ("level", "role", "type", "user")
 def has_allowed_options(context: str) -> str:
     """Return whether the SELinux options of a context are absent, or as an allowed one."""
     same = " && ".join(
-        f"(!has(options.{one}) || options.{one} == allowed.?{one}.orValue(''))"
-        for one in _SELINUX_FIELDS
+        f"(!has(options.{field}) || options.{field} == allowed.?{field}.orValue(''))"
+        for field in _SELINUX_FIELDS
     )
     return (
         f"{context}.?seLinuxOptions.optMap(options, "
@@ -555,7 +555,7 @@ def _template(
     return KnownTemplate(
         frozenset(digests),
         tuple(check for _, checks in parts for check in checks),
-        (judged, *(one for named, _ in parts for one in named)),
+        (judged, *(item for named, _ in parts for item in named)),
         operations,
         frozenset(for_updates),
     )
@@ -573,7 +573,7 @@ def limits_template(digests: tuple[str, ...], containers: tuple[str, str]) -> Kn
     return KnownTemplate(
         frozenset(digests),
         tuple(check for _, checks in parts for check in checks),
-        (containers, *(one for named, _ in parts for one in named)),
+        (containers, *(item for named, _ in parts for item in named)),
     )
 
 

@@ -53,7 +53,10 @@ def translate_mutators(
     """Return what becomes of each mutator among documents of Gatekeeper, which have their shapes;
     None of the others. A `Config` among them exempts namespaces."""
     exempt = exempt_namespaces(documents, "mutation-webhook")
-    return [_translated(one, catalog, exempt) if is_mutator(one) else None for one in documents]
+    return [
+        _translated(document, catalog, exempt) if is_mutator(document) else None
+        for document in documents
+    ]
 
 
 def _translated(document: JsonObject, catalog: Catalog, exempt: Sequence[str]) -> Translation:
@@ -87,17 +90,17 @@ def _policy(document: JsonObject, catalog: Catalog, exempt: Sequence[str]) -> Js
     constraints = around.constraints(OPERATIONS)
     if rules:
         scope = {} if around.scope == "*" else {"scope": around.scope}
-        constraints["resourceRules"] = [{**one, **scope} for one in rules]
-    made: JsonDict = {"matchConstraints": constraints}
+        constraints["resourceRules"] = [{**rule, **scope} for rule in rules]
+    result: JsonDict = {"matchConstraints": constraints}
     if around.conditions:
-        made["matchConditions"] = [
+        result["matchConditions"] = [
             {"name": name, "expression": text} for name, text in around.conditions
         ]
     # Gatekeeper applies mutators until none of them changes anything any more.
-    made["reinvocationPolicy"] = "IfNeeded"
-    made["mutations"] = json_patches(_expressions(kind, spec, gvks))
+    result["reinvocationPolicy"] = "IfNeeded"
+    result["mutations"] = json_patches(_expressions(kind, spec, gvks))
     annotations = document["metadata"].get("annotations") or {}
-    return mutating_document([document["metadata"]["name"]], annotations, made)
+    return mutating_document([document["metadata"]["name"]], annotations, result)
 
 
 # --- What it applies to ------------------------------------------------------
@@ -112,15 +115,15 @@ def _rules(
     gvks: list[GroupVersionKind] = []
     if kind == "AssignMetadata":
         return rules, gvks
-    wanted: Sequence[JsonObject] = (spec.get("match") or {}).get("kinds") or ({},)
+    expected: Sequence[JsonObject] = (spec.get("match") or {}).get("kinds") or ({},)
     for entry in spec.get("applyTo") or ():
         named = set(entry.get("operations") or ("*",))
-        operations = [one for one in OPERATIONS if named & {"*", one}]
+        operations = [operation for operation in OPERATIONS if named & {"*", operation}]
         versions = list(entry.get("versions") or ())
         for group in entry.get("groups") or ():
-            kinds = [one for one in entry.get("kinds") or () if _is_meant(group, one, wanted)]
-            gvks += [GroupVersionKind(group, v, one) for one in kinds for v in versions]
-            resources = [r for one in kinds for r in resources_of(group, one, catalog)]
+            kinds = [kind for kind in entry.get("kinds") or () if _is_meant(group, kind, expected)]
+            gvks += [GroupVersionKind(group, v, kind) for kind in kinds for v in versions]
+            resources = [r for kind in kinds for r in resources_of(group, kind, catalog)]
             if resources and versions and operations:
                 rules.append(
                     {
@@ -135,11 +138,11 @@ def _rules(
     return rules, gvks
 
 
-def _is_meant(group: str, kind: str, wanted: Sequence[JsonObject]) -> bool:
+def _is_meant(group: str, kind: str, expected: Sequence[JsonObject]) -> bool:
     return any(
-        {"*", group} & set(one.get("apiGroups") or ("*",))
-        and {"*", kind} & set(one.get("kinds") or ("*",))
-        for one in wanted
+        {"*", group} & set(item.get("apiGroups") or ("*",))
+        and {"*", kind} & set(item.get("kinds") or ("*",))
+        for item in expected
     )
 
 
@@ -175,12 +178,12 @@ _STEP: Final = re.compile(
 def _path(text: str) -> _Path:
     """Return the path that a location is. Raises NotTranslated if it is none."""
     steps: list[_Field | _Items] = []
-    at = 0
-    while at < len(text):
-        found = _STEP.match(text, at)
+    index = 0
+    while index < len(text):
+        found = _STEP.match(text, index)
         if found is None:
             raise NotTranslated(f"`{text}`, which is no location")
-        at = found.end()
+        index = found.end()
         steps.append(_Field(_unquoted(found["name"])))
         if found["key"]:
             value: str | int | None = None
@@ -200,13 +203,13 @@ def _tests(parameters: JsonObject, path: _Path) -> dict[int, bool]:
     """Return the steps of a path that must be there (true), or must not (false). Raises
     NotTranslated."""
     tests: dict[int, bool] = {}
-    for one in parameters.get("pathTests") or ():
-        part = _path(one["subPath"])
-        is_wanted = one["condition"] == "MustExist"
+    for path_test in parameters.get("pathTests") or ():
+        part = _path(path_test["subPath"])
+        is_wanted = path_test["condition"] == "MustExist"
         if part != path[: len(part)]:
             raise NotTranslated("a path test of what is not on the way to the location")
-        if not is_wanted and one["condition"] != "MustNotExist":
-            raise NotTranslated(f"the condition `{one['condition']}` of a path test")
+        if not is_wanted and path_test["condition"] != "MustNotExist":
+            raise NotTranslated(f"the condition `{path_test['condition']}` of a path test")
         if tests.setdefault(len(part) - 1, is_wanted) is not is_wanted:
             raise _NEVER
     return tests
@@ -248,8 +251,8 @@ class _Spot:
             # A typed object has fields with names of CEL only; what else there is can be a map.
             is_map = self.place.shape.form is Form.MAP or not all(map(is_selectable, value))
             members = (
-                f"{quoted(name) if is_map else name}: {self.member(name).written(one)}"
-                for name, one in value.items()
+                f"{quoted(name) if is_map else name}: {self.member(name).written(member)}"
+                for name, member in value.items()
             )
             return f"{'' if is_map else self.type_name}{{{', '.join(members)}}}"
         if isinstance(value, list):
@@ -276,11 +279,11 @@ class _Write:
 
     def at(self, spot: _Spot) -> str:
         """Return what is written where something may be already."""
-        known = spot.place.there().plain
+        plain = spot.place.there().plain
         if self.takes:
-            return f"{known}.filter(item, !(item in {literal(self.takes)}))"
+            return f"{plain}.filter(item, !(item in {literal(self.takes)}))"
         if self.adds:
-            return f"{known} + {literal(self.adds)}.filter(item, !(item in {known}))"
+            return f"{plain} + {literal(self.adds)}.filter(item, !(item in {plain}))"
         return spot.written(self.value)
 
 
@@ -293,7 +296,7 @@ def _expressions(kind: str, spec: JsonObject, gvks: Sequence[GroupVersionKind]) 
     if is_of_metadata is not (kind == "AssignMetadata"):
         raise NotTranslated(f"`{spec['location']}`, which `{kind}` cannot change")
     if is_of_metadata:
-        fields = [one.name for one in path if isinstance(one, _Field)]
+        fields = [item.name for item in path if isinstance(item, _Field)]
         if len(path) != len(fields) or fields[1:2] not in (["labels"], ["annotations"]):
             raise NotTranslated(f"`{spec['location']}`, which `{kind}` cannot change")
         # What is there already is never changed.
@@ -301,10 +304,10 @@ def _expressions(kind: str, spec: JsonObject, gvks: Sequence[GroupVersionKind]) 
             {"subPath": spec["location"], "condition": "MustNotExist"}
         ]}  # fmt: skip
     write = _set(parameters) if kind == "ModifySet" else _assigned(parameters)
-    found = _edits(root, path, _tests(parameters, path), write)
-    if not found:
+    edits = _edits(root, path, _tests(parameters, path), write)
+    if not edits:
         raise _NEVER
-    return found
+    return edits
 
 
 def _assigned(parameters: JsonObject) -> _Write:
@@ -324,7 +327,7 @@ def _set(parameters: JsonObject) -> _Write:
     """Return what becomes of a set. Raises NotTranslated."""
     _check(parameters, {"pathTests", "operation", "values"})
     values = list((parameters.get("values") or {}).get("fromList") or ())
-    if not values or not all(isinstance(one, str) for one in values):
+    if not values or not all(isinstance(value, str) for value in values):
         raise NotTranslated("a set of what is no text")
     match parameters.get("operation") or "merge":
         case "merge":
@@ -334,8 +337,8 @@ def _set(parameters: JsonObject) -> _Write:
     raise NotTranslated(f"the operation `{parameters['operation']}`")
 
 
-def _check(given: JsonObject, known: set[str]) -> None:
-    for name in sorted(set(given) - known):
+def _check(value: JsonObject, known: set[str]) -> None:
+    for name in sorted(set(value) - known):
         raise NotTranslated(
             f"`{name}` in parameters",
             "Policies see the request, its namespace and params: keep it in Gatekeeper."
@@ -354,26 +357,26 @@ _INDEX: Final = "index"
 
 def _edits(root: _Spot, path: _Path, tests: Mapping[int, bool], write: _Write) -> list[str]:
     """Return the JSON patches that write at a path, one after the other. Raises NotTranslated."""
-    first = next((n for n, one in enumerate(path) if isinstance(one, _Items)), len(path))
-    names = [one.name for one in path[:first] if isinstance(one, _Field)]
+    first = next((n for n, item in enumerate(path) if isinstance(item, _Items)), len(path))
+    names = [item.name for item in path[:first] if isinstance(item, _Field)]
     if first == len(path):
         guard, choices = _below(root, names, tests, write)
-        return [_guarded(guard, [(one, f"[{patch}]") for one, patch in choices])]
+        return [_guarded(guard, [(choice, f"[{patch}]") for choice, patch in choices])]
     items, *others = path[first:]
-    rest = [one.name for one in others if isinstance(one, _Field)]
+    rest = [item.name for item in others if isinstance(item, _Field)]
     if len(rest) < len(others) or not isinstance(items, _Items):
         raise NotTranslated("a location in a list in a list", "Write a MutatingAdmissionPolicy.")
-    of_list = {depth: wanted for depth, wanted in tests.items() if depth < first}
-    of_rest = {depth - first - 1: wanted for depth, wanted in tests.items() if depth > first}
-    found = []
+    of_list = {depth: test for depth, test in tests.items() if depth < first}
+    of_rest = {depth - first - 1: test for depth, test in tests.items() if depth > first}
+    result = []
     if tests.get(first) is not False and False not in of_list.values():
-        found.append(_of_items(_at(root, names), items, rest, of_rest, write))
+        result.append(_of_items(_at(root, names), items, rest, of_rest, write))
     is_added = items.value is not None and True not in {tests.get(first), *of_rest.values()}
     if is_added and not write.takes:
         item = _nested(rest, write.value)
         added = {items.key: items.value, **item} if rest and isinstance(item, dict) else item
-        found.append(_appended(root, names, of_list, items, added))
-    return found
+        result.append(_appended(root, names, of_list, items, added))
+    return result
 
 
 def _nested(names: Sequence[str], value: object) -> object:
@@ -421,15 +424,15 @@ def _way(
     """Return whether the path tests hold, the patches that add what is absent on the way, whole,
     and the end of the way, where all is there; none if what would be there must not be. With
     `to_end`, an end that is absent is added, too. Raises NotTranslated."""
-    sure = max((depth for depth, wanted in tests.items() if wanted), default=-1)
+    sure = max((depth for depth, test in tests.items() if test), default=-1)
     guards: list[Condition] = []
     choices: list[_Choice] = []
     known = spot
     for depth, name in enumerate(names):
         spot, known = spot.member(name), known.member(name)
-        there = spot.place.present()
+        condition = spot.place.present()
         if depth in tests:
-            guards.append(there if tests[depth] else negation(there))
+            guards.append(condition if tests[depth] else negation(condition))
         is_absent = negation(known.place.present())
         is_wanted = depth > sure and (to_end or depth < len(names) - 1)
         if tests.get(depth) is False:
@@ -504,4 +507,6 @@ def _guarded(guard: Condition, choices: Sequence[_Choice]) -> str:
 
 def _first(choices: Sequence[_Choice]) -> str:
     *others, (_, last) = choices
-    return "".join(f"{one.inside(Binding.OR)} ? {text} : " for one, text in others) + last
+    return (
+        "".join(f"{condition.inside(Binding.OR)} ? {text} : " for condition, text in others) + last
+    )

@@ -192,7 +192,7 @@ def read_template(value: JsonObject) -> Template:
     # Gatekeeper takes exactly one target; whoever translates looks at `targets`.
     target: JsonObject = targets[0] if targets else {}
     validation: JsonObject = crd.get("validation") or {}
-    sources = {one["engine"]: one.get("source") or {} for one in target.get("code") or ()}
+    sources = {item["engine"]: item.get("source") or {} for item in target.get("code") or ()}
     native = sources.get("K8sNativeValidation")
     return Template(
         value["metadata"]["name"],

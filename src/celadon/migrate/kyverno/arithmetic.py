@@ -40,43 +40,43 @@ def _operand(value: Query) -> Computed:
             return Computed(f"quantity({known})", Form.AMOUNT)
         if nanoseconds(value.value) is not None:
             return Computed(f"duration({known})", Form.SPAN)
-    one = single(value)
-    if one.form is Form.QUANTITY:
-        return Computed(f"quantity({one.text})", Form.AMOUNT, one.there)
-    if one.form not in (*_SCALARS, Form.AMOUNT, Form.SPAN, Form.STRING):
+    computed = single(value)
+    if computed.form is Form.QUANTITY:
+        return Computed(f"quantity({computed.text})", Form.AMOUNT, computed.there)
+    if computed.form not in (*_SCALARS, Form.AMOUNT, Form.SPAN, Form.STRING):
         raise NotTranslated("arithmetic of what may be no number")
-    return one
+    return computed
 
 
-def _as(one: Computed, form: Form) -> Computed:
+def _as(computed: Computed, form: Form) -> Computed:
     """Return a text as what the other operand is."""
-    if one.form is not Form.STRING:
-        return one
-    is_amount = truth(f"isQuantity({one.text})")
+    if computed.form is not Form.STRING:
+        return computed
+    is_amount = truth(f"isQuantity({computed.text})")
     if form is Form.AMOUNT:
-        there = conjunction([one.there, is_amount])
-        return Computed(f"quantity({one.text})", form, there)
+        condition = conjunction([computed.there, is_amount])
+        return Computed(f"quantity({computed.text})", form, condition)
     if form is Form.SPAN:
-        is_span = truth(f"{one.text}.matches({DURATION})")
-        there = conjunction([one.there, negation(is_amount), is_span])
-        return Computed(f"duration({one.text})", form, there)
+        is_span = truth(f"{computed.text}.matches({DURATION})")
+        condition = conjunction([computed.there, negation(is_amount), is_span])
+        return Computed(f"duration({computed.text})", form, condition)
     raise NotTranslated("arithmetic of texts of which nothing is known")
 
 
 def _operands(left: Query, right: Query) -> tuple[Computed, Computed, Condition]:
     """Return both operands, and whether both are there."""
-    one, other = _operand(left), _operand(right)
-    one, other = _as(one, other.form), _as(other, one.form)
-    if Form.NUMBER in (one.form, other.form) and {one.form, other.form} <= set(_SCALARS):
-        one, other = _as_double(one), _as_double(other)
-    return one, other, conjunction([one.there, other.there])
+    computed, other = _operand(left), _operand(right)
+    computed, other = _as(computed, other.form), _as(other, computed.form)
+    if Form.NUMBER in (computed.form, other.form) and {computed.form, other.form} <= set(_SCALARS):
+        computed, other = _as_double(computed), _as_double(other)
+    return computed, other, conjunction([computed.there, other.there])
 
 
-def _as_double(one: Computed) -> Computed:
-    if one.form is Form.NUMBER:
-        return one
-    text = f"{one.text}.0" if one.text.isdecimal() else f"double({one.text})"
-    return replace(one, text=text, form=Form.NUMBER)
+def _as_double(computed: Computed) -> Computed:
+    if computed.form is Form.NUMBER:
+        return computed
+    text = f"{computed.text}.0" if computed.text.isdecimal() else f"double({computed.text})"
+    return replace(computed, text=text, form=Form.NUMBER)
 
 
 def _mismatch(name: str) -> NotTranslated:
@@ -85,33 +85,33 @@ def _mismatch(name: str) -> NotTranslated:
 
 def _added(name: str, operator: str, method: str) -> Callable[[Query, Query], Query]:
     def called(left: Query, right: Query) -> Query:
-        one, other, there = _operands(left, right)
-        if one.form is not other.form:
+        computed, other, condition = _operands(left, right)
+        if computed.form is not other.form:
             raise _mismatch(name)
-        if one.form is Form.AMOUNT:
-            return Computed(f"{one.text}.{method}({other.text})", Form.AMOUNT, there)
-        return Computed(f"({one.text} {operator} {other.text})", one.form, there)
+        if computed.form is Form.AMOUNT:
+            return Computed(f"{computed.text}.{method}({other.text})", Form.AMOUNT, condition)
+        return Computed(f"({computed.text} {operator} {other.text})", computed.form, condition)
 
     return called
 
 
 def _multiply(left: Query, right: Query) -> Query:
-    one, other, there = _operands(left, right)
-    if one.form is not other.form or one.form not in _SCALARS:
+    computed, other, condition = _operands(left, right)
+    if computed.form is not other.form or computed.form not in _SCALARS:
         raise _mismatch("multiply")
-    return Computed(f"({one.text} * {other.text})", one.form, there)
+    return Computed(f"({computed.text} * {other.text})", computed.form, condition)
 
 
 def _divide(left: Query, right: Query) -> Query:
-    one, other, there = _operands(left, right)
-    if one.form is not other.form or one.form is Form.SPAN:
+    computed, other, condition = _operands(left, right)
+    if computed.form is not other.form or computed.form is Form.SPAN:
         raise _mismatch("divide")
-    if one.form is Form.AMOUNT:
-        a, b = (f"{each.text}.asApproximateFloat()" for each in (one, other))
+    if computed.form is Form.AMOUNT:
+        a, b = (f"{each.text}.asApproximateFloat()" for each in (computed, other))
     else:
-        a, b = _as_double(one).text, _as_double(other).text
+        a, b = _as_double(computed).text, _as_double(other).text
     is_other = [] if _is_not_zero(right) else [comparison(b, "!=", "0.0")]
-    return Computed(f"({a} / {b})", Form.NUMBER, conjunction([there, *is_other]))
+    return Computed(f"({a} / {b})", Form.NUMBER, conjunction([condition, *is_other]))
 
 
 def _is_not_zero(value: Query) -> bool:
@@ -125,43 +125,45 @@ def _is_not_zero(value: Query) -> bool:
 
 
 def _modulo(left: Query, right: Query) -> Query:
-    one, other, there = _operands(left, right)
-    if (one.form, other.form) != (Form.INTEGER, Form.INTEGER):
+    computed, other, condition = _operands(left, right)
+    if (computed.form, other.form) != (Form.INTEGER, Form.INTEGER):
         raise _mismatch("modulo")
     is_other = [] if _is_not_zero(right) else [comparison(other.text, "!=", "0")]
-    text = f"({one.text} % {other.text})"
-    return Computed(text, Form.INTEGER, conjunction([there, *is_other]))
+    text = f"({computed.text} % {other.text})"
+    return Computed(text, Form.INTEGER, conjunction([condition, *is_other]))
 
 
 def _number(value: Query) -> Computed:
-    one = single(value)
-    if one.form not in _SCALARS:
+    computed = single(value)
+    if computed.form not in _SCALARS:
         raise NotTranslated("a function of numbers, of what is none")
-    return one
+    return computed
 
 
 def _abs(value: Query) -> Query:
-    one = _number(value)
-    zero = "0" if one.form is Form.INTEGER else "0.0"
-    return replace(one, text=f"({one.text} < {zero} ? -{one.text} : {one.text})")
+    computed = _number(value)
+    zero = "0" if computed.form is Form.INTEGER else "0.0"
+    return replace(
+        computed, text=f"({computed.text} < {zero} ? -{computed.text} : {computed.text})"
+    )
 
 
 def _to_whole(sign: str, relation: str) -> Callable[[Query], Query]:
     def called(value: Query) -> Query:
-        one = _number(value)
-        if one.form is Form.INTEGER:
-            return one
-        whole = f"int({one.text})"
-        text = f"(double({whole}) {relation} {one.text} ? {whole} {sign} 1 : {whole})"
-        return replace(one, text=text, form=Form.INTEGER)
+        computed = _number(value)
+        if computed.form is Form.INTEGER:
+            return computed
+        whole = f"int({computed.text})"
+        text = f"(double({whole}) {relation} {computed.text} ? {whole} {sign} 1 : {whole})"
+        return replace(computed, text=text, form=Form.INTEGER)
 
     return called
 
 
 def _round(value: Query, digits: Query) -> Query:
-    one = _number(value)
-    if one.form is Form.INTEGER and isinstance(digits, Constant):
-        return one
+    computed = _number(value)
+    if computed.form is Form.INTEGER and isinstance(digits, Constant):
+        return computed
     raise NotTranslated("`round` of what may be no integer", "Compare without rounding.")
 
 
@@ -186,17 +188,17 @@ ARITHMETIC: Final[Mapping[str, tuple[int, int, Callable[..., Query]]]] = {
 
 
 def _instant(value: Query) -> Computed:
-    one = single(value)
-    if one.form is Form.INSTANT:
-        return one
-    if one.form not in (Form.STRING, Form.ANY):
+    computed = single(value)
+    if computed.form is Form.INSTANT:
+        return computed
+    if computed.form not in (Form.STRING, Form.ANY):
         raise NotTranslated("a time that is no text")
-    return Computed(f"timestamp({one.text})", Form.INSTANT, one.there)
+    return Computed(f"timestamp({computed.text})", Form.INSTANT, computed.there)
 
 
 def _is_earlier(before: Query, after: Query) -> Condition:
-    one, other = _instant(before), _instant(after)
-    return conjunction([one.there, other.there, comparison(one.text, "<", other.text)])
+    computed, other = _instant(before), _instant(after)
+    return conjunction([computed.there, other.there, comparison(computed.text, "<", other.text)])
 
 
 def _before(one: Query, other: Query) -> Query:
@@ -212,17 +214,17 @@ def _between(time: Query, start: Query, end: Query) -> Query:
 
 
 def _diff(start: Query, end: Query) -> Query:
-    one, other = _instant(start), _instant(end)
-    there = conjunction([one.there, other.there])
-    return Computed(f"({other.text} - {one.text})", Form.SPAN, there)
+    computed, other = _instant(start), _instant(end)
+    condition = conjunction([computed.there, other.there])
+    return Computed(f"({other.text} - {computed.text})", Form.SPAN, condition)
 
 
 def _time_add(time: Query, span: Query) -> Query:
-    one, other = _instant(time), single(span)
+    computed, other = _instant(time), single(span)
     if other.form is not Form.SPAN:
         other = Computed(f"duration({other.text})", Form.SPAN, other.there)
-    there = conjunction([one.there, other.there])
-    return Computed(f"({one.text} + {other.text})", Form.INSTANT, there)
+    condition = conjunction([computed.there, other.there])
+    return Computed(f"({computed.text} + {other.text})", Form.INSTANT, condition)
 
 
 TIMES: Final[Mapping[str, tuple[int, int, Callable[..., Query]]]] = {
@@ -254,25 +256,25 @@ _HOLDS_OF_SIGN: Final = {
 
 def is_in_versions(text: str, versions: str) -> Condition:
     """Return whether a text is a version in a range. Raises NotTranslated."""
-    alternatives = [_parts(one) for one in versions.split("||")]
+    alternatives = [_parts(version) for version in versions.split("||")]
     inside = disjunction(
         conjunction(
             comparison(f"semver({text}).compareTo(semver({quoted(version)}))", operator, "0")
-            for operator, version in one
+            for operator, version in alternative
         )
-        for one in alternatives
+        for alternative in alternatives
     )
     takes_zero = any(
-        all(_sign_of_zero(version) in _HOLDS_OF_SIGN[operator] for operator, version in one)
-        for one in alternatives
+        all(_sign_of_zero(version) in _HOLDS_OF_SIGN[operator] for operator, version in alternative)
+        for alternative in alternatives
     )
     return choice(truth(f"isSemver({text})"), inside, constant(takes_zero))
 
 
 def _parts(text: str) -> list[tuple[str, str]]:
-    found = [_PART.fullmatch(one) for one in _AFTER_OPERATOR.sub("", text).split()]
-    parts = [(_OPERATORS.get(one[1], one[1]), one[2]) for one in found if one is not None]
-    if not parts or None in found:
+    matches = [_PART.fullmatch(text) for text in _AFTER_OPERATOR.sub("", text).split()]
+    parts = [(_OPERATORS.get(item[1], item[1]), item[2]) for item in matches if item is not None]
+    if not parts or None in matches:
         raise NotTranslated(f"the range of versions `{text.strip()}`")
     return parts
 

@@ -36,7 +36,7 @@ def bindings(
     params = param_ref(rule)
     choices = _choices(policy.overrides(rule), usual)
     if choices and not all(
-        one.has_namespace and one.resource != "namespaces" for one in matched.rules
+        rule.has_namespace and rule.resource != "namespaces" for rule in matched.rules
     ):
         # A binding's selector of namespaces takes objects that are in none.
         raise NotTranslated("other actions in some namespaces, of objects that are in none")
@@ -67,26 +67,26 @@ class ConfigMap:
 def config_map(rule: Rule) -> ConfigMap | None:
     """Return the ConfigMap that a rule reads, which is its policy's params; None where it reads
     none. Raises NotTranslated."""
-    found = [*filter(None, map(_config_map_of, rule.context))]
-    if not found:
+    config_maps = [*filter(None, map(_config_map_of, rule.context))]
+    if not config_maps:
         return None
-    if len(found) > 1:
+    if len(config_maps) > 1:
         raise NotTranslated("several ConfigMaps", "A policy has one kind of params: join them.")
-    if "{{" in found[0].name + found[0].namespace:
+    if "{{" in config_maps[0].name + config_maps[0].namespace:
         raise NotTranslated(
             "a ConfigMap whose name is a variable",
             "Bind ConfigMaps by labels (`paramRef.selector`), or make one binding for each.",
         )
-    return found[0]
+    return config_maps[0]
 
 
 def _config_map_of(entry: JsonObject) -> ConfigMap | None:
     """Return the ConfigMap that an entry of a context reads, by its name or by a call of the API;
     None of another entry."""
-    given, call, variable = entry.get("configMap"), entry.get("apiCall"), str(entry["name"])
-    if isinstance(given, Mapping) and not set(given) - {"name", "namespace"}:
-        namespace = str(given.get("namespace") or "default")
-        return ConfigMap(variable, str(given.get("name")), _shortened(namespace))
+    value, call, variable = entry.get("configMap"), entry.get("apiCall"), str(entry["name"])
+    if isinstance(value, Mapping) and not set(value) - {"name", "namespace"}:
+        namespace = str(value.get("namespace") or "default")
+        return ConfigMap(variable, str(value.get("name")), _shortened(namespace))
     if isinstance(call, Mapping) and not set(call) - {"urlPath", "jmesPath", "method"}:
         named = _OF_CONFIG_MAP.fullmatch(str(call.get("urlPath")))
         if named and call.get("method", "GET") == "GET":
@@ -105,9 +105,9 @@ _OF_CONFIG_MAP: Final = re.compile(r"/api/v1/namespaces/([^/]+)/configmaps/([^/]
 
 def param_ref(rule: Rule) -> JsonObject | None:
     """Return the params of the bindings of a rule."""
-    given = ((rule.value.get("validate") or {}).get("cel") or {}).get("paramRef")
-    if isinstance(given, Mapping):
-        return given
+    value = ((rule.value.get("validate") or {}).get("cel") or {}).get("paramRef")
+    if isinstance(value, Mapping):
+        return value
     known = config_map(rule)
     if known is None:
         return None
@@ -119,24 +119,24 @@ def param_ref(rule: Rule) -> JsonObject | None:
 def _choices(overrides: Sequence[JsonObject], usual: str) -> list[tuple[str, list[JsonObject]]]:
     """Return actions that are not the usual one, or come before such, each with what the labels of
     a namespace must be."""
-    given = [one for one in overrides if str(one.get("action")).lower() in _ACTIONS]
+    given = [override for override in overrides if str(override.get("action")).lower() in _ACTIONS]
     while given and str(given[-1]["action"]).lower() == usual:
         given.pop()
-    return [(str(one["action"]).lower(), _requirements(one)) for one in given]
+    return [(str(item["action"]).lower(), _requirements(item)) for item in given]
 
 
 def _requirements(override: JsonObject) -> list[JsonObject]:
     names = list(override.get("namespaces") or ())
     selector = override.get("namespaceSelector") or {}
     labels = selector.get("matchLabels") or {}
-    made: list[JsonObject] = [
+    result: list[JsonObject] = [
         *([{"key": NAMESPACE_NAME, "operator": "In", "values": names}] if names else ()),
-        *({"key": key, "operator": "In", "values": [one]} for key, one in labels.items()),
+        *({"key": key, "operator": "In", "values": [label]} for key, label in labels.items()),
         *(selector.get("matchExpressions") or ()),
     ]
-    if any(has_wildcards(str(text)) for one in made for text in one.get("values") or ()):
+    if any(has_wildcards(str(text)) for item in result for text in item.get("values") or ()):
         raise NotTranslated("other actions in namespaces that are named by wildcards", _INSTEAD)
-    return made
+    return result
 
 
 def _opposite(requirements: Sequence[JsonObject]) -> JsonObject:
@@ -144,5 +144,5 @@ def _opposite(requirements: Sequence[JsonObject]) -> JsonObject:
         raise NotTranslated(
             "other actions in namespaces of which several things are asked", _INSTEAD
         )
-    (one,) = requirements
-    return {**one, "operator": OPPOSITE_OPERATORS[one["operator"]]}
+    (value,) = requirements
+    return {**value, "operator": OPPOSITE_OPERATORS[value["operator"]]}

@@ -44,9 +44,9 @@ _PATCH: Final = re.compile(r"\s*Object\s*\{", re.ASCII)
 
 def shifted_expression(text: str, path: Sequence[str]) -> str:
     """Return an expression in which specs, labels and annotations are those of a template."""
-    there = ".".join(path)
-    text = _SPEC.sub(rf"\1.{there}.spec", text)
-    return _METADATA.sub(rf"\1.{there}.metadata.\2", text)
+    join = ".".join(path)
+    text = _SPEC.sub(rf"\1.{join}.spec", text)
+    return _METADATA.sub(rf"\1.{join}.metadata.\2", text)
 
 
 def shifted_patch(text: str, path: Sequence[str]) -> str:
@@ -150,13 +150,13 @@ def translate_cel_policy(
     name = policy["metadata"]["name"]
     mutates = policy["kind"] in _MUTATING
     origin = Origin(name, "", (), "mutate" if mutates else "validate")
-    own = [one for one in exceptions if one.is_for_policy(policy["kind"], name)]
+    own = [exception for exception in exceptions if exception.is_for_policy(policy["kind"], name)]
     try:
         # Once without exceptions, so that a policy that cannot be translated says why, and not that
         # its exceptions cannot.
         whole = _documents(policy, ())
         left_out = dict(_left_out(policy, own))
-        heeded = [one for one in own if one.name not in left_out]
+        heeded = [exception for exception in own if exception.name not in left_out]
         if heeded:
             whole = _documents(policy, heeded)
     except NotTranslated as error:
@@ -166,7 +166,7 @@ def translate_cel_policy(
     return Translation(
         origin,
         tuple(documents),
-        exceptions=tuple(one.name for one in heeded),
+        exceptions=tuple(exception.name for exception in heeded),
         left_out=tuple(left_out.items()),
         notes=(TEMPLATES_OF_JOBS,) if documents != whole else (),
     )
@@ -208,12 +208,12 @@ def _left_out(
     policy: JsonObject, exceptions: Sequence[PolicyException]
 ) -> Iterator[tuple[str, str]]:
     """Return the exceptions that cannot be said, with the reasons."""
-    for one in exceptions:
+    for exception in exceptions:
         try:
-            one.check()
-            _documents(policy, [one])
+            exception.check()
+            _documents(policy, [exception])
         except NotTranslated as error:
-            yield one.name, error.reason
+            yield exception.name, error.reason
 
 
 def _documents(policy: JsonObject, exceptions: Sequence[PolicyException]) -> list[JsonObject]:
@@ -238,24 +238,24 @@ def _documents(policy: JsonObject, exceptions: Sequence[PolicyException]) -> lis
 def _excepting(spec: JsonObject, exceptions: Sequence[PolicyException]) -> JsonObject:
     """Return a spec with exceptions to it: match conditions, and lists of what is allowed to
     objects that some of them are for."""
-    whole = [one for one in exceptions if not _allowances(one)]
+    whole = [exception for exception in exceptions if not _allowances(exception)]
     said = [
-        {"name": name, "expression": f"!({_applies(one)})"}
-        for name, one in zip(condition_names(whole), whole, strict=True)
+        {"name": name, "expression": f"!({_applies(exception)})"}
+        for name, exception in zip(condition_names(whole), whole, strict=True)
     ]
-    made: JsonDict = {name: one for name, one in spec.items() if name in _READ_ALLOWANCES}
+    result: JsonDict = {name: member for name, member in spec.items() if name in _READ_ALLOWANCES}
     for field, allowed in (("images", "allowedImages"), ("allowedValues", "allowedValues")):
         lists = [
-            f"({_applies(one)} ? {_texts(one.value['spec'][field])} : [])"
-            for one in exceptions
-            if one.value["spec"].get(field)
+            f"({_applies(exception)} ? {_texts(exception.value['spec'][field])} : [])"
+            for exception in exceptions
+            if exception.value["spec"].get(field)
         ]
         found = f"({' + '.join(lists)})" if lists else "[]"
         template = found.replace("\\", r"\\")
-        made = _replaced(made, rf"(?<![\w.])exceptions\.{allowed}\b", template)
+        result = _replaced(result, rf"(?<![\w.])exceptions\.{allowed}\b", template)
     conditions = [*said, *(spec.get("matchConditions") or ())]
     return {
-        **spec, **made, **({"matchConditions": conditions} if conditions else {})
+        **spec, **result, **({"matchConditions": conditions} if conditions else {})
     }  # fmt: skip
 
 
@@ -270,10 +270,10 @@ def _allowances(exception: PolicyException) -> bool:
 def _applies(exception: PolicyException) -> str:
     """Return whether an object is one that an exception is for."""
     conditions = exception.value["spec"].get("matchConditions") or ()
-    texts = [str(one["expression"]).strip() for one in conditions]
+    texts = [str(condition["expression"]).strip() for condition in conditions]
     if len(texts) == 1:
         return texts[0]
-    return " && ".join(f"({one})" for one in texts) or "true"
+    return " && ".join(f"({text})" for text in texts) or "true"
 
 
 def _texts_in(value: Json) -> Iterator[str]:
@@ -281,11 +281,11 @@ def _texts_in(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for one in value.values():
-            yield from _texts_in(one)
+        for entry in value.values():
+            yield from _texts_in(entry)
     elif isinstance(value, Sequence):
-        for one in value:
-            yield from _texts_in(one)
+        for entry in value:
+            yield from _texts_in(entry)
 
 
 def _replaced(
@@ -298,9 +298,9 @@ def _replaced(
     if isinstance(value, str):
         return re.sub(pattern, template, value)
     if isinstance(value, Mapping):
-        return {name: _replaced(one, pattern, template) for name, one in value.items()}
+        return {name: _replaced(member, pattern, template) for name, member in value.items()}
     if isinstance(value, Sequence):
-        return [_replaced(one, pattern, template) for one in value]
+        return [_replaced(item, pattern, template) for item in value]
     return value
 
 
@@ -318,40 +318,44 @@ def _specs(policy: JsonObject) -> Iterator[tuple[str, JsonObject]]:
     if unknown:
         raise NotTranslated(f"`{unknown[0]}`", _INSTEAD.get(unknown[0], ""))
     _check_evaluation(spec.get("evaluation") or {}, mutates=mutates)
-    kept = {name: spec[name] for name in names if spec.get(name)}
-    if "matchConditions" in kept:
-        kept["matchConditions"] = _match_conditions(spec)
+    result = {name: spec[name] for name in names if spec.get(name)}
+    if "matchConditions" in result:
+        result["matchConditions"] = _match_conditions(spec)
     if mutates:
         _check_mutations(spec.get("mutations") or ())
         # The field is required of a MutatingAdmissionPolicy, and optional of Kyverno's.
-        kept.setdefault("reinvocationPolicy", "Never")
+        result.setdefault("reinvocationPolicy", "Never")
     if policy["kind"].startswith("Namespaced"):
         # Admission policies are in no namespace, so that of the policy is a condition.
-        kept["matchConditions"] = [_in_namespace(policy), *(kept.get("matchConditions") or ())]
-    yield "", kept
+        result["matchConditions"] = [_in_namespace(policy), *(result.get("matchConditions") or ())]
+    yield "", result
     if not _is_for_pods(spec["matchConstraints"]):
         return
     controllers = _controllers(spec)
-    templates = [one for one in controllers if one != "cronjobs"]
+    templates = [controller for controller in controllers if controller != "cronjobs"]
     below = _shifted_patches if mutates else _shifted
     if templates:
-        yield "controllers", below(kept, templates, TEMPLATES["Deployment"])
+        yield "controllers", below(result, templates, TEMPLATES["Deployment"])
     if "cronjobs" in controllers:
-        yield "cronjobs", below(kept, ["cronjobs"], TEMPLATES["CronJob"])
+        yield "cronjobs", below(result, ["cronjobs"], TEMPLATES["CronJob"])
 
 
 def _match_conditions(spec: JsonObject) -> list[JsonObject]:
     """Return match conditions as an API server takes them: with names that it knows as such, and
     without variables, which Kyverno lets them have. Raises NotTranslated where these name each
     other so often that nobody would read the expression."""
-    variables = {one["name"]: str(one["expression"]) for one in spec.get("variables") or ()}
+    variables = {
+        variable["name"]: str(variable["expression"]) for variable in spec.get("variables") or ()
+    }
     return [
         {
-            **one,
-            "name": condition_name(one["name"]),
-            "expression": _without_variables(one["expression"], variables, itertools.count(1)),
+            **match_condition,
+            "name": condition_name(match_condition["name"]),
+            "expression": _without_variables(
+                match_condition["expression"], variables, itertools.count(1)
+            ),
         }
-        for one in spec["matchConditions"]
+        for match_condition in spec["matchConditions"]
     ]
 
 
@@ -386,7 +390,7 @@ def _without_variables(text: str, variables: Mapping[str, str], counted: Iterato
             raise NotTranslated(f"a match condition of more than {_MOST_VARIABLES} variables")
         # A variable that names itself would go on without end; its name stays, and does not
         # compile.
-        others = {one: said for one, said in variables.items() if one != name}
+        others = {key: variable for key, variable in variables.items() if key != name}
         return f"({_without_variables(variables[name].strip(), others, counted)})"
 
     return _VARIABLE.sub(put, text)
@@ -405,8 +409,8 @@ are."""
 def _check_mutations(mutations: Sequence[JsonObject]) -> None:
     """Raises NotTranslated for an empty map or list that a patch makes for the next one: an API
     server does not keep it so long."""
-    for one in mutations[:-1]:
-        text = (one.get("jsonPatch") or {}).get("expression", "")
+    for mutation in mutations[:-1]:
+        text = (mutation.get("jsonPatch") or {}).get("expression", "")
         if _EMPTY_LIST.search(text) or (_EMPTY_MAP.search(text) and _OF_MAP.search(text)):
             raise NotTranslated(
                 "an empty map or list that is there for the next mutation",
@@ -444,9 +448,9 @@ def _in_namespace(policy: JsonObject) -> JsonObject:
 
 def _controllers(spec: JsonObject) -> list[str]:
     """Return the controllers that a policy for Pods is meant for, too: all where none are named."""
-    given = (spec.get("autogen") or {}).get("podControllers") or {}
-    named = given.get("controllers")
-    return [one for one in _CONTROLLERS if named is None or one in named]
+    pod_controllers = (spec.get("autogen") or {}).get("podControllers") or {}
+    named = pod_controllers.get("controllers")
+    return [controller for controller in _CONTROLLERS if named is None or controller in named]
 
 
 def _is_for_pods(match: JsonObject) -> bool:
@@ -466,8 +470,8 @@ def _is_for_pods(match: JsonObject) -> bool:
 def _constraints(match: JsonObject, controllers: Sequence[str]) -> JsonObject:
     """Return what matches controllers of the Pods that are matched."""
     by_group: dict[str, list[str]] = {}
-    for one in controllers:
-        by_group.setdefault(_CONTROLLERS[one], []).append(one)
+    for controller in controllers:
+        by_group.setdefault(_CONTROLLERS[controller], []).append(controller)
     rules = [
         {
             "apiGroups": [group],
@@ -485,11 +489,11 @@ def _constraints(match: JsonObject, controllers: Sequence[str]) -> JsonObject:
 
 def _shifted(spec: JsonObject, controllers: Sequence[str], path: Sequence[str]) -> JsonObject:
     """Return a spec for Pods as one for kinds that have a Pod at a path."""
-    there = ".".join(path)
-    below: JsonDict = {name: one for name, one in spec.items() if name != "matchConstraints"}
+    join = ".".join(path)
+    below: JsonDict = {name: member for name, member in spec.items() if name != "matchConstraints"}
     for name, unless in (("spec", ""), ("metadata", r"(?!\.namespace\b)")):
         own = rf"(?<![A-Za-z])((?:object|oldObject)\.)({name}\b{unless})"
-        below = _replaced(below, own, rf"\g<1>{there}.\2")
+        below = _replaced(below, own, rf"\g<1>{join}.\2")
     return {**below, "matchConstraints": _constraints(spec["matchConstraints"], controllers)}
 
 
@@ -498,16 +502,19 @@ def _shifted_patches(
 ) -> JsonObject:
     """Return a spec for Pods that mutates as one for kinds that have a Pod at a path. As in
     Kyverno, variables and JSON patches stay as they are."""
-    made = {**spec, "matchConstraints": _constraints(spec["matchConstraints"], controllers)}
+    result = {**spec, "matchConstraints": _constraints(spec["matchConstraints"], controllers)}
     if "matchConditions" in spec:
-        made["matchConditions"] = [
-            {**one, "expression": shifted_expression(one["expression"], path)}
-            for one in spec["matchConditions"]
+        result["matchConditions"] = [
+            {
+                **match_condition,
+                "expression": shifted_expression(match_condition["expression"], path),
+            }
+            for match_condition in spec["matchConditions"]
         ]
-    made["mutations"] = [
-        {**one, "applyConfiguration": {"expression": shifted_patch(text, path)}}
-        if (text := (one.get("applyConfiguration") or {}).get("expression"))
-        else one
-        for one in spec.get("mutations") or ()
+    result["mutations"] = [
+        {**mutation, "applyConfiguration": {"expression": shifted_patch(text, path)}}
+        if (text := (mutation.get("applyConfiguration") or {}).get("expression"))
+        else mutation
+        for mutation in spec.get("mutations") or ()
     ]
-    return made
+    return result

@@ -89,17 +89,17 @@ def conditions(value: Json, names: Names) -> Condition:
     if isinstance(value, Mapping):
         parts = []
         if value.get("all"):
-            parts.append(conjunction(condition(one, names) for one in _each(value["all"])))
+            parts.append(conjunction(condition(item, names) for item in _each(value["all"])))
         if value.get("any"):
-            parts.append(disjunction(condition(one, names) for one in _each(value["any"])))
+            parts.append(disjunction(condition(item, names) for item in _each(value["any"])))
         return conjunction(parts)
-    return conjunction(condition(one, names) for one in _each(value))
+    return conjunction(condition(item, names) for item in _each(value))
 
 
 def _each(value: Json) -> list[JsonObject]:
     if not isinstance(value, Sequence) or isinstance(value, str):
         raise NotTranslated("conditions that are no list")
-    return [one for one in value if isinstance(one, Mapping)]
+    return [item for item in value if isinstance(item, Mapping)]
 
 
 def condition(value: JsonObject, names: Names) -> Condition:
@@ -114,10 +114,10 @@ def condition(value: JsonObject, names: Names) -> Condition:
 def operand(value: Json, names: Names) -> Query:
     """Return what stands on one side of a condition: a value, or what a `{{ variable }}` reads."""
     if isinstance(value, Sequence) and not isinstance(value, str):
-        read_items = [operand(one, names) for one in value]
-        if all(isinstance(one, Constant) for one in read_items):
+        read_items = [operand(item, names) for item in value]
+        if all(isinstance(read_item, Constant) for read_item in read_items):
             return Constant(list(value))
-        return Stream(tuple(Branch((), one) for one in read_items))
+        return Stream(tuple(Branch((), read_item) for read_item in read_items))
     if not isinstance(value, str) or "{{" not in value:
         return Constant(value)
     text = value.strip()
@@ -135,12 +135,12 @@ def _joined_text(parts: Sequence[str | Query]) -> Query:
                 raise NotTranslated("a text with variables and wildcards in it")
             texts += [quoted(part)] if part else []
             continue
-        one = single(part)
-        if one.form in _AMOUNTS:
+        computed = single(part)
+        if computed.form in _AMOUNTS:
             raise NotTranslated("an amount in a text")
-        is_text = one.form in (Form.STRING, Form.QUANTITY)
-        texts.append(one.text if is_text else f"string({one.text})")
-        theres.append(one.there)
+        is_text = computed.form in (Form.STRING, Form.QUANTITY)
+        texts.append(computed.text if is_text else f"string({computed.text})")
+        theres.append(computed.there)
     return Computed(f"({' + '.join(texts)})", Form.STRING, conjunction(theres))
 
 
@@ -560,9 +560,9 @@ _WORD: Final = quoted(r'[^\[\]\s",]+')
 
 
 def _same_text(one: Query, other: Query) -> Condition:
-    for known, open_one in ((one, other), (other, one)):
-        if isinstance(known, Constant) and not isinstance(open_one, Constant):
-            return _is_one_of(open_one, [printed(known.value)])
+    for item, open_one in ((one, other), (other, one)):
+        if isinstance(item, Constant) and not isinstance(open_one, Constant):
+            return _is_one_of(open_one, [printed(item.value)])
     return compare(one, "==", other)
 
 
@@ -654,24 +654,28 @@ def operations_of(value: Json) -> tuple[tuple[str, ...] | None, Json]:
     """Return the operations that preconditions demand, None where they do not, and the
     preconditions that are left."""
     allowed: tuple[str, ...] = OPERATIONS
-    found = False
+    false = False
     if isinstance(value, Mapping):
         every = list(_each(value.get("all") or ()))
         either = list(_each(value.get("any") or ()))
     else:
         every, either = list(_each(value or ())), []
     left = []
-    for one in every:
-        known = _operations_demanded(one)
-        found = found or known is not None
-        allowed = tuple(name for name in allowed if known is None or name in known)
-        left += [one] if known is None else []
-    demanded = [_operations_demanded(one) for one in either]
-    if either and all(one is not None for one in demanded):
-        found = True
-        allowed = tuple(name for name in allowed if any(name in (one or ()) for one in demanded))
+    for item in every:
+        operations_demanded = _operations_demanded(item)
+        false = false or operations_demanded is not None
+        allowed = tuple(
+            name for name in allowed if operations_demanded is None or name in operations_demanded
+        )
+        left += [item] if operations_demanded is None else []
+    demanded = [_operations_demanded(element) for element in either]
+    if either and all(element is not None for element in demanded):
+        false = True
+        allowed = tuple(
+            name for name in allowed if any(name in (element or ()) for element in demanded)
+        )
         either = []
-    return (allowed if found else None), {"all": left, "any": either}
+    return (allowed if false else None), {"all": left, "any": either}
 
 
 _OPERATION: Final = re.compile(
@@ -691,18 +695,20 @@ def asked_operations(rule: Rule) -> tuple[str, ...]:
     """Return the operations that a rule is about: objects come or change, and those that it
     names."""
     validate: JsonObject = rule.value.get("validate") or {}
-    matched = " ".join(one for block in rule.match.blocks for one in block.operations)
+    matched = " ".join(operation for block in rule.match.blocks for operation in block.operations)
     if "cel" in validate:
         text = json.dumps([matched, validate["cel"], rule.value.get("celPreconditions")])
         asks_of_deletions = any(word in text for word in _OF_DELETIONS)
-        return tuple(one for one in OPERATIONS if one != "DELETE" or asks_of_deletions)
+        return tuple(
+            operation for operation in OPERATIONS if operation != "DELETE" or asks_of_deletions
+        )
     named = json.dumps([rule.preconditions, validate.get("deny"), matched])
     usual = {Operation.CREATE.name, Operation.UPDATE.name}
-    usual |= {one for one in OPERATIONS if one in named}
+    usual |= {operation for operation in OPERATIONS if operation in named}
     if rule.kind == "mutate" or "podSecurity" in validate:
         usual -= {Operation.DELETE.name, Operation.CONNECT.name}  # requests without an object
     operations, _ = operations_of(rule.preconditions)
-    return tuple(one for one in operations or OPERATIONS if one in usual)
+    return tuple(operation for operation in operations or OPERATIONS if operation in usual)
 
 
 _OF_DELETIONS: Final = ("DELETE", "oldObject", "request.operation")
@@ -739,17 +745,17 @@ def joined(parts: Iterable[str | Query], *, fails: bool = False) -> str:
     """Return a text with variables as an expression. Where one is absent, nothing stands in its
     place, or the expression fails. Raises NotTranslated."""
     texts = []
-    for one in parts:
-        match one:
+    for part in parts:
+        match part:
             case "":
                 continue
             case str():
-                texts.append(quoted(one))
+                texts.append(quoted(part))
             case Located(place) if place.shape.form is Form.STRING and not fails:
                 is_sure = not place.unsure
                 texts.append(place.plain if is_sure else f"{place.optional}.orValue('')")
             case _:
-                texts.append(_written(one, fails=fails))
+                texts.append(_written(part, fails=fails))
     return " + ".join(texts)
 
 
@@ -759,10 +765,14 @@ _AMOUNTS: Final = (Form.AMOUNT, Form.SPAN, Form.INSTANT)
 
 def _written(value: Query, *, fails: bool) -> str:
     """Return a value as a text. Raises NotTranslated."""
-    one = single(value)
-    if one.form in _AMOUNTS:
+    computed = single(value)
+    if computed.form in _AMOUNTS:
         raise NotTranslated("an amount in a text")
-    text = one.text if one.form in (Form.STRING, Form.QUANTITY) else f"string({one.text})"
-    if fails or one.there == ALWAYS:
+    text = (
+        computed.text
+        if computed.form in (Form.STRING, Form.QUANTITY)
+        else f"string({computed.text})"
+    )
+    if fails or computed.there == ALWAYS:
         return text
-    return f"({one.there.inside(Binding.OR)} ? {text} : '')"
+    return f"({computed.there.inside(Binding.OR)} ? {text} : '')"

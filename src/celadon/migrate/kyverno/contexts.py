@@ -22,17 +22,17 @@ def with_context(context: Sequence[JsonObject], names: Names) -> Names:
     for entry in context:
         variable, call = entry.get("variable"), entry.get("apiCall")
         if isinstance(variable, Mapping):
-            found = _of_variable(variable, names)
+            of_variable = _of_variable(variable, names)
         elif isinstance(call, Mapping) and _is_of_own_namespace(call):
-            found = read_in(str(call.get("jmesPath") or ""), _NAMESPACE, names)
+            of_variable = read_in(str(call.get("jmesPath") or ""), _NAMESPACE, names)
             variable = call
         else:
             kinds = ("configMap", "apiCall", "imageRegistry", "globalReference", "variable")
-            kind = next((one for one in kinds if one in entry), "context")
+            kind = next((kind for kind in kinds if kind in entry), "context")
             raise NotTranslated(f"values that are looked up (`{kind}`)", _LOOKED_UP.get(kind, ""))
         if "default" in variable:
-            found = Otherwise(found, operand(variable["default"], names))
-        names = Names({**names.members, str(entry["name"]): found})
+            of_variable = Otherwise(of_variable, operand(variable["default"], names))
+        names = Names({**names.members, str(entry["name"]): of_variable})
     return names
 
 
@@ -46,7 +46,7 @@ def _of_variable(variable: JsonObject, names: Names) -> Query:
 
 def _given(value: Json, names: Names) -> Query:
     if isinstance(value, Mapping) and "{{" in json.dumps(value):
-        return Names({name: _given(one, names) for name, one in value.items()})
+        return Names({name: _given(value, names) for name, value in value.items()})
     return operand(value, names)
 
 

@@ -83,8 +83,8 @@ def not_excepted(
     """Return whether an object of some kinds is none that an exception is for. Raises
     NotTranslated."""
     exception.check()
-    given = exception.value["spec"].get("conditions")
-    required = [conditions(given, _names(kinds))] if given else []
+    value = exception.value["spec"].get("conditions")
+    required = [conditions(value, _names(kinds))] if value else []
     return negation(conjunction([filtered(exception.filters, kinds, operations), *required]))
 
 
@@ -100,7 +100,7 @@ def _names(kinds: Sequence[GroupVersionKind], operation: str = "") -> Names:
         }
     )
     user_parts = "request.userInfo.username.split(':')"
-    lacking = {name: ABSENT for one, name in _LACKING.items() if one == operation}
+    lacking = {name: ABSENT for key, name in _LACKING.items() if key == operation}
     request = Names(
         {
             "object": Located(place),
@@ -168,8 +168,8 @@ def of_rule(
     if known is None:
         return with_context(rule.context, names)
     params = read_in(known.path, Located(object_place([_CONFIG_MAP], PARAMS)), names)
-    own = [one for one in rule.context if one["name"] != known.variable]
-    return with_context(own, Names({**names.members, known.variable: params}))
+    context = [item for item in rule.context if item["name"] != known.variable]
+    return with_context(context, Names({**names.members, known.variable: params}))
 
 
 _CONFIG_MAP: Final = GroupVersionKind("", "v1", "ConfigMap")
@@ -222,8 +222,8 @@ def demand_of(
     """Return what a rule demands of objects of some kinds. Raises NotTranslated."""
     validate: JsonObject = rule.value.get("validate") or {}
     mutate: JsonObject = rule.value.get("mutate") or {}
-    for given, known in ((rule.value, _KNOWN), (validate, _VALIDATE), (mutate, MUTATE_FIELDS)):
-        for name in sorted(set(given) - known):
+    for item, known in ((rule.value, _KNOWN), (validate, _VALIDATE), (mutate, MUTATE_FIELDS)):
+        for name in sorted(set(item) - known):
             raise NotTranslated(f"`{name}`", _INSTEAD.get(name, ""))
     if "cel" in validate:
         return _cel(rule)
@@ -242,20 +242,20 @@ def demand_of(
         try:
             lacking = of_rule(rule, kinds, operation)
             other = _answer(rule, lacking, object_place(kinds))
-            met = conjunction([conditions(left, lacking), negation(other.skips)])
+            condition = conjunction([conditions(left, lacking), negation(other.skips)])
         except NotTranslated:
             continue  # a function of what is absent: the rule fails, and so does the policy
         fine = other.fine
-        if met == NEVER or fine == ALWAYS:
+        if condition == NEVER or fine == ALWAYS:
             for_operations.remove(operation)
         else:
             is_it = comparison(OPERATION.text, "==", quoted(operation))
-            said = choice(is_it, met, said[0]), choice(is_it, fine, said[1])
-    met, fine = said
+            said = choice(is_it, condition, said[0]), choice(is_it, fine, said[1])
+    condition, fine = said
     if fine == ALWAYS or not for_operations:
         raise NotTranslated("a demand that every object fulfils")
     demand = Demand(
-        {"is-meant": as_bool(met)} if met != ALWAYS else {},
+        {"is-meant": as_bool(condition)} if condition != ALWAYS else {},
         tuple(for_operations),
         ({"expression": as_bool(fine), **_message(rule, names)},),
     )
@@ -277,9 +277,9 @@ def _pod_security_demand(
     """Return what a rule with `podSecurity` demands. Raises NotTranslated."""
     validate, names = rule.value["validate"], of_rule(rule, kinds)
     excepted = [
-        (negation(met), one.value["spec"]["podSecurity"])
-        for one in exceptions
-        if (met := not_excepted(one, kinds, ())) != ALWAYS
+        (negation(condition), exception.value["spec"]["podSecurity"])
+        for exception in exceptions
+        if (condition := not_excepted(exception, kinds, ())) != ALWAYS
     ]
     message = _message(rule, names)
     demanded = standard(validate["podSecurity"] or {}, message, kinds, excepted)
@@ -301,8 +301,8 @@ def _was_violated(rule: Rule, kinds: Sequence[GroupVersionKind], fine: Condition
     been created so; `fine` is whether what the rule demands was fulfilled. Raises NotTranslated."""
     names = of_rule(rule, kinds, Operation.CREATE.name, "oldObject")
     is_update = comparison(OPERATION.text, "==", quoted(Operation.UPDATE.name))
-    meant = conditions(rule.preconditions, names) if rule.preconditions else ALWAYS
-    return conjunction([is_update, matched_before(rule, kinds), meant, negation(fine)])
+    condition = conditions(rule.preconditions, names) if rule.preconditions else ALWAYS
+    return conjunction([is_update, matched_before(rule, kinds), condition, negation(fine)])
 
 
 def _letting_existing_pass(
@@ -313,8 +313,11 @@ def _letting_existing_pass(
         return demand
     named = {"name": _VIOLATED, "expression": violated.text}
     validations = [
-        {**one, "expression": f"variables.{_VIOLATED} || {_as_operand(one['expression'])}"}
-        for one in demand.validations
+        {
+            **validation,
+            "expression": f"variables.{_VIOLATED} || {_as_operand(validation['expression'])}",
+        }
+        for validation in demand.validations
     ]
     given = demand.extra.get("variables")
     own = given if isinstance(given, list) else []
@@ -345,9 +348,9 @@ def _mutating_demand(rule: Rule, names: Names, place: Place) -> Demand:
     _, left = operations_of(rule.preconditions)
     required = conditions(left, names)
     changes = mutation(place, rule.value["mutate"], names)
-    met = conjunction([required, changes.condition])
+    condition = conjunction([required, changes.condition])
     return Demand(
-        {"is-meant": as_bool(met)} if met != ALWAYS else {},
+        {"is-meant": as_bool(condition)} if condition != ALWAYS else {},
         asked_operations(rule),
         (),
         mutations=changes.mutations,
@@ -361,8 +364,8 @@ def _answer(rule: Rule, names: Names, place: Place) -> Answer:
     if "anyPattern" in validate:
         return _any_pattern(place, _substituted(validate["anyPattern"], names))
     if "deny" in validate:
-        given = (validate["deny"] or {}).get("conditions")
-        return judged(negation(conditions(given, names)) if given else NEVER)
+        value = (validate["deny"] or {}).get("conditions")
+        return judged(negation(conditions(value, names)) if value else NEVER)
     if "foreach" in validate:
         return _for_each(validate["foreach"], names, place)
     raise NotTranslated("a validation of no known form")
@@ -374,7 +377,7 @@ def _substituted(pattern: Json, names: Names) -> Any:  # noqa: ANN401 - a patter
         case Mapping():
             if any("{{" in key for key in pattern):
                 raise NotTranslated("variables in keys of a pattern")
-            return {key: _substituted(one, names) for key, one in pattern.items()}
+            return {key: _substituted(value, names) for key, value in pattern.items()}
         case str() if _reads_other_field(pattern):
             raise NotTranslated(
                 "a reference to another field (`$(…)`)", "Say it with `deny` and variables."
@@ -382,7 +385,7 @@ def _substituted(pattern: Json, names: Names) -> Any:  # noqa: ANN401 - a patter
         case str():
             return _reference(pattern, names) if "{{" in pattern else pattern
         case list():
-            return [_substituted(one, names) for one in pattern]
+            return [_substituted(item, names) for item in pattern]
     return pattern
 
 
@@ -405,7 +408,7 @@ def _reference(pattern: str, names: Names) -> Reference:
     for start, after in variables_in(pattern):
         beside.append(pattern[end:start])
         end = after
-    if not all(_PLAIN.fullmatch(one) for one in [*beside, pattern[end:]]):
+    if not all(_PLAIN.fullmatch(text) for text in [*beside, pattern[end:]]):
         raise NotTranslated("a pattern with variables and operators in it")
     return Reference(operand(pattern, names))
 
@@ -416,9 +419,9 @@ _PLAIN: Final = re.compile(r"\s*|(?!-$)[\w/:.,@-]+", re.ASCII)
 def _any_pattern(place: Place, patterns: Sequence[Json]) -> Answer:
     """One pattern must pass. Kyverno skips the rule where all of them skip, or some skip and none
     passes but does not fail."""
-    answers = [element(place, one) for one in patterns]
-    passes = disjunction(one.passes() for one in answers)
-    all_skip = conjunction(one.skips for one in answers)
+    answers = [element(place, pattern) for pattern in patterns]
+    passes = disjunction(answer.passes() for answer in answers)
+    all_skip = conjunction(answer.skips for answer in answers)
     return judged(passes, all_skip)
 
 
@@ -433,8 +436,8 @@ def _for_each(
         if unknown:
             raise NotTranslated(f"`{min(unknown)}` in foreach")
         for branch in element_branches(read(str(entry["list"]), names)):
-            is_meant, held = _element_demand(entry, names, branch, whole, nesting)
-            demands.append(negation(_some(branch, conjunction([is_meant, negation(held)]))))
+            is_meant, condition = _element_demand(entry, names, branch, whole, nesting)
+            demands.append(negation(_some(branch, conjunction([is_meant, negation(condition)]))))
             may_skip = entry.get("preconditions") or is_meant != is_defined(branch.value)
             meant.append(_some(branch, is_meant) if may_skip else ALWAYS)
     return judged(conjunction(demands), negation(disjunction(meant)))
@@ -472,36 +475,36 @@ def _element_demand(
         return conjunction([*is_meant, negation(inner.skips)]), inner.fine
     if "pattern" in entry:
         place = _judged_place(entry, branch, whole)
-        held = element(place, _substituted(entry["pattern"], inside)).never_fails
+        condition = element(place, _substituted(entry["pattern"], inside)).never_fails
     elif "anyPattern" in entry:
         place = _judged_place(entry, branch, whole)
         answer = _any_pattern(place, _substituted(entry["anyPattern"], inside))
-        held = disjunction([answer.skips, answer.fine])
+        condition = disjunction([answer.skips, answer.fine])
     else:
-        given = (entry.get("deny") or {}).get("conditions")
-        held = negation(conditions(given, inside)) if given else NEVER
-    return conjunction(is_meant), held
+        value = (entry.get("deny") or {}).get("conditions")
+        condition = negation(conditions(value, inside)) if value else NEVER
+    return conjunction(is_meant), condition
 
 
 def _judged_place(entry: JsonObject, branch: Branch, whole: Place) -> Place:
     """Return what a pattern for an element is about. Raises NotTranslated."""
-    taken = frozenset(one.variable for one in branch.sources)
+    sources = frozenset(source.variable for source in branch.sources)
     if entry.get("elementScope") is False:
-        return replace(whole, taken=taken)
+        return replace(whole, taken=sources)
     if not isinstance(branch.value, Located):
         raise NotTranslated("a pattern for elements that are made of others")
-    return replace(branch.value.place.there(), taken=taken)
+    return replace(branch.value.place.there(), taken=sources)
 
 
 def of_element(entry: JsonObject, names: Names, branch: Branch, nesting: int = 0) -> Names:
     """Return what an entry of a `foreach` sees of an element."""
     value = branch.value
-    taken = frozenset(one.variable for one in branch.sources)
+    sources = frozenset(source.variable for source in branch.sources)
     if isinstance(value, Located):
-        value = Located(replace(value.place.there(), taken=taken))
+        value = Located(replace(value.place.there(), taken=sources))
     around = dict(names.members)
-    for variable in taken:
-        around = {name: avoiding(one, variable) for name, one in around.items()}
+    for variable in sources:
+        around = {name: avoiding(value, variable) for name, value in around.items()}
     own = {"element": value, f"element{nesting}": value}
     return with_context(entry.get("context") or (), Names({**around, **own}))
 
@@ -536,8 +539,8 @@ def _with_names(message: str) -> str:
 
 def _cel(rule: Rule) -> Demand:
     """Return what a rule demands that is written in CEL."""
-    given = rule.value["validate"]["cel"]
-    unknown = set(given) - {
+    cel = rule.value["validate"]["cel"]
+    unknown = set(cel) - {
         "expressions", "variables", "paramKind", "paramRef", "auditAnnotations", "generate",
     }  # fmt: skip
     if unknown:
@@ -546,16 +549,21 @@ def _cel(rule: Rule) -> Demand:
         raise NotTranslated("preconditions in JMESPath beside CEL")
     message = str(rule.value["validate"].get("message") or "").strip()
     validations = []
-    for one in given.get("expressions") or ():
-        own = {} if "message" in one or "messageExpression" in one else {"message": message}
-        validations.append({**one, **({k: v for k, v in own.items() if v})})
+    for expression in cel.get("expressions") or ():
+        own = (
+            {}
+            if "message" in expression or "messageExpression" in expression
+            else {"message": message}
+        )
+        validations.append({**expression, **({k: v for k, v in own.items() if v})})
     extra = {
-        name: given[name]
-        for name in ("paramKind", "variables", "auditAnnotations")
-        if given.get(name)
+        name: cel[name] for name in ("paramKind", "variables", "auditAnnotations") if cel.get(name)
     }
     preconditions = rule.value.get("celPreconditions") or ()
-    wanted = {condition_name(str(one["name"])): str(one["expression"]) for one in preconditions}
-    if len(wanted) < len(preconditions):
+    expected = {
+        condition_name(str(precondition["name"])): str(precondition["expression"])
+        for precondition in preconditions
+    }
+    if len(expected) < len(preconditions):
         raise NotTranslated("several `celPreconditions` of one name")
-    return Demand(wanted, asked_operations(rule), tuple(validations), extra)
+    return Demand(expected, asked_operations(rule), tuple(validations), extra)

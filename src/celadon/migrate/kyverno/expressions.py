@@ -73,14 +73,14 @@ def _variables_as_fields(text: str) -> str:
     called so."""
     for quote, begin in (("'", "{{"), ("`", _AS_LITERAL)):
         parts = []
-        at = 0
-        while (start := text.find(f"{quote}{{{{", at)) >= 0:
+        index = 0
+        while (start := text.find(f"{quote}{{{{", index)) >= 0:
             end = text.find(f"}}}}{quote}", start + 3)
             if end < 0:
                 break
-            parts += [text[at:start], json.dumps(f"{begin}{text[start + 3 : end]}}}}}")]
-            at = end + 3
-        text = "".join((*parts, text[at:]))
+            parts += [text[index:start], json.dumps(f"{begin}{text[start + 3 : end]}}}}}")]
+            index = end + 3
+        text = "".join((*parts, text[index:]))
     return text
 
 
@@ -127,15 +127,15 @@ class Reader:
             case "projection" | "value_projection" | "filter_projection":
                 return self._projected(node, current)
             case "multi_select_list":
-                return Stream(tuple(Branch((), self.read(one, current)) for one in children))
+                return Stream(tuple(Branch((), self.read(child, current)) for child in children))
             case "or_expression":
-                return _either(*(self.read(one, current) for one in children))
+                return _either(*(self.read(child, current) for child in children))
             case "and_expression" | "not_expression":
-                parts = [is_true(self.read(one, current)) for one in children]
+                parts = [is_true(self.read(child, current)) for child in children]
                 whole = conjunction(parts) if kind == "and_expression" else negation(parts[0])
                 return Truth(whole)
             case "comparator":
-                left, right = (self.read(one, current) for one in children)
+                left, right = (self.read(child, current) for child in children)
                 return Truth(compare(left, _COMPARATORS[node["value"]], right))
             case "expref":
                 return Expression(lambda value: self.read(children[0], value))
@@ -171,12 +171,14 @@ class Reader:
         return Stream(tuple(branches))
 
     def _called(self, name: str, nodes: Sequence[Node], current: Query) -> Query:
-        return called(name, [self.read(one, current) for one in nodes])
+        return called(name, [self.read(node, current) for node in nodes])
 
     def _made(self, nodes: Sequence[Node], current: Query) -> Query:
         """Return an object that is put together: a constant if all its members are."""
-        members = {one["value"]: self._member(one["children"][0], current) for one in nodes}
-        values = {name: one.value for name, one in members.items() if isinstance(one, Constant)}
+        members = {node["value"]: self._member(node["children"][0], current) for node in nodes}
+        values = {
+            name: member.value for name, member in members.items() if isinstance(member, Constant)
+        }
         return Constant(values) if len(values) == len(members) else Names(members)
 
     def _member(self, node: Node, current: Query) -> Query:
@@ -217,7 +219,7 @@ def _mapped(stream: Stream, function: Callable[[Query], Query]) -> Stream:
         value = function(branch.value)
         if isinstance(value, Stream):  # a projection in a projection is one of both
             branches += [
-                Branch((*branch.sources, *one.sources), one.value) for one in value.branches
+                Branch((*branch.sources, *item.sources), item.value) for item in value.branches
             ]
         # A projection leaves out what is null (the specification of JMESPath, "Projections").
         elif value != ABSENT:
@@ -234,8 +236,8 @@ def _flattened(value: Query) -> Query:
         inner = branch.value
         if isinstance(inner, Located) and inner.place.shape.form is Form.LIST:
             branches += [
-                Branch((*branch.sources, *one.sources), one.value)
-                for one in streamed(inner).branches
+                Branch((*branch.sources, *item.sources), item.value)
+                for item in streamed(inner).branches
             ]
         else:
             branches.append(branch)

@@ -108,9 +108,9 @@ def member_of(value: Query, name: str) -> Query:
                 "the image of one container", "Go through the containers with `foreach`."
             )
         case Merged(parts):
-            found = [(part, member_of(part, name)) for part in parts]
+            result = [(part, member_of(part, name)) for part in parts]
             read: Query = ABSENT
-            for part, one in found:
+            for part, one in result:
                 has = is_defined(one)
                 if isinstance(part, Constant) and isinstance(part.value, Mapping):
                     has = constant(name in part.value)
@@ -148,8 +148,8 @@ def index_of(value: Query, index: int) -> Query:
             if found.root == source.variable:
                 only = conjunction([source.only, found.present()])
                 items = items_text(replace(source, only=only))
-                there = comparison(f"size({items})", ">", str(index))
-                item = replace(found.there(), root=f"{items}[{index}]", given=there)
+                condition = comparison(f"size({items})", ">", str(index))
+                item = replace(found.there(), root=f"{items}[{index}]", given=condition)
                 return Located(item)
     raise NotTranslated("an index into what is no list of an object")
 
@@ -183,7 +183,9 @@ def _keys(value: Query) -> Query:
     if not isinstance(value, Located | Merged):
         raise NotTranslated("the keys of what is no object")
     if isinstance(value, Merged):
-        return Stream(tuple(one for part in value.parts for one in streamed(_keys(part)).branches))
+        return Stream(
+            tuple(branch for part in value.parts for branch in streamed(_keys(part)).branches)
+        )
     return Keys(value.place)
 
 
@@ -201,15 +203,19 @@ def _lookup(value: Query, key: Query) -> Query:
             return member_of(value, name)
         case Constant(int(index)) if not isinstance(key.value, bool):
             return index_of(value, index) if index >= 0 else ABSENT
-    one = single(key)
-    if isinstance(value, Located) and value.place.shape.form is Form.MAP and one.there == ALWAYS:
-        return Located(value.place.at_key(one.text))
+    computed = single(key)
+    if (
+        isinstance(value, Located)
+        and value.place.shape.form is Form.MAP
+        and computed.there == ALWAYS
+    ):
+        return Located(value.place.at_key(computed.text))
     raise NotTranslated("a look-up of a key that may be absent, or in what is no map")
 
 
 def _merge(*parts: Query) -> Query:
-    for one in parts:
-        whole = one.first if isinstance(one, Otherwise) else one
+    for part in parts:
+        whole = part.first if isinstance(part, Otherwise) else part
         is_object = form_of(whole) in (Form.MAP, Form.FIELDS, Form.ANY)
         if not is_object or isinstance(whole, Computed | Stream | Truth | Length):
             raise NotTranslated("a `merge` of what is no object")
@@ -218,8 +224,8 @@ def _merge(*parts: Query) -> Query:
 
 def _not_null(*values: Query) -> Query:
     *before, found = values
-    for one in reversed(before):
-        found = _chosen(is_defined(one), one, found)
+    for item in reversed(before):
+        found = _chosen(is_defined(item), item, found)
     return found
 
 
@@ -255,10 +261,10 @@ def _type(value: Query) -> Query:
             return Constant("boolean")
         case Length():
             return Constant("number")
-    one = single(value)
-    if one.form not in _KINDS:
+    computed = single(value)
+    if computed.form not in _KINDS:
         raise NotTranslated("the type of what may be of several")
-    return _chosen(one.there, Constant(_KINDS[one.form]), Constant("null"))
+    return _chosen(computed.there, Constant(_KINDS[computed.form]), Constant("null"))
 
 
 _KINDS_OF_CONSTANTS: Final = {
@@ -278,14 +284,14 @@ def _to_number(value: Query) -> Query:
         case Constant(known):
             is_number = isinstance(known, int | float) and not isinstance(known, bool)
             return value if is_number else ABSENT
-    one = single(value)
-    if one.form in (Form.INTEGER, Form.NUMBER):
-        return one
-    if one.form in (Form.STRING, Form.QUANTITY):
-        matches = truth(f"{one.text}.matches({_NUMBER})")
-        there = conjunction([one.there, matches])
-        return Computed(f"double({one.text})", Form.NUMBER, there)
-    if one.form is Form.BOOL:
+    computed = single(value)
+    if computed.form in (Form.INTEGER, Form.NUMBER):
+        return computed
+    if computed.form in (Form.STRING, Form.QUANTITY):
+        matches = truth(f"{computed.text}.matches({_NUMBER})")
+        condition = conjunction([computed.there, matches])
+        return Computed(f"double({computed.text})", Form.NUMBER, condition)
+    if computed.form is Form.BOOL:
         return ABSENT
     raise NotTranslated("`to_number` of what may be no text")
 
@@ -303,25 +309,31 @@ def _to_string(value: Query) -> Query:
         if isinstance(known, list | Mapping):
             raise NotTranslated("`to_string` of a list or object")
         return value if isinstance(known, str) else Constant(literal(known))
-    one = single(value)
-    if one.form is Form.QUANTITY:
-        one = replace(one, form=Form.STRING)
-    if one.form is not Form.STRING:
-        if one.form not in (Form.BOOL, Form.INTEGER, Form.NUMBER, Form.INT_OR_STRING, Form.ANY):
+    computed = single(value)
+    if computed.form is Form.QUANTITY:
+        computed = replace(computed, form=Form.STRING)
+    if computed.form is not Form.STRING:
+        if computed.form not in (
+            Form.BOOL,
+            Form.INTEGER,
+            Form.NUMBER,
+            Form.INT_OR_STRING,
+            Form.ANY,
+        ):
             raise NotTranslated("`to_string` of an amount")
-        one = Computed(f"string({one.text})", Form.STRING, one.there)
-    if one.there == ALWAYS:
-        return value if form_of(value) is Form.STRING else one
+        computed = Computed(f"string({computed.text})", Form.STRING, computed.there)
+    if computed.there == ALWAYS:
+        return value if form_of(value) is Form.STRING else computed
     if isinstance(value, Located) and value.place.shape.form is Form.STRING:
         return Computed(f"{value.place.optional}.orValue('null')")
-    return Computed(f"({one.there.inside(Binding.OR)} ? {one.text} : 'null')")
+    return Computed(f"({computed.there.inside(Binding.OR)} ? {computed.text} : 'null')")
 
 
 def _to_boolean(value: Query) -> Query:
-    one = _text(value)
-    lowered = f"{one.text}.lowerAscii()"
-    there = conjunction([one.there, member(lowered, literal(["true", "false"]))])
-    return Computed(f"({lowered} == 'true')", Form.BOOL, there)
+    computed = _text(value)
+    lowered = f"{computed.text}.lowerAscii()"
+    condition = conjunction([computed.there, member(lowered, literal(["true", "false"]))])
+    return Computed(f"({lowered} == 'true')", Form.BOOL, condition)
 
 
 # --- Texts -------------------------------------------------------------------
@@ -329,10 +341,10 @@ def _to_boolean(value: Query) -> Query:
 
 def _text(value: Query) -> Computed:
     """Return a value that has to be a text. Raises NotTranslated."""
-    one = single(value)
-    if one.form not in (Form.STRING, Form.ANY, Form.QUANTITY):
+    computed = single(value)
+    if computed.form not in (Form.STRING, Form.ANY, Form.QUANTITY):
         raise NotTranslated("a function of texts, of what is none")
-    return one
+    return computed
 
 
 def _constant_text(value: Query) -> str:
@@ -352,60 +364,62 @@ def _of_texts(build: Callable[..., str], form: Form = Form.STRING) -> Callable[.
 
     def called(*values: Query) -> Query:
         ones = [_text(value) for value in values]
-        there = conjunction(one.there for one in ones)
-        return Computed(build(*(one.text for one in ones)), form, there)
+        condition = conjunction(computed.there for computed in ones)
+        return Computed(build(*(computed.text for computed in ones)), form, condition)
 
     return called
 
 
 def _cased(method: str) -> Callable[[Query], Query]:
-    made = _of_texts(lambda text: f"{text}.{method}()")
+    of_texts = _of_texts(lambda text: f"{text}.{method}()")
 
     def called(value: Query) -> Query:
         if isinstance(value, Constant) and isinstance(value.value, str):
             return Constant(value.value.lower() if method == "lowerAscii" else value.value.upper())
-        return made(value)
+        return of_texts(value)
 
     return called
 
 
 def _replace_all(text: Query, old: Query, new: Query) -> Query:
     _check_no_wildcards(new)
-    return _of_texts(lambda one, a, b: f"{one}.replace({a}, {b})")(text, old, new)
+    return _of_texts(lambda value, a, b: f"{value}.replace({a}, {b})")(text, old, new)
 
 
 def _replace(text: Query, old: Query, new: Query, count: Query) -> Query:
     _check_no_wildcards(new)
     number = _constant_number(count)
-    return _of_texts(lambda one, a, b: f"{one}.replace({a}, {b}, {number})")(text, old, new)
+    return _of_texts(lambda value, a, b: f"{value}.replace({a}, {b}, {number})")(text, old, new)
 
 
 def _trim(text: Query, characters: Query) -> Query:
-    known = _constant_text(characters)
-    if not known:
+    constant_text = _constant_text(characters)
+    if not constant_text:
         return _text(text)
     # From the first other character to the last one.
-    other = "[^" + "".join(f"\\{one}" if one in r"\]^-" else one for one in known) + "]"
+    other = "[^" + "".join(f"\\{text}" if text in r"\]^-" else text for text in constant_text) + "]"
     regex = quoted(f"(?s){other}(.*{other})?")
-    return _of_texts(lambda one: f"{one}.find({regex})")(text)
+    return _of_texts(lambda value: f"{value}.find({regex})")(text)
 
 
 def _trim_prefix(text: Query, prefix: Query) -> Query:
-    known = _constant_text(prefix)
+    start = _constant_text(prefix)
     return _of_texts(
-        lambda one: f"({one}.startsWith({quoted(known)}) ? {one}.substring({len(known)}) : {one})"
+        lambda value: (
+            f"({value}.startsWith({quoted(start)}) ? {value}.substring({len(start)}) : {value})"
+        )
     )(text)
 
 
 def _truncate(text: Query, length: Query) -> Query:
     count = max(_constant_number(length), 0)
-    return _of_texts(lambda one: f"(size({one}) > {count} ? {one}.substring(0, {count}) : {one})")(
-        text
-    )
+    return _of_texts(
+        lambda value: f"(size({value}) > {count} ? {value}.substring(0, {count}) : {value})"
+    )(text)
 
 
 def _split(text: Query, separator: Query) -> Query:
-    made = _of_texts(lambda one, by: f"{one}.split({by})")(text, separator)
+    made = _of_texts(lambda value, by: f"{value}.split({by})")(text, separator)
     assert isinstance(made, Computed)
     return Located(Place(made.text, _TEXTS, given=made.there))
 
@@ -430,34 +444,34 @@ def _contains(container: Query, item: Query) -> Query:
         is_text = comparison(f"type({container.place.plain})", "==", "string")
         inside = truth(f"{container.place.plain}.contains({needle})")
         among = member(needle, container.place.plain)
-        found = choice(is_text, inside, among)
-        return Truth(conjunction([container.place.present(), found]))
+        condition = choice(is_text, inside, among)
+        return Truth(conjunction([container.place.present(), condition]))
     return Truth(some_item(container, lambda one: compare(one, "==", item)))
 
 
 def _within(method: str) -> Callable[[Query, Query], Query]:
     def called(value: Query, part: Query) -> Query:
         text = _text(part)
-        found = asked_of(value, lambda one: truth(f"{one}.{method}({text.text})"))
-        return Truth(conjunction([text.there, found]))
+        condition = asked_of(value, lambda one: truth(f"{one}.{method}({text.text})"))
+        return Truth(conjunction([text.there, condition]))
 
     return called
 
 
 def _regex_match(pattern: Query, value: Query) -> Query:
     regex = _text(pattern)
-    found = asked_of(value, lambda text: truth(f"{text}.matches({regex.text})"), as_string=True)
-    return Truth(conjunction([regex.there, found]))
+    condition = asked_of(value, lambda text: truth(f"{text}.matches({regex.text})"), as_string=True)
+    return Truth(conjunction([regex.there, condition]))
 
 
 def _pattern_match(pattern: Query, value: Query) -> Query:
-    known = _constant_text(pattern)
-    return Truth(asked_of(value, lambda text: globbed(text, known), as_string=True))
+    constant_text = _constant_text(pattern)
+    return Truth(asked_of(value, lambda text: globbed(text, constant_text), as_string=True))
 
 
 def _compare(one: Query, other: Query) -> Query:
-    made = _of_texts(lambda a, b: f"({a} == {b} ? 0 : ({a} < {b} ? -1 : 1))", Form.INTEGER)
-    return made(one, other)
+    of_texts = _of_texts(lambda a, b: f"({a} == {b} ? 0 : ({a} < {b} ? -1 : 1))", Form.INTEGER)
+    return of_texts(one, other)
 
 
 def _equal_fold(one: Query, other: Query) -> Query:
@@ -470,20 +484,22 @@ def _equal_fold(one: Query, other: Query) -> Query:
 
 def _label_match(labels: Query, of: Query) -> Query:
     if isinstance(labels, Constant) and isinstance(labels.value, Mapping):
-        there = is_defined(of)
+        condition = is_defined(of)
         same = [compare(member_of(of, key), "==", Constant(v)) for key, v in labels.value.items()]
-        return Truth(conjunction([there, *same]))
+        return Truth(conjunction([condition, *same]))
     if not (isinstance(labels, Located) and isinstance(of, Located)):
         raise NotTranslated("labels of what is no map of an object")
-    one, other = labels.place.there().plain, of.place.there().plain
-    same_value = comparison(f"{other}[key]", "==", f"{one}[key]")
-    each = every(one, "key", conjunction([member("key", other), same_value]))
+    plain, other = labels.place.there().plain, of.place.there().plain
+    same_value = comparison(f"{other}[key]", "==", f"{plain}[key]")
+    each = every(plain, "key", conjunction([member("key", other), same_value]))
     return Truth(conjunction([labels.place.present(), of.place.present(), each]))
 
 
 def _semver_compare(version: Query, versions: Query) -> Query:
-    one = _text(version)
-    return Truth(conjunction([one.there, is_in_versions(one.text, _constant_text(versions))]))
+    computed = _text(version)
+    return Truth(
+        conjunction([computed.there, is_in_versions(computed.text, _constant_text(versions))])
+    )
 
 
 # --- Lists -------------------------------------------------------------------
@@ -507,7 +523,7 @@ def _list(value: Query, fold: Fold | None = None) -> _Items:
     Raises NotTranslated."""
     match value:
         case Constant(list() as items) if items:
-            return _joined_items([_list_of_one(Constant(one)) for one in items])
+            return _joined_items([_list_of_one(Constant(item)) for item in items])
         case Located(place) if place.shape.form in (Form.LIST, Form.ANY):
             item = place.shape.item().form
             return _Items(place.there().plain, item, place.present())
@@ -524,31 +540,31 @@ def _list(value: Query, fold: Fold | None = None) -> _Items:
         case Ordered():
             raise NotTranslated("a list in another order, as a whole")
         case Stream(branches) if branches:
-            return _joined_items([_list_of_branch(one, fold) for one in branches])
+            return _joined_items([_list_of_branch(branch, fold) for branch in branches])
     raise NotTranslated("a function of what is no list")
 
 
 def _joined_items(parts: Sequence[_Items]) -> _Items:
-    forms = {one.form for one in parts}
+    forms = {part.form for part in parts}
     if forms == {Form.INTEGER, Form.NUMBER}:
-        return _joined_items([_as_doubles(one) for one in parts])
+        return _joined_items([_as_doubles(part) for part in parts])
     if len(forms) > 1 and Form.ANY not in forms:
         raise NotTranslated("a list of values of several kinds")
     form = forms.pop() if len(forms) == 1 else Form.ANY
-    there = conjunction(one.there for one in parts)
+    condition = conjunction(part.there for part in parts)
     if len(parts) == 1:
         return parts[0]
-    if all(one.text.startswith("[") and one.text.endswith("]") for one in parts):
-        return _Items(f"[{', '.join(map(_in_a_list, parts))}]", form, there)
-    return _Items(f"({' + '.join(one.text for one in parts)})", form, there)
+    if all(part.text.startswith("[") and part.text.endswith("]") for part in parts):
+        return _Items(f"[{', '.join(map(_in_a_list, parts))}]", form, condition)
+    return _Items(f"({' + '.join(part.text for part in parts)})", form, condition)
 
 
-def _in_a_list(one: _Items) -> str:
+def _in_a_list(items: _Items) -> str:
     """Return an item beside others. Literals of lists have items of one type, and what is read of
     an object has none before its kind is known."""
-    text = one.text[1:-1]
+    text = items.text[1:-1]
     is_literal = text[0] in "'-0123456789" or text.startswith("r'")
-    name = _CONVERSIONS.get(one.form)
+    name = _CONVERSIONS.get(items.form)
     return text if is_literal or name is None or text.startswith(name) else f"{name}{text})"
 
 
@@ -557,18 +573,18 @@ _CONVERSIONS: Final = {
 }  # fmt: skip
 
 
-def _as_doubles(one: _Items) -> _Items:
-    if one.form is Form.NUMBER:
-        return one
-    inside = one.text[1:-1] if one.text.startswith("[") else ""
+def _as_doubles(items: _Items) -> _Items:
+    if items.form is Form.NUMBER:
+        return items
+    inside = items.text[1:-1] if items.text.startswith("[") else ""
     if inside.isdecimal():
-        return replace(one, text=f"[{inside}.0]", form=Form.NUMBER)
-    return replace(one, text=f"{one.text}.map(number, double(number))", form=Form.NUMBER)
+        return replace(items, text=f"[{inside}.0]", form=Form.NUMBER)
+    return replace(items, text=f"{items.text}.map(number, double(number))", form=Form.NUMBER)
 
 
 def _list_of_one(value: Query) -> _Items:
-    one = single(value)
-    return _Items(f"[{one.text}]", one.form, one.there)
+    computed = single(value)
+    return _Items(f"[{computed.text}]", computed.form, computed.there)
 
 
 def _list_of_branch(branch: Branch, fold: Fold | None) -> _Items:
@@ -577,11 +593,11 @@ def _list_of_branch(branch: Branch, fold: Fold | None) -> _Items:
     *outer, source = branch.sources
     if outer and fold is None:
         raise NotTranslated("a function of the items of lists in lists")
-    one = single(branch.value)
-    only = conjunction([source.only, one.there])
+    computed = single(branch.value)
+    only = conjunction([source.only, computed.there])
     text = items_text(replace(source, only=only))
-    if one.text != source.variable:
-        text = f"{text}.map({source.variable}, {one.text})"
+    if computed.text != source.variable:
+        text = f"{text}.map({source.variable}, {computed.text})"
     is_filled = source.place.some(source.variable, only)
     for each in reversed(outer):
         assert fold is not None
@@ -589,7 +605,7 @@ def _list_of_branch(branch: Branch, fold: Fold | None) -> _Items:
         items = items_text(replace(each, only=conjunction([each.only, is_filled])))
         text = f"{items}.map({each.variable}, {fold(text)})"
         is_filled = each.place.some(each.variable, conjunction([each.only, is_filled]))
-    return _Items(text, one.form, ALWAYS)
+    return _Items(text, computed.form, ALWAYS)
 
 
 def _join(separator: Query, items: Query) -> Query:
@@ -608,14 +624,18 @@ def _constants_in(items: Query) -> Iterator[Query]:
         case Constant(list() as known):
             yield from map(Constant, known)
         case Stream(branches):
-            yield from (one.value for one in branches)
+            yield from (branch.value for branch in branches)
 
 
 def _check_no_wildcards(*values: Query) -> None:
     """Raises NotTranslated if what becomes part of a text is a wildcard: Kyverno would read it as
     one."""
-    for one in values:
-        if isinstance(one, Constant) and isinstance(one.value, str) and has_wildcards(one.value):
+    for value in values:
+        if (
+            isinstance(value, Constant)
+            and isinstance(value.value, str)
+            and has_wildcards(value.value)
+        ):
             raise NotTranslated("a text with variables and wildcards in it")
 
 
@@ -625,14 +645,14 @@ def _extreme(method: str) -> Callable[[Query], Query]:
         form = Form.STRING if found.form is Form.QUANTITY else found.form
         if form not in (Form.STRING, Form.INTEGER, Form.NUMBER, Form.ANY):
             raise NotTranslated(f"`{method}` of what are neither numbers nor texts")
-        there = conjunction([found.there, _is_filled(items)])
-        return Computed(f"{found.text}.{method}()", form, there)
+        condition = conjunction([found.there, _is_filled(items)])
+        return Computed(f"{found.text}.{method}()", form, condition)
 
     return called
 
 
 def _is_filled(items: Query) -> Condition:
-    is_written = isinstance(items, Stream) and any(not one.sources for one in items.branches)
+    is_written = isinstance(items, Stream) and any(not branch.sources for branch in items.branches)
     return ALWAYS if is_written else is_true(items)
 
 
@@ -642,8 +662,8 @@ def _sum(items: Query) -> Query:
         raise NotTranslated(
             "the sum of what are no numbers", "CEL adds numbers of lists, not quantities."
         )
-    there = conjunction([found.there, _is_filled(items)])
-    return Computed(f"{found.text}.sum()", found.form, there)
+    condition = conjunction([found.there, _is_filled(items)])
+    return Computed(f"{found.text}.sum()", found.form, condition)
 
 
 def _avg(items: Query) -> Query:
@@ -662,14 +682,18 @@ def _extreme_by(method: str) -> Callable[[Query, Query], Query]:
         known = place.there()
         variable = known.item_name
         other = replace(known, taken=known.taken | {variable}).item_name
-        one = single(key.asked(Located(known.item(variable))))
+        computed = single(key.asked(Located(known.item(variable))))
         every_one = single(key.asked(Located(known.item(other))))
-        if one.there != ALWAYS or one.form not in (Form.STRING, Form.INTEGER, Form.NUMBER):
+        if computed.there != ALWAYS or computed.form not in (
+            Form.STRING,
+            Form.INTEGER,
+            Form.NUMBER,
+        ):
             raise NotTranslated(f"`{method}_by` of what may be absent, or has no order")
         best = f"{known.plain}.map({other}, {every_one.text}).{method}()"
-        text = f"{known.plain}.filter({variable}, {one.text} == {best})[0]"
-        given = conjunction([place.present(), filled(known.plain)])
-        return Located(replace(known.item(variable), root=text, given=given))
+        text = f"{known.plain}.filter({variable}, {computed.text} == {best})[0]"
+        condition = conjunction([place.present(), filled(known.plain)])
+        return Located(replace(known.item(variable), root=text, given=condition))
 
     return called
 

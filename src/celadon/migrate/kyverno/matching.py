@@ -79,22 +79,28 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     blocks = rule.match.blocks
     # A block that says nothing takes nothing (`pkg/engine/utils/match.go`), in `match` and in
     # `exclude`.
-    said = tuple(one for one in blocks if one.says_something)
-    if not said or (rule.match.all_of and said != blocks):
+    filters = tuple(block for block in blocks if block.says_something)
+    if not filters or (rule.match.all_of and filters != blocks):
         raise NotTranslated("a rule that matches nothing")
-    blocks = said
+    blocks = filters
     kinds = dict.fromkeys(kind for block in blocks for kind in block.kinds)
-    rules = dict.fromkeys(one for kind in kinds for one in resource_rules(kind, catalog))
+    rules = dict.fromkeys(
+        resource_rule for kind in kinds for resource_rule in resource_rules(kind, catalog)
+    )
     if not rules:
         raise NotTranslated("a rule without kinds")
-    operations = dict.fromkeys(one for block in blocks for one in block.operations)
-    if not rule.match.all_of and not all(one.operations for one in blocks):
+    operations = dict.fromkeys(operation for block in blocks for operation in block.operations)
+    if not rule.match.all_of and not all(block.operations for block in blocks):
         operations = {}  # one block takes any operation
     made = Matching(tuple(rules), tuple(operations))
     below = any(subresource for _, _, _, subresource in map(_parts, kinds))
     conditions: dict[str, Condition] = {}
-    has_namespace = all(one.has_namespace for one in rules)
-    asked = [one for one in asked_operations(rule) if not operations or one in operations]
+    has_namespace = all(rule.has_namespace for rule in rules)
+    asked = [
+        asked_operation
+        for asked_operation in asked_operations(rule)
+        if not operations or asked_operation in operations
+    ]
     is_named = rule.kind != "mutate"
     source = _Source(has_namespace, subject_of(asked), is_named, frozenset(asked))
     # A policy has one selector of objects and one of namespaces, so selectors of several blocks, of
@@ -103,7 +109,7 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
         made = _with_selectors(made, blocks[0], mutates="mutate" in rule.value)
         conditions |= _conditions_of(blocks[0], made, source)
         if made.namespace_selector:
-            with_namespaces = bool({one.resource for one in rules} & {"*", "namespaces"})
+            with_namespaces = bool({rule.resource for rule in rules} & {"*", "namespaces"})
             conditions |= _of_what_has_a_namespace(
                 made.namespace_selector, source, with_namespaces=with_namespaces
             )
@@ -117,12 +123,12 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
         conditions["is-in-namespace"] = conjunction(
             [conditions.get("is-in-namespace", ALWAYS), is_in]
         )
-    for one in rules:
-        if one.guessed:
+    for item in rules:
+        if item.guessed:
             conditions["is-of-kind"] = _of_kinds([*kinds])
-    kept = {name: one for name, one in conditions.items() if one != ALWAYS}
+    result = {name: condition for name, condition in conditions.items() if condition != ALWAYS}
     return Matching(
-        made.rules, made.operations, made.object_selector, made.namespace_selector, kept
+        made.rules, made.operations, made.object_selector, made.namespace_selector, result
     )
 
 
@@ -132,12 +138,12 @@ def _of_what_has_a_namespace(
     """Return that what a policy's selector of namespaces takes has a namespace. An API server takes
     whatever has none, and a namespace for one that is in itself; for Kyverno a namespace fits no
     selector, and what has none is in one without labels."""
-    made: dict[str, Condition] = {}
+    result: dict[str, Condition] = {}
     if not source.has_namespace and not _takes_no_labels(selector):
-        made["has-namespace"] = comparison(source.namespace, "!=", "''")
+        result["has-namespace"] = comparison(source.namespace, "!=", "''")
     if with_namespaces:
-        made["is-no-namespace"] = _IS_NO_NAMESPACE
-    return made
+        result["is-no-namespace"] = _IS_NO_NAMESPACE
+    return result
 
 
 def _takes_no_labels(selector: JsonObject) -> bool:
@@ -166,7 +172,7 @@ def _is_wild(selector: JsonObject | None) -> bool:
     labels = (selector or {}).get("matchLabels") or {}
     # Kyverno replaces wildcards in `matchLabels` by what the object has (`pkg/engine/wildcards`,
     # `ReplaceInSelector`); a LabelSelector of Kubernetes takes them as they are.
-    return any(has_wildcards(key) or has_wildcards(str(one)) for key, one in labels.items())
+    return any(has_wildcards(key) or has_wildcards(str(label)) for key, label in labels.items())
 
 
 # --- Kinds -------------------------------------------------------------------
@@ -181,16 +187,16 @@ def resource_rules(kind: str, catalog: Catalog) -> list[ResourceRule]:
     group, version, name, subresource = _parts(kind)
     if name == "*":
         return [ResourceRule(group, version, f"*/{subresource}" if subresource else "*")]
-    found = _resources(catalog, group, version, name)
-    if not found:
+    resources = _resources(catalog, group, version, name)
+    if not resources:
         plural = guess_resource(GroupVersionKind("", "", name)).resource
         resource = f"{plural}/{subresource}" if subresource else plural
         return [ResourceRule(group, version, resource, (), name)]
     # Where nothing is said of the version, any that is equivalent will do: the API server converts.
     is_open = "/" not in kind
     rules: dict[tuple[str, str], list[Resource]] = {}
-    for one in found:
-        rules.setdefault((one.gvr.group, one.gvr.resource), []).append(one)
+    for item in resources:
+        rules.setdefault((item.gvr.group, item.gvr.resource), []).append(item)
     return [
         ResourceRule(
             group_name,
@@ -198,7 +204,9 @@ def resource_rules(kind: str, catalog: Catalog) -> list[ResourceRule]:
             f"{plural}/{subresource}" if subresource else plural,
             () if subresource else (same[0].gvk,),
             # A request for a Namespace has its name for a namespace.
-            has_namespace=all(one.namespaced or one.gvk.kind == "Namespace" for one in same),
+            has_namespace=all(
+                resource.namespaced or resource.gvk.kind == "Namespace" for resource in same
+            ),
         )
         for (group_name, plural), same in rules.items()
     ]
@@ -235,11 +243,11 @@ def _parts(kind: str) -> tuple[str, str, str, str]:
 
 def _resources(catalog: Catalog, group: str, version: str, kind: str) -> list[Resource]:
     return [
-        one
-        for one in catalog
-        if wildcard_match(kind, one.gvk.kind)
-        and (group == "*" or wildcard_match(group, one.gvk.group))
-        and wildcard_match(version, one.gvk.version)
+        resource
+        for resource in catalog
+        if wildcard_match(kind, resource.gvk.kind)
+        and (group == "*" or wildcard_match(group, resource.gvk.group))
+        and wildcard_match(version, resource.gvk.version)
     ]
 
 
@@ -287,7 +295,7 @@ class _Source:
 def subject_of(operations: Iterable[str]) -> str:
     """Return the object that requests with some operations are about: one that is deleted is in
     the old one only."""
-    deletes = {one == Operation.DELETE.name for one in operations}
+    deletes = {operation == Operation.DELETE.name for operation in operations}
     if deletes == {True}:
         return "oldObject"
     return "(request.operation == 'DELETE' ? oldObject : object)" if True in deletes else "object"
@@ -298,8 +306,10 @@ def _any_or_all(filters: Filters, source: _Source, *, with_subresources: bool = 
     is for some, so those that no filter names are none that it is for."""
     together = conjunction if filters.all_of else disjunction
     return together(
-        _block(one, source, with_subresources=with_subresources) if one.says_something else NEVER
-        for one in filters.blocks
+        _block(block, source, with_subresources=with_subresources)
+        if block.says_something
+        else NEVER
+        for block in filters.blocks
     )
 
 
@@ -312,7 +322,7 @@ def filtered(
     if not kinds:
         return _any_or_all(filters, _Source(has_namespace=False, subject=subject))
     together = conjunction if filters.all_of else disjunction
-    return together(_of_known_kinds(one, kinds, subject) for one in filters.blocks)
+    return together(_of_known_kinds(block, kinds, subject) for block in filters.blocks)
 
 
 def matched_before(rule: Rule, kinds: Sequence[GroupVersionKind]) -> Condition:
@@ -320,14 +330,18 @@ def matched_before(rule: Rule, kinds: Sequence[GroupVersionKind]) -> Condition:
     create it as it was before. Raises NotTranslated."""
     blocks = (*rule.match.blocks, *rule.exclude.blocks)
     if not any(
-        one.annotations or one.selector or one.operations or _has_user(one) or _is_below(one)
-        for one in blocks
+        block.annotations
+        or block.selector
+        or block.operations
+        or _has_user(block)
+        or _is_below(block)
+        for block in blocks
     ):
         return ALWAYS  # kinds, names and namespaces are the same
     together = conjunction if rule.match.all_of else disjunction
     excluding = conjunction if rule.exclude.all_of else disjunction
-    matched = together(_created_before(one, kinds) for one in rule.match.blocks)
-    excluded = excluding(_created_before(one, kinds) for one in rule.exclude.blocks)
+    matched = together(_created_before(block, kinds) for block in rule.match.blocks)
+    excluded = excluding(_created_before(block, kinds) for block in rule.exclude.blocks)
     return conjunction([matched, negation(excluded) if rule.exclude.blocks else ALWAYS])
 
 
@@ -412,12 +426,12 @@ def _of_kind(
     name = f"{subject}.resource" if below else f"{subject}.kind"
     if below:
         names = [
-            one if one == "*" else guess_resource(GroupVersionKind("", "", one)).resource
-            for one in names
+            name if name == "*" else guess_resource(GroupVersionKind("", "", name)).resource
+            for name in names
         ]
     asked = {f"{subject}.group": [group], f"{subject}.version": [version], name: names}
     if below or with_subresources:
-        is_of_pods = not below and any(wildcard_match(one, "Pod") for one in names)
+        is_of_pods = not below and any(wildcard_match(name, "Pod") for name in names)
         asked["request.?subResource.orValue('')"] = [below, *["ephemeralcontainers"] * is_of_pods]
     return conjunction(
         _one_of(text, list(dict.fromkeys(patterns)))
@@ -427,8 +441,8 @@ def _of_kind(
 
 
 def _one_of(text: str, patterns: Sequence[str]) -> Condition:
-    plain = [one for one in patterns if not has_wildcards(one)]
-    wild = [globbed(text, one) for one in patterns if has_wildcards(one)]
+    plain = [pattern for pattern in patterns if not has_wildcards(pattern)]
+    wild = [globbed(text, pattern) for pattern in patterns if has_wildcards(pattern)]
     if len(plain) == 1:
         wild = [comparison(text, "==", quoted(plain[0])), *wild]
     elif plain:
@@ -449,27 +463,27 @@ def _conditions_of(block: Filter, beside: Matching, source: _Source) -> dict[str
             "roles of the user, which admission policies do not see",
             "Ask the authorizer what the user may do, or bind by groups.",
         )
-    made: dict[str, Condition] = {}
+    result: dict[str, Condition] = {}
     if block.names:
-        made["has-name"] = _one_of(source.name, block.names)
+        result["has-name"] = _one_of(source.name, block.names)
     if block.namespaces:
-        made["is-in-namespace"] = _one_of(source.namespace, block.namespaces)
+        result["is-in-namespace"] = _one_of(source.namespace, block.namespaces)
     if block.annotations:
-        made["has-annotations"] = conjunction(
+        result["has-annotations"] = conjunction(
             _has_entry(f"{source.subject}.metadata.?annotations.orValue({{}})", key, value)
             for key, value in block.annotations.items()
         )
     if block.selector and beside.object_selector is None:
-        made["has-labels"] = _selected(source.labels, block.selector)
+        result["has-labels"] = _selected(source.labels, block.selector)
     if block.namespace_selector and beside.namespace_selector is None:
         fits = _selected(source.namespace_labels, block.namespace_selector)
         is_none = [] if source.has_namespace else [_IS_NO_NAMESPACE]
-        made["namespace-has-labels"] = conjunction([*is_none, fits])
+        result["namespace-has-labels"] = conjunction([*is_none, fits])
     if block.cluster_roles:
-        made["is-by-cluster-admin"] = truth(_MAY_ALL)
+        result["is-by-cluster-admin"] = truth(_MAY_ALL)
     if block.subjects:
-        made["is-by-subject"] = disjunction(map(_subject, block.subjects))
-    return made
+        result["is-by-subject"] = disjunction(map(_subject, block.subjects))
+    return result
 
 
 def _has_entry(entries: str, key: str, value: str) -> Condition:
@@ -480,11 +494,11 @@ def _has_entry(entries: str, key: str, value: str) -> Condition:
         return some(entries, "key", matched)
     if value == "*":
         return member(quoted(key), entries)
-    there = entries.removesuffix(".orValue({})")
+    removesuffix = entries.removesuffix(".orValue({})")
     return conjunction(
         [
-            truth(f"{there}[?{quoted(key)}].hasValue()"),
-            globbed(f"{there}[?{quoted(key)}].orValue('')", value),
+            truth(f"{removesuffix}[?{quoted(key)}].hasValue()"),
+            globbed(f"{removesuffix}[?{quoted(key)}].orValue('')", value),
         ]
     )
 
@@ -494,20 +508,20 @@ def _selected(labels: str, selector: JsonObject) -> Condition:
         _has_entry(labels, key, str(value))
         for key, value in (selector.get("matchLabels") or {}).items()
     ]
-    for one in selector.get("matchExpressions") or ():
-        there = member(quoted(one["key"]), labels)
-        value = f"{labels}[{quoted(one['key'])}]"
-        match one["operator"]:
+    for match_expression in selector.get("matchExpressions") or ():
+        condition = member(quoted(match_expression["key"]), labels)
+        value = f"{labels}[{quoted(match_expression['key'])}]"
+        match match_expression["operator"]:
             case "Exists":
-                conditions.append(there)
+                conditions.append(condition)
             case "DoesNotExist":
-                conditions.append(negation(there))
+                conditions.append(negation(condition))
             case "In":
-                conditions += [there, member(value, literal(list(one["values"])))]
+                conditions += [condition, member(value, literal(list(match_expression["values"])))]
             # An absent label is in no list: so says LabelSelector, too.
             case "NotIn":
-                is_other = negation(member(value, literal(list(one["values"]))))
-                conditions.append(disjunction([negation(there), is_other]))
+                is_other = negation(member(value, literal(list(match_expression["values"]))))
+                conditions.append(disjunction([negation(condition), is_other]))
     return conjunction(conditions)
 
 
@@ -528,4 +542,4 @@ def _subject(subject: JsonObject) -> Condition:
 
 def kinds_of(rules: Iterable[ResourceRule]) -> list[GroupVersionKind]:
     """Return the kinds that are known to be matched."""
-    return list(dict.fromkeys(kind for one in rules for kind in one.kinds))
+    return list(dict.fromkeys(kind for rule in rules for kind in rule.kinds))

@@ -98,7 +98,7 @@ class Writer:
             return self.object(place, type_name, value)
         if isinstance(value, list):
             item = place.item("item")
-            return f"[{', '.join(self.value(item, type_name, one) for one in value)}]"
+            return f"[{', '.join(self.value(item, type_name, entry) for entry in value)}]"
         return self.text(value)
 
     def object(self, place: Place, type_name: str, value: Mapping[str, Json]) -> str:
@@ -108,7 +108,7 @@ class Writer:
         # A typed object (`Object.spec{…}`) has fields with names of CEL only; what else there is
         # can be written as a map.
         is_map = place.shape.form is Form.MAP or not all(map(is_selectable, names.values()))
-        for key, one in value.items():
+        for key, entry in value.items():
             anchor = anchor_of(key)
             if anchor is not None and anchor.kind is not AnchorKind.ADDITION:
                 raise NotTranslated("conditions in what may have to be added")
@@ -116,7 +116,7 @@ class Writer:
             if shape is None or names[key] in _DIRECTIVES:
                 raise _without_field(names[key])
             inside = place.member(names[key], shape)
-            text = self.value(inside, f"{type_name}.{names[key]}", one)
+            text = self.value(inside, f"{type_name}.{names[key]}", entry)
             members.append(f"{quoted(names[key]) if is_map else names[key]}: {text}")
         return f"{'' if is_map else type_name}{{{', '.join(members)}}}"
 
@@ -129,12 +129,12 @@ class Writer:
         """Return a value that is no object: a literal, or a text with variables."""
         if not isinstance(value, str) or "{{" not in value:
             return literal(value)
-        parts = [one for one in substituted(value, self.names) if one != ""]
+        parts = [item for item in substituted(value, self.names) if item != ""]
         if len(parts) == 1 and isinstance(parts[0], Chosen | Otherwise):
-            known = single(parts[0])
-            if known.there != ALWAYS:
-                self.needs.append(known.there)
-                return known.text
+            computed = single(parts[0])
+            if computed.there != ALWAYS:
+                self.needs.append(computed.there)
+                return computed.text
         # Without the value of a variable Kyverno's rule fails, and so does the policy.
         return joined(parts, fails=True)
 
@@ -167,8 +167,8 @@ class _Edits:
                         "conditions inside of items",
                         "Go through the list with `foreach`, with the condition as a precondition.",
                     )
-                held = _held(spot.place, {name: value})
-                self.conditions.append(conjunction([*spot.guards, held]))
+                condition = _held(spot.place, {name: value})
+                self.conditions.append(conjunction([*spot.guards, condition]))
             else:
                 raise NotTranslated(f"the anchor `{key}` in a patch")
 
@@ -183,16 +183,16 @@ class _Edits:
             pointer=pointer_to(spot.pointer, name),
             type_name=f"{spot.type_name}.{name}",
         )
-        there = place.present()
+        condition = place.present()
         if not replaces:
-            self._add(below, negation(there), value)
+            self._add(below, negation(condition), value)
         elif isinstance(value, Mapping):
             # What is absent is added whole; edits of its parts would have nothing to point at.
-            if there != ALWAYS and not _has_conditions(value):
-                self._add(below, negation(there), value)
-            guards = (*spot.guards, there)
+            if condition != ALWAYS and not _has_conditions(value):
+                self._add(below, negation(condition), value)
+            guards = (*spot.guards, condition)
             self.fields(replace(below, place=place.there(), guards=guards), value)
-        elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+        elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
             self._items(below, value)
         else:
             self._add(below, ALWAYS, value)
@@ -200,7 +200,7 @@ class _Edits:
     def _items(self, spot: _Spot, items: Sequence[Json]) -> None:
         keys = _keys(spot.place)
         if not keys:
-            if any(_has_anchor(one) for one in items):
+            if any(_has_anchor(item) for item in items):
                 raise NotTranslated("conditions on items of a list without keys")
             self._add(spot, ALWAYS, list(items))
             return
@@ -212,22 +212,22 @@ class _Edits:
             self._item(spot, keys, item)
 
     def _item(self, spot: _Spot, keys: Sequence[str], item: Mapping[str, Json]) -> None:
-        wanted, rest = _split(item)
+        expected, rest = _split(item)
         if _is_element(keys, item):
-            self._of_element(spot, keys, wanted, rest)
+            self._of_element(spot, keys, expected, rest)
             return
-        if not wanted and _asks_only(item):
-            wanted, rest = _stripped(item), {}
-            self.conditions.append(_some_item(spot.place, wanted))
+        if not expected and _asks_only(item):
+            expected, rest = _stripped(item), {}
+            self.conditions.append(_some_item(spot.place, expected))
             return
         variable = spot.place.item_name
         place = spot.place.there().item(variable)
-        if wanted:
-            only = _held(place, wanted)
+        if expected:
+            only = _held(place, expected)
             if any(a.kind is AnchorKind.GLOBAL for key in item if (a := anchor_of(key))):
                 self.conditions.append(spot.place.some(variable, only))
                 only = ALWAYS if rest else NEVER
-            if set(wanted) & set(rest):
+            if set(expected) & set(rest):
                 raise NotTranslated("a patch of what is a condition")
             if spot.items and rest:
                 raise NotTranslated("conditions on lists in lists")
@@ -240,18 +240,20 @@ class _Edits:
             comparison(f"{variable}.{key}", "==", Writer(self.names).text(rest[key]))
             for key in keys
         )
-        there = spot.place.present()
+        condition = spot.place.present()
         known = spot.place.there()
         exists = some(known.plain, variable, same)
-        self._add(spot, negation(there), [dict(rest)])
+        self._add(spot, negation(condition), [dict(rest)])
         if spot.items:
             others = f"{known.plain}.filter({variable}, {negation(same).text})"
             writer = Writer(self.names)
             one = writer.object(place, spot.type_name, rest)
             writer.check(rest)
-            self._write(spot, conjunction([there, exists, *writer.needs]), f"{others} + [{one}]")
+            self._write(
+                spot, conjunction([condition, exists, *writer.needs]), f"{others} + [{one}]"
+            )
         front = replace(spot, pointer=pointer_to(spot.pointer, "0"), place=place)
-        self._add(front, conjunction([there, negation(exists)]), rest)
+        self._add(front, conjunction([condition, negation(exists)]), rest)
         if not spot.items:
             self._each(spot, same, {k: v for k, v in rest.items() if k not in keys})
 
@@ -259,14 +261,14 @@ class _Edits:
         self,
         spot: _Spot,
         keys: Sequence[str],
-        wanted: Mapping[str, Json],
+        expected: Mapping[str, Json],
         rest: Mapping[str, Json],
     ) -> None:
         """Edit the element of a `foreach`. One of another list than that of the patch has the key
         of no item there; without a condition on the key, it would be added."""
         if self.element is not None and spot.place.path == self.element.path:
             self._each(spot, self.element.only, {k: v for k, v in rest.items() if k not in keys})
-        elif not set(keys) <= set(wanted):
+        elif not set(keys) <= set(expected):
             raise NotTranslated(
                 "an element of another list than that of the patch",
                 "Go through the list that is patched, and ask for the other in preconditions.",
@@ -313,9 +315,9 @@ def _has_conditions(value: Json) -> bool:
     """Return whether there are conditions in objects of a patch, outside of lists."""
     return isinstance(value, Mapping) and any(
         ((anchor := anchor_of(key)) and anchor.kind is not AnchorKind.ADDITION)
-        or _has_conditions(one)
-        or (isinstance(one, list) and _has_item_conditions(one))
-        for key, one in value.items()
+        or _has_conditions(value)
+        or (isinstance(value, list) and _has_item_conditions(value))
+        for key, value in value.items()
     )
 
 
@@ -325,24 +327,24 @@ def _has_item_conditions(items: Sequence[Json]) -> bool:
 
 def _has_anchor(value: Json) -> bool:
     if isinstance(value, Mapping):
-        return any(anchor_of(key) or _has_anchor(one) for key, one in value.items())
+        return any(anchor_of(key) or _has_anchor(value) for key, value in value.items())
     return isinstance(value, list) and any(map(_has_anchor, value))
 
 
 def _is_element(keys: Sequence[str], item: Mapping[str, Json]) -> bool:
     """Return whether an item of a patch is the element of a `foreach`: it has its key."""
     texts = {
-        anchor.key if (anchor := anchor_of(key)) else key: str(one) for key, one in item.items()
+        anchor.key if (anchor := anchor_of(key)) else key: str(value) for key, value in item.items()
     }
     named = [_ELEMENT.fullmatch(texts.get(key, "").strip()) for key in keys]
-    return all(one and one[1] == key for one, key in zip(named, keys, strict=True))
+    return all(item and item[1] == key for item, key in zip(named, keys, strict=True))
 
 
 def _asks_only(value: Json) -> bool:
     """Return whether all that an item of a patch says is a condition."""
     return isinstance(value, Mapping) and all(
-        ((anchor := anchor_of(key)) and anchor.kind is AnchorKind.GLOBAL) or _asks_only(one)
-        for key, one in value.items()
+        ((anchor := anchor_of(key)) and anchor.kind is AnchorKind.GLOBAL) or _asks_only(value)
+        for key, value in value.items()
     )
 
 
@@ -350,8 +352,8 @@ def _stripped(value: Json) -> Any:  # noqa: ANN401 - a pattern without anchors
     if not isinstance(value, Mapping):
         return value
     return {
-        anchor.key if (anchor := anchor_of(key)) else key: _stripped(one)
-        for key, one in value.items()
+        anchor.key if (anchor := anchor_of(key)) else key: _stripped(value)
+        for key, value in value.items()
     }
 
 
@@ -363,14 +365,14 @@ def _some_item(place: Place, pattern: Mapping[str, Json]) -> Condition:
 
 def _split(item: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the conditions of an item, and what is patched."""
-    wanted, rest = {}, {}
+    expected, rest = {}, {}
     for key, value in item.items():
         anchor = anchor_of(key)
         if anchor is not None and anchor.kind in (AnchorKind.CONDITION, AnchorKind.GLOBAL):
-            wanted[anchor.key] = value
+            expected[anchor.key] = value
         else:
             rest[key] = value
-    return wanted, rest
+    return expected, rest
 
 
 def _keys(place: Place) -> tuple[str, ...]:
@@ -415,14 +417,14 @@ def merge_patch(
 
 def _stripped_of_conditions(patch: Mapping[str, Json]) -> dict[str, Json]:
     """Return a patch without what is only asked of the object."""
-    made: dict[str, Json] = {}
+    result: dict[str, Json] = {}
     for key, value in patch.items():
         anchor = anchor_of(key)
         if anchor is None or anchor.kind is AnchorKind.ADDITION:
             inside = _stripped_of_conditions(value) if isinstance(value, Mapping) else value
             if inside != {} or value == {}:
-                made[key] = inside
-    return made
+                result[key] = inside
+    return result
 
 
 def _is_merged(shape: Shape, patch: Json) -> bool:
@@ -438,8 +440,8 @@ def _is_merged(shape: Shape, patch: Json) -> bool:
     return is_named and all(
         anchor_of(key) is None
         and (inside := shape.member(key)) is not None
-        and _is_merged(inside, one)
-        for key, one in patch.items()
+        and _is_merged(inside, value)
+        for key, value in patch.items()
     )
 
 
@@ -482,7 +484,9 @@ def json_patch(
     item: PatchedElement | None = None,
 ) -> tuple[JsonObject, ...]:
     """Return the mutations that patches are. Raises NotTranslated."""
-    return tuple(json_patches(_mutation(place, one, Writer(names), item) for one in operations))
+    return tuple(
+        json_patches(_mutation(place, operation, Writer(names), item) for operation in operations)
+    )
 
 
 def _mutation(
@@ -530,19 +534,19 @@ def _is_in(items: Place, value: Json, writer: Writer) -> Condition:
 
 def _says(place: Place, value: Mapping[str, Json], writer: Writer) -> Condition | None:
     """Return whether an object has all members of a value; None of one with lists in it."""
-    found: list[Condition | None] = []
-    for name, one in value.items():
+    result: list[Condition | None] = []
+    for name, entry in value.items():
         shape = place.shape.member(name)
-        if shape is None or isinstance(one, list):
+        if shape is None or isinstance(entry, list):
             return None
         there = place.member(name, shape)
         known = there.there()
-        found.append(there.present())
-        if isinstance(one, Mapping):
-            found.append(_says(known, one, writer))
+        result.append(there.present())
+        if isinstance(entry, Mapping):
+            result.append(_says(known, entry, writer))
         else:
-            found.append(comparison(known.plain, "==", writer.text(one)))
-    return None if None in found else conjunction(filter(None, found))
+            result.append(comparison(known.plain, "==", writer.text(entry)))
+    return None if None in result else conjunction(filter(None, result))
 
 
 def _alternatives(guards: Sequence[Condition], choices: Sequence[tuple[Condition, str]]) -> str:
@@ -560,21 +564,21 @@ def _additions(stops: Sequence[_Stop], value: Json, writer: Writer) -> list[tupl
     """Return patches, each for the case that so much of the path is missing, and none of the cases
     before; the last is for the case that nothing is."""
     choices, known = [], 0
-    for one in stops[1:]:
-        if one.rest and one.place.unsure:
+    for stop in stops[1:]:
+        if stop.rest and stop.place.unsure:
             steps = tuple(
                 replace(step, is_sure=True) if index < known else step
-                for index, step in enumerate(one.place.steps)
+                for index, step in enumerate(stop.place.steps)
             )
             known = len(steps)
-            absent = negation(replace(one.place, steps=steps).present())
-            whole = _value(one, _nested(one.rest, value), writer)
-            choices.append((absent, _patch("add", one.pointer, whole)))
+            absent = negation(replace(stop.place, steps=steps).present())
+            whole = _value(stop, _nested(stop.rest, value), writer)
+            choices.append((absent, _patch("add", stop.pointer, whole)))
     last = _there(stops[-1])
     if last.rest:
         end = pointer_to(last.pointer, "-")
-        given = writer.value(last.place.item("item"), last.type_name, value)
-        return [*choices, (ALWAYS, _patch("add", end, given))]
+        text = writer.value(last.place.item("item"), last.type_name, value)
+        return [*choices, (ALWAYS, _patch("add", end, text))]
     return [*choices, (ALWAYS, _patch("add", last.pointer, _value(last, value, writer)))]
 
 
@@ -601,8 +605,8 @@ def _stops(
 ) -> tuple[list[_Stop], list[Condition], bool]:
     """Return the places on the way, what must be there of lists, and whether the way leads through
     the element of a `foreach`."""
-    names = [one.replace("~1", "/").replace("~0", "~") for one in path.split("/")[1:]]
-    names[-1:] = ["-" if one == "-1" else one for one in names[-1:]]  # both are the end
+    names = [text.replace("~1", "/").replace("~0", "~") for text in path.split("/")[1:]]
+    names[-1:] = ["-" if name == "-1" else name for name in names[-1:]]  # both are the end
     stops = [_Stop(place, "''", "Object", tuple(names))]
     guards: list[Condition] = []
     is_in_item = False
@@ -641,7 +645,7 @@ def _stops(
 
 def operations_of(value: object) -> list[JsonObject]:
     """Return the operations of a patch, which was read from a text. Raises NotTranslated."""
-    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+    if not isinstance(value, list) or not all(isinstance(item, Mapping) for item in value):
         raise NotTranslated(
             "a JSON patch that is no list of operations",
             "Write the operations as a list in YAML, without variables around them.",
@@ -662,19 +666,19 @@ _FOREACH: Final = frozenset(
 def mutation(place: Place, mutate: JsonObject, names: Names) -> Patch:
     """Return what a rule does to an object. Raises NotTranslated."""
     if "foreach" in mutate:
-        every = [one for entry in mutate["foreach"] for one in _for_each(place, entry, names)]
-        found: list[JsonObject] = []
-        for each in (each for one in every for each in one.mutations):
-            found += [] if each in found else [each]
-        made = Patch(tuple(found), conjunction(one.condition for one in every))
+        every = [item for entry in mutate["foreach"] for item in _for_each(place, entry, names)]
+        result: list[JsonObject] = []
+        for each in (each for item in every for each in item.mutations):
+            result += [] if each in result else [each]
+        patch = Patch(tuple(result), conjunction(item.condition for item in every))
     elif "patchesJson6902" in mutate:
         given = operations_of(mutate["patchesJson6902"])
-        made = Patch(json_patch(place, given, names), ALWAYS)
+        patch = Patch(json_patch(place, given, names), ALWAYS)
     else:
-        made = merge_patch(place, mutate.get("patchStrategicMerge") or {}, names)
-    if not made.mutations:
+        patch = merge_patch(place, mutate.get("patchStrategicMerge") or {}, names)
+    if not patch.mutations:
         raise NotTranslated("a patch that changes nothing")
-    return made
+    return patch
 
 
 _LIST_ANEW: Final = "Replace the whole list in CEL, by its items without, or with, what is meant."
@@ -701,18 +705,18 @@ def _for_each(place: Place, entry: JsonObject, names: Names) -> list[Patch]:
         raise NotTranslated(f"`{min(unknown)}` in foreach", _LIST_ANEW)
     branches = elements(read(str(entry["list"]), names))
     if "patchesJson6902" in entry:
-        branches = [one for one in branches if _is_patched(entry["patchesJson6902"], one)]
+        branches = [branch for branch in branches if _is_patched(entry["patchesJson6902"], branch)]
         if not branches:
             raise NotTranslated(
                 "a JSON patch of no list that is gone through", _FOREACH_OF_THE_PATH
             )
-    return [_of_element(place, entry, names, one) for one in branches]
+    return [_of_element(place, entry, names, branch) for branch in branches]
 
 
 def _is_patched(operations: object, branch: Branch) -> bool:
     """Return whether JSON patches are for elements of a list: all paths lead into it."""
     start = f"/{branch.sources[0].place.path.replace('.', '/')}/"
-    return all(str(one.get("path")).startswith(start) for one in operations_of(operations))
+    return all(str(item.get("path")).startswith(start) for item in operations_of(operations))
 
 
 def _of_element(place: Place, entry: JsonObject, names: Names, branch: Branch) -> Patch:

@@ -97,15 +97,15 @@ def optional_leaf(place: Place, pattern: Json | Reference, *, fine_if_absent: bo
                 return leaf(f"{place.optional}.orValue({literal(value)})", form, pattern)
     if place.unsure > 1 and form is Form.INTEGER and isinstance(pattern, int | str):
         for number in _numbers_near(pattern):
-            made = leaf(f"{place.optional}.orValue({number})", form, pattern)
-            is_one = made.binding is Binding.RELATION and "string(" not in made.text
+            condition = leaf(f"{place.optional}.orValue({number})", form, pattern)
+            is_one = condition.binding is Binding.RELATION and "string(" not in condition.text
             if is_one and scalar_matches(number, pattern) is fine_if_absent:
-                return made
-    there = place.present()
+                return condition
+    present = place.present()
     demanded = leaf(place.plain, form, pattern)
     if fine_if_absent:
-        return disjunction([negation(there), demanded])
-    return conjunction([there, demanded])
+        return disjunction([negation(present), demanded])
+    return conjunction([present, demanded])
 
 
 _DEFAULTS: Final[Mapping[Form, tuple[Json, ...]]] = {Form.BOOL: (False, True), Form.STRING: ("",)}
@@ -122,23 +122,23 @@ def _words(pattern: Json | Reference) -> Iterator[str]:
 def _numbers_near(pattern: int | str) -> Iterator[int]:
     """Yield small integers, then those at the bound that a pattern has."""
     yield from (0, 1)
-    known = amount(str(pattern).strip("!<>= "))
-    bound = known.as_int64() if known is not None and known.is_integer else None
+    quantity = amount(str(pattern).strip("!<>= "))
+    bound = quantity.as_int64() if quantity is not None and quantity.is_integer else None
     if bound is not None and abs(bound) < _MOST_AT_A_BOUND:
-        yield from (bound + one for one in (-1, 0, 1))
+        yield from (bound + item for item in (-1, 0, 1))
 
 
 _MOST_AT_A_BOUND: Final = 2**53
 
 
 def _string(text: str, form: Form, alternatives: Alternatives) -> Condition:
-    words = [_word(one, form) for one in alternatives]
+    words = [_word(alternative, form) for alternative in alternatives]
     # `a | b | c` of plain words is shorter as a list.
     if len(words) > 1 and None not in words:
         return member(text, literal(words))
     return disjunction(
         conjunction(
-            disjunction(compared_leaf(text, form, one) for one in condition)
+            disjunction(compared_leaf(text, form, item) for item in condition)
             for condition in alternative
         )
         for alternative in alternatives
@@ -185,7 +185,7 @@ def _empty(text: str, form: Form) -> Condition:
     if form in empty:
         return comparison(text, "==", empty[form])
     if form is Form.ANY:
-        return disjunction(comparison(text, "==", one) for one in ("null", "false", "0", "''"))
+        return disjunction(comparison(text, "==", item) for item in ("null", "false", "0", "''"))
     return NEVER
 
 
@@ -225,15 +225,15 @@ def _as_bool(text: str, one: Comparison) -> Condition:
 
 
 def _as_integer(text: str, one: Comparison) -> Condition:
-    known = amount(one.operand)
+    quantity = amount(one.operand)
     # An integer has a text, and `==` with wildcards is asked of that (`compareString`).
-    if known is None or not known.is_integer:
+    if quantity is None or not quantity.is_integer:
         if one.operator in (Operator.EQUAL, Operator.NOT_EQUAL):
             return _wild(f"string({text})", one)
-        if known is None:
+        if quantity is None:
             return NEVER
         raise NotTranslated(f"an integer compared with `{one.operand}`")
-    return comparison(text, _RELATIONS[one.operator], str(known.as_int64()))
+    return comparison(text, _RELATIONS[one.operator], str(quantity.as_int64()))
 
 
 def _as_quantity(text: str, one: Comparison) -> Condition:
@@ -280,9 +280,9 @@ def globbed(text: str, pattern: str) -> Condition:
         return comparison(text, "==", quoted(pattern))
     squeezed = re.sub(r"\*+", "*", pattern)
     for wild, written in _SIMPLE:
-        found = wild.fullmatch(squeezed)
-        if found is not None:
-            return written(text, *found.groups())
+        fullmatch = wild.fullmatch(squeezed)
+        if fullmatch is not None:
+            return written(text, *fullmatch.groups())
     parts = {"*": ".*", "?": ".", "?*": ".+"}
     split = re.split(r"(\?\*|[*?])", squeezed.replace("*?", "?*"))
     regex = "".join(parts.get(part) or _literal_of(part) for part in split)
@@ -357,32 +357,32 @@ _WRONG: Final = judged(NEVER)
 def in_order(answers: Sequence[Answer]) -> Answer:
     """Return the answer of parts that are judged one after the other until one does not pass."""
     skips, fine, never_fails = NEVER, ALWAYS, ALWAYS
-    for one in reversed(answers):
-        skips = disjunction([one.skips, conjunction([one.fine, skips])])
-        fine = conjunction([one.fine, fine])
+    for answer in reversed(answers):
+        skips = disjunction([answer.skips, conjunction([answer.fine, skips])])
+        fine = conjunction([answer.fine, fine])
         never_fails = (
-            one.never_fails
+            answer.never_fails
             if never_fails == ALWAYS
-            else disjunction([one.skips, conjunction([one.fine, never_fails])])
+            else disjunction([answer.skips, conjunction([answer.fine, never_fails])])
         )
     return Answer(skips, fine, never_fails)
 
 
 def guarded(place: Place, answer: Answer, absent: Answer) -> Answer:
     """Return an answer that is another one where the value is not there."""
-    there = place.present()
+    condition = place.present()
     return Answer(
-        _where(there, answer.skips, absent.skips),
-        _where(there, answer.fine, absent.fine),
-        _where(there, answer.never_fails, absent.never_fails),
+        _where(condition, answer.skips, absent.skips),
+        _where(condition, answer.fine, absent.fine),
+        _where(condition, answer.never_fails, absent.never_fails),
     )
 
 
-def _where(there: Condition, then: Condition, otherwise: Condition) -> Condition:
+def _where(condition: Condition, then: Condition, otherwise: Condition) -> Condition:
     """Return `then` where something is there, and what is a constant otherwise."""
     if otherwise == ALWAYS:
-        return disjunction([negation(there), then])
-    return conjunction([there, then])
+        return disjunction([negation(condition), then])
+    return conjunction([condition, then])
 
 
 def element(place: Place, pattern: Json) -> Answer:
@@ -407,8 +407,8 @@ def _is_list(pattern: Json) -> TypeGuard[Sequence[Json]]:
 
 def _scalars(place: Place, pattern: Json) -> Answer:
     item = place.item(place.item_name)
-    held = leaf(item.root, item.shape.form, pattern)
-    return judged(every(place.items, item.root, held, place.pool))
+    condition = leaf(item.root, item.shape.form, pattern)
+    return judged(every(place.items, item.root, condition, place.pool))
 
 
 def _list(place: Place, patterns: Sequence[Json]) -> Answer:
@@ -455,7 +455,7 @@ def _map(place: Place, pattern: Mapping[str, Json]) -> Answer:
         [
             # Any condition that does not pass skips the whole map, and with it what the other
             # anchors found (`validateMap`, `skipSiblingExists`).
-            judged(ALWAYS, negation(conjunction(one.passes() for one in conditions))),
+            judged(ALWAYS, negation(conjunction(condition.passes() for condition in conditions))),
             judged(conjunction(answer.never_fails for _, answer in others), all_skip),
             *fields,
         ]
@@ -559,7 +559,8 @@ def _exists(place: Place, patterns: Json) -> Answer:
     item = place.item(place.item_name)
     # Each pattern has to find an item that passes; one that skips does not count.
     passing = (
-        some(place.plain, item.root, element(item, one).passes(), place.pool) for one in patterns
+        some(place.plain, item.root, element(item, pattern).passes(), place.pool)
+        for pattern in patterns
     )
     return judged(conjunction(passing))
 

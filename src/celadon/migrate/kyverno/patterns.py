@@ -44,8 +44,8 @@ _ANCHOR: Final = re.compile(r"([+<=X^])?\((.+)\)", re.DOTALL)
 
 def anchor_of(key: str) -> Anchor | None:
     """Return the anchor that a key is, None of an ordinary key."""
-    found = _ANCHOR.fullmatch(key.strip())
-    return Anchor(AnchorKind(found[1] or ""), found[2]) if found else None
+    fullmatch = _ANCHOR.fullmatch(key.strip())
+    return Anchor(AnchorKind(fullmatch[1] or ""), fullmatch[2]) if fullmatch else None
 
 
 def has_anchors(pattern: Json) -> bool:
@@ -120,16 +120,18 @@ def read_string(pattern: str) -> Alternatives:
 
 def _conditions(text: str) -> list[tuple[Comparison, ...]]:
     """Return what one condition demands: all of these, and of each one comparison."""
-    operator = next((one for one in _OPERATORS if len(text) > 1 and text.startswith(one)), "")
-    if not operator and (found := _OUTSIDE.fullmatch(text)):
+    operator = next(
+        (operator for operator in _OPERATORS if len(text) > 1 and text.startswith(operator)), ""
+    )
+    if not operator and (fullmatch := _OUTSIDE.fullmatch(text)):
         # `1!-10` holds outside of the range, and its ends belong to it.
-        return [(Comparison(Operator.LESS, found[1]), Comparison(Operator.MORE, found[2]))]
-    if not operator and (found := _RANGE.fullmatch(text)):
+        return [(Comparison(Operator.LESS, fullmatch[1]), Comparison(Operator.MORE, fullmatch[2]))]
+    if not operator and (fullmatch := _RANGE.fullmatch(text)):
         ends = (
-            Comparison(Operator.MORE_EQUAL, found[1]),
-            Comparison(Operator.LESS_EQUAL, found[2]),
+            Comparison(Operator.MORE_EQUAL, fullmatch[1]),
+            Comparison(Operator.LESS_EQUAL, fullmatch[2]),
         )
-        return [(one,) for one in ends]
+        return [(end,) for end in ends]
     return [(Comparison(Operator(operator), text[len(operator) :].strip()),)]
 
 
@@ -148,12 +150,12 @@ def wildcard_match(pattern: str, text: str) -> bool:
     end = len(text) - len(last)
     if end < len(first) or not _stands_at(first, text, 0) or not _stands_at(last, text, end):
         return False
-    at = len(first)
+    index = len(first)
     for part in filter(None, parts):
-        found = _place_of(part, text, at, end)
-        if found < 0:
+        place_of = _place_of(part, text, index, end)
+        if place_of < 0:
             return False
-        at = found + len(part)
+        index = place_of + len(part)
     return True
 
 
@@ -162,15 +164,16 @@ def _place_of(part: str, text: str, start: int, end: int) -> int:
     if "?" not in part:
         return text.find(part, start, end)
     places = range(start, end - len(part) + 1)
-    return next((at for at in places if _stands_at(part, text, at)), -1)
+    return next((index for index in places if _stands_at(part, text, index)), -1)
 
 
-def _stands_at(part: str, text: str, at: int) -> bool:
+def _stands_at(part: str, text: str, index: int) -> bool:
     """Return whether a part, of which `?` is any character, stands at a place."""
     if "?" not in part:
-        return text.startswith(part, at)
+        return text.startswith(part, index)
     return all(
-        one in ("?", other) for one, other in zip(part, text[at : at + len(part)], strict=True)
+        text in ("?", other)
+        for text, other in zip(part, text[index : index + len(part)], strict=True)
     )
 
 
@@ -217,7 +220,10 @@ def scalar_matches(value: Json, pattern: Json) -> bool:
             return value is None or value is False or value == "" or (value == 0)
         case str():
             return value == pattern or any(
-                all(any(compares(value, one) for one in condition) for condition in alternative)
+                all(
+                    any(compares(value, comparison) for comparison in condition)
+                    for condition in alternative
+                )
                 for alternative in read_string(pattern)
             )
     return False
@@ -417,7 +423,7 @@ def printed(value: Json) -> str:
 
 def is_alike(text: str, others: Iterable[str]) -> bool:
     """Return whether a text is one of others; either side may have wildcards."""
-    return any(wildcard_match(text, one) or wildcard_match(one, text) for one in others)
+    return any(wildcard_match(text, word) or wildcard_match(word, text) for word in others)
 
 
 def range_of(text: str) -> tuple[Comparison, ...] | None:

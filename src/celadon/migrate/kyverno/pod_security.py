@@ -71,15 +71,18 @@ class Standard:
     def before(self) -> Before:
         """Return the same demand on the object that was before, beside one that is now, as one
         condition whose variables have names of their own."""
-        texts = [_OF_VARIABLE.sub(r"\g<0>Before", one["expression"]) for one in self.validations]
+        texts = [
+            _OF_VARIABLE.sub(r"\g<0>Before", validation["expression"])
+            for validation in self.validations
+        ]
         variables = [
             {
-                "name": f"{one['name']}Before",
-                "expression": _OF_VARIABLE.sub(r"\g<0>Before", one["expression"]),
+                "name": f"{variable['name']}Before",
+                "expression": _OF_VARIABLE.sub(r"\g<0>Before", variable["expression"]),
             }
-            for one in self.variables
+            for variable in self.variables
         ]
-        return Before(tuple(variables), conjunction(truth(f"({one})") for one in texts))
+        return Before(tuple(variables), conjunction(truth(f"({text})") for text in texts))
 
 
 _OF_VARIABLE: Final = re.compile(r"\bvariables\.\w+", re.ASCII)
@@ -94,7 +97,7 @@ class Before:
 
 
 def standard(
-    given: JsonObject,
+    value: JsonObject,
     message: Mapping[str, str],
     kinds: Sequence[GroupVersionKind],
     excepted: Sequence[tuple[Condition, Sequence[JsonObject]]] = (),
@@ -105,20 +108,20 @@ def standard(
     NotTranslated."""
     # An expression has one place where the pod stands: kinds that have it elsewhere need rules of
     # their own.
-    roots = {_ROOTS.get(one.kind) for one in kinds} or {None}
+    roots = {_ROOTS.get(kind.kind) for kind in kinds} or {None}
     root = roots.pop()
     if root is None or roots:
         raise NotTranslated("`podSecurity` for kinds without a template of Pods")
     root = root.replace("object", obj, 1)
     variables = {"containers": all_containers(root)}
-    excluding = [(ALWAYS, given.get("exclude") or ())]
+    excluding = [(ALWAYS, value.get("exclude") or ())]
     for number, (when, entries) in enumerate(excepted, 1):
         # The condition is about the object, whatever has the pod.
         variables[f"isExcepted{number}"] = when.text
         excluding.append((truth(f"variables.isExcepted{number}"), entries))
     validations = []
     excluded = exclusions(excluding)
-    for name, whole in _checks(given, root).items():
+    for name, whole in _checks(value, root).items():
         left, needed = without_excluded(name, whole, excluded, root)
         if not left.parts:
             continue
@@ -126,17 +129,17 @@ def standard(
         own = {key: f"{text} ({name})" for key, text in message.items() if key == "message"}
         validations.append({"expression": left.expression, **message, **own})
     return Standard(
-        tuple({"name": key, "expression": one} for key, one in variables.items()),
+        tuple({"name": key, "expression": variable} for key, variable in variables.items()),
         tuple(validations),
     )
 
 
-def _checks(given: JsonObject, root: str) -> dict[str, Check]:
-    version = str(given.get("version") or LATEST)
+def _checks(value: JsonObject, root: str) -> dict[str, Check]:
+    version = str(value.get("version") or LATEST)
     minor = NEWEST if version == LATEST else minor_of(version)
     if version_error(version) or minor is None or minor < OLDEST:
         raise NotTranslated(f"the version {version} of the Pod Security Standards")
-    level = given.get("level")
+    level = value.get("level")
     if level not in (BASELINE, RESTRICTED):
         raise NotTranslated(f"the level {level} of the Pod Security Standards")
     # `evaluatePSS` runs the checks of both levels for `restricted`, where the API server leaves out
@@ -145,7 +148,7 @@ def _checks(given: JsonObject, root: str) -> dict[str, Check]:
     checks = {**checks_of(BASELINE, known, root), **checks_of(level, known, root)}
     if is_since(_IMAGE_VOLUMES_SINCE):
         return checks
-    return {name: _without_image_volumes(one) for name, one in checks.items()}
+    return {name: _without_image_volumes(check) for name, check in checks.items()}
 
 
 _IMAGE_VOLUMES_SINCE: Final = "1.31"
@@ -155,8 +158,8 @@ def _without_image_volumes(check: Check) -> Check:
     """Return a check that does not ask for a field that older releases do not have: they would warn
     of it, and no object has it."""
     parts = (
-        replace(one, alternatives=tuple(x for x in one.alternatives if x != "has(volume.image)"))
-        for one in check.parts
+        replace(part, alternatives=tuple(x for x in part.alternatives if x != "has(volume.image)"))
+        for part in check.parts
     )
     return replace(check, parts=tuple(parts))
 
@@ -223,11 +226,11 @@ class _Values:
 
     def are(self, text: str) -> Condition:
         """Return whether the value of an expression is one of them."""
-        return disjunction(globbed(text, one) for one in self.patterns)
+        return disjunction(globbed(text, pattern) for pattern in self.patterns)
 
     def have(self, value: str) -> Condition:
         """Return whether a value that is known is one of them."""
-        return constant(any(wildcard_match(one, value) for one in self.patterns))
+        return constant(any(wildcard_match(pattern, value) for pattern in self.patterns))
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +248,7 @@ class _Exclusion:
 
     def image(self) -> Condition:
         """Return whether a container has such an image."""
-        return disjunction(globbed("c.?image.orValue('')", one) for one in self.images)
+        return disjunction(globbed("c.?image.orValue('')", image) for image in self.images)
 
 
 # --- Fields ------------------------------------------------------------------
@@ -267,15 +270,17 @@ class _Field:
 
 
 def _fixed(value: str) -> _Forgiving:
-    return lambda _place, given: given.values.have(value)
+    return lambda _place, exclusion: exclusion.values.have(value)
 
 
 def _one(path: str) -> _Forgiving:
-    return lambda place, given: given.values.are(f"{place}.?securityContext.{path}.orValue('')")
+    return lambda place, exclusion: exclusion.values.are(
+        f"{place}.?securityContext.{path}.orValue('')"
+    )
 
 
 def _item(value: str) -> _Forgiving:
-    return lambda _place, given: given.values.are(value)
+    return lambda _place, exclusion: exclusion.values.are(value)
 
 
 def _of_kind(kind: str) -> _Forgiving:
@@ -283,36 +288,36 @@ def _of_kind(kind: str) -> _Forgiving:
     return lambda _place, _given: truth(f"has(volume.{kind})")
 
 
-def _dropped(place: str, given: _Exclusion) -> Condition:
+def _dropped(place: str, exclusion: _Exclusion) -> Condition:
     # Of a container that drops nothing there is no bad value.
     items = f"{place}.?securityContext.?capabilities.?drop.orValue([])"
-    return every(items, "capability", given.values.are("capability"))
+    return every(items, "capability", exclusion.values.are("capability"))
 
 
 def _unset(place: str, field: str = "") -> Condition:
     return truth(f"!{place}.?securityContext{field}.hasValue()", Binding.UNARY)
 
 
-def _escalation(place: str, given: _Exclusion) -> Condition:
+def _escalation(place: str, exclusion: _Exclusion) -> Condition:
     field = ".?allowPrivilegeEscalation"
     is_set = truth(f"{place}.?securityContext{field}.orValue(false)")
     return disjunction(
         [
             _unset(place),
-            conjunction([given.values.have("nil"), _unset(place, field)]),
-            conjunction([given.values.have("true"), is_set]),
+            conjunction([exclusion.values.have("nil"), _unset(place, field)]),
+            conjunction([exclusion.values.have("true"), is_set]),
         ]
     )
 
 
-def _non_root(place: str, given: _Exclusion) -> Condition:
+def _non_root(place: str, exclusion: _Exclusion) -> Condition:
     unset = _unset(place, ".?runAsNonRoot") if place == _CONTAINER else NEVER
-    return disjunction([given.values.have("false"), unset])
+    return disjunction([exclusion.values.have("false"), unset])
 
 
-def _seccomp(place: str, given: _Exclusion) -> Condition:
+def _seccomp(place: str, exclusion: _Exclusion) -> Condition:
     unset = _unset(place, ".?seccompProfile") if place == _CONTAINER else NEVER
-    return disjunction([unset, _one("?seccompProfile.?type")(place, given)])
+    return disjunction([unset, _one("?seccompProfile.?type")(place, exclusion)])
 
 
 _CONTAINER: Final = "c"
@@ -323,8 +328,8 @@ _FIELDS: Final[Mapping[tuple[str, str], _Field]] = {
     ("Capabilities", "securityContext.capabilities.add"): _Field(_item("capability")),
     ("Capabilities", "securityContext.capabilities.drop"): _Field(_dropped),
     **{
-        ("Host Namespaces", one): _Field(_fixed("true"))
-        for one in ("hostNetwork", "hostPID", "hostIPC")
+        ("Host Namespaces", item): _Field(_fixed("true"))
+        for item in ("hostNetwork", "hostPID", "hostIPC")
     },
     ("HostPath Volumes", "volumes[*].hostPath"): _Field(
         _item("volume.hostPath.path"), has_many=True
@@ -337,16 +342,18 @@ _FIELDS: Final[Mapping[tuple[str, str], _Field]] = {
     ("Running as Non-root", "securityContext.runAsNonRoot"): _Field(_non_root),
     ("Running as Non-root user", "securityContext.runAsUser"): _Field(_fixed("0")),
     **{
-        ("SELinux", f"securityContext.seLinuxOptions.{one}"): _Field(
-            _one(f"?seLinuxOptions.?{one}")
+        ("SELinux", f"securityContext.seLinuxOptions.{item}"): _Field(
+            _one(f"?seLinuxOptions.?{item}")
         )
-        for one in ("type", "user", "role")
+        for item in ("type", "user", "role")
     },
     ("Seccomp", "securityContext.seccompProfile.type"): _Field(_seccomp),
     ("Sysctls", "securityContext.sysctls[*].name"): _Field(_item("sysctl.name"), has_many=True),
     **{
-        ("Volume Types", f"volumes[*].{one}"): _Field(_of_kind(one), has_many=True)
-        for one in OTHER_VOLUMES
+        ("Volume Types", f"volumes[*].{other_volume}"): _Field(
+            _of_kind(other_volume), has_many=True
+        )
+        for other_volume in OTHER_VOLUMES
     },
 }
 """By the control and the field's path below a container or the pod's spec."""
@@ -362,21 +369,21 @@ def exclusions(
 ) -> dict[str, list[_Exclusion]]:
     """Return what is excluded, by control, of entries and when they are heeded. Raises
     NotTranslated."""
-    found: dict[str, list[_Exclusion]] = {}
+    result: dict[str, list[_Exclusion]] = {}
     for when, entries in given:
         for entry in entries:
             control = str(entry.get("controlName"))
-            found.setdefault(control, []).append(_exclusion(entry, control, when))
-    for control, excluded in found.items():
-        fields = [(one.place, one.field) for one in excluded if one.field]
+            result.setdefault(control, []).append(_exclusion(entry, control, when))
+    for control, excluded in result.items():
+        fields = [(item.place, item.field) for item in excluded if item.field]
         for place, name in fields:
             if _FIELDS[control, name].has_many and fields.count((place, name)) > 1:
                 raise NotTranslated(f"several exclusions of `{name}` in `podSecurity`")
-        for one in excluded:
-            is_open = control in _CAN_MISS and not one.images and not one.field
-            if is_open and not _is_whole(control, excluded, one.when):
+        for exclusion in excluded:
+            is_open = control in _CAN_MISS and not exclusion.images and not exclusion.field
+            if is_open and not _is_whole(control, excluded, exclusion.when):
                 raise NotTranslated(f"an exclusion of `{control}` of pods, but not of containers")
-    return found
+    return result
 
 
 def _exclusion(entry: JsonObject, control: str, when: Condition) -> _Exclusion:
@@ -397,9 +404,11 @@ def _exclusion(entry: JsonObject, control: str, when: Condition) -> _Exclusion:
 
 def _is_whole(control: str, given: Iterable[_Exclusion], when: Condition) -> bool:
     """Return whether nothing is left of a control, of objects that fulfil a condition."""
-    whole = [one for one in given if not one.field and one.when in (ALWAYS, when)]
-    of_pod = any(not one.images for one in whole)
-    of_all = any("*" in one.images for one in whole)
+    whole = [
+        exclusion for exclusion in given if not exclusion.field and exclusion.when in (ALWAYS, when)
+    ]
+    of_pod = any(not exclusion.images for exclusion in whole)
+    of_all = any("*" in exclusion.images for exclusion in whole)
     if control in _OF_BOTH:
         return of_pod and of_all
     return of_pod or of_all
@@ -416,23 +425,26 @@ def without_excluded(
         return check, {}
     if _is_whole(control, given, ALWAYS):
         return Check(()), {}
-    parts = [_with_errors_of_both(one, root) if one.unless else one for one in check.parts]
-    if any(one.field or not one.images or one.when != ALWAYS for one in given):
-        left = [each for one in parts for each in _field_by_field(control, one, given, root)]
+    parts = [_with_errors_of_both(part, root) if part.unless else part for part in check.parts]
+    if any(
+        exclusion.field or not exclusion.images or exclusion.when != ALWAYS for exclusion in given
+    ):
+        left = [each for part in parts for each in _field_by_field(control, part, given, root)]
         return replace(check, parts=tuple(left)), {}
     variable = f"containersFor{''.join(re.findall('[A-Za-z]+', control.title()))}"
-    meant = disjunction(one.image() for one in given).opposite
+    opposite = disjunction(exclusion.image() for exclusion in given).opposite
     left = [
-        replace(one, containers=f"variables.{variable}") if one.containers else one for one in parts
+        replace(part, containers=f"variables.{variable}") if part.containers else part
+        for part in parts
     ]
-    return replace(check, parts=tuple(left)), {variable: f"{CONTAINERS}.filter(c, {meant})"}
+    return replace(check, parts=tuple(left)), {variable: f"{CONTAINERS}.filter(c, {opposite})"}
 
 
 def _with_errors_of_both(part: Part, root: str) -> Part:
     """Return what is demanded where a profile of seccomp is missing. Kyverno does not collect the
     error of that where another is bad."""
     profile = "?securityContext.?seccompProfile"
-    good = ", ".join(repr(one) for one in sorted(PROFILES))
+    good = ", ".join(repr(profile) for profile in sorted(PROFILES))
     bad = f"{CONTAINERS}.exists(c, !(c.{profile}.?type.orValue('Localhost') in [{good}]))"
     return replace(part, unless=(f"{root}.spec.{profile}.hasValue()", bad))
 
@@ -442,12 +454,14 @@ def _field_by_field(
 ) -> Iterator[Part]:
     """Yield a part with what is forgiven as alternatives, of containers for each list of them."""
     if not part.containers:
-        of_pod = [one for one in given if not one.images]
+        of_pod = [exclusion for exclusion in given if not exclusion.images]
         yield from _forgiven(control, part, f"{root}.spec", of_pod)
         return
     lists: dict[Part, list[str]] = {}
     for name in CONTAINER_LISTS:
-        here = [one for one in given if one.images and one.place in ("", name)]
+        here = [
+            exclusion for exclusion in given if exclusion.images and exclusion.place in ("", name)
+        ]
         for left in _forgiven(control, part, _CONTAINER, here):
             lists.setdefault(left, []).append(f"{root}.spec.?{name}.orValue([])")
     for left, names in lists.items():
@@ -462,25 +476,25 @@ def _forgiven(control: str, part: Part, place: str, given: Sequence[_Exclusion])
     """Yield a part with what forgives its errors, unless that is always so."""
     left = part
     ways: list[Condition] = []
-    for one in given:
-        if one.field and not (part.path and one.field.startswith(part.path)):
+    for exclusion in given:
+        if exclusion.field and not (part.path and exclusion.field.startswith(part.path)):
             continue
-        field = _FIELDS[control, one.field] if one.field else None
-        forgiven = field.forgiving(place, one) if field else ALWAYS
+        field = _FIELDS[control, exclusion.field] if exclusion.field else None
+        forgiven = field.forgiving(place, exclusion) if field else ALWAYS
         if field and part.items:
             # All items that are bad are among the values.
-            also = _operands([conjunction([one.when, forgiven])])
+            also = _operands([conjunction([exclusion.when, forgiven])])
             wider = replace(left, alternatives=(*left.alternatives, *also))
-            if not one.images:
+            if not exclusion.images:
                 left = wider
                 continue
             forgiven = truth(replace(wider, otherwise=()).text)
-        image = one.image() if one.images else ALWAYS
-        ways.append(conjunction([one.when, image, forgiven]))
+        image = exclusion.image() if exclusion.images else ALWAYS
+        ways.append(conjunction([exclusion.when, image, forgiven]))
     if ALWAYS not in ways:
         yield left.with_others(_operands(ways))
 
 
 def _operands(ways: Sequence[Condition]) -> tuple[str, ...]:
     """Return conditions as operands of `||`; what never holds is none."""
-    return tuple(dict.fromkeys(one.inside(Binding.OR) for one in ways if one != NEVER))
+    return tuple(dict.fromkeys(way.inside(Binding.OR) for way in ways if way != NEVER))

@@ -81,7 +81,7 @@ class Rule:
         """Return the field that says what the rule does: `validate`, `mutate`, `generate`,
         `verifyImages`; empty if it has none of them."""
         kinds = ("validate", "mutate", "generate", "verifyImages")
-        return next((one for one in kinds if self.value.get(one)), "")
+        return next((kind for kind in kinds if self.value.get(kind)), "")
 
     @property
     def preconditions(self) -> Json:
@@ -117,10 +117,10 @@ class Policy:
 
     def enforces(self, rule: Rule) -> bool:
         """Return whether what a rule refuses is refused, and not only reported."""
-        own = (rule.value.get("validate") or {}).get("failureAction")
+        failure_action = (rule.value.get("validate") or {}).get("failureAction")
         # The field of the policy is the older one, and speaks for all rules that say nothing
         # themselves. Kyverno takes `enforce` and `Enforce`.
-        action = own or self.value["spec"].get("validationFailureAction") or ""
+        action = failure_action or self.value["spec"].get("validationFailureAction") or ""
         return str(action).lower() == "enforce"
 
     def lets_existing_pass(self, rule: Rule) -> bool:
@@ -132,18 +132,22 @@ class Policy:
 
     def overrides(self, rule: Rule) -> Sequence[JsonObject]:
         """Return what else a rule does in some namespaces: of several that fit, the first."""
-        own = (rule.value.get("validate") or {}).get("failureActionOverrides")
-        return own or self.value["spec"].get("validationFailureActionOverrides") or ()
+        failure_action_overrides = (rule.value.get("validate") or {}).get("failureActionOverrides")
+        return (
+            failure_action_overrides
+            or self.value["spec"].get("validationFailureActionOverrides")
+            or ()
+        )
 
     @property
     def autogen(self) -> tuple[str, ...]:
         """The kinds of pod controllers that rules for Pods are meant for, too."""
         # Without the annotation all controllers are meant; `none` switches it off
         # (`pkg/autogen/v1/autogen.go`, `computeRules`).
-        given = self.annotations.get(_AUTOGEN)
-        if given is None or given == "all":
+        annotation = self.annotations.get(_AUTOGEN)
+        if annotation is None or annotation == "all":
             return POD_CONTROLLERS
-        return tuple(one for one in given.split(",") if one and one != "none")
+        return tuple(text for text in annotation.split(",") if text and text != "none")
 
 
 POD_CONTROLLERS: Final = (
@@ -241,7 +245,7 @@ def read_policy(value: JsonObject, *, allows_existing: bool = False) -> Policy:
         metadata["name"],
         metadata.get("namespace", "default") if value["kind"] == "Policy" else "",
         value,
-        tuple(_rule(one) for one in value["spec"].get("rules") or ()),
+        tuple(_rule(rule) for rule in value["spec"].get("rules") or ()),
         allows_existing,
     )
 
@@ -259,7 +263,7 @@ def read_filters(value: JsonObject) -> Filters:
     """Return what `match` or `exclude` says, or the match of an exception."""
     for name in ("any", "all"):
         if value.get(name):
-            blocks = tuple(_filter(one) for one in value[name])
+            blocks = tuple(_filter(item) for item in value[name])
             return Filters(blocks, name == "all" and len(blocks) > 1)
     return Filters((_filter(value),)) if value else Filters()
 
@@ -305,7 +309,7 @@ def variants(policy: Policy, rule: Rule) -> Iterator[Variant]:
     yield Variant("", rule, rule.name)
     if not (_has_autogen(policy) and _is_for_pods(rule)):
         return
-    controllers = tuple(one for one in policy.autogen if one != "CronJob")
+    controllers = tuple(text for text in policy.autogen if text != "CronJob")
     if controllers:
         shifted = _shifted(rule, controllers, TEMPLATES["Deployment"])
         yield Variant("controllers", shifted, f"autogen-{rule.name}")
@@ -346,24 +350,24 @@ def _shifted(rule: Rule, kinds: tuple[str, ...], path: tuple[str, ...]) -> Rule:
     if "pattern" in validate:
         value["validate"] = {**validate, "pattern": _nested(validate["pattern"], path)}
     elif "anyPattern" in validate:
-        nested = [_nested(one, path) for one in validate["anyPattern"]]
+        nested = [_nested(item, path) for item in validate["anyPattern"]]
         value["validate"] = {**validate, "anyPattern": nested}
     elif "patchStrategicMerge" in (rule.value.get("mutate") or {}):
         patch = _nested(rule.value["mutate"]["patchStrategicMerge"], path)
         value["mutate"] = {**rule.value["mutate"], "patchStrategicMerge": patch}
     elif "foreach" in (rule.value.get("mutate") or {}):
         entries = [
-            {**one, "patchStrategicMerge": _nested(one["patchStrategicMerge"], path)}
-            if "patchStrategicMerge" in one
-            else one
-            for one in rule.value["mutate"]["foreach"]
+            {**item, "patchStrategicMerge": _nested(item["patchStrategicMerge"], path)}
+            if "patchStrategicMerge" in item
+            else item
+            for item in rule.value["mutate"]["foreach"]
         ]
         value["mutate"] = {**rule.value["mutate"], "foreach": entries}
     # Kyverno replaces in all texts of the rule, so what merely looks like a path in a message is
     # moved with the paths (`pkg/autogen/v1/rule.go`). Only there the object is `request.object`;
     # rules in CEL read `object`.
     roots = ("", ".".join(path)) if "cel" in validate else ("request.", ".".join(path))
-    shifted: JsonObject = {name: _moved(one, *roots) for name, one in value.items()}
+    shifted: JsonObject = {name: _moved(member, *roots) for name, member in value.items()}
     return Rule(rule.name, _of_kinds(rule.match, kinds), _of_kinds(rule.exclude, kinds), shifted)
 
 
@@ -372,11 +376,11 @@ def _moved(value: Json, before: str, there: str) -> Json:
     match value:
         case Mapping():
             return {
-                _moved_text(name, before, there): _moved(one, before, there)
-                for name, one in value.items()
+                _moved_text(name, before, there): _moved(value, before, there)
+                for name, value in value.items()
             }
         case list():
-            return [_moved(one, before, there) for one in value]
+            return [_moved(item, before, there) for item in value]
         case str():
             return _moved_text(value, before, there)
     return value
@@ -395,7 +399,7 @@ def _nested(pattern: Json, path: Sequence[str]) -> Json:
 
 def _of_kinds(filters: Filters, kinds: tuple[str, ...]) -> Filters:
     blocks = tuple(
-        replace(one, kinds=kinds) if "Pod" in one.kinds else one for one in filters.blocks
+        replace(block, kinds=kinds) if "Pod" in block.kinds else block for block in filters.blocks
     )
     return replace(filters, blocks=blocks)
 
@@ -473,15 +477,16 @@ class PolicyException:
     def is_for_rule(self, policy: str, rule: str) -> bool:
         """Return whether it is for a rule; policies in namespaces are named with them."""
         return _group(self.value) == "kyverno.io" and any(
-            one["policyName"] == policy
-            and any(wildcard_match(name, rule) for name in one.get("ruleNames") or ())
-            for one in self.value["spec"]["exceptions"]
+            exception["policyName"] == policy
+            and any(wildcard_match(name, rule) for name in exception.get("ruleNames") or ())
+            for exception in self.value["spec"]["exceptions"]
         )
 
     def is_for_policy(self, kind: str, name: str) -> bool:
         """Return whether it is for a policy in CEL."""
         return _group(self.value) == "policies.kyverno.io" and any(
-            (one["kind"], one["name"]) == (kind, name) for one in self.value["spec"]["policyRefs"]
+            (policy_ref["kind"], policy_ref["name"]) == (kind, name)
+            for policy_ref in self.value["spec"]["policyRefs"]
         )
 
     def check(self) -> None:
@@ -497,8 +502,10 @@ def condition_names(exceptions: Sequence[PolicyException]) -> Iterator[str]:
     """Return what the match conditions are called that say exceptions; several may have one name,
     in several namespaces."""
     taken: set[str] = set()
-    for one in exceptions:
-        stem = f"is-not-excepted-by-{one.value['metadata']['name']}"[:_LONGEST_STEM].rstrip("-_.")
+    for exception in exceptions:
+        stem = f"is-not-excepted-by-{exception.value['metadata']['name']}"[:_LONGEST_STEM].rstrip(
+            "-_."
+        )
         numbered = (f"{stem}-{number}" for number in itertools.count(2))
         name = next(name for name in itertools.chain([stem], numbered) if name not in taken)
         taken.add(name)
@@ -513,12 +520,12 @@ number."""
 def outcome_of(exception: PolicyException, translations: Iterable[Translation]) -> Translation:
     """Return what became of an exception, by the translations of all rules."""
     origin = Origin(exception.value["metadata"]["name"], "", (), "except")
-    found = list(translations)
-    for translation in found:
+    result = list(translations)
+    for translation in result:
         for name, reason in translation.left_out:
             if name == exception.name:
                 return Translation(origin, reason=reason, instead=_STRICTER)
-    if any(exception.name in one.exceptions for one in found):
+    if any(exception.name in translation.exceptions for translation in result):
         return Translation(origin)
     return Translation(origin, reason="no rule that was translated is one that it names")
 

@@ -200,25 +200,25 @@ def image_of(container: Place) -> Names:
     """Return the parts of a container's image: without a registry it is of `docker.io`, without tag
     and digest it has the tag `latest` (Kyverno's `pkg/utils/image/infos.go`, `GetImageInfo`)."""
     image = container.member("image", container.shape.member("image") or Shape())
-    there, text = image.present(), image.there().plain
+    condition, text = image.present(), image.there().plain
     has_registry, has_tag = (
-        truth(f"{text}.matches({quoted(one)})") for one in (_WITH_REGISTRY, _WITH_TAG)
+        truth(f"{text}.matches({quoted(item)})") for item in (_WITH_REGISTRY, _WITH_TAG)
     )
     has_digest = truth(f"{text}.contains('@')")
     last = f"{text}.find('[^/]*$').split('@')[0]"
     below = f"({has_registry.text} ? {text}.substring({text}.indexOf('/') + 1) : {text})"
-    tagged = conjunction([there, disjunction([has_tag, negation(has_digest)])])
+    tagged = conjunction([condition, disjunction([has_tag, negation(has_digest)])])
     # Where there is a digest only, reading the tag fails.
     has_any = disjunction([has_tag, has_digest])
     tag = f"({has_any.text} ? {last}.split(':')[1] : 'latest')"
     registry = f"({has_registry.text} ? {text}.split('/')[0] : 'docker.io')"
     return Names(
         {
-            "registry": Computed(registry, there=there),
-            "path": Computed(f"{below}.split('@')[0].split(':')[0]", there=there),
-            "name": Computed(f"{last}.split(':')[0]", there=there),
+            "registry": Computed(registry, there=condition),
+            "path": Computed(f"{below}.split('@')[0].split(':')[0]", there=condition),
+            "name": Computed(f"{last}.split(':')[0]", there=condition),
             "tag": Computed(tag, there=tagged),
-            "digest": Computed(f"{text}.split('@')[1]", there=conjunction([there, has_digest])),
+            "digest": Computed(f"{text}.split('@')[1]", there=conjunction([condition, has_digest])),
         }
     )
 
@@ -259,13 +259,15 @@ def some_item(value: Query, asked: Callable[[Query], Condition]) -> Condition:
     """Return whether something holds for an item of a list, or for a value that is no list."""
     match value:
         case Stream(branches):
-            return disjunction(_some_of_branch(one, asked) for one in branches)
+            return disjunction(_some_of_branch(branch, asked) for branch in branches)
         case Located(place) if place.shape.form is Form.LIST:
-            return disjunction(_some_of_branch(one, asked) for one in streamed(value).branches)
+            return disjunction(
+                _some_of_branch(branch, asked) for branch in streamed(value).branches
+            )
         case Located(place):
             return conjunction([place.present(), asked(Located(place.there()))])
         case Constant(list() as items):
-            return disjunction(asked(Constant(one)) for one in items)
+            return disjunction(asked(Constant(item)) for item in items)
         case Constant(None):
             return NEVER
         case Otherwise(first, second):
@@ -275,7 +277,9 @@ def some_item(value: Query, asked: Callable[[Query], Condition]) -> Condition:
                 [some_item(first, asked), conjunction([nothing, some_item(second, asked)])]
             )
         case Keys():
-            return disjunction(_some_of_branch(one, asked) for one in streamed(value).branches)
+            return disjunction(
+                _some_of_branch(branch, asked) for branch in streamed(value).branches
+            )
         case Ordered(of):
             return some_item(of, asked)
         case Chosen(condition, then, other):
@@ -286,11 +290,11 @@ def some_item(value: Query, asked: Callable[[Query], Condition]) -> Condition:
 
 
 def _some_of_branch(branch: Branch, asked: Callable[[Query], Condition]) -> Condition:
-    held = some_item(branch.value, asked)
+    condition = some_item(branch.value, asked)
     # From the inside out: the last list is the innermost loop.
     for source in reversed(branch.sources):
-        held = source.place.some(source.variable, conjunction([source.only, held]))
-    return held
+        condition = source.place.some(source.variable, conjunction([source.only, condition]))
+    return condition
 
 
 def is_defined(value: Query) -> Condition:
@@ -379,10 +383,10 @@ def _branch_length(branch: Branch) -> str:
     if not branch.sources:
         raise NotTranslated("a length of what is no list or text of an object")
     *outer, source = branch.sources
-    there = some_item(branch.value, lambda _: ALWAYS)
-    text = f"size({items_text(replace(source, only=conjunction([source.only, there])))})"
-    for one in reversed(outer):
-        text = f"{items_text(one)}.map({one.variable}, {text}).sum()"
+    condition = some_item(branch.value, lambda _: ALWAYS)
+    text = f"size({items_text(replace(source, only=conjunction([source.only, condition])))})"
+    for item in reversed(outer):
+        text = f"{items_text(item)}.map({item.variable}, {text}).sum()"
     return text
 
 
@@ -431,19 +435,23 @@ def _single_of(condition: Condition, then: Query, otherwise: Query) -> Computed:
     if condition in (ALWAYS, NEVER):
         return single(then if condition == ALWAYS else otherwise)
     if otherwise == ABSENT:
-        one = single(then)
-        return replace(one, there=conjunction([condition, one.there]))
-    one, other = single(then), single(otherwise)
-    form = one.form if Form.ANY in (one.form, other.form) else _common_form(one.form, other.form)
-    there = choice(condition, one.there, other.there)
+        computed = single(then)
+        return replace(computed, there=conjunction([condition, computed.there]))
+    computed, other = single(then), single(otherwise)
+    form = (
+        computed.form
+        if Form.ANY in (computed.form, other.form)
+        else _common_form(computed.form, other.form)
+    )
+    there = choice(condition, computed.there, other.there)
     if isinstance(then, Located) and condition == then.place.present() and other.there == ALWAYS:
         return Computed(f"{then.place.optional}.orValue({other.text})", form)
-    return Computed(f"({condition.text} ? {one.text} : {other.text})", form, there)
+    return Computed(f"({condition.text} ? {computed.text} : {other.text})", form, there)
 
 
-def _common_form(one: Form, other: Form) -> Form:
-    if one is other or (one, other) == (Form.QUANTITY, Form.STRING):
-        return one
+def _common_form(form: Form, other: Form) -> Form:
+    if form is other or (form, other) == (Form.QUANTITY, Form.STRING):
+        return form
     raise NotTranslated("a value that is of one kind or of another")
 
 
@@ -466,9 +474,13 @@ def asked_of(
         match value.first, value.second:
             case Located(place), Constant(str(text)):
                 return asked(text_or(place, text))
-    one = single(value)
-    text = f"string({one.text})" if as_string and one.form is not Form.STRING else one.text
-    return conjunction([one.there, asked(text)])
+    computed = single(value)
+    text = (
+        f"string({computed.text})"
+        if as_string and computed.form is not Form.STRING
+        else computed.text
+    )
+    return conjunction([computed.there, asked(text)])
 
 
 def text_or(place: Place, default: str) -> str:
@@ -478,8 +490,8 @@ def text_or(place: Place, default: str) -> str:
         known = f"{place.optional}.orValue('')"
         return known if is_text else f"string({known})"
     text = place.plain if is_text else f"string({place.plain})"
-    there = is_true(Located(place))
-    return text if there == ALWAYS else f"({there.text} ? {text} : {quoted(default)})"
+    condition = is_true(Located(place))
+    return text if condition == ALWAYS else f"({condition.text} ? {text} : {quoted(default)})"
 
 
 def compare(left: Query, operator: str, right: Query) -> Condition:
@@ -509,11 +521,11 @@ def compare(left: Query, operator: str, right: Query) -> Condition:
             return absent if operator == "==" else negation(absent)
         case Located(place), Constant(value):
             same = comparison(place.there().plain, operator, literal(value))
-            there = place.present()
+            present = place.present()
             return (
-                disjunction([negation(there), same])
+                disjunction([negation(present), same])
                 if operator == "!="
-                else conjunction([there, same])
+                else conjunction([present, same])
             )
         case Truth(held), Constant(bool(value)) if operator in ("==", "!="):
             return held if value is (operator == "==") else negation(held)
@@ -571,8 +583,8 @@ def _compared_with(left: Computed, operator: str, value: Json) -> Condition:
         case Form.STRING | Form.QUANTITY if operator in ("==", "!=") and isinstance(value, str):
             return comparison(left.text, operator, literal(value))
         case Form.BOOL if operator in ("==", "!=") and isinstance(value, bool):
-            held = truth(left.text)
-            return held if value is (operator == "==") else negation(held)
+            condition = truth(left.text)
+            return condition if value is (operator == "==") else negation(condition)
         case Form.STRING | Form.QUANTITY | Form.BOOL | Form.INTEGER | Form.NUMBER:
             return otherwise
         case Form.ANY:
@@ -592,9 +604,9 @@ _ORDERS: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }
 
 
-def _is_in_order(one: Json, operator: str, other: Json) -> bool:
+def _is_in_order(value: Json, operator: str, other: Json) -> bool:
     """Return whether two values are in an order. In JMESPath only numbers have one."""
-    return _is_number(one) and _is_number(other) and _ORDERS[operator](one, other)
+    return _is_number(value) and _is_number(other) and _ORDERS[operator](value, other)
 
 
 def _is_number(value: Json) -> TypeGuard[float]:
@@ -617,7 +629,7 @@ def avoiding(value: Query, name: str) -> Query:
     """Return a value in which no item of a list is called so."""
     match value:
         case Names(members):
-            return Names({key: avoiding(one, name) for key, one in members.items()})
+            return Names({key: avoiding(value, name) for key, value in members.items()})
         case Located(place):
             return Located(replace(place, taken=place.taken | {name}))
         case Otherwise(first, second):
@@ -630,8 +642,8 @@ def avoiding(value: Query, name: str) -> Query:
 def has_key(place: Place, key: str) -> Condition:
     """Return whether an object has a member."""
     if place.shape.form in (Form.MAP, Form.ANY):
-        there = place.present()
-        return conjunction([there, member(quoted(key), place.there().plain)])
+        condition = place.present()
+        return conjunction([condition, member(quoted(key), place.there().plain)])
     shape = place.shape.member(key)
     return place.member(key, shape).present() if shape is not None else NEVER
 
@@ -641,20 +653,20 @@ def element_branches(items: Query) -> list[Branch]:
     NotTranslated."""
     if form_of(items) in SCALARS:
         return [Branch((), items)]  # what is no list is one element (`EvaluateList`)
-    found = []
+    result = []
     for branch in streamed(items).branches:
         inner = branch.value
         if isinstance(inner, Located) and inner.place.shape.form is Form.LIST:
             last = streamed(inner).branches[0]
             branch = Branch((*branch.sources, *last.sources), last.value)
-        found.append(branch)
-    return found
+        result.append(branch)
+    return result
 
 
 def elements(items: Query) -> list[Branch]:
     """Return the branches of a list of an object that is gone through, with the place of an element
     as value. Raises NotTranslated where the elements are no places in an object."""
-    found = element_branches(items)
-    if not all(one.sources and isinstance(one.value, Located) for one in found):
+    branches = element_branches(items)
+    if not all(branch.sources and isinstance(branch.value, Located) for branch in branches):
         raise NotTranslated("a list of values made of others")
-    return found
+    return branches

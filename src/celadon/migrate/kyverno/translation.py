@@ -110,17 +110,19 @@ def _translated(
         # An exception is heeded by every form of a rule, or by none: otherwise a Deployment would
         # be let through whose Pods are refused.
         left_out = dict(_left_out(policy, forms, catalog, exceptions))
-        heeded = [one for one in exceptions if one.name not in left_out]
-        whole = [one for form in forms for one in _documents(policy, form, catalog, heeded)]
+        heeded = [exception for exception in exceptions if exception.name not in left_out]
+        whole = [
+            document for form in forms for document in _documents(policy, form, catalog, heeded)
+        ]
         documents = list(map(without_updates_of_jobs, whole))
         notes = [*_notes(policy, forms, catalog)]
         notes += [TEMPLATES_OF_JOBS] if documents != whole else []
     except NotTranslated as error:
         return Translation(origin, reason=error.reason, instead=error.instead)
     names = [
-        one.name
-        for one in heeded
-        if any(one.is_for_rule(policy.full_name, form.name) for form in forms)
+        exception.name
+        for exception in heeded
+        if any(exception.is_for_rule(policy.full_name, form.name) for form in forms)
     ]
     return Translation(
         origin,
@@ -176,10 +178,14 @@ def _documents(
     matched = matching(policy, rule, catalog)
     kinds: Sequence[GroupVersionKind | None] = kinds_of(matched.rules)
     demands: dict[str, tuple[Demand, list[GroupVersionKind]]] = {}
-    unknown = [one for one in matched.rules if not one.kinds]
-    own = [one for one in exceptions if one.is_for_rule(policy.full_name, variant.name)]
-    partial = [one for one in own if _is_of_controls(one, rule)]
-    whole = [one for one in own if one not in partial]
+    unknown = [rule for rule in matched.rules if not rule.kinds]
+    own = [
+        exception
+        for exception in exceptions
+        if exception.is_for_rule(policy.full_name, variant.name)
+    ]
+    partial = [exception for exception in own if _is_of_controls(exception, rule)]
+    whole = [exception for exception in own if exception not in partial]
     for kind in [*kinds, *([None] if unknown else [])]:
         of = [kind] if kind else []
         demand = _excepting(demand_of(policy, rule, of, partial), whole, of)
@@ -192,7 +198,7 @@ def _documents(
     for demand, of_kinds in demands.values():
         suffix = [variant.suffix] if variant.suffix else []
         if demand is not most[0]:
-            suffix.append("-".join(one.kind.lower() for one in of_kinds) or "others")
+            suffix.append("-".join(of_kind.kind.lower() for of_kind in of_kinds) or "others")
         only = None if len(demands) == 1 else of_kinds
         document = _document(policy, rule, matched, demand, suffix, only)
         yield document
@@ -209,11 +215,11 @@ def _excepting(
     said = dict(
         zip(
             condition_names(exceptions),
-            (not_excepted(one, kinds, demand.operations) for one in exceptions),
+            (not_excepted(exception, kinds, demand.operations) for exception in exceptions),
             strict=True,
         )
     )
-    texts = {name: one.text for name, one in said.items() if one != ALWAYS}
+    texts = {name: condition.text for name, condition in said.items() if condition != ALWAYS}
     return replace(demand, conditions={**texts, **demand.conditions}) if texts else demand
 
 
@@ -228,14 +234,16 @@ def _document(
     """Return a policy; `kinds` are those of the rule that it is for, None if it is for all."""
     name = [policy.name, *([_in_order(policy, rule)] if len(policy.rules) > 1 else []), *suffix]
     operations = [
-        one for one in demand.operations if not matched.operations or one in matched.operations
+        operation
+        for operation in demand.operations
+        if not matched.operations or operation in matched.operations
     ]
     if not operations:
         raise NotTranslated("it is for operations that it excludes")
     rules: dict[tuple[str, str], list[str]] = {}
-    for one in matched.rules:
-        if kinds is None or set(one.kinds) & set(kinds) or not (one.kinds or kinds):
-            rules.setdefault((one.group, one.version), []).extend(one.resources(operations))
+    for item in matched.rules:
+        if kinds is None or set(item.kinds) & set(kinds) or not (item.kinds or kinds):
+            rules.setdefault((item.group, item.version), []).extend(item.resources(operations))
     constraints: JsonDict = {
         "resourceRules": [
             {
@@ -252,7 +260,7 @@ def _document(
     if matched.object_selector is not None:
         constraints["objectSelector"] = matched.object_selector
     match_conditions = {
-        **{name: one.text for name, one in matched.conditions.items()},
+        **{name: condition.text for name, condition in matched.conditions.items()},
         **demand.conditions,
     }
     spec: JsonDict = {
@@ -266,11 +274,11 @@ def _document(
         ]
     if config_map(rule):
         spec["paramKind"] = {"apiVersion": "v1", "kind": "ConfigMap"}
-    spec |= {name: one for name, one in demand.extra.items() if name != "paramKind"}
+    spec |= {name: member for name, member in demand.extra.items() if name != "paramKind"}
     if demand.mutations:
         spec |= {"reinvocationPolicy": "Never", "mutations": [*demand.mutations]}
         return mutating_document(name, policy.annotations, spec)
-    spec["validations"] = [dict(one) for one in demand.validations]
+    spec["validations"] = [dict(validation) for validation in demand.validations]
     return policy_document(name, policy.annotations, with_container_variable(spec))
 
 
@@ -278,7 +286,7 @@ def _in_order(policy: Policy, rule: Rule) -> str:
     """Return what a rule is called in the name of its policy. Celadon asks policies in the order of
     their names (an API server in any), Kyverno rules in their own: where it is another one, they
     are numbered, since a later rule may match what an earlier one has written."""
-    names = [one.name for one in policy.rules if "mutate" in one.value]
+    names = [rule.name for rule in policy.rules if "mutate" in rule.value]
     if "mutate" not in rule.value or names == sorted(names):
         return rule.name
     return f"{names.index(rule.name) + 1:0{len(str(len(names)))}}-{rule.name}"
@@ -298,14 +306,14 @@ def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterat
     validate: JsonObject = rule.value.get("validate") or {}
     if "cel" in validate:
         if Operation.DELETE.name not in asked_operations(rule) and not any(
-            one.operations for one in rule.match.blocks
+            block.operations for block in rule.match.blocks
         ):
             yield "lets deletions pass, which fail in Kyverno, since they have no `object`"
         return
     every_missing = [tuple(_missing(policy, form.rule, catalog)) for form in forms]
     missing = next(filter(None, every_missing), ())  # paths in templates of pods say the same
     if missing:
-        texts = ", ".join(f"`{one}`" for one in dict.fromkeys(missing))
+        texts = ", ".join(f"`{fromkey}`" for fromkey in dict.fromkeys(missing))
         yield (
             f"where {texts} reads nothing, Kyverno's rule fails, and refuses if it enforces; "
             "here its condition is not met"
@@ -316,7 +324,7 @@ def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterat
     asks = not matched.operations and Operation.DELETE.name not in asked_operations(rule)
     demanded, _ = operations_of(rule.preconditions)
     is_asked_of_deletions = Operation.DELETE.name in (demanded or OPERATIONS) and not any(
-        Operation.DELETE.name in one.operations for one in rule.exclude.blocks
+        Operation.DELETE.name in block.operations for block in rule.exclude.blocks
     )
     if asks and is_asked_of_deletions and {"deny", "foreach"} & set(validate):
         yield "lets deletions pass, which Kyverno judges, too, since it names no `operations`"
@@ -326,9 +334,9 @@ def _changes_with_others(policy: Policy, rule: Rule) -> bool:
     """Return whether another rule that mutates is for a kind of this one."""
     kinds = {kind for block in rule.match.blocks for kind in block.kinds}
     return "mutate" in rule.value and any(
-        one.name != rule.name and "mutate" in one.value and not kinds.isdisjoint(block.kinds)
-        for one in policy.rules
-        for block in one.match.blocks
+        item.name != rule.name and "mutate" in item.value and not kinds.isdisjoint(block.kinds)
+        for item in policy.rules
+        for block in item.match.blocks
     )
 
 
@@ -339,11 +347,11 @@ def _missing(policy: Policy, rule: Rule, catalog: Catalog) -> Iterator[str]:
     kinds = kinds_of(matched.rules)
     names = of_rule(rule, kinds)
     always = set(frozenset.intersection(*map(always_set, kinds)) if kinds else ())
-    if all(one.has_namespace and one.resource != "namespaces" for one in matched.rules):
+    if all(rule.has_namespace and rule.resource != "namespaces" for rule in matched.rules):
         always.add("metadata.namespace")
     validate: JsonObject = rule.value.get("validate") or {}
     _, left = operations_of(rule.preconditions)
-    parts = [left, *(validate.get(one) for one in ("deny", "pattern", "anyPattern"))]
+    parts = [left, *(validate.get(item) for item in ("deny", "pattern", "anyPattern"))]
     yield from failing_variables(parts, names, always)
     for entry in validate.get("foreach") or ():
         for branch in element_branches(read(str(entry["list"]), names)):
@@ -433,18 +441,18 @@ def failing_variables(value: Json, names: Names, always: Collection[str]) -> Ite
     of fields that every object has in a cluster."""
     written = json.dumps(value)
     whole = (written[start + 2 : end - 2] for start, end in variables_in(written))
-    for found in dict.fromkeys(whole):
-        text = json.loads(f'"{found}"').strip()
+    for fromkey in dict.fromkeys(whole):
+        text = json.loads(f'"{fromkey}"').strip()
         if _may_fail(text, names, always):
             yield text
 
 
 def _may_fail(text: str, names: Names, always: Collection[str]) -> bool:
     try:
-        found = _Judge(Reader(names), always).outcome(parsed(text), names)
+        outcome = _Judge(Reader(names), always).outcome(parsed(text), names)
     except NotTranslated:
         return False  # the rule is not translated, or the text is a message of it
-    return found.is_missing or found.fails
+    return outcome.is_missing or outcome.fails
 
 
 @dataclass(frozen=True, slots=True)
@@ -505,30 +513,33 @@ class _Judge:
             case "subexpression" | "index_expression" | "pipe":
                 return self._steps(children, current, catches=kind == "pipe")
             case "or_expression":
-                first, second = (self.outcome(one, current) for one in children)
+                first, second = (self.outcome(child, current) for child in children)
                 return _Outcome(is_null=second.is_nothing, fails=first.fails or second.fails)
             case "function_expression":
-                given = [self.outcome(one, current) for one in children]
+                outcomes = [self.outcome(child, current) for child in children]
                 takes = node["value"] in _TAKE_NULL
                 return _Outcome(
-                    is_null=node["value"] == "not_null" and all(one.is_nothing for one in given),
-                    fails=any(one.fails or (one.is_nothing and not takes) for one in given),
+                    is_null=node["value"] == "not_null"
+                    and all(outcome.is_nothing for outcome in outcomes),
+                    fails=any(
+                        outcome.fails or (outcome.is_nothing and not takes) for outcome in outcomes
+                    ),
                 )
             case "projection" | "filter_projection" | "flatten" | "value_projection":
                 base = self.outcome(children[0], current)
                 return _Outcome(is_null=base.is_nothing, fails=base.fails)
             case "and_expression" | "not_expression" | "comparator" | "multi_select_list":
-                return _Outcome(fails=any(self.outcome(one, current).fails for one in children))
+                return _Outcome(fails=any(self.outcome(child, current).fails for child in children))
         return _VALUE
 
     def _steps(self, nodes: list[Mapping[str, Json]], current: Query, *, catches: bool) -> _Outcome:
         fails = is_missing = is_null = False
         for node in nodes:
             judge = replace(self, is_of_nothing=is_null)
-            found = judge.outcome(node, current)
+            outcome = judge.outcome(node, current)
             current = self.reader.read(node, current)
             # A field of null is null: what an index does not find is no error later.
-            is_null = found.is_nothing if catches else is_null or found.is_null
-            is_missing = not catches and (is_missing or found.is_missing)
-            fails = fails or found.fails
+            is_null = outcome.is_nothing if catches else is_null or outcome.is_null
+            is_missing = not catches and (is_missing or outcome.is_missing)
+            fails = fails or outcome.fails
         return _Outcome(is_missing, is_null, fails)

@@ -63,12 +63,12 @@ class Demand:
     @property
     def text(self) -> str:
         """`spec.size: maximum`."""
-        said = ", ".join(self.keywords)
+        join = ", ".join(self.keywords)
         if self.required:
-            said = f"required: {', '.join(self.required)}"
+            join = f"required: {', '.join(self.required)}"
         if self.rule is not None:
-            said = f"rule {self.rule}"
-        return f"{path_text(self.names) or 'the object'}: {said}"
+            join = f"rule {self.rule}"
+        return f"{path_text(self.names) or 'the object'}: {join}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _demands(
     missing = tuple(name for name in new.required if _may_be_missing(old, new, name))
     if missing:
         yield Demand(names, steps, new, required=missing)
-    known = {(one.rule, one.optional_old_self) for one in old.rules}
+    known = {(rule.rule, rule.optional_old_self) for rule in old.rules}
     is_seen_alike = seen_alike(old, new)
     for index, rule in enumerate(rules.get(names, ())):
         is_known = (rule.source.rule, rule.source.optional_old_self) in known
@@ -200,7 +200,7 @@ def seen_alike(old: Schema, new: Schema) -> bool:
             return False
         if pair[0] is not None and pair[1] is not None:
             inside.append((pair[0], pair[1]))
-    return all(one == other or seen_alike(one, other) for one, other in inside)
+    return all(schema == other or seen_alike(schema, other) for schema, other in inside)
 
 
 @dataclass(slots=True)
@@ -216,8 +216,8 @@ class Revisions:
     def replies(self) -> Iterator[RevisionReply]:
         """An answer for each demand."""
         with answering_as(self.version):
-            found = demands(self.old, self.new)
-        return map(self.reply, found)
+            result = demands(self.old, self.new)
+        return map(self.reply, result)
 
     def reply(self, demand: Demand) -> RevisionReply:
         """The answer about one demand."""
@@ -239,20 +239,20 @@ class _RevisionLook(DefinitionLook):
 
     def reply(self, demand: Demand) -> RevisionReply:
         """The answer."""
-        made = RevisionReply(self.new, demand, Answer.UNKNOWN)
+        reply = RevisionReply(self.new, demand, Answer.UNKNOWN)
         try:
-            wanted = self._wanted(demand)
+            expected = self._wanted(demand)
         except NotModelled as error:
-            return replace(made, reason=str(error))
-        found = self.search(wanted, self._confirmed)
-        if found.is_proved:
+            return replace(reply, reason=str(error))
+        search = self.search(expected, self._confirmed)
+        if search.is_proved:
             answer, bounded, items = proved_with(self.inputs)
-            return replace(made, answer=answer, bounded=bounded, items=items)
-        if found.example is None:
-            return replace(made, reason=found.reason)
-        example, errors, is_forgiven = found.example
+            return replace(reply, answer=answer, bounded=bounded, items=items)
+        if search.example is None:
+            return replace(reply, reason=search.reason)
+        example, errors, is_forgiven = search.example
         return replace(
-            made, answer=Answer.YES, example=example, errors=errors, is_forgiven=is_forgiven
+            reply, answer=Answer.YES, example=example, errors=errors, is_forgiven=is_forgiven
         )
 
     def _wanted(self, demand: Demand) -> Formula:
@@ -260,18 +260,18 @@ class _RevisionLook(DefinitionLook):
         if "nullable" in demand.keywords:
             raise NotModelled("nulls that were allowed")
         there, value = self.object.at(demand.steps)
-        found = [there]
+        result = [there]
         if demand.compiled is not None:
-            found.append(negated(self._rule_holds(demand, value)))
+            result.append(negated(self._rule_holds(demand, value)))
         elif demand.required:
-            found.append(negated(both(*(_has(value, name) for name in demand.required))))
+            result.append(negated(both(*(_has(value, name) for name in demand.required))))
         else:
-            found.append(negated(self.object.fits_here(demand.schema, value)))
+            result.append(negated(self.object.fits_here(demand.schema, value)))
         self.object.finish()
-        found += self.rules_hold(self.object, None)
+        result += self.rules_hold(self.object, None)
         for cut in self.inputs.cuts:
             cut.loops += 1  # one item is where the demand is
-        return both(*found)
+        return both(*result)
 
     def _rule_holds(self, demand: Demand, value: Outcome) -> Formula:
         rule = demand.compiled
@@ -301,13 +301,13 @@ class _RevisionLook(DefinitionLook):
 
 
 def _has(made: Outcome, name: str) -> Formula:
-    there = FALSE
+    false = FALSE
     for case in made.cases:
         if not isinstance(case.value, Fields):
             raise NotModelled("fields of what was no object")
         found = case.value.field(name)
-        there = there if found is None else found[0]
-    return there
+        false = false if found is None else found[0]
+    return false
 
 
 # --- An old object as the new revision reads it -------------------------------
@@ -326,11 +326,13 @@ def _seen(schema: Schema, value: Value) -> Value:
             return _seen_fields(schema, value)
         case List() if schema.items is not None:
             element = schema.items
-            items = tuple(Item(one.there, seen(element, one.value)) for one in value.items)
+            items = tuple(Item(item.there, seen(element, item.value)) for item in value.items)
             return List(items, value.sources, unordered=schema.list_type in ("set", "map"))
         case Map() if schema.additional_properties is not None:
             values = schema.additional_properties
-            entries = (Entry(one.there, one.key, seen(values, one.value)) for one in value.entries)
+            entries = (
+                Entry(entry.there, entry.key, seen(values, entry.value)) for entry in value.entries
+            )
             return Map(tuple(entries), value.sources)
         case Int() if schema.type == "number" and not schema.int_or_string:
             return Unshaped("an integer that is a number now")

@@ -69,8 +69,8 @@ def nodes(kind: CustomKind) -> list[Node]:
 def _nodes(validator: RuleValidator, names: tuple[str, ...], steps: Steps) -> Iterator[Node]:
     if validator.node.rules:
         yield Node(names, steps, validator.schema, validator.node.rules)
-    for name, one in validator.properties.items():
-        yield from _nodes(one, (*names, name), (*steps, name))
+    for name, value in validator.properties.items():
+        yield from _nodes(value, (*names, name), (*steps, name))
     for below, mark in ((validator.additional, "{*}"), (validator.items, "[*]")):
         if below is not None:
             yield from _nodes(below, (*names, mark), (*steps, 0))
@@ -98,9 +98,9 @@ class DefinitionLook:
         checked, node = self.place
         return checked.ast.positions.get(node.id)
 
-    def search(self, wanted: Formula, confirm: Confirm[T]) -> Found[T]:
+    def search(self, expected: Formula, confirm: Confirm[T]) -> Found[T]:
         """An example of what is wanted, or a proof that there is none."""
-        return Search(self.inputs, self.unmodelled, self.seconds).find(wanted, confirm)
+        return Search(self.inputs, self.unmodelled, self.seconds).find(expected, confirm)
 
     def evaluated(self, checked: CheckedAst, scope: dict[str, Outcome], claim: Claim) -> Outcome:
         """Return what an expression comes to, of which something is to be known. Raises
@@ -129,11 +129,11 @@ class DefinitionLook:
         if there is FALSE:
             return None
         try:
-            made = self.evaluated(rule.rule.program.checked, scope, TRUE_CLAIM)
+            outcome = self.evaluated(rule.rule.program.checked, scope, TRUE_CLAIM)
         except NotModelled:
             self.place = None
             return None
-        return either((negated(there), is_true(made)))
+        return either((negated(there), is_true(outcome)))
 
     def rules_hold(
         self, about: StructuralObject, old: StructuralObject | None
@@ -188,27 +188,27 @@ def engine_objects(
     """Both as a server prepares them; None if the schema does not admit one of them."""
     without_rules = replace(kind, rules=None)
     prepared = []
-    for one in (example, before):
-        if one is None:
+    for item in (example, before):
+        if item is None:
             continue
-        made = kind.prepare(dict(one)).value
-        if without_rules.validate(made).errors:
+        value = kind.prepare(dict(item)).value
+        if without_rules.validate(value).errors:
             return None
-        prepared.append(made)
+        prepared.append(value)
     return prepared[0], prepared[1] if before is not None else None
 
 
-def verdict(asked: AskedRule) -> bool | None:
+def verdict(rule: AskedRule) -> bool | None:
     """Return what a rule says; None for an error."""
     try:
-        return asked.program.evaluate(asked.activation) is True
+        return rule.program.evaluate(rule.activation) is True
     except EvaluationError:
         return None
 
 
-def is_at(asked: AskedRule, node: Node) -> bool:
+def is_at(rule: AskedRule, node: Node) -> bool:
     """Return whether a rule was asked for a value at a place of the schema."""
-    steps = asked.path.steps
+    steps = rule.path.steps
     return len(steps) == len(node.names) and all(
         name in ("[*]", "{*}") or step == name for step, name in zip(steps, node.names, strict=True)
     )

@@ -105,8 +105,8 @@ class DefinitionProver:
         rule = node.rules[index]
         if rule.rule is None:
             reason = rule.error or "an empty rule"
-            asked = RuleQuestion.FAILS
-            return [RuleReply(kind, node, index, asked, Answer.UNKNOWN, reason=reason)]
+            fails = RuleQuestion.FAILS
+            return [RuleReply(kind, node, index, fails, Answer.UNKNOWN, reason=reason)]
         questions = [RuleQuestion.FAILS, RuleQuestion.REFUSES, RuleQuestion.ADMITS]
         if rule.source.message_expression:
             questions.append(RuleQuestion.MESSAGE)
@@ -145,19 +145,19 @@ class _RuleLook(DefinitionLook):
 
     def reply(self, question: RuleQuestion) -> RuleReply:
         """The answer."""
-        made = RuleReply(self.kind, self.node, self.index, question, Answer.UNKNOWN)
+        reply = RuleReply(self.kind, self.node, self.index, question, Answer.UNKNOWN)
         try:
-            wanted = self._wanted(question)
+            expected = self._wanted(question)
         except NotModelled as error:
-            return replace(made, reason=str(error), offset=self.offset)
-        found = self.search(wanted, lambda model: self._confirmed(question, model))
-        if found.is_proved:
+            return replace(reply, reason=str(error), offset=self.offset)
+        search = self.search(expected, lambda model: self._confirmed(question, model))
+        if search.is_proved:
             answer, bounded, items = proved_with(self.inputs)
-            return replace(made, answer=answer, bounded=bounded, items=items)
-        if found.example is None:
-            return replace(made, reason=found.reason)
-        example, before = found.example
-        return replace(made, answer=Answer.YES, example=example, before=before)
+            return replace(reply, answer=answer, bounded=bounded, items=items)
+        if search.example is None:
+            return replace(reply, reason=search.reason)
+        example, before = search.example
+        return replace(reply, answer=Answer.YES, example=example, before=before)
 
     @property
     def _rule(self) -> CompiledRule:
@@ -178,18 +178,18 @@ class _RuleLook(DefinitionLook):
             self.old = StructuralObject(self.inputs, self.kind, "oldObject")
             self.inputs.assumed.append(same_name(self.object, self.old))
         there, scope = scope_of(rule, *self._value)
-        made = self.evaluated(rule.rule.program.checked, scope, _CLAIMS[question])
-        found = [there, _WANTED[question](made)]
+        outcome = self.evaluated(rule.rule.program.checked, scope, _CLAIMS[question])
+        result = [there, _WANTED[question](outcome)]
         if question is RuleQuestion.MESSAGE:
-            found.append(self._has_no_message(rule, scope))
+            result.append(self._has_no_message(rule, scope))
         if question is RuleQuestion.ALONE:
-            found += self._neighbours(rule)
+            result += self._neighbours(rule)
         self.object.finish()
         if self.old is not None:
             self.old.finish()
         for cut in self.inputs.cuts:
             cut.loops += 1  # one item is where the rule is asked
-        return both(*found)
+        return both(*result)
 
     @property
     def _value(self) -> tuple[Formula, Outcome, tuple[Formula, Outcome] | None]:
@@ -202,10 +202,10 @@ class _RuleLook(DefinitionLook):
     def _has_no_message(self, rule: CompiledRule, scope: dict[str, Outcome]) -> Formula:
         if rule.message is None or not rule.message.is_usable:
             return TRUE
-        made = self.evaluated(rule.message.program.checked, scope, _CLAIMS[RuleQuestion.FAILS])
+        outcome = self.evaluated(rule.message.program.checked, scope, _CLAIMS[RuleQuestion.FAILS])
         texts = (
             both(case.guard, negated(is_blank(case.value.term)))
-            for case in made.cases
+            for case in outcome.cases
             if isinstance(case.value, Text)
         )
         return negated(either(texts))
@@ -231,23 +231,23 @@ class _RuleLook(DefinitionLook):
         prepared, was = made
         if question is RuleQuestion.FITS:
             return None if self.kind.validate(prepared).errors else (example, before)
-        asked = self.kind.asked_rules(prepared, was)
-        here = [one for one in asked if is_at(one, self.node)]
+        rules = self.kind.asked_rules(prepared, was)
+        here = [rule for rule in rules if is_at(rule, self.node)]
         is_so = any(
-            one.source == self._rule.source and self._is_so(question, one, here) for one in here
+            rule.source == self._rule.source and self._is_so(question, rule, here) for rule in here
         )
         return (example, before) if is_so else None
 
-    def _is_so(self, question: RuleQuestion, asked: AskedRule, here: Sequence[AskedRule]) -> bool:
-        said = verdict(asked)
+    def _is_so(self, question: RuleQuestion, rule: AskedRule, rules: Sequence[AskedRule]) -> bool:
+        said = verdict(rule)
         if question in (RuleQuestion.FAILS, RuleQuestion.ADMITS):
             return said is (None if question is RuleQuestion.FAILS else True)
         if said is not False:
             return False
         if question is RuleQuestion.ALONE:
-            others = (one for one in here if one.path == asked.path and one is not asked)
-            return all(verdict(one) for one in others)
-        return question is not RuleQuestion.MESSAGE or _says_nothing(self._rule, asked)
+            others = (item for item in rules if item.path == rule.path and item is not rule)
+            return all(verdict(item) for item in others)
+        return question is not RuleQuestion.MESSAGE or _says_nothing(self._rule, rule)
 
 
 _CLAIMS: Final = {
@@ -260,10 +260,10 @@ _CLAIMS: Final = {
 }
 
 
-def _fails(made: Outcome) -> Formula:
+def _fails(outcome: Outcome) -> Formula:
     """Return where an outcome is an error, or a value that is no bool."""
-    is_bool = either((is_true(made), is_false(made)))
-    return either((made.error, both(negated(made.error), negated(is_bool))))
+    is_bool = either((is_true(outcome), is_false(outcome)))
+    return either((outcome.error, both(negated(outcome.error), negated(is_bool))))
 
 
 _WANTED: Final = {
@@ -369,13 +369,13 @@ def _compared(root: syntax.Expr) -> Iterator[tuple[str, ...]]:
     """The fields of `self` that are compared with the same ones of `oldSelf`."""
     waiting: list[Any] = [root]
     while waiting:
-        one = waiting.pop()
-        if isinstance(one, syntax.Call) and one.function == syntax.EQUALS:
-            chains = dict(filter(None, map(_chain, one.args)))
+        pop = waiting.pop()
+        if isinstance(pop, syntax.Call) and pop.function == syntax.EQUALS:
+            chains = dict(filter(None, map(_chain, pop.args)))
             if SELF in chains and chains.get(OLD_SELF) == chains[SELF]:
                 yield chains[SELF]
         # Reversed, so that the fields come in the order in which the expression names them.
-        waiting += reversed(list(_below(one)))
+        waiting += reversed(list(_below(pop)))
 
 
 def _below(node: syntax.Expr) -> Sequence[syntax.Expr]:
@@ -402,14 +402,14 @@ def _chain(node: syntax.Expr) -> tuple[str, tuple[str, ...]] | None:
 
 def _named(schema: Schema, chain: tuple[str, ...]) -> tuple[str, ...] | None:
     """The fields as the schema calls them; None if it does not know one."""
-    found = []
-    for one in chain:
-        name = next((each for each in schema.properties if one in (each, escape(each))), None)
+    result = []
+    for text in chain:
+        name = next((each for each in schema.properties if text in (each, escape(each))), None)
         if name is None:
             return None
-        found.append(name)
+        result.append(name)
         schema = schema.properties[name]
-    return tuple(found)
+    return tuple(result)
 
 
 @dataclass(slots=True)
@@ -452,61 +452,63 @@ class _ChangeLook(DefinitionLook):
 
     def reply(self, subject: Subject, change: Change) -> ChangeReply:
         """The answer."""
-        made = ChangeReply(self.kind, subject, change, Answer.UNKNOWN)
+        reply = ChangeReply(self.kind, subject, change, Answer.UNKNOWN)
         try:
-            wanted = self.wanted(subject, change)
+            expected = self.wanted(subject, change)
         except NotModelled as error:
-            return replace(made, reason=str(error))
-        found = self.search(wanted, self.confirmed)
-        if found.is_proved:
+            return replace(reply, reason=str(error))
+        search = self.search(expected, self.confirmed)
+        if search.is_proved:
             answer, bounded, items = proved_with(self.inputs)
-            return replace(made, answer=answer, bounded=bounded, items=items)
-        if found.example is None:
-            return replace(made, reason=found.reason)
-        return replace(made, answer=Answer.YES, objects=found.example)
+            return replace(reply, answer=answer, bounded=bounded, items=items)
+        if search.example is None:
+            return replace(reply, reason=search.reason)
+        return replace(reply, answer=Answer.YES, objects=search.example)
 
     def wanted(self, subject: Subject, change: Change) -> Formula:
         """Return the formula that an example has to fulfil. Raises NotModelled."""
         titles = ["oldObject", "object"]
         if change is Change.REPLACED:
             titles.insert(1, "between")
-        self.history = [StructuralObject(self.inputs, self.kind, one) for one in titles]
+        self.history = [StructuralObject(self.inputs, self.kind, title) for title in titles]
         first, last = self.history[0], self.history[-1]
         # Updates do not change the name, which rules may read.
-        for one in self.history[1:]:
-            self.inputs.assumed.append(same_name(first, one))
+        for item in self.history[1:]:
+            self.inputs.assumed.append(same_name(first, item))
         was_there, was = first.at(subject.steps)
         there, value = last.at(subject.steps)
-        found = [was_there]
+        result = [was_there]
         if change is Change.CHANGED:
             there, was = last.before(subject.steps, first)
-            found = [there, last.at(subject.steps)[0], _differ(value, was)]
+            result = [there, last.at(subject.steps)[0], _differ(value, was)]
         elif change is Change.REMOVED:
-            found.append(negated(there))
+            result.append(negated(there))
         else:
             between, _ = self.history[1].at(subject.steps)
-            found += [negated(between), there, _differ(value, was)]
-        for number, one in enumerate(self.history):
-            one.finish()
+            result += [negated(between), there, _differ(value, was)]
+        for number, item in enumerate(self.history):
+            item.finish()
             old = self.history[number - 1] if number else None
-            found += self.rules_hold(one, old)
-        return both(*found)
+            result += self.rules_hold(item, old)
+        return both(*result)
 
     def confirmed(self, model: z3.ModelRef) -> tuple[JsonObject, ...] | None:
         """The objects of a model, if validation takes each of them after the one before."""
-        objects = tuple(one.json(model) for one in self.history)
+        objects = tuple(element.json(model) for element in self.history)
         before: dict[str, Json] | None = None
-        for one in objects:
-            prepared = self.kind.prepare(dict(one)).value
+        for item in objects:
+            prepared = self.kind.prepare(dict(item)).value
             if self.kind.validate(prepared, before).errors:
                 return None
             before = prepared
         return objects
 
 
-def _differ(one: Outcome, other: Outcome) -> Formula:
+def _differ(outcome: Outcome, other: Outcome) -> Formula:
     return negated(
         either(
-            both(a.guard, b.guard, equal(a.value, b.value)) for a in one.cases for b in other.cases
+            both(a.guard, b.guard, equal(a.value, b.value))
+            for a in outcome.cases
+            for b in other.cases
         )
     )

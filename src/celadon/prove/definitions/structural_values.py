@@ -107,8 +107,8 @@ class StructuralObject:
         schema = self.kind.schema
         self.root = self._fields(schema, self.path, (), TRUE)
         gvk = self.kind.gvk
-        given = {"apiVersion": gvk.api_version, "kind": gvk.kind}
-        for name, value in given.items():
+        data = {"apiVersion": gvk.api_version, "kind": gvk.kind}
+        for name, value in data.items():
             self.root.made[name] = TRUE, certain(functions.literal(value))
         self.root.made["metadata"] = TRUE, certain(self._metadata(schema))
         if schema.rules:
@@ -116,35 +116,35 @@ class StructuralObject:
 
     def _metadata(self, schema: Schema) -> Fields:
         """Rules see the name and the generateName."""
-        given = schema.properties.get("metadata", _NO_SCHEMA).properties
+        properties = schema.properties.get("metadata", _NO_SCHEMA).properties
         path = f"{self.path}.metadata"
         name = self.inputs.unknown(f"{path}.name", z3.StringSort())
         self.inputs.assumed.append(z3.Length(name) <= _MOST_NAME)
         self.inputs.patterns.append(Pattern(TRUE, name, _NAME))
-        self._assume(TRUE, given.get("name", _NO_SCHEMA), Text(name))
+        self._assume(TRUE, properties.get("name", _NO_SCHEMA), Text(name))
         # Among the wishes for a plain object: that its name is `example`.
         self.inputs.presences.append(negated(same(name, logic.text("example"))))
         least: dict[str, Json] = {"namespace": "default"} if self.kind.namespaced else {}
-        made = Fields(path, lambda one: self._generated(one, path, given), least)
-        made.made["name"] = TRUE, certain(Text(name))
-        return made
+        fields = Fields(path, lambda one: self._generated(one, path, properties), least)
+        fields.made["name"] = TRUE, certain(Text(name))
+        return fields
 
     def _generated(
-        self, name: str, path: str, given: Mapping[str, Schema]
+        self, name: str, path: str, value: Mapping[str, Schema]
     ) -> tuple[Formula, Outcome] | None:
         if name != "generateName":
             return None
-        there = self.inputs.presence(f"{path}.{name}")
-        return there, self._value(given.get(name, _TEXT), f"{path}.{name}", (), FALSE)
+        presence = self.inputs.presence(f"{path}.{name}")
+        return presence, self._value(value.get(name, _TEXT), f"{path}.{name}", (), FALSE)
 
     def finish(self) -> None:
         """Make what the schema requires of all that was made."""
         # What is required of a field is made with the field, and may have required fields of its
         # own.
         while self._unfinished:
-            made, schema = self._unfinished.pop()
+            fields, schema = self._unfinished.pop()
             for name in schema.required:
-                made.field(name)
+                fields.field(name)
 
     def json(self, model: z3.ModelRef) -> JsonObject:
         """Return the object of a model."""
@@ -159,9 +159,9 @@ class StructuralObject:
         ways: list[tuple[Formula, Value]] = [(TRUE, self.root)]
         for step in steps:
             ways = [
-                (both(guard, there, case.guard), case.value)
+                (both(guard, item, case.guard), case.value)
                 for guard, value in ways
-                for there, inside in _inside(value, step)
+                for item, inside in _inside(value, step)
                 for case in _not_null(inside)
             ]
         return _one_of_ways(ways)
@@ -174,10 +174,10 @@ class StructuralObject:
         ways: list[tuple[Formula, Value, Value]] = [(TRUE, self.root, old.root)]
         for step in steps:
             ways = [
-                (both(guard, there, one.guard, other.guard), one.value, other.value)
+                (both(guard, pair, item.guard, other.guard), item.value, other.value)
                 for guard, new, was in ways
-                for there, inside, before in _pairs(new, was, step, schema)
-                for one in _not_null(inside)
+                for pair, inside, before in _pairs(new, was, step, schema)
+                for item in _not_null(inside)
                 for other in _not_null(before)
             ]
             schema = below(schema, step)
@@ -209,8 +209,8 @@ class StructuralObject:
                 self.inputs.patterns.append(Pattern(there, value.term, pattern))
 
     def _made(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Outcome:
-        if schema.enum and all(isinstance(one, str | int | None) for one in schema.enum):
-            return self._one_of([one for one in schema.enum if one is not None], path)
+        if schema.enum and all(isinstance(item, str | int | None) for item in schema.enum):
+            return self._one_of([item for item in schema.enum if item is not None], path)
         # Two unknowns, of which one counts.
         if schema.int_or_string:
             is_text = self.inputs.presence(f"{path} is a string")
@@ -239,10 +239,10 @@ class StructuralObject:
         return certain(Unshaped(path))
 
     def _one_of(self, allowed: Sequence[Json], path: str) -> Outcome:
-        ways = [self.inputs.unknown(f"{path} is {one}", z3.BoolSort()) for one in allowed]
+        ways = [self.inputs.unknown(f"{path} is {item}", z3.BoolSort()) for item in allowed]
         self.inputs.assumed.append(z3.PbEq([(way, 1) for way in ways], 1))
         return outcome(
-            Case(way, functions.literal(one)) for way, one in zip(ways, allowed, strict=True)
+            Case(way, functions.literal(item)) for way, item in zip(ways, allowed, strict=True)
         )
 
     def _text(self, schema: Schema, path: str) -> Text:
@@ -250,8 +250,8 @@ class StructuralObject:
         usual = _SAMPLES.get(schema.format, ())
         if not usual and (matching := sample(schema.limits.pattern)):
             usual = (matching,)
-        each = [same(text, logic.text(one)) for one in usual]
-        self.inputs.presences += (negated(one) for one in (*each[:1], either(each)) if each)
+        each = [same(text, logic.text(word)) for word in usual]
+        self.inputs.presences += (negated(item) for item in (*each[:1], either(each)) if each)
         return Text(text)
 
     def _int(self, path: str) -> Int:
@@ -280,7 +280,7 @@ class StructuralObject:
             is_there = self.inputs.presence(place)
             key = Text(self.inputs.unknown(f"{place} key", z3.StringSort()))
             self.inputs.assumed += (
-                negated(both(is_there, one.there, equal(key, one.key))) for one in entries
+                negated(both(is_there, entry.there, equal(key, entry.key))) for entry in entries
             )
             if entries:
                 self.inputs.assumed.append(z3.Implies(is_there, entries[-1].there))
@@ -309,8 +309,8 @@ class StructuralObject:
         if not schema.nullable:
             return self._value(schema, path, steps, there)
         is_null = self.inputs.presence(f"{path} null")
-        made = self._value(schema, path, steps, both(there, negated(is_null)))
-        cases = (Case(both(negated(is_null), one.guard), one.value) for one in made.cases)
+        value = self._value(schema, path, steps, both(there, negated(is_null)))
+        cases = (Case(both(negated(is_null), item.guard), item.value) for item in value.cases)
         return outcome([Case(is_null, Null()), *cases])
 
     def _fields(self, schema: Schema, path: str, steps: Steps, there: Formula) -> Fields:
@@ -319,7 +319,7 @@ class StructuralObject:
             for name in schema.required
             if name in schema.properties and schema.properties[name].nullable
         }
-        made = Fields(
+        fields = Fields(
             path,
             lambda name: self._field(schema, path, steps, there, name, nulls),
             nulls,
@@ -330,8 +330,8 @@ class StructuralObject:
                 if (known := escape(name)) is not None and known != name
             },
         )
-        self._unfinished.append((made, schema))
-        return made
+        self._unfinished.append((fields, schema))
+        return fields
 
     def _field(
         self,
@@ -373,7 +373,7 @@ class StructuralObject:
             return self._open(value.path)
         is_choice = TRUE
         if schema.enum:
-            is_choice = either(equal(value, functions.literal(one)) for one in schema.enum)
+            is_choice = either(equal(value, functions.literal(item)) for item in schema.enum)
         if isinstance(value, Null):
             return both(logic.truth(schema.nullable or not schema.types), is_choice)
         if not self._has_type(schema, value):
@@ -388,21 +388,24 @@ class StructuralObject:
 
     def _has_type(self, schema: Schema, value: Value) -> bool:
         types = schema.types
-        return not types or any(isinstance(value, _TYPES[one]) for one in types)
+        return not types or any(isinstance(value, _TYPES[text]) for text in types)
 
     def _inside(self, schema: Schema, value: Value) -> Formula:
         match value:
             case List() if schema.items is not None:
                 element = schema.items
                 return both(
-                    *(z3.Implies(one.there, self.holds(element, one.value)) for one in value.items)
+                    *(
+                        z3.Implies(item.there, self.holds(element, item.value))
+                        for item in value.items
+                    )
                 )
             case Map() if schema.additional_properties is not None:
                 element = schema.additional_properties
                 return both(
                     *(
-                        z3.Implies(one.there, self.holds(element, one.value))
-                        for one in value.entries
+                        z3.Implies(entry.there, self.holds(element, entry.value))
+                        for entry in value.entries
                     )
                 )
             case Map() if schema.properties or schema.required:
@@ -411,8 +414,8 @@ class StructuralObject:
                 return both(
                     *(self._has(value, name) for name in schema.required),
                     *(
-                        z3.Implies(found[0], self.holds(one, found[1]))
-                        for name, one in schema.properties.items()
+                        z3.Implies(found[0], self.holds(schema, found[1]))
+                        for name, schema in schema.properties.items()
                         if (found := value.field(name)) is not None
                     ),
                 )
@@ -421,9 +424,9 @@ class StructuralObject:
     def _has(self, value: Fields, name: str) -> Formula:
         """Return where a field is there; a null is there for the schema, and is not for rules."""
         found = value.field(name)
-        there = FALSE if found is None else found[0]
+        false = FALSE if found is None else found[0]
         place = f"{value.path}.{name}"
-        return either((there, self._open(place))) if place in self._nullable_places else there
+        return either((false, self._open(place))) if place in self._nullable_places else false
 
     def _open(self, path: str) -> Formula:
         """Nobody knows whether it is so."""
@@ -504,24 +507,24 @@ class StructuralObject:
 
     def _branches(self, schema: Schema, made: Outcome) -> Formula:
         """`anyOf`, `oneOf`, `allOf`, `not`."""
-        found = [self.holds(one, made) for one in schema.all_of]
+        all_of = [self.holds(schema, made) for schema in schema.all_of]
         if schema.any_of:
-            found.append(either(self.holds(one, made) for one in schema.any_of))
+            all_of.append(either(self.holds(schema, made) for schema in schema.any_of))
         if schema.one_of:
-            each = [(self.holds(one, made), 1) for one in schema.one_of]
-            found.append(z3.PbEq(each, 1))
+            each = [(self.holds(schema, made), 1) for schema in schema.one_of]
+            all_of.append(z3.PbEq(each, 1))
         if schema.not_ is not None:
-            found.append(negated(self.holds(schema.not_, made)))
-        return both(*found)
+            all_of.append(negated(self.holds(schema.not_, made)))
+        return both(*all_of)
 
 
 def below(schema: Schema, step: str | int) -> Schema:
     """The schema of a field, of items or of entries."""
-    found = schema.items or schema.additional_properties
+    items = schema.items or schema.additional_properties
     if isinstance(step, str):
-        found = schema.properties[step]
-    assert found is not None
-    return found
+        items = schema.properties[step]
+    assert items is not None
+    return items
 
 
 def _one_of_ways(ways: Sequence[tuple[Formula, Value]]) -> tuple[Formula, Outcome]:
@@ -552,11 +555,11 @@ def _pairs(
     match new, was:
         case Fields(), Fields():
             for _, inside in _inside(new, step):
-                yield from ((there, inside, before) for there, before in _inside(was, step))
+                yield from ((item, inside, before) for item, before in _inside(was, step))
         case Map(), Map() if isinstance(step, int) and step < len(new.entries):
             entry = new.entries[step]
-            for one in was.entries:
-                yield both(one.there, equal(one.key, entry.key)), entry.value, one.value
+            for element in was.entries:
+                yield both(element.there, equal(element.key, entry.key)), entry.value, element.value
         case List(), List() if isinstance(step, int) and step < len(new.items):
             item = new.items[step]
             # Only items of map lists are correlated (`CorrelatedObject` of k8s.io/apiserver
@@ -595,10 +598,10 @@ def _different(value: List, schema: Schema) -> Iterator[Formula]:
     """Items of sets, and keys of map lists, differ."""
     if schema.list_type not in ("set", "map"):
         return
-    for number, one in enumerate(value.items):
+    for number, item in enumerate(value.items):
         for other in value.items[:number]:
-            alike = same_item(one.value, other.value, schema)
-            yield negated(both(one.there, other.there, alike))
+            alike = same_item(item.value, other.value, schema)
+            yield negated(both(item.there, other.there, alike))
 
 
 def same_item(one: Outcome, other: Outcome, schema: Schema) -> Formula:
@@ -634,12 +637,12 @@ def _is_small(schema: Schema) -> bool:
     number = 0
     waiting: list[Schema | None] = [schema]
     while waiting and number <= MOST_NAMES:
-        one = waiting.pop()
-        if one is None:
+        pop = waiting.pop()
+        if pop is None:
             continue
         # There may be fields in it that nobody knows of.
-        if one.preserve_unknown or one.open_values or one.embedded_resource:
+        if pop.preserve_unknown or pop.open_values or pop.embedded_resource:
             return False
         number += 1
-        waiting += (*one.properties.values(), one.items, one.additional_properties)
+        waiting += (*pop.properties.values(), pop.items, pop.additional_properties)
     return number <= MOST_NAMES

@@ -60,7 +60,7 @@ class Endpoint:
 
 def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
     """URLs separated by commas. Raises ValueError."""
-    return tuple(_endpoint(one.strip()) for one in text.split(",") if one.strip())
+    return tuple(_endpoint(text.strip()) for text in text.split(",") if text.strip())
 
 
 def _endpoint(url: str) -> Endpoint:
@@ -331,7 +331,7 @@ def _content(path: Path) -> bytes:
 
 def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]]:
     """Return libcurl's options for a connection. Raises OSError."""
-    found: list[tuple[int, Any]] = [
+    result: list[tuple[int, Any]] = [
         (pycurl.HTTP_VERSION, pycurl.CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE),
         (pycurl.PIPEWAIT, 1),  # for the one connection
         (pycurl.NOPROXY, "*"),
@@ -339,18 +339,18 @@ def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]
         (pycurl.CONNECTTIMEOUT_MS, int(ATTEMPT_SECONDS * 1000)),
     ]
     if not endpoint.is_secure:
-        return found
+        return result
     if settings.authorities is not None:
-        found.append((pycurl.CAINFO_BLOB, _content(settings.authorities)))
-    elif (known := ssl.get_default_verify_paths().cafile) is not None:
-        found.append((pycurl.CAINFO, known))
+        result.append((pycurl.CAINFO_BLOB, _content(settings.authorities)))
+    elif (cafile := ssl.get_default_verify_paths().cafile) is not None:
+        result.append((pycurl.CAINFO, cafile))
     for option, path in (
         (pycurl.SSLCERT_BLOB, settings.certificate),
         (pycurl.SSLKEY_BLOB, settings.private_key),
     ):
         if path is not None:
-            found.append((option, _content(path)))
-    return found
+            result.append((option, _content(path)))
+    return result
 
 
 class EtcdConnections:
@@ -488,8 +488,8 @@ class EtcdClient:
 
 def _after_all_with(prefix: bytes) -> bytes:
     """The first key behind all that begin with the prefix."""
-    kept = prefix.rstrip(b"\xff")
-    return kept[:-1] + bytes([kept[-1] + 1]) if kept else EVERYTHING
+    rstrip = prefix.rstrip(b"\xff")
+    return rstrip[:-1] + bytes([rstrip[-1] + 1]) if rstrip else EVERYTHING
 
 
 # --- The mirror --------------------------------------------------------------
@@ -627,9 +627,9 @@ class EtcdMirror:
         raise AssertionError("changes end with an error")
 
     def _entries(self, page: Iterable[KeyValue]) -> Iterable[contract.Entry]:
-        for one in page:
-            key = self._spelling.read(one.key)
-            entry = None if key is None else one.entry(key)
+        for key_value in page:
+            key = self._spelling.read(key_value.key)
+            entry = None if key is None else key_value.entry(key)
             if entry is not None:
                 yield entry
 
@@ -644,9 +644,11 @@ class EtcdMirror:
                     raise Missed
                 parts += answer.changes
                 if parts and not answer.is_part:
-                    taken = self._space.revision
-                    others = [part for part in parts if part.mod_revision > taken]
-                    await self.coming([one.value for one in others if one.value is not None])
+                    revision = self._space.revision
+                    key_values = [part for part in parts if part.mod_revision > revision]
+                    await self.coming(
+                        [key_value.value for key_value in key_values if key_value.value is not None]
+                    )
                     self._take(parts)
                     parts = []
 
@@ -654,7 +656,7 @@ class EtcdMirror:
         """Apply changes of whole revisions, each the next one. Raises Missed."""
         events: list[contract.Event] = []
         former: dict[str, contract.Entry | None] = {}
-        taken = self._space.revision
+        revision = self._space.revision
         shown = before = self._shown
         for change in changes:
             if change.mod_revision == shown + 1:
@@ -662,12 +664,12 @@ class EtcdMirror:
                 self._known.pop(shown, None)
             elif change.mod_revision != shown or shown == before:
                 raise Missed
-            event = self._event(change, former) if shown > taken else None
+            event = self._event(change, former) if shown > revision else None
             if event is not None:
                 former[event.key] = event.entry
                 events.append(event)
         self._shown = shown
-        if shown > taken:
+        if shown > revision:
             self._audience.apply(events, shown)
             self._catch_up()
 

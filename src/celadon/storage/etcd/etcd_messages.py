@@ -60,8 +60,8 @@ def _classes() -> JsonDict:
     file = FileDescriptorProto(name="celadon/etcd.proto", package=_PACKAGE, syntax="proto3")
     for name, fields in MESSAGES.items():
         message = file.message_type.add(name=name)
-        for one in fields.split(", "):
-            _add_field(message.field, *one.split())
+        for text in fields.split(", "):
+            _add_field(message.field, *text.split())
     pool = DescriptorPool()
     pool.Add(file)
     return {
@@ -70,18 +70,18 @@ def _classes() -> JsonDict:
 
 
 def _add_field(fields: Any, name: str, number: str, type_name: str) -> None:  # noqa: ANN401
-    made = fields.add(name=name, number=int(number))
+    add = fields.add(name=name, number=int(number))
     element = type_name.removesuffix("*")
-    made.label = (
+    add.label = (
         FieldDescriptorProto.LABEL_OPTIONAL
         if element == type_name
         else FieldDescriptorProto.LABEL_REPEATED
     )
     if element in MESSAGES:
-        made.type = FieldDescriptorProto.TYPE_MESSAGE
-        made.type_name = f".{_PACKAGE}.{element}"
+        add.type = FieldDescriptorProto.TYPE_MESSAGE
+        add.type_name = f".{_PACKAGE}.{element}"
     else:
-        made.type = FieldDescriptorProto.Type.Value(f"TYPE_{element.upper()}")
+        add.type = FieldDescriptorProto.Type.Value(f"TYPE_{element.upper()}")
 
 
 _CLASS: Final = _classes()
@@ -180,14 +180,16 @@ def range_answer(answer: bytes) -> RangeAnswer:
 
 def transaction_request(transaction: EtcdTransaction) -> bytes:
     """A put, or a deletion of one key, for each operation."""
-    made = _CLASS["TxnRequest"]()  # filled in place: half the price of building the parts
+    result = _CLASS["TxnRequest"]()  # filled in place: half the price of building the parts
     for comparison in transaction.comparisons:
         if comparison.version is not None:
-            made.compare.add(target=_VERSION, key=comparison.key, version=comparison.version)
+            result.compare.add(target=_VERSION, key=comparison.key, version=comparison.version)
         else:
-            made.compare.add(target=_MOD, key=comparison.key, mod_revision=comparison.mod_revision)
+            result.compare.add(
+                target=_MOD, key=comparison.key, mod_revision=comparison.mod_revision
+            )
     for key, value in transaction.operations:
-        operation = made.success.add()
+        operation = result.success.add()
         if value is None:
             operation.request_delete_range.key = key
         else:
@@ -196,8 +198,8 @@ def transaction_request(transaction: EtcdTransaction) -> bytes:
             if key in transaction.leases:
                 put.lease = transaction.leases[key]
     for key in transaction.else_read:
-        made.failure.add().request_range.key = key
-    written: bytes = made.SerializeToString()
+        result.failure.add().request_range.key = key
+    written: bytes = result.SerializeToString()
     return written
 
 
@@ -205,18 +207,18 @@ def transaction_answer(answer: bytes, transaction: EtcdTransaction) -> Transacti
     """Read the answer to the request of that transaction."""
     read = _CLASS["TxnResponse"].FromString(answer)
     changed: tuple[bool, ...] = ()
-    found: tuple[KeyValue | None, ...] = ()
+    key_values: tuple[KeyValue | None, ...] = ()
     if read.succeeded:
         pairs = zip(transaction.operations, read.responses, strict=True)
         changed = tuple(
             [
-                value is not None or one.response_delete_range.deleted > 0
-                for (_, value), one in pairs
+                value is not None or pair.response_delete_range.deleted > 0
+                for (_, value), pair in pairs
             ]
         )
     else:
-        found = tuple([_first(one.response_range.kvs) for one in read.responses])
-    return TransactionAnswer(read.header.revision, read.succeeded, changed, found)
+        key_values = tuple([_first(response.response_range.kvs) for response in read.responses])
+    return TransactionAnswer(read.header.revision, read.succeeded, changed, key_values)
 
 
 def _first(found: Iterable[Any]) -> KeyValue | None:
@@ -334,7 +336,7 @@ def refusal(code: int, text: str) -> ServiceError:
         return RevisionRefused(text)
     if text == _FULL:
         return ServiceFull(text)
-    if any(known in text for known in _TOO_LARGE):
+    if any(item in text for item in _TOO_LARGE):
         return TooLarge(text)
     if text in _NOT_BEGUN:
         return NotBegun(text)

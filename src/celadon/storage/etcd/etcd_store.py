@@ -95,8 +95,8 @@ class CompactionByOne:
         )
         former, self._revision = self._revision, answer.revision
         if not answer.succeeded:
-            (found,) = answer.found
-            self._turn = 0 if found is None else found.version
+            (key_value,) = answer.found
+            self._turn = 0 if key_value is None else key_value.version
             return 0
         self._turn += 1
         if former:
@@ -129,7 +129,7 @@ class Turn:
     def __init__(self, last: dict[bytes, Turn], keys: Collection[bytes]) -> None:
         self._last = last
         self._keys = keys
-        self._former = {one for key in keys if (one := last.get(key)) is not None}
+        self._former = {turn for key in keys if (turn := last.get(key)) is not None}
         self._waiting: list[asyncio.Future[None]] = []
         last.update(dict.fromkeys(keys, self))
 
@@ -140,8 +140,8 @@ class Turn:
             return
         loop = asyncio.get_running_loop()
         ends = [loop.create_future() for _ in self._former]
-        for one, end in zip(self._former, ends, strict=True):
-            one._waiting.append(end)
+        for turn, end in zip(self._former, ends, strict=True):
+            turn._waiting.append(end)
         self._former = set()  # so that no chain of turns is kept
         try:
             for end in ends:
@@ -530,8 +530,8 @@ class EtcdStore:
                 await self._reached(answer.revision)
                 return self._outcome(transaction, answer)
             finally:
-                for one in transaction.operations:
-                    del self._sent[one.key]
+                for item in transaction.operations:
+                    del self._sent[item.key]
 
     async def _noticed(
         self, answer: Coroutine[Any, Any, TransactionAnswer], transaction: contract.Transaction
@@ -572,7 +572,7 @@ class EtcdStore:
             for condition in transaction.conditions
         ]
         return EtcdTransaction(
-            [Comparison(key, one.mod_revision) for key, one in conditions],
+            [Comparison(key, condition.mod_revision) for key, condition in conditions],
             [
                 (
                     self._spelling.written(operation.key),
@@ -585,7 +585,7 @@ class EtcdStore:
 
     def _learn(self, transaction: contract.Transaction, answer: TransactionAnswer) -> None:
         changed = zip(transaction.operations, answer.changed, strict=False)  # none if it failed
-        done = [one for one, did in changed if did]
+        done = [item for item, did in changed if did]
         if done:
             self._mirror.learn(answer.revision, done)
 
@@ -595,12 +595,12 @@ class EtcdStore:
         if not answer.succeeded:
             pairs = zip(transaction.conditions, answer.found, strict=True)
             return contract.Conflict(
-                answer.revision, tuple([kv.entry(one.key) if kv else None for one, kv in pairs])
+                answer.revision, tuple([kv.entry(pair.key) if kv else None for pair, kv in pairs])
             )
         changed = zip(transaction.operations, answer.changed, strict=True)
         return contract.Committed(
             answer.revision,
-            tuple([self._event(one.key, answer) if did else None for one, did in changed]),
+            tuple([self._event(item.key, answer) if did else None for item, did in changed]),
         )
 
     def _event(self, key: str, answer: TransactionAnswer) -> contract.Event:
@@ -652,13 +652,13 @@ class EtcdStore:
         with self._lock:
             self._keyspace.apply(events)
             self._keyspace.advance(revision)
-            told = self._forget(self._schedule.due(self._keyspace))
+            forget = self._forget(self._schedule.due(self._keyspace))
             self._schedule.note(revision)
-            told |= self._watchers.publish(events)
+            forget |= self._watchers.publish(events)
         for event in events if self._sent else ():
             if event.key in self._sent:
                 self._sent[event.key].events.append(event)
-        self._watchers.tell(told)
+        self._watchers.tell(forget)
         self._waiters.reached(revision)
 
     async def _follow(self) -> None:
@@ -702,7 +702,7 @@ class EtcdStore:
         return self._ended or self._loop.create_task(self._end())
 
     async def _end(self) -> None:
-        work = [one for one in self._work if one is not asyncio.current_task()]
+        work = [task for task in self._work if task is not asyncio.current_task()]
         if work:
             await asyncio.wait(work)
         for task in self._background:
@@ -710,9 +710,9 @@ class EtcdStore:
         await asyncio.gather(*self._background, return_exceptions=True)
         await self._current.stop()
         with self._lock:
-            told: Iterable[Watcher] = self._watchers.end_all(
+            watchers: Iterable[Watcher] = self._watchers.end_all(
                 contract.StoreClosed("the store is closed")
             )
-        self._watchers.tell(told)
+        self._watchers.tell(watchers)
         with suppress(contract.StoreError):
             await self._client.close()

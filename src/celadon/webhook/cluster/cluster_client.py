@@ -287,8 +287,8 @@ class ClusterClient:
         except (NetworkFailure, CredentialsError, KubeconfigError) as error:
             raise ClusterUnreachable(f"{asked.shown}: {error}") from None
         except httpcore.ProtocolError as error:
-            why = str(error) or "the connection broke"
-            raise ClusterUnreachable(f"{asked.shown}: {why}") from None
+            reason = str(error) or "the connection broke"
+            raise ClusterUnreachable(f"{asked.shown}: {reason}") from None
 
     async def _connections(self) -> httpcore.AsyncConnectionPool:
         if self._pool is None:
@@ -315,9 +315,9 @@ def _target(path: str, query: Query | None) -> str:
 
 
 async def _whole(answer: httpcore.Response) -> _Answer:
-    said = next((value for name, value in answer.headers if name.lower() == b"retry-after"), b"")
-    is_number = said.isdigit() and len(said) <= MOST_DIGITS
-    seconds = int(said) if is_number else 0  # an API server says no dates
+    headers = next((value for name, value in answer.headers if name.lower() == b"retry-after"), b"")
+    is_number = headers.isdigit() and len(headers) <= MOST_DIGITS
+    seconds = int(headers) if is_number else 0  # an API server says no dates
     return _Answer(answer.status, await _body(answer), seconds)
 
 
@@ -368,20 +368,20 @@ def _json(text: bytes) -> object:
         return None
 
 
-def _object(text: bytes, what: str, shape: Shape) -> JsonDict:
-    found = _json(text)
-    if not isinstance(found, dict):
-        raise ClusterUnreachable(f"{what}: the answer is no JSON object")
-    require(found, shape, what)
-    return found
+def _object(text: bytes, subject: str, shape: Shape) -> JsonDict:
+    result = _json(text)
+    if not isinstance(result, dict):
+        raise ClusterUnreachable(f"{subject}: the answer is no JSON object")
+    require(result, shape, subject)
+    return result
 
 
-def require(document: JsonObject, shape: Shape, what: str) -> None:
+def require(document: JsonObject, shape: Shape, subject: str) -> None:
     """Raises ClusterUnreachable for a document of another shape, which no client of the API could
     read."""
     wrong = misfit(document, shape)
     if wrong is not None:
-        raise ClusterUnreachable(f"{what}: {wrong}")
+        raise ClusterUnreachable(f"{subject}: {wrong}")
 
 
 def refusal_of(code: int, status: object, retry_after: int = 0) -> ClusterRefusal:
@@ -400,7 +400,7 @@ def _page(document: JsonObject, size: int) -> Page:
     typed = {"apiVersion": document.get("apiVersion"), "kind": kind}
     about = document.get("metadata") or {}
     return Page(
-        [{**typed, **one} for one in document.get("items") or ()],
+        [{**typed, **item} for item in document.get("items") or ()],
         about.get("continue") or "",
         about.get("resourceVersion") or "",
         about.get("remainingItemCount") or 0,
@@ -484,17 +484,17 @@ _LISTED_RESOURCES: Final[Shape] = {
 async def discover(client: ClusterClient) -> tuple[Resource, ...]:
     """All resources of the cluster. A group whose server does not answer is left out. Raises
     ClusterError."""
-    found: list[Resource] = []
+    resources: list[Resource] = []
     for path in ("/api", "/apis"):
         document = await client.request("GET", path, accept=AGGREGATED)
         if document.get("kind") == LIST_KIND:
             require(document, _AGGREGATED, f"GET {path}")
-            found += aggregated_resources(document)
+            resources += aggregated_resources(document)
         else:
             require(document, _LISTED_VERSIONS, f"GET {path}")
             for version in listed_versions(document):
-                found += await _version(client, f"{path}/{version}")
-    return tuple(found)
+                resources += await _version(client, f"{path}/{version}")
+    return tuple(resources)
 
 
 async def served_release(client: ClusterClient) -> str:
@@ -526,19 +526,21 @@ def aggregated_resources(document: JsonObject) -> Iterator[Resource]:
     for group in document.get("items") or ():
         name = (group.get("metadata") or {}).get("name") or ""
         for version in group.get("versions") or ():
-            own = GroupVersion(name, version.get("version") or "")
-            for one in version.get("resources") or ():
+            group_version = GroupVersion(name, version.get("version") or "")
+            for resource in version.get("resources") or ():
                 below = tuple(
                     Subresource(
                         sub.get("subresource") or "",
-                        _kind(own, sub.get("responseKind") or {}),
+                        _kind(group_version, sub.get("responseKind") or {}),
                         tuple(sub.get("verbs") or ()),
                     )
-                    for sub in one.get("subresources") or ()
+                    for sub in resource.get("subresources") or ()
                 )
-                kind = _kind(own, one.get("responseKind") or {})
-                namespaced = one.get("scope") == "Namespaced"
-                yield _resource(own, one.get("resource") or "", kind, below, one, namespaced)
+                kind = _kind(group_version, resource.get("responseKind") or {})
+                namespaced = resource.get("scope") == "Namespaced"
+                yield _resource(
+                    group_version, resource.get("resource") or "", kind, below, resource, namespaced
+                )
 
 
 def listed_versions(document: JsonObject) -> Iterator[str]:
@@ -553,8 +555,8 @@ def listed_resources(document: JsonObject) -> Iterator[Resource]:
     """Yield the resources of an APIResourceList."""
     own = parse_api_version(document.get("groupVersion") or "")
     entries: Sequence[JsonObject] = document.get("resources") or ()
-    for one in entries:
-        name = one.get("name") or ""
+    for entry in entries:
+        name = entry.get("name") or ""
         if "/" in name:
             continue
         below = tuple(
@@ -564,14 +566,14 @@ def listed_resources(document: JsonObject) -> Iterator[Resource]:
             for sub in entries
             if (sub.get("name") or "").startswith(f"{name}/")
         )
-        yield _resource(own, name, _kind(own, one), below, one, one.get("namespaced") is True)
+        yield _resource(own, name, _kind(own, entry), below, entry, entry.get("namespaced") is True)
 
 
-def _kind(own: GroupVersion, given: JsonObject) -> GroupVersionKind:
+def _kind(own: GroupVersion, value: JsonObject) -> GroupVersionKind:
     """Group and version are only said where they differ from the list's."""
-    version = given.get("version") or ""
-    group_version = GroupVersion(given.get("group") or "", version) if version else own
-    return GroupVersionKind(*group_version, given.get("kind") or "")
+    version = value.get("version") or ""
+    group_version = GroupVersion(value.get("group") or "", version) if version else own
+    return GroupVersionKind(*group_version, value.get("kind") or "")
 
 
 def _resource(
@@ -579,15 +581,15 @@ def _resource(
     name: str,
     kind: GroupVersionKind,
     below: tuple[Subresource, ...],
-    given: JsonObject,
+    value: JsonObject,
     namespaced: bool,  # noqa: FBT001  as in the document
 ) -> Resource:
     return Resource(
         gvr=GroupVersionResource(*own, name),
         gvk=kind,
         namespaced=namespaced,
-        verbs=tuple(given.get("verbs") or ()),
-        singular=given.get("singularResource") or given.get("singularName") or "",
+        verbs=tuple(value.get("verbs") or ()),
+        singular=value.get("singularResource") or value.get("singularName") or "",
         custom=True,
         storage_version=own.version,
         subresources=below,
@@ -598,8 +600,8 @@ def cluster_catalog(served: Iterable[Resource], definitions: Iterable[JsonObject
     """Return what the cluster serves, with what we know of it: built-in resources as we know them,
     those of definitions with all their versions, others as discovery shows them."""
     discovered = {resource.gvr: resource for resource in served}
-    known = known_resources(all_versions=True)
-    built_in = [resource for resource in known if resource.gvr in discovered]
+    catalog = known_resources(all_versions=True)
+    built_in = [resource for resource in catalog if resource.gvr in discovered]
     for resource in built_in:
         del discovered[resource.gvr]
     return Catalog((*built_in, *discovered.values())).with_crds(definitions)

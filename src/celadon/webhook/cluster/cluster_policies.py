@@ -94,17 +94,17 @@ class ConfigMapPolicies:
     def documents(self, config_maps: Iterable[JsonObject]) -> Documents:
         """Return the documents of all ConfigMaps. Of two documents with one name, that of the first
         ConfigMap (by name) counts, and the other one is a problem."""
-        found = {metadata.name(one): self._read(one) for one in config_maps}
-        self._known = {name: found[name] for name in sorted(found)}
+        result = {metadata.name(config_map): self._read(config_map) for config_map in config_maps}
+        self._known = {name: result[name] for name in sorted(result)}
         return {
-            kind: [doc for one in self._known.values() for doc in one.documents[kind]]
+            kind: [doc for value in self._known.values() for doc in value.documents[kind]]
             for kind in KINDS
         }
 
     @property
     def problems(self) -> tuple[str, ...]:
         """Return why the newest version of something is not in use, each with its place."""
-        return tuple(text for one in self._known.values() for text in one.problems)
+        return tuple(text for value in self._known.values() for text in value.problems)
 
     def _read(self, config_map: JsonObject) -> _Known:
         name = metadata.name(config_map)
@@ -119,7 +119,7 @@ class ConfigMapPolicies:
 
 
 def _documents(name: str, files: JsonObject, version: str) -> tuple[Documents, list[str]]:
-    found: dict[str, list[JsonObject]] = {kind: [] for kind in KINDS}
+    result: dict[str, list[JsonObject]] = {kind: [] for kind in KINDS}
     problems: list[str] = []
     for file in sorted(files):
         place = f"configmap `{name}`, `{file}`"
@@ -128,17 +128,17 @@ def _documents(name: str, files: JsonObject, version: str) -> tuple[Documents, l
                 if value is None:
                     continue
                 kind = _kind(value)
-                known = kind in found
+                known = kind in result
                 wrong = (
                     _refusal(value, kind, version) if known else "neither a policy nor a binding"
                 )
                 if wrong:
                     problems.append(f"{place}, line {line}: {wrong}")
                 else:
-                    found[kind].append(value)
+                    result[kind].append(value)
         except UnreadableError as error:
             problems.append(f"{place}, line {error.line}: {error.message}")
-    return found, problems
+    return result, problems
 
 
 def _refusal(value: JsonObject, kind: str, version: str) -> str:
@@ -149,7 +149,9 @@ def _refusal(value: JsonObject, kind: str, version: str) -> str:
     except RegistrationError as error:
         return str(error)
     if decoded.unknown_fields:
-        return request_bodies.strict_decoding_error([one.text for one in decoded.unknown_fields])
+        return request_bodies.strict_decoding_error(
+            [unknown_field.text for unknown_field in decoded.unknown_fields]
+        )
     obj = decoded.value
     errors = [*validate_object_meta(obj.metadata), *validate_create(obj, version)]
     if not errors:
@@ -200,13 +202,13 @@ class RegisteredPolicies(Generic[E]):
 
     def read(self, written: Documents) -> None:
         """Take over what is in the caches now, and in ConfigMaps; `engine` stays what it was."""
-        found: list[list[Any]] = []
+        result: list[list[Any]] = []
         doubles: list[str] = []
         for kind, cached, decoding in self._parts:
             objects, problems = _first_of_each(cached, written.get(kind, ()))
-            found.append(decoding.values(objects))
+            result.append(decoding.values(objects))
             doubles += problems
-        self.policies, self.bindings = found
+        self.policies, self.bindings = result
         self._doubles = tuple(doubles)
 
     def compile(self) -> None:
@@ -242,16 +244,16 @@ def _first_of_each(
 ) -> tuple[list[JsonObject], list[str]]:
     """The objects of the cluster's own kind, then those in ConfigMaps whose names are still free;
     and what is wrong with the others."""
-    found: dict[str, JsonObject] = {}
+    result: dict[str, JsonObject] = {}
     problems = []
     for objects, place in ((kind, "the cluster"), (written, "a configmap")):
         for obj in objects:
             name = metadata.name(obj)
-            if name in found:
+            if name in result:
                 problems.append(f"`{name}` in {place} is not used: there is another one before it")
             else:
-                found[name] = obj
-    return list(found.values()), problems
+                result[name] = obj
+    return list(result.values()), problems
 
 
 def _version(obj: JsonObject) -> str:
@@ -386,7 +388,7 @@ class ClusterPolicies:
 
     def stamp(self) -> object:
         """Return a value that changes with what the caches have heard, and what was made of it."""
-        return self._loads, [one.stamp() for one in self.caches]
+        return self._loads, [cache.stamp() for cache in self.caches]
 
     def _problems(self) -> tuple[str, ...]:
         return (
@@ -398,9 +400,9 @@ class ClusterPolicies:
     def _missing(self) -> Iterator[str]:
         """Params that cannot be read are missing in the reviews that need them, and only there:
         else one policy could take the webhook out of service for all."""
-        for one in self.caches:
-            if not one.is_synced and one not in self._unreadable_params():
-                yield f"{one.watched.name}{_because(one.failure)}"
+        for cache in self.caches:
+            if not cache.is_synced and cache not in self._unreadable_params():
+                yield f"{cache.watched.name}{_because(cache.failure)}"
         if not self._served:
             yield "the discovery of what is served"
         if not self.release.is_known:
@@ -408,19 +410,21 @@ class ClusterPolicies:
         yield from self._stale()
 
     def _unreadable_params(self) -> list[WatchedCollection]:
-        return [one for one in self.caches.params.values() if not one.is_synced and one.failure]
+        return [
+            param for param in self.caches.params.values() if not param.is_synced and param.failure
+        ]
 
     def _remarks(self) -> Iterator[str]:
-        for one in self._unreadable_params():
-            yield f"params cannot be read: {one.failure}"
+        for unreadable_param in self._unreadable_params():
+            yield f"params cannot be read: {unreadable_param.failure}"
 
     def _stale(self) -> tuple[str, ...]:
         """Caches of policies that have heard nothing for too long."""
         limit = self._settings.max_staleness
         return tuple(
-            f"{one.watched.name}, not known for {one.age():.0f}s{_because(one.failure)}"
-            for one in self.caches.of_policies
-            if one.is_synced and not one.is_absent and one.age() > limit
+            f"{cache.watched.name}, not known for {cache.age():.0f}s{_because(cache.failure)}"
+            for cache in self.caches.of_policies
+            if cache.is_synced and not cache.is_absent and cache.age() > limit
         )
 
     async def run(self) -> None:
@@ -456,7 +460,7 @@ class ClusterPolicies:
             await self._changed.wait()
             self._changed.clear()
             fixed = (*self.caches.of_policies, self.caches.namespaces, self.caches.definitions)
-            if not self._served or not all(one.is_synced for one in fixed):
+            if not self._served or not all(collection.is_synced for collection in fixed):
                 continue
             if self.release.is_known:
                 if self.release.version != self._version:
@@ -468,11 +472,11 @@ class ClusterPolicies:
         """Make a rulebook of what is in the caches now."""
         types = self._validating, self._mutating
         documents = self._config_maps.documents(self.caches.config_maps)
-        for one in types:
-            one.read(documents)
+        for item in types:
+            item.read(documents)
         self._tell_problems()
-        for one in types:
-            await asyncio.to_thread(one.compile)
+        for item in types:
+            await asyncio.to_thread(item.compile)
         catalog = self._current_catalog()
         self.caches.follow(self._param_resources(catalog))
         view = ClusterView(
@@ -487,7 +491,7 @@ class ClusterPolicies:
         self._rules = Rulebook(
             self._validating.engine,
             lambda: ClusterWorld(view),
-            sum(len(one.bindings) for one in types),
+            sum(len(element.bindings) for element in types),
             MutationRules(self._mutating.engine, self._custom.get),
         )
         self._loads += 1
@@ -499,16 +503,18 @@ class ClusterPolicies:
     def _tell_problems(self) -> None:
         """Log the problems that were not there at the last call."""
         problems = self._problems()
-        news = [one for one in problems if one not in self._told]
-        for one in news:
-            warn("something of the cluster's policies cannot be used", {"err": one})
+        news = [problem for problem in problems if problem not in self._told]
+        for text in news:
+            warn("something of the cluster's policies cannot be used", {"err": text})
         self._failed_loads += bool(news)
         self._told = problems
 
     def _current_catalog(self) -> Catalog:
         """The same object while nothing has changed: an engine remembers what follows from it."""
-        definitions = tuple(one for one in self.caches.definitions if is_established(one))
-        specs = tuple(one.get("spec") for one in definitions)
+        definitions = tuple(
+            definition for definition in self.caches.definitions if is_established(definition)
+        )
+        specs = tuple(definition.get("spec") for definition in definitions)
         key = (self._version, self._served, specs)
         if self._catalog is None or key != self._catalog_of:
             if self._catalog is not None:
@@ -524,9 +530,9 @@ class ClusterPolicies:
     def _param_resources(self, catalog: Catalog) -> Iterator[Resource]:
         """The kinds of params that there are; others are waited for."""
         for kind in (*self._validating.param_kinds(), *self._mutating.param_kinds()):
-            found = catalog.by_gvk(kind)
-            if found is not None and found.gvr != NAMESPACES:
-                yield found
+            resource = catalog.by_gvk(kind)
+            if resource is not None and resource.gvr != NAMESPACES:
+                yield resource
 
 
 def _counts(rules: Rulebook) -> dict[str, int]:

@@ -72,10 +72,10 @@ class AskedAuthorizer:
 
     def known(self, attributes: Attributes) -> Answer | None:
         """Return what was said lately; None if nobody asked."""
-        found = self._answers.get(attributes.identity)
-        if found is None or found[0] <= self._clock():
+        answer = self._answers.get(attributes.identity)
+        if answer is None or answer[0] <= self._clock():
             return None
-        return found[1]
+        return answer[1]
 
     async def ask(self, attributes: Attributes) -> Answer:
         """Never raises for what becomes of the question."""
@@ -90,13 +90,13 @@ class AskedAuthorizer:
     async def _ask(self, attributes: Attributes) -> Answer:
         self.asked += 1
         try:
-            found = await self._client.request(
+            request = await self._client.request(
                 "POST", REVIEWS, access_review(attributes), seconds=ASK_SECONDS
             )
-            require(found, _REVIEW, f"POST {REVIEWS}")
+            require(request, _REVIEW, f"POST {REVIEWS}")
         except ClusterError as error:
             return Ruling.NO_OPINION, "", str(error)
-        answer = answer_of(found)
+        answer = answer_of(request)
         self._answers[attributes.identity] = (self._clock() + GOOD_SECONDS, answer)
         self._answers.move_to_end(attributes.identity)
         if len(self._answers) > MOST_ANSWERS:
@@ -115,19 +115,19 @@ def answer_of(review: JsonObject) -> Answer:
     return ruling, status.get("reason") or "", status.get("evaluationError") or None
 
 
-def access_review(asked: Attributes) -> JsonDict:
+def access_review(attributes: Attributes) -> JsonDict:
     """The question as an object."""
-    user = asked.user
+    user = attributes.user
     spec: JsonDict = {
         "user": user.name,
         "groups": list(user.groups),
         "uid": user.uid,
         "extra": {key: list(values) for key, values in user.extra.items()},
     }
-    if asked.resource_request:
-        spec["resourceAttributes"] = _resource_attributes(asked)
+    if attributes.resource_request:
+        spec["resourceAttributes"] = _resource_attributes(attributes)
     else:
-        spec["nonResourceAttributes"] = {"path": asked.path, "verb": asked.verb}
+        spec["nonResourceAttributes"] = {"path": attributes.path, "verb": attributes.verb}
     return {
         "apiVersion": "authorization.k8s.io/v1",
         "kind": "SubjectAccessReview",
@@ -135,30 +135,30 @@ def access_review(asked: Attributes) -> JsonDict:
     }
 
 
-def _resource_attributes(asked: Attributes) -> JsonDict:
-    given: JsonDict = {
-        "verb": asked.verb,
-        "group": asked.group,
-        "version": asked.version,
-        "resource": asked.resource,
-        "subresource": asked.subresource,
-        "namespace": asked.namespace,
-        "name": asked.name,
+def _resource_attributes(attributes: Attributes) -> JsonDict:
+    data: JsonDict = {
+        "verb": attributes.verb,
+        "group": attributes.group,
+        "version": attributes.version,
+        "resource": attributes.resource,
+        "subresource": attributes.subresource,
+        "namespace": attributes.namespace,
+        "name": attributes.name,
     }
-    if asked.field_selector is not None and not asked.field_selector_error:
+    if attributes.field_selector is not None and not attributes.field_selector_error:
         terms = [
-            _term(one.field, "NotIn" if one.negated else "In", [one.value])
-            for one in asked.field_selector.terms
+            _term(term.field, "NotIn" if term.negated else "In", [term.value])
+            for term in attributes.field_selector.terms
         ]
-        given["fieldSelector"] = {"requirements": terms} if terms else None
-    if asked.label_selector is not None and not asked.label_selector_error:
+        data["fieldSelector"] = {"requirements": terms} if terms else None
+    if attributes.label_selector is not None and not attributes.label_selector_error:
         terms = [
-            _term(one.key, _OPERATORS[one.operator], one.values)
-            for one in asked.label_selector.requirements
-            if one.operator in _OPERATORS
+            _term(requirement.key, _OPERATORS[requirement.operator], requirement.values)
+            for requirement in attributes.label_selector.requirements
+            if requirement.operator in _OPERATORS
         ]
-        given["labelSelector"] = {"requirements": terms} if terms else None
-    return {key: value for key, value in given.items() if value}
+        data["labelSelector"] = {"requirements": terms} if terms else None
+    return {key: value for key, value in data.items() if value}
 
 
 _OPERATORS: Final = {
@@ -209,9 +209,9 @@ class ClusterWorld:
         """One that is in no cache may be newer than the cache: the cluster is asked."""
         if name in self._namespaces:
             return self._namespaces[name]
-        found = self._fresh(self._view.caches.namespaces).get("", name)
-        if found is not None:
-            return found
+        fresh = self._fresh(self._view.caches.namespaces).get("", name)
+        if fresh is not None:
+            return fresh
 
         async def find() -> None:
             try:
@@ -240,9 +240,9 @@ class ClusterWorld:
     def authorize(self, attributes: Attributes) -> Answer:
         """Return what the cluster's authorizer says."""
         authorizer = self._view.authorizer
-        found = self._answers.get(attributes.identity) or authorizer.known(attributes)
-        if found is not None:
-            return found
+        answers = self._answers.get(attributes.identity) or authorizer.known(attributes)
+        if answers is not None:
+            return answers
 
         async def find() -> None:
             self._answers[attributes.identity] = await authorizer.ask(attributes)
@@ -257,23 +257,23 @@ class ClusterWorld:
         except WebhookNotCalled:
             if self._converter is None:
                 raise
-            (found,) = self._converter.converted([obj], kind)
-            return found
+            (result,) = self._converter.converted([obj], kind)
+            return result
 
     def _params(self, resource: GroupVersionResource) -> WatchedCollection:
-        found = self._view.caches.params.get(resource)
-        if found is None:
+        collection = self._view.caches.params.get(resource)
+        if collection is None:
             raise Unanswerable(f"{resource.group_resource} are not followed yet")
-        if not found.is_synced:
-            if found.failure:
-                raise Unanswerable(f"{resource.group_resource}: {found.failure}")
-            raise Unanswered(found.synced)
-        return self._fresh(found)
+        if not collection.is_synced:
+            if collection.failure:
+                raise Unanswerable(f"{resource.group_resource}: {collection.failure}")
+            raise Unanswered(collection.synced)
+        return self._fresh(collection)
 
     def _fresh(self, collection: WatchedCollection) -> WatchedCollection:
         """Raises Unanswerable for one that has heard nothing for too long."""
         age = collection.age()
         if age > self._view.max_staleness:
-            why = collection.failure or "the cluster does not answer"
-            raise Unanswerable(f"{collection.watched.name}: not known for {age:.0f}s: {why}")
+            reason = collection.failure or "the cluster does not answer"
+            raise Unanswerable(f"{collection.watched.name}: not known for {age:.0f}s: {reason}")
         return collection

@@ -135,8 +135,8 @@ class DenialEvents:
     async def _send(self, denial: _Denial, count: int) -> None:
         """Raises ClusterError."""
         now = f"{datetime.fromtimestamp(self._clock(), UTC):%Y-%m-%dT%H:%M:%SZ}"
-        known = self._series.get(denial)
-        if known is not None and await self._counted(known, count, now):
+        series = self._series.get(denial)
+        if series is not None and await self._counted(series, count, now):
             self._series.move_to_end(denial)
             return
         event = self._event(denial, count, now)

@@ -109,14 +109,14 @@ class WatchedCollection:
 
     def get(self, namespace: str, name: str) -> JsonObject | None:
         """One object; `namespace` is empty for what has none."""
-        found = self._objects.get(namespace)
-        return None if found is None else found.get(name)
+        result = self._objects.get(namespace)
+        return None if result is None else result.get(name)
 
     def list(self, namespace: str) -> Sequence[JsonObject]:
         """Return the objects of a namespace, by name; `namespace` is empty for objects that have
         none."""
-        found = self._objects.get(namespace)
-        return [found[name] for name in sorted(found)] if found else ()
+        result = self._objects.get(namespace)
+        return [result[name] for name in sorted(result)] if result else ()
 
     def __iter__(self) -> Iterator[JsonObject]:
         for namespace in sorted(self._objects):
@@ -150,9 +150,9 @@ class WatchedCollection:
 
     def _next_path(self) -> None:
         """To the next version; after the last one, the resource is not there."""
-        at = self.watched.paths.index(self._path) + 1
-        if at < len(self.watched.paths):
-            self._path = self.watched.paths[at]
+        index = self.watched.paths.index(self._path) + 1
+        if index < len(self.watched.paths):
+            self._path = self.watched.paths[index]
             self._pause = FIRST_PAUSE
             return
         self._path = self.watched.paths[0]
@@ -172,20 +172,20 @@ class WatchedCollection:
         self._failures = 0
 
     async def _list(self) -> None:
-        found: dict[str, dict[str, JsonObject]] = {}
+        result: dict[str, dict[str, JsonObject]] = {}
         revision = ""
         async with aclosing(self._client.pages(self._path, self.watched.query)) as pages:
             async for page in pages:
                 revision = page.revision
                 for obj in page.items:
-                    self._put(found, obj)
+                    self._put(result, obj)
         self.is_absent = False
         self.lists += 1
-        self._listed(found, revision)
+        self._listed(result, revision)
 
-    def _listed(self, found: dict[str, dict[str, JsonObject]], revision: str) -> None:
-        is_new = found != self._objects or not self.is_synced
-        self._objects, self._revision = found, revision
+    def _listed(self, obj: dict[str, dict[str, JsonObject]], revision: str) -> None:
+        is_new = obj != self._objects or not self.is_synced
+        self._objects, self._revision = obj, revision
         self._hear_list()
         self._synced.set()
         if is_new:
@@ -237,7 +237,7 @@ def _is_too_new(status: JsonObject) -> bool:
     """Return whether the server has not come as far as we have: it lost something, or is another
     one."""
     causes: Sequence[JsonObject] = (status.get("details") or {}).get("causes") or ()
-    return any(one.get("reason") == "ResourceVersionTooLarge" for one in causes)
+    return any(cause.get("reason") == "ResourceVersionTooLarge" for cause in causes)
 
 
 # --- Cluster caches ----------------------------------------------------------
@@ -309,24 +309,24 @@ class ClusterCaches:
     def ages(self) -> Mapping[str, float]:
         """In seconds, by the plural of the resource; those of params by `params/` and the plural
         with its group."""
-        ages = {one.watched.name: one.age() for one in self._fixed}
+        ages = {collection.watched.name: collection.age() for collection in self._fixed}
         return ages | {
-            f"params/{gvr.group_resource}": one.age() for gvr, one in self.params.items()
+            f"params/{gvr.group_resource}": param.age() for gvr, param in self.params.items()
         }
 
     async def run(self) -> None:
         """Until it is cancelled."""
         try:
             async with asyncio.TaskGroup() as group:
-                for one in self._fixed:
-                    group.create_task(one.run())
+                for collection in self._fixed:
+                    group.create_task(collection.run())
         finally:
             for task in self._running.values():
                 task.cancel()
 
-    def follow(self, wanted: Iterable[Resource]) -> None:
+    def follow(self, expected: Iterable[Resource]) -> None:
         """Keep the params of these resources, and of no others."""
-        resources = {resource.gvr: resource for resource in wanted}
+        resources = {resource.gvr: resource for resource in expected}
         for gvr in self.params.keys() - resources.keys():
             self._running.pop(gvr).cancel()
             del self.params[gvr]

@@ -62,7 +62,7 @@ def secret_texts(request: Request) -> Iterable[str]:
     the space around them, longest first."""
     if not is_about_secrets(request):
         return ()
-    found = {
+    result = {
         text
         for obj in (request.object, request.old_object)
         if obj is not None
@@ -70,7 +70,7 @@ def secret_texts(request: Request) -> Iterable[str]:
         for text in (value, value.strip())
         if len(text) >= LEAST_CHARACTERS
     }
-    return sorted(found, key=len, reverse=True)
+    return sorted(result, key=len, reverse=True)
 
 
 def _values(obj: JsonObject) -> Iterator[str]:
@@ -108,8 +108,12 @@ def redacted_object(obj: JsonObject | None, *, secret: bool) -> JsonDict | None:
     shown = {key: _hidden(value) if key in _MEMBERS else value for key, value in obj.items()}
     meta = obj.get("metadata")
     if isinstance(meta, dict) and isinstance(meta.get("annotations"), dict):
-        kept = {key: one for key, one in meta["annotations"].items() if key != LAST_APPLIED}
-        shown["metadata"] = {**meta, "annotations": kept}
+        result = {
+            key: annotation
+            for key, annotation in meta["annotations"].items()
+            if key != LAST_APPLIED
+        }
+        shown["metadata"] = {**meta, "annotations": result}
     return shown
 
 
@@ -194,9 +198,9 @@ class DecisionLog:
                 key: redacted(text, secrets) for key, text in verdict.audit_annotations.items()
             },
             "decisions": [
-                _decision(one, redacted(one.message, secrets))
+                _decision(decision, redacted(decision.message, secrets))
                 for finding in findings
-                for one in finding.decisions
+                for decision in finding.decisions
             ],
             "failed": [finding.policy for finding in findings if finding.failed],
             "mutations": [] if mutations is None else list(_mutations(mutations, secrets)),

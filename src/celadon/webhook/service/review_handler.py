@@ -265,8 +265,8 @@ class ReviewHandler:
             for line in told["lines"]:
                 self._log.write(line.encode())
         if self._denied is not None:
-            for one in told["denied"]:
-                self._denied(*_heard_denial(one))
+            for item in told["denied"]:
+                self._denied(*_heard_denial(item))
 
     def _unanswerable(self, path: str, failure: Unanswerable) -> HttpAnswer:
         """Answer with 503: what could not be found out may have been decisive."""
@@ -367,8 +367,8 @@ class HeavyReviews:
         if seconds > DEAR_SECONDS and size >= _LEAST_DEAR and self._workers.forks:
             if len(self._dear) >= _MOST_CALLERS:
                 self._dear.clear()
-            known = self._dear.get(request.remote_address, FORKED_BYTES)
-            self._dear[request.remote_address] = min(known, size // 2)
+            dear = self._dear.get(request.remote_address, FORKED_BYTES)
+            self._dear[request.remote_address] = min(dear, size // 2)
 
     def look(self) -> None:
         """Called every few seconds: where reviews have come since then, the next one should find a
@@ -390,10 +390,10 @@ class HeavyReviews:
 
     def _live(self, parent: Parent) -> Said:
         """In a fork, to which one review is given."""
-        given, handler = parent.hear(), self._handler
+        hear, handler = parent.hear(), self._handler
         beside = handler.collect()
         before = counts_of(handler.families())
-        answer = handler.reviewed(given.body, given.head["path"], given.head["arrived"])
+        answer = handler.reviewed(hear.body, hear.head["path"], hear.head["arrived"])
         if not isinstance(answer, HttpAnswer):
             answer.close()
             raise Elsewhere  # others have to be asked
@@ -457,7 +457,7 @@ class Beside:
         """Return this as JSON; of a denial, what an Event about it says."""
         return {
             "lines": [line.decode() for line in self.lines],
-            "denied": [_told_denial(*one) for one in self.denied],
+            "denied": [_told_denial(*item) for item in self.denied],
         }
 
 
@@ -536,8 +536,12 @@ def seconds_to_answer(request: HttpRequest, most: float) -> float:
     say, or says so much that reading it would take long: no API server does."""
     if request.has_long_head:
         return most
-    given = parse_duration(request.first("timeout"))
-    return most if given is None or given.nanoseconds <= 0 else min(given.nanoseconds / 1e9, most)
+    duration = parse_duration(request.first("timeout"))
+    return (
+        most
+        if duration is None or duration.nanoseconds <= 0
+        else min(duration.nanoseconds / 1e9, most)
+    )
 
 
 class ReviewQueue:
@@ -581,10 +585,10 @@ class ReviewQueue:
         try:
             return self._targets[request.target]
         except KeyError:
-            found = self._read_target(request)
+            target = self._read_target(request)
             if len(self._targets) < _MOST_TARGETS:
-                self._targets[request.target] = found
-            return found
+                self._targets[request.target] = target
+            return target
 
     def _read_target(self, request: HttpRequest) -> Target | None:
         if request.path not in REVIEW_PATHS:

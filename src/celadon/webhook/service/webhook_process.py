@@ -158,9 +158,9 @@ class OwnPages:
 
     def _checks(self) -> Iterator[tuple[bool, str]]:
         yield from self._answering.checks()
-        for missing in filter(None, (one() for one in self._settings.waits_for)):
+        for missing in filter(None, (item() for item in self._settings.waits_for)):
             yield False, f"waiting for {missing}"
-        for remark in (remark for one in self._settings.remarks for remark in one()):
+        for remark in (remark for item in self._settings.remarks for remark in item()):
             yield True, f"ready, but {remark}"
         if self._is_ending():
             yield False, "shutdown in progress"
@@ -336,9 +336,9 @@ class Webhook:
     async def serve(self, listener: socket.socket, ready: Callable[[], None]) -> None:
         """Until `end`."""
         self._ready = ready
-        beside = (one() for one in self._settings.beside)
+        beside = (item() for item in self._settings.beside)
         running = (self._answering.run(), self._look(), *beside)
-        tasks = [self._loop.create_task(one) for one in running]
+        tasks = [self._loop.create_task(coroutine) for coroutine in running]
         for task in tasks:
             task.add_done_callback(self._noticed)
         try:
@@ -408,17 +408,17 @@ class ServedCertificate:
 
 def certificate_of(settings: TlsSettings, listen: Address) -> ServedCertificate | None:
     """Return the certificate of a server; None for plain HTTP. Raises StartError."""
-    kept = CredentialsFolder(None)
+    folder = CredentialsFolder(None)
     now = datetime.now(UTC)
     try:
-        tls = server_tls(settings, listen, kept, now)
+        tls = server_tls(settings, listen, folder, now)
         if tls is None:
             return None
-        given = settings.certificate
-        if given is not None:
-            return ServedCertificate(tls, given.read_bytes)
+        path = settings.certificate
+        if path is not None:
+            return ServedCertificate(tls, path.read_bytes)
         names = () if listen.is_wildcard else (listen.host,)
-        pair = kept.server(names, now)
+        pair = folder.server(names, now)
         return ServedCertificate(tls, lambda: pair.certificate)
     except OSError as error:
         raise StartError(f"`{error.filename}`: {error.strerror}") from error

@@ -46,17 +46,17 @@ def definition_reports(document: int, definition: JsonObject, version: str) -> I
         errors = definition_errors(_created(definition))
     for error in errors:
         path = _written(definition, error.path)
-        found = list(_mistakes(document, definition, path, error))
-        yield from found or [Report(Spot(document, path), f"{error.field}: {error.body}")]
+        reports = list(_mistakes(document, definition, path, error))
+        yield from reports or [Report(Spot(document, path), f"{error.field}: {error.body}")]
 
 
-def _created(given: JsonObject) -> dict[str, Json]:
-    spec = given["spec"]
+def _created(value: JsonObject) -> dict[str, Json]:
+    spec = value["spec"]
     kind = spec["names"]["kind"]
     names = {"singular": kind.lower(), "listKind": f"{kind}List", **spec["names"]}
     stored = [version["name"] for version in spec["versions"] if version.get("storage")]
     return {
-        **given,
+        **value,
         "spec": {"conversion": {"strategy": "None"}, **spec, "names": names},
         "status": {"storedVersions": stored},
     }
@@ -66,8 +66,8 @@ def _written(definition: JsonObject, path: FieldPath) -> FieldPath:
     """The path in the document."""
     if path.steps[:3] != _HOISTED:
         return path
-    for number, one in enumerate(definition["spec"]["versions"]):
-        if "schema" in one:
+    for number, version in enumerate(definition["spec"]["versions"]):
+        if "schema" in version:
             below = ("spec", "versions", number, "schema", "openAPIV3Schema")
             return FieldPath(*below, *path.steps[3:])
     return path
@@ -86,10 +86,10 @@ def _mistakes(
     if not isinstance(text, str):
         return
     lines = text.split("\n")
-    for found in _MISTAKE.finditer(error.detail):
-        line, column = int(found[1]), int(found[2])
-        offset = sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
-        yield Report(Spot(document, path, offset), found[3])
+    for item in _MISTAKE.finditer(error.detail):
+        line, column = int(item[1]), int(item[2])
+        offset = sum(len(line) + 1 for line in lines[: line - 1]) + column - 1
+        yield Report(Spot(document, path, offset), item[3])
 
 
 _DENY_AND_WARN: Final = "must not contain both Deny and Warn"
@@ -103,50 +103,52 @@ _BEHIND: Final = frozenset(
 
 
 def _invalid(bundle: Bundle) -> Iterator[Report]:
-    for one in bundle.registered:
-        if missing := missing_kind(one.kind, bundle.settings.version):
-            yield Report(Spot(one.document, FieldPath("apiVersion"), 0), missing)
-        if one.failure is not None:
-            yield Report(Spot(one.document, one.failure.path), str(one.failure))
-        for error in one.errors:
+    for registered in bundle.registered:
+        if missing := missing_kind(registered.kind, bundle.settings.version):
+            yield Report(Spot(registered.document, FieldPath("apiVersion"), 0), missing)
+        if registered.failure is not None:
+            yield Report(
+                Spot(registered.document, registered.failure.path), str(registered.failure)
+            )
+        for error in registered.errors:
             if not error.detail.startswith(_DENY_AND_WARN):
-                yield from _explained(one, error)
+                yield from _explained(registered, error)
     for number, definition in bundle.definitions:
         yield from definition_reports(number, definition, bundle.settings.version)
 
 
-def _explained(given: Registered, error: FieldError) -> Iterator[Report]:
+def _explained(registered: Registered, error: FieldError) -> Iterator[Report]:
     """One report for each mistake in an expression, or one for the field."""
     if not error.issues:
-        yield Report(Spot(given.document, error.path), f"{error.field}: {error.body}")
+        yield Report(Spot(registered.document, error.path), f"{error.field}: {error.body}")
     for issue in error.issues:
-        yield Report(Spot(given.document, error.path, issue.offset), issue.message)
+        yield Report(Spot(registered.document, error.path, issue.offset), issue.message)
 
 
 def _unknown(bundle: Bundle) -> Iterator[Report]:
-    for one in bundle.registered:
-        for field in one.unknown_fields:
+    for registered in bundle.registered:
+        for field in registered.unknown_fields:
             meant = f", did you mean `{field.likely}`?" if field.likely else ""
             message = f"there is no field `{field.path}`{meant}"
-            yield Report(Spot(one.document, FieldPath(*field.steps)), message, _DROPPED)
+            yield Report(Spot(registered.document, FieldPath(*field.steps)), message, _DROPPED)
 
 
 def _duplicates(bundle: Bundle) -> Iterator[Report]:
     seen: dict[tuple[str, str], int] = {}
-    for one in bundle.registered:
-        name = metadata.name(one.source)
-        key = (one.kind.kind, name)
+    for registered in bundle.registered:
+        name = metadata.name(registered.source)
+        key = (registered.kind.kind, name)
         if name and key in seen:
-            message = f"a second {one.kind.kind} `{name}`: on apply it replaces the first"
-            yield Report(Spot(one.document, FieldPath("metadata", "name")), message)
-        seen.setdefault(key, one.document)
+            message = f"a second {registered.kind.kind} `{name}`: on apply it replaces the first"
+            yield Report(Spot(registered.document, FieldPath("metadata", "name")), message)
+        seen.setdefault(key, registered.document)
 
 
 def _old_versions(bundle: Bundle) -> Iterator[Report]:
-    for one in bundle.registered:
-        if one.kind.kind in _BEHIND and one.kind.version != "v1":
-            spot = Spot(one.document, FieldPath("apiVersion"), 0)
-            old = f"{ADMISSION_REGISTRATION}/{one.kind.version}"
+    for registered in bundle.registered:
+        if registered.kind.kind in _BEHIND and registered.kind.version != "v1":
+            spot = Spot(registered.document, FieldPath("apiVersion"), 0)
+            old = f"{ADMISSION_REGISTRATION}/{registered.kind.version}"
             fix = Replacement(spot, old, _CURRENT)
             message = f"`{old}` is not served by current clusters"
             yield Report(spot, message, f"use `{_CURRENT}`", fix)
@@ -155,13 +157,13 @@ def _old_versions(bundle: Bundle) -> Iterator[Report]:
 def _newer(bundle: Bundle) -> Iterator[Report]:
     """Compiled anew as the other releases would: new expressions with what the release before
     knew. What was wrong anyway is no news."""
-    for given in bundle.registered:
-        if missing_kind(given.kind, bundle.settings.version):
+    for registered in bundle.registered:
+        if missing_kind(registered.kind, bundle.settings.version):
             continue
         for version in bundle.settings.others:
-            if missing := missing_kind(given.kind, version):
+            if missing := missing_kind(registered.kind, version):
                 text = f"Kubernetes {version} would refuse this: {missing}"
-                yield Report(Spot(given.document, FieldPath("apiVersion"), 0), text)
+                yield Report(Spot(registered.document, FieldPath("apiVersion"), 0), text)
     for case in bundle.cases:
         for expression in case.expressions:
             lacking: dict[tuple[int | None, str], list[str]] = {}
@@ -175,13 +177,13 @@ def _newer(bundle: Bundle) -> Iterator[Report]:
                 yield Report(at_offset(case.document, expression, offset), text)
 
 
-def _in_release(release: Environment, one: PolicyExpression) -> Environment:
+def _in_release(release: Environment, expression: PolicyExpression) -> Environment:
     """Return what the expression may name, in another release."""
-    declared = one.env.declarations
-    known = release.declarations
+    declared = expression.env.declarations
+    declarations = release.declarations
     return release.extend(
-        {name: t for name, t in declared.variables.items() if name not in known.variables},
-        [record for name, record in declared.objects.items() if name not in known.objects],
+        {name: t for name, t in declared.variables.items() if name not in declarations.variables},
+        [record for name, record in declared.objects.items() if name not in declarations.objects],
     )
 
 

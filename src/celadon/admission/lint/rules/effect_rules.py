@@ -57,24 +57,24 @@ def _no_policy(bundle: Bundle) -> Iterator[Report]:
     if not bundle.policies:
         return
     for case in bundle.bindings:
-        wanted = case.spec.policy_name
-        if wanted and wanted not in bundle.policy_names:
-            close = difflib.get_close_matches(wanted, bundle.policy_names, n=1)
+        policy_name = case.spec.policy_name
+        if policy_name and policy_name not in bundle.policy_names:
+            close = difflib.get_close_matches(policy_name, bundle.policy_names, n=1)
             yield Report(
                 Spot(case.document, FieldPath("spec", "policyName")),
-                f"there is no policy `{wanted}`",
+                f"there is no policy `{policy_name}`",
                 f"did you mean `{close[0]}`?" if close else "",
             )
 
 
 def _no_params(bundle: Bundle) -> Iterator[Report]:
     for case, kind, ref in _referring(bundle):
-        given = [one for one in bundle.others if _is_of(one, kind)]
-        if given and not any(_chooses(ref, one) for one in given):
-            what = f"`{ref.name}`" if ref.name else "with these labels"
+        given = [item for item in bundle.others if _is_of(item, kind)]
+        if given and not any(_chooses(ref, item) for item in given):
+            subject = f"`{ref.name}`" if ref.name else "with these labels"
             yield Report(
                 Spot(case.document, FieldPath("spec", "paramRef")),
-                f"there is no {kind.kind} {what}",
+                f"there is no {kind.kind} {subject}",
                 "with `parameterNotFoundAction: Deny` everything is refused, with `Allow` nothing "
                 "is checked",
             )
@@ -272,9 +272,9 @@ def _lock_out(bundle: Bundle) -> Iterator[Report]:
         for i, rule in enumerate(match.resource_rules):
             threatened = _threatened(rule, match)
             if threatened:
-                at = FieldPath("spec", "matchConstraints", "resourceRules", i)
+                path = FieldPath("spec", "matchConstraints", "resourceRules", i)
                 yield Report(
-                    Spot(case.document, at),
+                    Spot(case.document, path),
                     f"this rule matches {threatened}, in every namespace, kube-system included",
                     "leave kube-system out with a namespaceSelector, and vital resources with "
                     "excludeResourceRules or match conditions: a mistake in the policy, or an "
@@ -319,8 +319,9 @@ def _threatened(rule: ResourceRule, match: MatchResources) -> str:
         words
         for group, resource, words in hit
         if not any(
-            covers(one.api_groups, group) and covers(one.resources, resource)
-            for one in match.exclude_resource_rules
+            covers(exclude_resource_rule.api_groups, group)
+            and covers(exclude_resource_rule.resources, resource)
+            for exclude_resource_rule in match.exclude_resource_rules
         )
     ]
     if not left:
@@ -425,28 +426,28 @@ def worst_costs(bundle: Bundle) -> list[float]:
     ]
 
 
-def _worst(one: PolicyExpression, size: int) -> float:
+def _worst(expression: PolicyExpression, size: int) -> float:
     """Return the bound of an expression; 0 if it does not run."""
-    if one.checked is None:
+    if expression.checked is None:
         return 0.0
-    _, estimated = one.env.estimate(one.checked, LargeObject(size))
+    _, estimated = expression.env.estimate(expression.checked, LargeObject(size))
     try:
-        program = one.env.program(one.checked)
+        program = expression.env.program(expression.checked)
     except ProgramError:
         return 0.0
     return min(float(estimated), program.cost_bound(size // _ITEM_SIZE))
 
 
-def _cost(one: PolicyExpression, size: int) -> float:
+def _cost(expression: PolicyExpression, size: int) -> float:
     """Return what the expression may cost; 0 if it does not run."""
-    if one.checked is None:
+    if expression.checked is None:
         return 0.0
-    least, estimated = one.env.estimate(one.checked, LargeObject(size))
+    least, estimated = expression.env.estimate(expression.checked, LargeObject(size))
     if least > policy_limits.PER_CALL_COST or estimated <= policy_limits.PER_CALL_COST:
         return float(least)
-    if not any(map(_is_nested, walk(one.checked.root))):
+    if not any(map(_is_nested, walk(expression.checked.root))):
         return float(least)  # one loop, whose bounds are known to be loose
-    return _worst(one, size)
+    return _worst(expression, size)
 
 
 def _is_nested(node: Expr) -> bool:

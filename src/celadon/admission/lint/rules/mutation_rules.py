@@ -56,16 +56,16 @@ def _report(case: MutatingCase, one: Written, message: str, help: str = "") -> R
 
 def _type_errors(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
-        for one in case.written:
-            problem = None if one.op else _problem(bundle, case, one)
+        for item in case.written:
+            problem = None if item.op else _problem(bundle, case, item)
             if problem is not None:
-                yield _report(case, one, *problem)
+                yield _report(case, item, *problem)
 
 
 def _problem(bundle: Bundle, case: MutatingCase, one: Written) -> tuple[str, str] | None:
-    wanted = ".".join((ROOT, *one.path))
-    if one.type_name and one.type_name != wanted:
-        return f"the type `{one.type_name}` stands where `{wanted}` has to", "name it so"
+    join = ".".join((ROOT, *one.path))
+    if one.type_name and one.type_name != join:
+        return f"the type `{one.type_name}` stands where `{join}` has to", "name it so"
     for kind in case.kinds:
         found = _at(bundle, kind, one.path)
         if isinstance(found, str):
@@ -138,18 +138,18 @@ def _missing_parents(bundle: Bundle) -> Iterator[Report]:
 
 def _refused(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
-        for one in case.written:
-            why = _SERVER_OWNED.get(one.path, "")
-            if not why and one.path == ("metadata", "name") and case.updated:
-                why = "names do not change: an update is refused"
-            if not why:
-                why = _immutability(case, one.path)
-            if why:
-                yield _report(case, one, f"`{'.'.join(one.path)}` is not for policies: {why}")
+        for item in case.written:
+            reason = _SERVER_OWNED.get(item.path, "")
+            if not reason and item.path == ("metadata", "name") and case.updated:
+                reason = "names do not change: an update is refused"
+            if not reason:
+                reason = _immutability(case, item.path)
+            if reason:
+                yield _report(case, item, f"`{'.'.join(item.path)}` is not for policies: {reason}")
 
 
 def _immutability(case: MutatingCase, path: MutationPath) -> str:
-    for kind in (one for one in case.kinds if one in case.updated):
+    for kind in (kind for kind in case.kinds if kind in case.updated):
         for fixed in _IMMUTABLE.get(kind.kind, ()):
             if path[: len(fixed)] == fixed:
                 return f"in a {kind.kind} it cannot change, so an update is refused"
@@ -163,15 +163,17 @@ def _order_dependence(bundle: Bundle) -> Iterator[Report]:
     for first, second in combinations(bundle.mutating, 2):
         if not set(first.kinds) & set(second.kinds) or _exclude_each_other(first, second):
             continue
-        values = {one.path: one for one in first.written if _constant(one) is not None}
-        for one in second.written:
-            other = values.get(one.path)
-            if other is None or _constant(one) is None or _constant(one) == _constant(other):
+        values = {
+            element.path: element for element in first.written if _constant(element) is not None
+        }
+        for item in second.written:
+            other = values.get(item.path)
+            if other is None or _constant(item) is None or _constant(item) == _constant(other):
                 continue
             yield _report(
                 second,
-                one,
-                f"policy `{first.name}` sets `{'.'.join(one.path)}` to another value: which one "
+                item,
+                f"policy `{first.name}` sets `{'.'.join(item.path)}` to another value: which one "
                 "stays depends on the order of policies",
                 "an API server does not say in which order it asks policies",
             )
@@ -179,11 +181,15 @@ def _order_dependence(bundle: Bundle) -> Iterator[Report]:
 
 def _exclude_each_other(first: MutatingCase, second: MutatingCase) -> bool:
     """Return whether no request is for both: they demand other values of one label."""
-    matches = [one.policy.spec.match_constraints or MatchResources() for one in (first, second)]
+    matches = [item.policy.spec.match_constraints or MatchResources() for item in (first, second)]
     return any(
         label in labels[1] and labels[1][label] != value
         for name in ("namespace_selector", "object_selector")
-        if (labels := [(getattr(one, name) or {}).get("matchLabels") or {} for one in matches])
+        if (
+            labels := [
+                (getattr(resources, name) or {}).get("matchLabels") or {} for resources in matches
+            ]
+        )
         for label, value in labels[0].items()
     )
 
@@ -197,16 +203,18 @@ def _constant(one: Written) -> tuple[str, Json] | None:
 
 def _undone(bundle: Bundle) -> Iterator[Report]:
     for remover in bundle.mutating:
-        gone = [one for one in remover.written if one.op == "remove" and one.path]
+        written = [
+            element for element in remover.written if element.op == "remove" and element.path
+        ]
         for case in bundle.mutating:
             if case is remover or not set(case.kinds) & set(remover.kinds):
                 continue
-            for one in gone:
-                undone = [w for w in case.written if w.op != "remove" and _below(w.path, one.path)]
+            for item in written:
+                undone = [w for w in case.written if w.op != "remove" and _below(w.path, item.path)]
                 if undone:
                     yield _report(
                         remover,
-                        one,
+                        item,
                         f"removes what policy `{case.name}` sets: `{'.'.join(undone[-1].path)}`",
                         "whichever runs last wins, and an API server does not say which",
                     )
@@ -218,20 +226,20 @@ def _below(path: MutationPath, parent: MutationPath) -> bool:
 
 def _replaced_lists(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
-        for one in case.written:
-            if one.op not in ("add", "replace") or one.is_absent:
+        for item in case.written:
+            if item.op not in ("add", "replace") or item.is_absent:
                 continue
-            is_list = isinstance(one.value, ListLiteral)
-            if not is_list and not isinstance(one.value, MapLiteral):
+            is_list = isinstance(item.value, ListLiteral)
+            if not is_list and not isinstance(item.value, MapLiteral):
                 continue
             for kind in case.kinds:
-                found = _at(bundle, kind, one.path)
+                found = _at(bundle, kind, item.path)
                 if isinstance(found, MergeType) and _merges(found, is_list=is_list):
-                    what = "list" if is_list else "map"
+                    subject = "list" if is_list else "map"
                     yield _report(
                         case,
-                        one,
-                        f"replaces the whole {what} `{'.'.join(one.path)}` of a {kind.kind}",
+                        item,
+                        f"replaces the whole {subject} `{'.'.join(item.path)}` of a {kind.kind}",
                         "what the object has there is lost: an ApplyConfiguration merges",
                     )
                     break

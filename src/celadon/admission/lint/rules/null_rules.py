@@ -115,11 +115,11 @@ def _is_clustered(bundle: Bundle, kind: GroupVersionKind) -> bool:
 
 def _authorizer(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
-        for one in case.of(Role.ANNOTATION):
-            for node in walk(one.checked.root) if one.checked is not None else ():
+        for expression in case.of(Role.ANNOTATION):
+            for node in walk(expression.checked.root) if expression.checked is not None else ():
                 if node.__class__ is Ident and node.name.partition(".")[0] == "authorizer":
                     yield Report(
-                        at_node(case.document, one, node),
+                        at_node(case.document, expression, node),
                         "`authorizer` has no value in audit annotations: the expression fails",
                         "compute it in a validation instead",
                     )
@@ -177,14 +177,14 @@ def absent_in(bundle: Bundle, case: Case, path: Path) -> list[str]:
         return ["request"] if path in _OPTIONAL_OF_REQUEST else []
     if path[0] not in ("object", "oldObject") or path[-1] == ITEM or len(path) < 2:
         return []
-    found = []
+    result = []
     for kind in case.kinds[:_MOST_KINDS]:
         schema = bundle.schema(kind)
         if schema is None or flow.field_schema(schema, path[1:]) is None:
             continue
         if not flow.is_present(schema, kind, path[1:]):
-            found.append(kind.kind)
-    return found
+            result.append(kind.kind)
+    return result
 
 
 def _absent_in_rule(case: RuleCase, path: Path) -> list[str]:
@@ -234,7 +234,11 @@ def _fragile_messages(bundle: Bundle) -> Iterator[Report]:
 
 def _messages_without_old_self(case: RuleCase) -> Iterator[Report]:
     """Message expressions that name `oldSelf` where it has no value."""
-    rules = {one.index: one for one in case.expressions if one.role is Role.RULE}
+    rules = {
+        expression.index: expression
+        for expression in case.expressions
+        if expression.role is Role.RULE
+    }
     for expression in case.expressions:
         if expression.role is not Role.MESSAGE or OLD_SELF not in names_of(expression):
             continue

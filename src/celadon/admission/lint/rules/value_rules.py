@@ -73,7 +73,9 @@ def _status_warnings(bundle: Bundle) -> Iterator[Report]:
         for case, mistake in bundle.mistakes
     }
     expressions = {
-        (case.document, one.path): one for case in bundle.policies for one in case.expressions
+        (case.document, expression.path): expression
+        for case in bundle.policies
+        for expression in case.expressions
     }
     seen = set()
     for case, problem in bundle.problems:
@@ -93,10 +95,10 @@ def _status_warning(
     kind: GroupVersionKind,
     issue: Issue,
 ) -> Report:
-    shown = issue.message.replace(f"{kind.kind}0", kind.kind)
+    text = issue.message.replace(f"{kind.kind}0", kind.kind)
     return Report(
         at_offset(case.document, expression, issue.offset),
-        f"`status.typeChecking` will warn about {kind.kind}: {shown}",
+        f"`status.typeChecking` will warn about {kind.kind}: {text}",
         "the expression works all the same: the published schema is not what the data is",
     )
 
@@ -108,9 +110,9 @@ def _unknown_resources(bundle: Bundle) -> Iterator[Report]:
             for j, resource in enumerate(rule.resources):
                 problem = _unknown_resource(bundle, rule, resource)
                 if problem is not None:
-                    at = FieldPath("spec", "matchConstraints", "resourceRules", i, "resources", j)
+                    path = FieldPath("spec", "matchConstraints", "resourceRules", i, "resources", j)
                     message, help = problem
-                    yield Report(Spot(case.document, at), message, help)
+                    yield Report(Spot(case.document, path), message, help)
 
 
 def _unknown_resource(bundle: Bundle, rule: ResourceRule, entry: str) -> tuple[str, str] | None:
@@ -120,16 +122,16 @@ def _unknown_resource(bundle: Bundle, rule: ResourceRule, entry: str) -> tuple[s
     if any(_is_foreign(bundle, group) for group in rule.api_groups):
         return None
     named = [
-        one
-        for one in bundle.catalog
-        if one.gvr.group in rule.api_groups and one.gvr.version in rule.api_versions
+        resource
+        for resource in bundle.catalog
+        if resource.gvr.group in rule.api_groups and resource.gvr.version in rule.api_versions
     ]
-    found = [one for one in named if one.gvr.resource == resource]
-    if not found:
+    resources = [item for item in named if item.gvr.resource == resource]
+    if not resources:
         where = ", ".join(f"{g or 'core'}/{v}" for g in rule.api_groups for v in rule.api_versions)
-        help = _nearest(resource, [one.gvr.resource for one in named])
+        help = _nearest(resource, [resource.gvr.resource for resource in named])
         return f"there is no resource `{resource}` in {where}, so this matches nothing", help
-    names = [subresource.name for owner in found for subresource in owner.subresources]
+    names = [subresource.name for owner in resources for subresource in owner.subresources]
     if below and below != "*" and below not in names:
         return f"`{resource}` has no subresource `{below}`", _nearest(below, names)
     return None
@@ -218,9 +220,9 @@ def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
                     yield Report(at_node(case.document, expression, node), message)
 
 
-def nodes_of(one: PolicyExpression) -> list[syntax.Expr]:
+def nodes_of(expression: PolicyExpression) -> list[syntax.Expr]:
     """Return all nodes of an expression; none of one that does not compile."""
-    return [] if one.checked is None else syntax.walk(one.checked.root)
+    return [] if expression.checked is None else syntax.walk(expression.checked.root)
 
 
 def _verdict(node: syntax.Expr | None, *, but: str = "") -> str:
@@ -299,7 +301,7 @@ def _outside_of_rule(case: RuleCase, path: Path, texts: set[str]) -> str:
 
 
 def _listed(path: Path, allowed: list[str]) -> str:
-    listed = ", ".join(f"'{one}'" for one in allowed)
+    listed = ", ".join(f"'{text}'" for text in allowed)
     return f"`{shown(path)}` is one of {listed}"
 
 
@@ -312,9 +314,9 @@ def _unanchored(bundle: Bundle) -> Iterator[Report]:
         for expression in case.expressions:
             nodes = nodes_of(expression)
             denied = {
-                id(one.args[0])
-                for one in nodes
-                if one.__class__ is syntax.Call and one.function == "!_"
+                id(node.args[0])
+                for node in nodes
+                if node.__class__ is syntax.Call and node.function == "!_"
             }
             for node in nodes:
                 if node.__class__ is not syntax.Call or node.function != "matches":

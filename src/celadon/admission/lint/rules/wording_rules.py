@@ -68,9 +68,9 @@ def _missing_messages(bundle: Bundle) -> Iterator[Report]:
                 continue
             text = expression.text.strip()
             if "\n" in text or len(text) > _LONG:
-                what = "several lines" if "\n" in text else f"{len(text)} characters"
+                subject = "several lines" if "\n" in text else f"{len(text)} characters"
                 spot = Spot(case.document, expression.path)
-                message = f"without a message the user is shown this expression of {what}"
+                message = f"without a message the user is shown this expression of {subject}"
                 yield Report(spot, message, "add `message` or `messageExpression`")
 
 
@@ -138,17 +138,17 @@ _REFUSED: Final = "a server that finds this in its files does not start"
 
 def _not_loadable(bundle: Bundle) -> Iterator[Report]:
     for types in _TYPES:
-        given = [
-            (one, one.value)
-            for one in bundle.registered
-            if isinstance(one.value, types) and is_static(one.value)
+        registered = [
+            (element, element.value)
+            for element in bundle.registered
+            if isinstance(element.value, types) and is_static(element.value)
         ]
-        for one, _ in given:
-            if one.kind.version != VERSION:
-                text = f"unsupported resource type *{one.kind.version}.{one.kind.kind}"
-                yield Report(Spot(one.document, FieldPath("apiVersion")), text, _REFUSED)
-        for error in static_errors([value for _, value in given]):
-            spot = Spot(given[error.number][0].document, error.path)
+        for item, _ in registered:
+            if item.kind.version != VERSION:
+                text = f"unsupported resource type *{item.kind.version}.{item.kind.kind}"
+                yield Report(Spot(item.document, FieldPath("apiVersion")), text, _REFUSED)
+        for error in static_errors([value for _, value in registered]):
+            spot = Spot(registered[error.number][0].document, error.path)
             yield Report(spot, error.text, _REFUSED)
 
 

@@ -147,48 +147,48 @@ class _Sync:
         if current == 0 and self.least:
             text = "scaling is disabled since the replica count of the target is zero"
             self._set("ScalingActive", "False", "ScalingDisabled", text)
-            wanted, reason = 0, ""
+            expected, reason = 0, ""
         elif current > self.most:
-            wanted, reason = self.most, "Current number of replicas above Spec.MaxReplicas"
+            expected, reason = self.most, "Current number of replicas above Spec.MaxReplicas"
         elif current < self.least:
-            wanted, reason = self.least, "Current number of replicas below Spec.MinReplicas"
+            expected, reason = self.least, "Current number of replicas below Spec.MinReplicas"
         else:
-            found = self._proposed(target)
-            if found is None:
+            proposal = self._proposed(target)
+            if proposal is None:
                 self._tell(current, self.status.get("desiredReplicas") or 0)
                 return Scaling(self._done())
-            recommended = found.replicas
+            recommended = proposal.replicas
             reason = "All metrics below target"
             if recommended > current:
-                reason = f"{found.name} above target"
-            wanted = self._normalized(current, recommended)
-        if wanted != current:
-            self._rescale(target, wanted, reason)
-        self._tell(current, wanted)
-        return Scaling(self._done(), recommended, wanted - current)
+                reason = f"{proposal.name} above target"
+            expected = self._normalized(current, recommended)
+        if expected != current:
+            self._rescale(target, expected, reason)
+        self._tell(current, expected)
+        return Scaling(self._done(), recommended, expected - current)
 
-    def _rescale(self, target: Target, wanted: int, reason: str) -> None:
+    def _rescale(self, target: Target, expected: int, reason: str) -> None:
         self.refused = self._refusal(target.replicas)
         obj = target.object
-        scaled = {**obj, "spec": {**spec_of(obj), "replicas": wanted}}
-        text = f"New size: {wanted}; reason: {reason}"
+        scaled = {**obj, "spec": {**spec_of(obj), "replicas": expected}}
+        text = f"New size: {expected}; reason: {reason}"
         failed = Told(WARNING, "FailedRescale", f"{text}; error: ")
         done = Told("Normal", "SuccessfulRescale", text)
         self.steps.append(Step(Verb.SCALE, scaled, done, failed))
-        text = f"the HPA controller was able to update the target scale to {wanted}"
+        text = f"the HPA controller was able to update the target scale to {expected}"
         self._set("AbleToScale", "True", "SucceededRescale", text)
         self.status["lastScaleTime"] = time_text(self.now)
 
     def _refusal(self, current: int) -> Callable[[str], JsonObject]:
         """Return what makes the status of an error: all is as it is now, but for that."""
-        status, conditions = dict(self.status), [dict(one) for one in self.conditions]
+        status, conditions = dict(self.status), [dict(condition) for condition in self.conditions]
 
         def refused(error: str) -> JsonObject:
             text = f"the HPA controller was unable to update the target scale: {error}"
             _set_condition(conditions, self.now, "AbleToScale", "False", "FailedUpdateScale", text)
             desired = status.get("desiredReplicas") or 0
-            made = {**status, "currentReplicas": current, "desiredReplicas": desired}
-            return {**self.autoscaler, "status": {**made, "conditions": conditions}}
+            result = {**status, "currentReplicas": current, "desiredReplicas": desired}
+            return {**self.autoscaler, "status": {**result, "conditions": conditions}}
 
         return refused
 
@@ -214,19 +214,19 @@ class _Sync:
                 failures.append((*_failure_of(metric), str(error)))
                 current.append({"type": ""})  # as Go writes what nobody has filled in
         self.status["currentMetrics"] = current
-        best = max(proposals, key=lambda one: one.replicas, default=None)
-        for reason, _, why in failures:
-            self._warn(reason, why)
+        best = max(proposals, key=lambda proposal: proposal.replicas, default=None)
+        for reason, _, detail in failures:
+            self._warn(reason, detail)
         # A metric that is not known might ask for more, so that without it nothing is scaled down;
         # upwards, the others are good enough.
         if failures and (best is None or best.replicas < target.replicas):
-            reason, prefix, why = failures[0]
-            text = f"the HPA was unable to compute the replica count: {why}"
+            reason, prefix, detail = failures[0]
+            text = f"the HPA was unable to compute the replica count: {detail}"
             self._set("ScalingActive", "False", reason, text)
             self._warn(
                 "FailedComputeMetricsReplicas",
                 f"invalid metrics ({len(failures)} invalid out of {len(metrics)}), first error "
-                f"is: {prefix}: {why}",
+                f"is: {prefix}: {detail}",
             )
             return None
         if best is None:
@@ -240,14 +240,14 @@ class _Sync:
         if metric.get("type") != "Resource":
             raise _Unknown("no metrics of this type are simulated")
         source = metric["resource"]
-        name, wanted = source["name"], source.get("target") or {}
+        name, expected = source["name"], source.get("target") or {}
         used = _usage(metadata.annotations(self.autoscaler).get(USAGE, "")).get(name, "")
-        is_share = wanted.get("averageValue") is None
+        is_share = expected.get("averageValue") is None
         try:
-            replicas, value = self._of_pods(name, used, wanted, target)
+            replicas, value = self._of_pods(name, used, expected, target)
         except _Unknown as error:
-            what = "utilization" if is_share else "usage"
-            raise _Unknown(f"failed to get {name} {what}: {error}") from None
+            subject = "utilization" if is_share else "usage"
+            raise _Unknown(f"failed to get {name} {subject}: {error}") from None
         label = f"{name} resource"
         if is_share:
             label += " utilization (percentage of request)"
@@ -256,24 +256,24 @@ class _Sync:
 
     # As `GetResourceReplicas` and `calcPlainMetricReplicas`, whose numbers are thousandths.
     def _of_pods(
-        self, name: str, used: str, wanted: JsonObject, target: Target
+        self, name: str, used: str, expected: JsonObject, target: Target
     ) -> tuple[int, JsonDict]:
         """Return for how many replicas the use of a resource asks, and that use as a status tells
         it. Raises _Unknown."""
-        if not used or used.endswith("%") != (wanted.get("averageValue") is None):
+        if not used or used.endswith("%") != (expected.get("averageValue") is None):
             raise _Unknown(f"unable to get metrics for resource {name}: {_NO_METRICS}")
         selector = facts.selector_of(target.object)
-        pods = [one for one in target.pods if selector.matches(metadata.labels(one))]
+        pods = [pod for pod in target.pods if selector.matches(metadata.labels(pod))]
         if not any(facts.phase(pod) == "Running" for pod in pods):
-            why = "no metrics returned from resource metrics API"
-            raise _Unknown(f"unable to get metrics for resource {name}: {why}")
+            reason = "no metrics returned from resource metrics API"
+            raise _Unknown(f"unable to get metrics for resource {name}: {reason}")
         active = [pod for pod in pods if facts.is_active(pod)]
         counted = [pod for pod in active if not _is_unready(pod, name, self.now)]
         if not counted:
             raise _Unknown("did not receive metrics for targeted pods (pods might be unready)")
         if used.endswith("%"):
             requests = {metadata.name(pod): _request(pod, name) for pod in pods}
-            percent, share = int(used.removesuffix("%")), wanted.get("averageUtilization") or 1
+            percent, share = int(used.removesuffix("%")), expected.get("averageUtilization") or 1
             requested = sum(requests[metadata.name(pod)] for pod in counted)
             if not requested:
                 raise _Unknown("no metrics returned matched known pods")
@@ -286,7 +286,7 @@ class _Sync:
 
         else:
             average = parse(used).int64_value(-MILLI)
-            most = parse(wanted["averageValue"]).int64_value(-MILLI) or 1
+            most = parse(expected["averageValue"]).int64_value(-MILLI) or 1
             value = {}
 
             def ratio(those: Sequence[JsonObject]) -> float:
@@ -316,7 +316,7 @@ class _Sync:
     def _tolerates(self, ratio: float) -> bool:
         """Return whether a change would be too small: every small change of a load would move a pod
         otherwise."""
-        up, down = (_tolerance(one) for one in self.rules or ({}, {}))
+        up, down = (_tolerance(rule) for rule in self.rules or ({}, {}))
         return 1.0 - down <= ratio <= 1.0 + up
 
     # --- limits ---
@@ -324,19 +324,25 @@ class _Sync:
     def _normalized(self, current: int, recommended: int) -> int:
         """Return how many replicas there are to be, within all limits."""
         if self.rules is None:
-            wanted, stable, why = self._by_habit(current, recommended)
+            expected, stable, reason = self._by_habit(current, recommended)
         else:
-            wanted, stable, why = self._by_rules(self.rules, current, recommended)
-        self._set("ScalingLimited", "False" if wanted == stable else "True", why, _LIMITS[why])
-        return wanted
+            expected, stable, reason = self._by_rules(self.rules, current, recommended)
+        self._set(
+            "ScalingLimited", "False" if expected == stable else "True", reason, _LIMITS[reason]
+        )
+        return expected
 
     # As `normalizeDesiredReplicas` and `stabilizeRecommendation`: up at once, down only when
     # nothing in the window has asked for more.
     def _by_habit(self, current: int, recommended: int) -> tuple[int, int, str]:
         """Without `behavior`: the replicas, those without a limit, and which limit it is."""
         begin = self.now - timedelta(seconds=_WINDOW)
-        known = (one.replicas for one in self.past.recommendations if one.at >= begin)
-        stable = max([recommended, *known])
+        recommendations = (
+            recommendation.replicas
+            for recommendation in self.past.recommendations
+            if recommendation.at >= begin
+        )
+        stable = max([recommended, *recommendations])
         self._tell_stability(stable, recommended, is_up=False)
         # As `calculateScaleUpLimit`: a metric that has gone mad doubles the pods, but not more, in
         # a look.
@@ -344,8 +350,8 @@ class _Sync:
         if stable < self.least:
             return self.least, stable, "TooFewReplicas"
         if stable > min(limit, self.most):
-            why = "ScaleUpLimit" if self.most > limit else "TooManyReplicas"
-            return min(limit, self.most), stable, why
+            reason = "ScaleUpLimit" if self.most > limit else "TooManyReplicas"
+            return min(limit, self.most), stable, reason
         return stable, stable, "DesiredWithinRange"
 
     # As `normalizeDesiredReplicasWithBehaviors`.
@@ -359,19 +365,23 @@ class _Sync:
         if stable > current:
             limit = max(current, self._limit(up, current, 1))
             if stable > min(limit, self.most):
-                why = "ScaleUpLimit" if self.most > limit else "TooManyReplicas"
-                return min(limit, self.most), stable, why
+                reason = "ScaleUpLimit" if self.most > limit else "TooManyReplicas"
+                return min(limit, self.most), stable, reason
         elif stable < current:
             limit = min(current, self._limit(down, current, -1))
             if stable < max(limit, self.least):
-                why = "ScaleDownLimit" if self.least < limit else "TooFewReplicas"
-                return max(limit, self.least), stable, why
+                reason = "ScaleDownLimit" if self.least < limit else "TooFewReplicas"
+                return max(limit, self.least), stable, reason
         return stable, stable, "DesiredWithinRange"
 
     def _recommended_since(self, seconds: float, recommended: int) -> list[int]:
         begin = self.now - timedelta(seconds=seconds)
-        known = [one.replicas for one in self.past.recommendations if one.at > begin]
-        return [recommended, *known]
+        recommendations = [
+            recommendation.replicas
+            for recommendation in self.past.recommendations
+            if recommendation.at > begin
+        ]
+        return [recommended, *recommendations]
 
     # As `calculateScaleUpLimitWithScalingRules` and `calculateScaleDownLimitWithBehaviors`.
     def _limit(self, rules: JsonObject, current: int, direction: int) -> int:
@@ -383,7 +393,9 @@ class _Sync:
         limits = []
         for policy in rules.get("policies") or ():
             begin = self.now - timedelta(seconds=policy["periodSeconds"])
-            changed = sum(one.replicas for one in self.past.resizings if one.at > begin)
+            changed = sum(
+                resizing.replicas for resizing in self.past.resizings if resizing.at > begin
+            )
             before, step = current - changed, direction * policy["value"]
             if policy["type"] == "Pods":
                 limits.append(before + step)
@@ -416,12 +428,12 @@ class _Sync:
         self.status |= {"currentReplicas": current, "desiredReplicas": desired}
 
     def _done(self) -> Plan:
-        made = {"desiredReplicas": 0, **self.status, "conditions": self.conditions}
+        result = {"desiredReplicas": 0, **self.status, "conditions": self.conditions}
         for field in ("currentReplicas", "currentMetrics"):
-            if not made.get(field):
-                made.pop(field, None)
-        if made != status_of(self.autoscaler):
-            whole = {**self.autoscaler, "status": made}
+            if not result.get(field):
+                result.pop(field, None)
+        if result != status_of(self.autoscaler):
+            whole = {**self.autoscaler, "status": result}
             self.steps.append(Step(Verb.STATUS, whole, otherwise=self.refused))
         return Plan(tuple(self.steps), SYNC_SECONDS)
 
@@ -429,13 +441,13 @@ class _Sync:
 def _set_condition(
     conditions: list[JsonDict], now: datetime, kind: str, value: str, reason: str, message: str
 ) -> None:
-    found = next((condition for condition in conditions if condition["type"] == kind), None)
-    if found is None:
-        found = {"type": kind}
-        conditions.append(found)
-    if found.get("status") != value:
-        found["lastTransitionTime"] = time_text(now)
-    found |= {"status": value, "reason": reason, "message": message}
+    result = next((condition for condition in conditions if condition["type"] == kind), None)
+    if result is None:
+        result = {"type": kind}
+        conditions.append(result)
+    if result.get("status") != value:
+        result["lastTransitionTime"] = time_text(now)
+    result |= {"status": value, "reason": reason, "message": message}
 
 
 # --- Behavior ----------------------------------------------------------------
@@ -460,8 +472,8 @@ def _window(rules: JsonObject, usual: float) -> float:
 
 
 def _tolerance(rules: JsonObject) -> float:
-    given = rules.get("tolerance")
-    return _TOLERANCE if given is None else parse(given).approximate_float()
+    tolerance = rules.get("tolerance")
+    return _TOLERANCE if tolerance is None else parse(tolerance).approximate_float()
 
 
 # --- Use of resources --------------------------------------------------------
@@ -493,13 +505,17 @@ def _request(pod: JsonObject, name: str) -> int:
             raise _Unknown(f"missing pod-level request for {name} in Pod {of_pod}")
         return needs[name].int64_value(-MILLI)
     total = 0
-    sidecars = (one for one in spec.get("initContainers") or () if one.get("restartPolicy"))
+    sidecars = (
+        init_container
+        for init_container in spec.get("initContainers") or ()
+        if init_container.get("restartPolicy")
+    )
     for container in (*spec["containers"], *sidecars):
-        given = ((container.get("resources") or {}).get("requests") or {}).get(name)
-        if given is None:
+        request = ((container.get("resources") or {}).get("requests") or {}).get(name)
+        if request is None:
             where = f"container {container['name']} of Pod {of_pod}"
             raise _Unknown(f"missing request for {name} in {where}")
-        total += parse(given).int64_value(-MILLI)
+        total += parse(request).int64_value(-MILLI)
     return total
 
 
@@ -524,12 +540,12 @@ _SHARE: Final = late_pattern("[0-9]{1,9}%")
 def _usage(text: str) -> dict[str, str]:
     """Return the usage that an annotation tells, by resource. Parts that are neither a share nor an
     amount are left out."""
-    found = {}
+    result = {}
     for part in text.split(","):
-        name, _, amount = (one.strip() for one in part.partition("="))
+        name, _, amount = (text.strip() for text in part.partition("="))
         if _SHARE.fullmatch(amount) or _is_amount(amount):
-            found[name] = amount
-    return found
+            result[name] = amount
+    return result
 
 
 def _is_amount(text: str) -> bool:

@@ -151,14 +151,14 @@ class _Missed:
 class _Sync:
     """Takes one look at one CronJob."""
 
-    def __init__(self, given: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> None:
-        self.cron_job = given
-        self.spec = facts.spec_of(given)
+    def __init__(self, value: JsonObject, jobs: Sequence[JsonObject], now: datetime) -> None:
+        self.cron_job = value
+        self.spec = facts.spec_of(value)
         self.jobs = jobs
         self.now = now
         self.steps: list[plans.Step] = []
         self.again: float | None = None
-        self.status: JsonDict = dict(facts.status_of(given))
+        self.status: JsonDict = dict(facts.status_of(value))
         self.active: list[Any] = list(self.status.get("active") or ())
         self.started: plans.Step | None = None
 
@@ -181,8 +181,8 @@ class _Sync:
         )
 
     def _made_status(self) -> JsonDict:
-        made = {**self.status, "active": self.active}
-        return {key: value for key, value in made.items() if value}
+        result = {**self.status, "active": self.active}
+        return {key: value for key, value in result.items() if value}
 
     def _status_step(self) -> plans.Step:
         return plans.Step(plans.Verb.STATUS, {**self.cron_job, "status": self._made_status()})
@@ -207,12 +207,12 @@ class _Sync:
             self._forget(metadata.uid(job))
 
     def _forget(self, uid: str) -> None:
-        self.active = [one for one in self.active if one.get("uid") != uid]
+        self.active = [item for item in self.active if item.get("uid") != uid]
 
     def _look_at_jobs(self) -> None:
         for job in self.jobs:
             name, uid = metadata.name(job), metadata.uid(job)
-            is_known = any(one.get("uid") == uid for one in self.active)
+            is_known = any(element.get("uid") == uid for element in self.active)
             condition = finished_condition(job)
             if condition is None:
                 if not is_known:
@@ -227,10 +227,10 @@ class _Sync:
             if condition["type"] == COMPLETE and ended:
                 former = self.status.get("lastSuccessfulTime") or ""
                 self.status["lastSuccessfulTime"] = max(ended, former)
-        present = {metadata.uid(one) for one in self.jobs}
-        for one in [one for one in self.active if one.get("uid") not in present]:
-            self._tell("MissingJob", f"Active job went missing: {one.get('name')}")
-            self._forget(one.get("uid"))
+        present = {metadata.uid(job) for job in self.jobs}
+        for element in [element for element in self.active if element.get("uid") not in present]:
+            self._tell("MissingJob", f"Active job went missing: {element.get('name')}")
+            self._forget(element.get("uid"))
 
     # --- the next Job ---
 
@@ -248,8 +248,8 @@ class _Sync:
         try:
             schedule = parse_schedule(self._zoned(text, named))
         except ScheduleError as error:
-            said = f"unparseable schedule: {quote(text)} : {error}"
-            self._tell("UnparseableSchedule", said, warning=True)
+            message = f"unparseable schedule: {quote(text)} : {error}"
+            self._tell("UnparseableSchedule", message, warning=True)
             return
         try:
             missed = self._missed(schedule, with_deadline=True)
@@ -257,23 +257,23 @@ class _Sync:
             self._tell("InvalidSchedule", f"invalid schedule: {text} : {error}", warning=True)
             return
         if missed.latest is not None and missed.count > MANY:
-            said = (
+            message = (
                 "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or "
                 "check clock skew"
             )
-            self._tell("TooManyMissedTimes", said, warning=True)
+            self._tell("TooManyMissedTimes", message, warning=True)
         if missed.latest is not None:
             self._start_at(missed.latest)
         self.again = self._seconds_to_next(schedule)
 
     def _zoned(self, text: str, named: str) -> str:
         if "TZ" in text:
-            said = (
+            message = (
                 f"CRON_TZ or TZ used in schedule {quote(text)} is not officially supported, see "
                 "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more "
                 "details"
             )
-            self._tell("UnsupportedSchedule", said, warning=True)
+            self._tell("UnsupportedSchedule", message, warning=True)
             return text
         return f"TZ={named} {text}" if named else text
 
@@ -319,7 +319,7 @@ class _Sync:
             self._tell("MissSchedule", text, warning=True)
             return
         name = job_name(self.cron_job, scheduled)
-        is_started = any(one.get("name") == name for one in self.active)
+        is_started = any(item.get("name") == name for item in self.active)
         if is_started or self.status.get("lastScheduleTime") == facts.time_text(scheduled):
             return
         policy = self.spec.get("concurrencyPolicy")
@@ -331,13 +331,13 @@ class _Sync:
             self._tell("JobAlreadyActive", text)
             return
         if policy == "Replace":
-            running = {one.get("uid") for one in self.active}
+            running = {item.get("uid") for item in self.active}
             self._delete(job for job in self.jobs if metadata.uid(job) in running)
         self._start(name, scheduled)
 
     def _start(self, name: str, scheduled: datetime) -> None:
         self.status["lastScheduleTime"] = facts.time_text(scheduled)
-        present = next((one for one in self.jobs if metadata.name(one) == name), None)
+        present = next((job for job in self.jobs if metadata.name(job) == name), None)
         if present is not None:  # it was made, but not noted
             self._note(present)
             return

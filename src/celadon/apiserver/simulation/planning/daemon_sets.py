@@ -63,9 +63,9 @@ def target_node(pod: JsonObject) -> str:
         return facts.node_of(pod)
     affinity = (facts.spec_of(pod).get("affinity") or {}).get("nodeAffinity") or {}
     for term in (affinity.get(REQUIRED_TERMS) or {}).get("nodeSelectorTerms") or ():
-        for one in term.get("matchFields") or ():
-            if one.get("key") == "metadata.name" and one.get("operator") == "In":
-                values: Sequence[str] = one.get("values") or ()
+        for match_field in term.get("matchFields") or ():
+            if match_field.get("key") == "metadata.name" and match_field.get("operator") == "In":
+                values: Sequence[str] = match_field.get("values") or ()
                 return values[0] if len(values) == 1 else ""
     return ""
 
@@ -73,26 +73,26 @@ def target_node(pod: JsonObject) -> str:
 class _Sync:
     """Takes one look at one DaemonSet."""
 
-    def __init__(self, given: JsonObject, world: DaemonWorld, now: datetime) -> None:
-        self.set = given
-        self.spec = facts.spec_of(given)
+    def __init__(self, value: JsonObject, world: DaemonWorld, now: datetime) -> None:
+        self.set = value
+        self.spec = facts.spec_of(value)
         self.world = world
         self.now = now
         self.min_ready: int = self.spec.get("minReadySeconds") or 0
-        self.generation = metadata.annotations(given).get(TEMPLATE_GENERATION)
-        self.pods = facts.controlled(world.pods, given)
+        self.generation = metadata.annotations(value).get(TEMPLATE_GENERATION)
+        self.pods = facts.controlled(world.pods, value)
         self.by_node = self._pods_by_node()
         self.fit = {metadata.name(node): self._fit(node) for node in world.nodes}
         self.wanted = [name for name, (run, _) in self.fit.items() if run]
         self.steps: list[plans.Step] = []
-        self.collisions: int | None = facts.status_of(given).get("collisionCount")
+        self.collisions: int | None = facts.status_of(value).get("collisionCount")
 
     def _pods_by_node(self) -> dict[str, list[JsonObject]]:
-        found: dict[str, list[JsonObject]] = {}
+        result: dict[str, list[JsonObject]] = {}
         for pod in sorted(self.pods, key=_age):
             if not (facts.has_ended(pod) and facts.is_going(pod)) and target_node(pod):
-                found.setdefault(target_node(pod), []).append(pod)
-        return found
+                result.setdefault(target_node(pod), []).append(pod)
+        return result
 
     # As `NodeShouldRunDaemonPod`. A taint `NoSchedule` keeps new pods away and lets old ones stay;
     # `NoExecute` does neither.
@@ -137,7 +137,7 @@ class _Sync:
         self._forget(old)
         self._tell_status()
         waits = (facts.seconds_to_availability(pod, self.min_ready, self.now) for pod in self.pods)
-        return plans.Plan(tuple(self.steps), plans.sooner(*(one for one in waits if one)))
+        return plans.Plan(tuple(self.steps), plans.sooner(*(wait for wait in waits if wait)))
 
     def steps_for_pods(self) -> bool:
         """Tell whether pods come or go already: then the update waits until they have."""
@@ -152,40 +152,40 @@ class _Sync:
         patch = template_patch(self.set)
         owned, adoptions = claimed_revisions(self.set, self.world.revisions)
         self.steps += adoptions
-        current = [one for one in owned if one.get("data") == patch]
-        old = [one for one in owned if one.get("data") != patch]
+        current = [item for item in owned if item.get("data") == patch]
+        old = [item for item in owned if item.get("data") != patch]
         following = max(map(number_of, old), default=0) + 1
         if not current:
             return self._snapshot(following), old
-        kept = max(current, key=number_of)
-        digest = metadata.labels(kept).get(REVISION_HASH) or metadata.name(kept)
-        if number_of(kept) < following:
-            self.steps.append(plans.Step(plans.Verb.UPDATE, {**kept, "revision": following}))
+        result = max(current, key=number_of)
+        digest = metadata.labels(result).get(REVISION_HASH) or metadata.name(result)
+        if number_of(result) < following:
+            self.steps.append(plans.Step(plans.Verb.UPDATE, {**result, "revision": following}))
         return digest, old
 
     def _snapshot(self, number: int) -> str:
         """Create a revision of the template, and return its hash. Names that are taken count as
         collisions, which become part of the hash."""
-        taken = {metadata.name(revision) for revision in self.world.revisions}
+        revisions = {metadata.name(revision) for revision in self.world.revisions}
         template = self.spec.get("template") or {}
         digest = template_hash(template, self.collisions)
-        while f"{metadata.name(self.set)}-{digest}" in taken:
+        while f"{metadata.name(self.set)}-{digest}" in revisions:
             self.collisions = (self.collisions or 0) + 1
             digest = template_hash(template, self.collisions)
         name = f"{metadata.name(self.set)}-{digest}"
-        made = new_revision(self.set, name, {REVISION_HASH: digest}, number)
-        self.steps.append(plans.Step(plans.Verb.CREATE, made))
+        result = new_revision(self.set, name, {REVISION_HASH: digest}, number)
+        self.steps.append(plans.Step(plans.Verb.CREATE, result))
         return digest
 
     def _forget(self, old: Sequence[JsonObject]) -> None:
         limit = self.spec.get("revisionHistoryLimit")
         surplus = len(old) - (10 if limit is None else limit)
         live = {metadata.labels(pod).get(REVISION_HASH) for pod in self.pods}
-        for one in sorted(old, key=number_of):
+        for item in sorted(old, key=number_of):
             if surplus <= 0:
                 return
-            if metadata.labels(one).get(REVISION_HASH) not in live:
-                self.steps.append(plans.Step(plans.Verb.DELETE, one))
+            if metadata.labels(item).get(REVISION_HASH) not in live:
+                self.steps.append(plans.Step(plans.Verb.DELETE, item))
                 surplus -= 1
 
     # --- a pod on each node ---
@@ -199,12 +199,12 @@ class _Sync:
             if run and pods is None:
                 missing.append(node)
             elif stay:
-                kept = [one for one in pods or () if self._is_kept(one, node, surplus)]
-                if self.surges and run and not kept:
+                result = [pod for pod in pods or () if self._is_kept(pod, node, surplus)]
+                if self.surges and run and not result:
                     missing.append(node)
-                surplus += self._excess(kept)
+                surplus += self._excess(result)
             else:
-                surplus += [one for one in pods or () if not facts.is_going(one)]
+                surplus += [pod for pod in pods or () if not facts.is_going(pod)]
         # Pods that wait for a node which is gone would wait for ever; those that ran there the
         # garbage collector of pods deletes.
         for node, pods in self.by_node.items():
@@ -236,8 +236,8 @@ class _Sync:
         to be available."""
         if not self.surges or len(running) <= 1:
             return list(running[1:])
-        new = [one for one in running if metadata.labels(one).get(REVISION_HASH) == self.hash]
-        old = [one for one in running if metadata.labels(one).get(REVISION_HASH) != self.hash]
+        new = [item for item in running if metadata.labels(item).get(REVISION_HASH) == self.hash]
+        old = [item for item in running if metadata.labels(item).get(REVISION_HASH) != self.hash]
         excess = [*new[1:], *old[1:]]
         if new and old and (not facts.is_ready(old[0]) or self._is_available(new[0])):
             excess.append(old[0])
@@ -263,11 +263,11 @@ class _Sync:
     def _pairs(self) -> Iterable[tuple[str, JsonObject | None, JsonObject | None, bool]]:
         """Yield each node with its new pod and its old one, and whether it has at most one of
         each."""
-        nodes = [*self.by_node, *(one for one in self.wanted if one not in self.by_node)]
+        nodes = [*self.by_node, *(text for text in self.wanted if text not in self.by_node)]
         for node in sorted(nodes):
-            present = [one for one in self.by_node.get(node, ()) if not facts.is_going(one)]
-            new = [one for one in present if self._is_updated(one)]
-            old = [one for one in present if not self._is_updated(one)]
+            present = [item for item in self.by_node.get(node, ()) if not facts.is_going(item)]
+            new = [item for item in present if self._is_updated(item)]
+            old = [item for item in present if not self._is_updated(item)]
             yield (
                 node,
                 new[0] if new else None,
@@ -352,7 +352,7 @@ class _Sync:
             "numberAvailable": available,
             "numberUnavailable": desired - available,
         }
-        made: JsonDict = {
+        result: JsonDict = {
             "currentNumberScheduled": scheduled,
             "numberMisscheduled": misscheduled,
             "desiredNumberScheduled": desired,
@@ -362,11 +362,11 @@ class _Sync:
         }
         former: JsonObject = facts.status_of(self.set)
         if self.collisions is not None:
-            made["collisionCount"] = self.collisions
+            result["collisionCount"] = self.collisions
         if "conditions" in former:
-            made["conditions"] = former["conditions"]
-        if made != former:
-            self.steps.append(plans.Step(plans.Verb.STATUS, {**self.set, "status": made}))
+            result["conditions"] = former["conditions"]
+        if result != former:
+            self.steps.append(plans.Step(plans.Verb.STATUS, {**self.set, "status": result}))
 
 
 def _age(pod: JsonObject) -> tuple[bool, str, str]:

@@ -120,12 +120,12 @@ def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObjec
     steps: list[plans.Step] = []
     for family in families:
         work = _SliceWork(service, family, seen.changed_at)
-        work.sort_out([one for one in present if one["addressType"] == family], seen)
+        work.sort_out([item for item in present if item["addressType"] == family], seen)
         steps += work.steps(failed)
     steps += (
-        plans.Step(plans.Verb.DELETE, one, failed=failed)
-        for one in present
-        if one["addressType"] not in families
+        plans.Step(plans.Verb.DELETE, item, failed=failed)
+        for item in present
+        if item["addressType"] not in families
     )
     return plans.Plan(tuple(steps))
 
@@ -150,24 +150,24 @@ class _SliceWork:
         """Group endpoints by their ports, since a slice has the same for all, and fill the slices
         of each group."""
         groups: dict[str, list[JsonObject]] = {}
-        for one in present:
-            if _is_owned(one, self._service):
-                groups.setdefault(_ports_key(one.get("ports") or ()), []).append(one)
+        for item in present:
+            if _is_owned(item, self._service):
+                groups.setdefault(_ports_key(item.get("ports") or ()), []).append(item)
             else:
-                self._deleted.append(one)
-        wanted: dict[str, tuple[list[Any], JsonDict]] = {}
+                self._deleted.append(item)
+        expected: dict[str, tuple[list[Any], JsonDict]] = {}
         for pod in sorted(seen.pods, key=metadata.name):
             if not _belongs(pod):
                 continue
             ports = _ports(self._service, pod)
-            _, endpoints = wanted.setdefault(_ports_key(ports), (ports, {}))
-            found = self._endpoint(pod, seen)
-            if found is not None:
-                endpoints[_endpoint_key(found)] = found
-        for key, (ports, endpoints) in wanted.items():
+            _, endpoints = expected.setdefault(_ports_key(ports), (ports, {}))
+            endpoint = self._endpoint(pod, seen)
+            if endpoint is not None:
+                endpoints[_endpoint_key(endpoint)] = endpoint
+        for key, (ports, endpoints) in expected.items():
             self._fill(groups.get(key, []), ports, endpoints)
         for key, found_slices in groups.items():
-            if key not in wanted:
+            if key not in expected:
                 self._deleted += found_slices
         if len(present) == len(self._deleted) and not self._created:
             self._hold_place()
@@ -186,7 +186,7 @@ class _SliceWork:
             return None
         serving, ending = facts.is_ready(pod), facts.is_going(pod)
         published = bool(facts.spec_of(self._service).get("publishNotReadyAddresses"))
-        made: JsonDict = {
+        result: JsonDict = {
             "addresses": addresses,
             "conditions": {
                 # `ready` is never true of a pod that ends, so that proxies which know nothing but
@@ -198,17 +198,17 @@ class _SliceWork:
             },
         }
         if _has_host_name(pod, self._service):
-            made["hostname"] = facts.spec_of(pod)["hostname"]
-        made["targetRef"] = _target(pod)
+            result["hostname"] = facts.spec_of(pod)["hostname"]
+        result["targetRef"] = _target(pod)
         if node:
-            made["nodeName"] = node
+            result["nodeName"] = node
         zone = seen.nodes.get(node, {}).get(_ZONE)
         if zone:
-            made["zone"] = zone
-        hints = _hints(made, facts.spec_of(self._service).get("trafficDistribution") or "")
+            result["zone"] = zone
+        hints = _hints(result, facts.spec_of(self._service).get("trafficDistribution") or "")
         if hints:
-            made["hints"] = hints
-        return made
+            result["hints"] = hints
+        return result
 
     # As `reconcileByPortMapping`. A change of a slice is sent to every node, so that as few slices
     # as possible are touched, even if some stay half empty.
@@ -216,17 +216,17 @@ class _SliceWork:
         self,
         slices: Sequence[JsonObject],
         ports: list[Any],
-        wanted: JsonDict,
+        expected: JsonDict,
     ) -> None:
         """Fill the slices of a group. Endpoints stay where they are; new ones go first into slices
         that change anyway, then into one that has room for all, then into new ones."""
         unchanged: list[JsonObject] = []
         changed: list[JsonDict] = []
         for slice_ in slices:
-            kept = [
-                wanted.pop(key, None) for key in map(_endpoint_key, slice_.get("endpoints") or ())
+            result = [
+                expected.pop(key, None) for key in map(_endpoint_key, slice_.get("endpoints") or ())
             ]
-            endpoints = [found for found in kept if found is not None]
+            endpoints = [element for element in result if element is not None]
             labels = self._labels()
             if endpoints == (slice_.get("endpoints") or []) and metadata.labels(slice_) == labels:
                 unchanged.append(slice_)
@@ -234,18 +234,18 @@ class _SliceWork:
                 changed.append(_with_endpoints(slice_, endpoints, labels))
             else:
                 self._deleted.append(slice_)
-        left = list(wanted.values())
-        for made in sorted(changed, key=lambda one: -len(one["endpoints"])):
-            room = MAX_ENDPOINTS - len(made["endpoints"])
-            made["endpoints"] += left[:room]
+        left = list(expected.values())
+        for item in sorted(changed, key=lambda value: -len(value["endpoints"])):
+            room = MAX_ENDPOINTS - len(item["endpoints"])
+            item["endpoints"] += left[:room]
             left = left[room:]
-        self._deleted += (one for one in changed if not one["endpoints"])
-        self._updated += (one for one in changed if one["endpoints"])
+        self._deleted += (element for element in changed if not element["endpoints"])
+        self._updated += (element for element in changed if element["endpoints"])
         while left:
             roomy = _roomiest(unchanged, len(left))
             if roomy is None:
-                made = self._new(ports, left[:MAX_ENDPOINTS])
-                self._created.append(made)
+                item = self._new(ports, left[:MAX_ENDPOINTS])
+                self._created.append(item)
                 left = left[MAX_ENDPOINTS:]
             else:
                 unchanged.remove(roomy)
@@ -257,23 +257,23 @@ class _SliceWork:
     # from one that nobody has looked at yet.
     def _hold_place(self) -> None:
         """A Service without endpoints has one empty slice."""
-        made = self._new([], [])
-        found = self._deleted[0] if len(self._deleted) == 1 else None
-        if found is not None and _is_like(found, made):
+        new = self._new([], [])
+        deleted = self._deleted[0] if len(self._deleted) == 1 else None
+        if deleted is not None and _is_like(deleted, new):
             self._deleted.clear()
         else:
-            self._created.append(made)
+            self._created.append(new)
 
     # As `setEndpointSliceLabels`: labels of the Service are mirrored, but those that say whose a
     # slice is are the controller's own.
     def _labels(self) -> dict[str, str]:
         labels = metadata.labels(self._service)
-        made = {key: value for key, value in labels.items() if key not in _RESERVED}
+        result = {key: value for key, value in labels.items() if key not in _RESERVED}
         if _is_headless(self._service):
-            made[HEADLESS_LABEL] = ""
-        made[SERVICE_LABEL] = metadata.name(self._service)
-        made[SLICE_MANAGED_BY] = SLICE_CONTROLLER
-        return made
+            result[HEADLESS_LABEL] = ""
+        result[SERVICE_LABEL] = metadata.name(self._service)
+        result[SLICE_MANAGED_BY] = SLICE_CONTROLLER
+        return result
 
     def _new(self, ports: list[Any], endpoints: list[Any]) -> JsonDict:
         return {
@@ -297,18 +297,20 @@ class _SliceWork:
     def steps(self, failed: plans.Told) -> Iterable[plans.Step]:
         """A slice that would go takes the place of one that would come."""
         reused = []
-        for gone in list(self._deleted):
-            if self._created and _is_owned(gone, self._service):
-                made = self._created.pop()
-                meta = {**metadata.metadata(gone), "labels": made["metadata"]["labels"]}
-                reused.append({**made, "metadata": meta})
-                self._deleted.remove(gone)
+        for item in list(self._deleted):
+            if self._created and _is_owned(item, self._service):
+                pop = self._created.pop()
+                meta = {**metadata.metadata(item), "labels": pop["metadata"]["labels"]}
+                reused.append({**pop, "metadata": meta})
+                self._deleted.remove(item)
         if not facts.is_going(self._service):
-            for one in self._created:
-                yield plans.Step(plans.Verb.CREATE, _stamped(one, self._changed_at), failed=failed)
-        for one in (*self._updated, *reused):
-            yield plans.Step(plans.Verb.UPDATE, _stamped(one, self._changed_at), failed=failed)
-        yield from (plans.Step(plans.Verb.DELETE, one, failed=failed) for one in self._deleted)
+            for element in self._created:
+                yield plans.Step(
+                    plans.Verb.CREATE, _stamped(element, self._changed_at), failed=failed
+                )
+        for element in (*self._updated, *reused):
+            yield plans.Step(plans.Verb.UPDATE, _stamped(element, self._changed_at), failed=failed)
+        yield from (plans.Step(plans.Verb.DELETE, entry, failed=failed) for entry in self._deleted)
 
 
 def _stamped(obj: JsonObject, changed_at: str) -> JsonDict:
@@ -323,9 +325,9 @@ def _stamped(obj: JsonObject, changed_at: str) -> JsonDict:
     return {**obj, "metadata": meta}
 
 
-def _is_like(found: JsonObject, made: JsonObject) -> bool:
-    same_labels = metadata.labels(found) == metadata.labels(made)
-    return same_labels and not found.get("endpoints") and not found.get("ports")
+def _is_like(obj: JsonObject, value: JsonObject) -> bool:
+    same_labels = metadata.labels(obj) == metadata.labels(value)
+    return same_labels and not obj.get("endpoints") and not obj.get("ports")
 
 
 # As `trafficdist` of k8s.io/endpointslice. `PreferClose` is the older name of `PreferSameZone`.
@@ -352,8 +354,8 @@ def _roomiest(slices: Sequence[JsonObject], count: int) -> JsonObject | None:
     if count >= MAX_ENDPOINTS:
         return None
     left = {
-        number: MAX_ENDPOINTS - count - len(one.get("endpoints") or ())
-        for number, one in enumerate(slices)
+        number: MAX_ENDPOINTS - count - len(item.get("endpoints") or ())
+        for number, item in enumerate(slices)
     }
     fitting = [(room, number) for number, room in left.items() if 0 <= room < MAX_ENDPOINTS]
     return slices[min(fitting)[1]] if fitting else None
@@ -374,8 +376,8 @@ def _belongs(pod: JsonObject) -> bool:
 
 def _pod_addresses(pod: JsonObject) -> list[str]:
     state = facts.status_of(pod)
-    found = [one.get("ip") for one in state.get("podIPs") or ()] or [state.get("podIP")]
-    return [str(ipaddress.ip_address(one)) for one in found if one]
+    pod_i_ps = [item.get("ip") for item in state.get("podIPs") or ()] or [state.get("podIP")]
+    return [str(ipaddress.ip_address(item)) for item in pod_i_ps if item]
 
 
 def _family(address: str) -> str:
@@ -398,17 +400,17 @@ def _target(pod: JsonObject) -> dict[str, str]:
 
 def _ports(service: JsonObject, pod: JsonObject) -> list[JsonDict]:
     """Return the ports of the Service that the pod has, with the pod's numbers."""
-    made = []
+    result = []
     for port in facts.spec_of(service).get("ports") or ():
         number = _port_number(pod, port)
         if number is None:
             continue
         protocol = port.get("protocol") or "TCP"
-        one = {"name": port.get("name") or "", "port": number, "protocol": protocol}
+        value = {"name": port.get("name") or "", "port": number, "protocol": protocol}
         if port.get("appProtocol") is not None:
-            one["appProtocol"] = port["appProtocol"]
-        made.append(one)
-    return made
+            value["appProtocol"] = port["appProtocol"]
+        result.append(value)
+    return result
 
 
 # As `FindPort` of k8s.io/endpointslice. A sidecar has ports that others may use; an init container
@@ -420,11 +422,15 @@ def _port_number(pod: JsonObject, port: JsonObject) -> int | None:
     if isinstance(target, int):
         return target
     spec, protocol = facts.spec_of(pod), port.get("protocol") or "TCP"
-    beside = (one for one in spec.get("initContainers") or () if one.get("restartPolicy"))
+    beside = (
+        init_container
+        for init_container in spec.get("initContainers") or ()
+        if init_container.get("restartPolicy")
+    )
     for container in (*(spec.get("containers") or ()), *beside):
-        for one in container.get("ports") or ():
-            if one.get("name") == target and (one.get("protocol") or "TCP") == protocol:
-                number: int = one["containerPort"]
+        for item in container.get("ports") or ():
+            if item.get("name") == target and (item.get("protocol") or "TCP") == protocol:
+                number: int = item["containerPort"]
                 return number
     return None
 
@@ -478,13 +484,13 @@ def endpoints_plan(
     meta |= {"name": name, "namespace": namespace, "labels": labels}
     if annotations or meta.get("annotations"):
         meta["annotations"] = annotations
-    made: JsonObject = {"apiVersion": "v1", "kind": "Endpoints", "metadata": meta}
-    made = _stamped({**made, "subsets": subsets}, changed_at)
+    result: JsonObject = {"apiVersion": "v1", "kind": "Endpoints", "metadata": meta}
+    result = _stamped({**result, "subsets": subsets}, changed_at)
     if present is None:
         text = f"Failed to create endpoint for service {namespace}/{name}: "
-        return plans.Plan((plans.Step(plans.Verb.CREATE, made, failed=_failure("Create", text)),))
+        return plans.Plan((plans.Step(plans.Verb.CREATE, result, failed=_failure("Create", text)),))
     text = f"Failed to update endpoint {namespace}/{name}: "
-    return plans.Plan((plans.Step(plans.Verb.UPDATE, made, failed=_failure("Update", text)),))
+    return plans.Plan((plans.Step(plans.Verb.UPDATE, result, failed=_failure("Update", text)),))
 
 
 def _failure(verb: str, text: str) -> plans.Told:
@@ -500,10 +506,12 @@ def _subsets(service: JsonObject, pods: Iterable[JsonObject]) -> list[JsonDict]:
     family = _address_types(service)[0]
     by_port: dict[str, dict[str, tuple[bool, Any]]] = {}
     for pod in sorted(pods, key=metadata.name):
-        found = [one for one in _pod_addresses(pod) if _family(one) == family]
-        if facts.has_ended(pod) or not found or (facts.is_going(pod) and not published):
+        pod_addresses = [
+            pod_address for pod_address in _pod_addresses(pod) if _family(pod_address) == family
+        ]
+        if facts.has_ended(pod) or not pod_addresses or (facts.is_going(pod) and not published):
             continue
-        address = _address(service, pod, found[0])
+        address = _address(service, pod, pod_addresses[0])
         ready = published or facts.is_ready(pod)
         ports: list[JsonDict | None] = [*_ports(service, pod)]
         if not facts.spec_of(service).get("ports") and _is_headless(service):
@@ -519,18 +527,18 @@ def _subsets(service: JsonObject, pods: Iterable[JsonObject]) -> list[JsonDict]:
 
 
 def _subset(ports: list[Any], addresses: Mapping[str, tuple[bool, Any]]) -> JsonDict:
-    made: JsonDict = {}
+    result: JsonDict = {}
     ordered = [addresses[ip] for ip in sorted(addresses)]
     ready = [address for is_up, address in ordered if is_up]
     others = [address for is_up, address in ordered if not is_up]
     if ready:
-        made["addresses"] = ready
+        result["addresses"] = ready
     if others:
-        made["notReadyAddresses"] = others
+        result["notReadyAddresses"] = others
     known = [_named(port) for port in ports if port is not None]
     if known:
-        made["ports"] = known
-    return made
+        result["ports"] = known
+    return result
 
 
 def _named(port: JsonDict) -> JsonDict:
@@ -539,13 +547,13 @@ def _named(port: JsonDict) -> JsonDict:
 
 
 def _address(service: JsonObject, pod: JsonObject, ip: str) -> JsonDict:
-    made: JsonDict = {"ip": ip}
+    result: JsonDict = {"ip": ip}
     if _has_host_name(pod, service):
-        made["hostname"] = facts.spec_of(pod)["hostname"]
+        result["hostname"] = facts.spec_of(pod)["hostname"]
     if facts.node_of(pod):
-        made["nodeName"] = facts.node_of(pod)
-    made["targetRef"] = _target(pod)
-    return made
+        result["nodeName"] = facts.node_of(pod)
+    result["targetRef"] = _target(pod)
+    return result
 
 
 # As `truncateEndpoints`: one object holds all addresses, which has to end somewhere; slices have no
@@ -556,14 +564,14 @@ def _within_capacity(subsets: list[JsonDict]) -> tuple[list[JsonDict], bool]:
     total = sum(len(subset.get(key, ())) for subset in subsets for key in _ADDRESS_LISTS)
     if total <= MAX_ADDRESSES:
         return subsets, False
-    room, made = MAX_ADDRESSES, [dict(one) for one in subsets]
+    room, result = MAX_ADDRESSES, [dict(subset) for subset in subsets]
     for key in _ADDRESS_LISTS:
-        for one in made:
-            kept = one.pop(key, [])[:room]
-            room -= len(kept)
-            if kept:
-                one[key] = kept
-    return made, True
+        for item in result:
+            pop = item.pop(key, [])[:room]
+            room -= len(pop)
+            if pop:
+                item[key] = pop
+    return result, True
 
 
 _ADDRESS_LISTS: Final = ("addresses", "notReadyAddresses")
@@ -602,11 +610,13 @@ def mirror_plan(
     own, those of nobody need none."""
     name = metadata.name(endpoints)
     present = [
-        one for one in slices if is_mirror(one) and metadata.labels(one).get(SERVICE_LABEL) == name
+        item
+        for item in slices
+        if is_mirror(item) and metadata.labels(item).get(SERVICE_LABEL) == name
     ]
     if service is None or not _is_mirrored(endpoints, service):
-        return plans.Plan(tuple(plans.Step(plans.Verb.DELETE, one) for one in present))
-    wanted, left_out = _wanted(endpoints)
+        return plans.Plan(tuple(plans.Step(plans.Verb.DELETE, item) for item in present))
+    expected, left_out = _wanted(endpoints)
     steps: list[plans.Step] = []
     if left_out:
         text = (
@@ -614,7 +624,7 @@ def mirror_plan(
             f"Endpoints subset. {left_out} addresses were skipped"
         )
         steps.append(plans.told(text, endpoints, "TooManyAddressesToMirror", plans.WARNING))
-    return plans.Plan((*steps, *_written(endpoints, wanted, present)))
+    return plans.Plan((*steps, *_written(endpoints, expected, present)))
 
 
 def _is_mirrored(endpoints: JsonObject, service: JsonObject) -> bool:
@@ -633,7 +643,7 @@ def _wanted(endpoints: JsonObject) -> tuple[Mapping[_Group, list[Any]], int]:
     addresses: dict[str, tuple[JsonObject, bool]] = {}
     ports_of: dict[str, dict[str, None]] = {}
     for subset in endpoints.get("subsets") or ():
-        ports = [json.dumps(_port(one)) for one in subset.get("ports") or ()]
+        ports = [json.dumps(_port(port)) for port in subset.get("ports") or ()]
         for ready, field in ((True, "addresses"), (False, "notReadyAddresses")):
             for address in subset.get(field) or ():
                 key = json.dumps([address, ready], sort_keys=True)
@@ -646,13 +656,13 @@ def _wanted(endpoints: JsonObject) -> tuple[Mapping[_Group, list[Any]], int]:
         groups.setdefault(_known(groups, group), []).append(
             _endpoint(address, str(ip), ready=ready)
         )
-    left_out = sum(max(0, len(found) - MIRRORED_ADDRESSES) for found in groups.values())
-    return {group: found[:MIRRORED_ADDRESSES] for group, found in groups.items()}, left_out
+    left_out = sum(max(0, len(group) - MIRRORED_ADDRESSES) for group in groups.values())
+    return {group: value[:MIRRORED_ADDRESSES] for group, value in groups.items()}, left_out
 
 
 # The order of ports means nothing.
 def _known(groups: Iterable[_Group], group: _Group) -> _Group:
-    return next((one for one in groups if _is_same(one, group)), group)
+    return next((item for item in groups if _is_same(item, group)), group)
 
 
 def _is_same(one: _Group, other: _Group) -> bool:
@@ -660,11 +670,11 @@ def _is_same(one: _Group, other: _Group) -> bool:
 
 
 def _port(port: JsonObject) -> JsonDict:
-    made = {"name": port.get("name") or "", "port": port["port"]}
-    made["protocol"] = port.get("protocol") or "TCP"
+    result = {"name": port.get("name") or "", "port": port["port"]}
+    result["protocol"] = port.get("protocol") or "TCP"
     if port.get("appProtocol") is not None:
-        made["appProtocol"] = port["appProtocol"]
-    return made
+        result["appProtocol"] = port["appProtocol"]
+    return result
 
 
 def _endpoint(address: JsonObject, ip: str, *, ready: bool) -> JsonDict:
@@ -679,32 +689,32 @@ def _endpoint(address: JsonObject, ip: str, *, ready: bool) -> JsonDict:
 # As `reconcileByPortMapping` and `finalize`: of several slices for the same ports one stays; what
 # would go takes the place of what would come.
 def _written(
-    endpoints: JsonObject, wanted: Mapping[_Group, list[Any]], present: Sequence[JsonObject]
+    endpoints: JsonObject, expected: Mapping[_Group, list[Any]], present: Sequence[JsonObject]
 ) -> Iterator[plans.Step]:
     gone = list(present)
     created = []
-    for group, found in wanted.items():
-        own = next((one for one in gone if _is_same(_group_of(one), group)), None)
-        made = _slice(endpoints, group, found)
+    for group, value in expected.items():
+        own = next((item for item in gone if _is_same(_group_of(item), group)), None)
+        result = _slice(endpoints, group, value)
         if own is None:
-            created.append(made)
+            created.append(result)
             continue
         gone.remove(own)
-        if not _is_same_mirror(own, made):
-            yield plans.Step(plans.Verb.UPDATE, _in_place_of(own, made))
-    for made in created:
-        place = next((one for one in gone if one["addressType"] == made["addressType"]), None)
+        if not _is_same_mirror(own, result):
+            yield plans.Step(plans.Verb.UPDATE, _in_place_of(own, result))
+    for result in created:
+        place = next((item for item in gone if item["addressType"] == result["addressType"]), None)
         if place is None:
-            yield plans.Step(plans.Verb.CREATE, made)
+            yield plans.Step(plans.Verb.CREATE, result)
         else:
             gone.remove(place)
-            yield plans.Step(plans.Verb.UPDATE, _in_place_of(place, made))
-    yield from (plans.Step(plans.Verb.DELETE, one) for one in gone)
+            yield plans.Step(plans.Verb.UPDATE, _in_place_of(place, result))
+    yield from (plans.Step(plans.Verb.DELETE, item) for item in gone)
 
 
 def _group_of(slice_: JsonObject) -> _Group:
     ports = slice_.get("ports") or ()
-    return slice_["addressType"], tuple(json.dumps(_port(one)) for one in ports)
+    return slice_["addressType"], tuple(json.dumps(_port(port)) for port in ports)
 
 
 def _slice(endpoints: JsonObject, group: _Group, found: list[Any]) -> JsonDict:
@@ -731,7 +741,7 @@ def _slice(endpoints: JsonObject, group: _Group, found: list[Any]) -> JsonDict:
         "metadata": meta,
         "addressType": family,
         "endpoints": found,
-        "ports": [json.loads(one) for one in ports] or None,
+        "ports": [json.loads(port) for port in ports] or None,
     }
 
 
@@ -740,21 +750,21 @@ def _notes(endpoints: JsonObject) -> dict[str, str]:
     return {key: value for key, value in annotations.items() if key not in _NOT_MIRRORED}
 
 
-def _is_same_mirror(own: JsonObject, made: JsonObject) -> bool:
+def _is_same_mirror(own: JsonObject, obj: JsonObject) -> bool:
     return (
-        _sorted(own.get("endpoints") or ()) == _sorted(made["endpoints"])
-        and metadata.labels(own) == metadata.labels(made)
-        and metadata.annotations(own) == metadata.annotations(made)
-        and facts.controller_of(own).get("uid") == facts.controller_of(made).get("uid")
+        _sorted(own.get("endpoints") or ()) == _sorted(obj["endpoints"])
+        and metadata.labels(own) == metadata.labels(obj)
+        and metadata.annotations(own) == metadata.annotations(obj)
+        and facts.controller_of(own).get("uid") == facts.controller_of(obj).get("uid")
     )
 
 
 def _sorted(found: Iterable[Any]) -> list[str]:
-    return sorted(json.dumps(one, sort_keys=True) for one in found)
+    return sorted(json.dumps(item, sort_keys=True) for item in found)
 
 
-def _in_place_of(own: JsonObject, made: JsonObject) -> JsonDict:
+def _in_place_of(own: JsonObject, obj: JsonObject) -> JsonDict:
     meta = {key: value for key, value in metadata.metadata(own).items() if key != "annotations"}
     told = ("labels", "annotations", "ownerReferences")
-    meta |= {key: made["metadata"][key] for key in told if key in made["metadata"]}
-    return {**made, "metadata": meta}
+    meta |= {key: obj["metadata"][key] for key in told if key in obj["metadata"]}
+    return {**obj, "metadata": meta}

@@ -23,7 +23,7 @@ Intervals: TypeAlias = "tuple[tuple[int, int], ...]"
 
 def parsed(text: str, completions: int) -> Intervals:
     """`0,2-4`, as far as it is below the number of completions; what is no number is left out."""
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for part in filter(None, text.split(",")):
         first, _, last = part.partition("-")
         try:
@@ -32,24 +32,24 @@ def parsed(text: str, completions: int) -> Intervals:
             continue
         if interval[0] >= completions:
             break
-        found.append((interval[0], min(interval[1], completions - 1)))
-    return merged(found)
+        result.append((interval[0], min(interval[1], completions - 1)))
+    return merged(result)
 
 
 def merged(*sets: Iterable[tuple[int, int]]) -> Intervals:
     """Return all that is in any of the sets."""
-    made: list[tuple[int, int]] = []
-    for first, last in sorted(one for intervals in sets for one in intervals):
-        if made and first <= made[-1][1] + 1:
-            made[-1] = made[-1][0], max(made[-1][1], last)
+    result: list[tuple[int, int]] = []
+    for first, last in sorted(interval for intervals in sets for interval in intervals):
+        if result and first <= result[-1][1] + 1:
+            result[-1] = result[-1][0], max(result[-1][1], last)
         else:
-            made.append((first, last))
-    return tuple(made)
+            result.append((first, last))
+    return tuple(result)
 
 
 def of_numbers(numbers: Iterable[int]) -> Intervals:
     """Return the set of some numbers."""
-    return merged((one, one) for one in numbers)
+    return merged((number, number) for number in numbers)
 
 
 def count(intervals: Intervals) -> int:
@@ -83,16 +83,16 @@ def _interval_text(interval: tuple[int, int]) -> str:
     return f"{first}{',' if last == first + 1 else '-'}{last}"
 
 
-def first_missing(taken: Intervals, wanted: int, completions: int) -> list[int]:
+def first_missing(taken: Intervals, expected: int, completions: int) -> list[int]:
     """The lowest numbers that are not taken, as many as are wanted."""
-    found: list[int] = []
+    result: list[int] = []
     candidate = 0
     for first, last in (*taken, (completions, completions)):
-        while candidate < min(first, completions) and len(found) < wanted:
-            found.append(candidate)
+        while candidate < min(first, completions) and len(result) < expected:
+            result.append(candidate)
             candidate += 1
         candidate = max(candidate, last + 1)
-    return found
+    return result
 
 
 # --- The index of a pod ------------------------------------------------------
@@ -114,7 +114,7 @@ def valid_index(pod: JsonObject, completions: int) -> int | None:
 
 def indexes_of(pods: Iterable[JsonObject]) -> Intervals:
     """Return the completion indexes of the pods that have one."""
-    return of_numbers(one for one in map(index_of, pods) if one is not None)
+    return of_numbers(pod for pod in map(index_of, pods) if pod is not None)
 
 
 def failures_of(pod: JsonObject) -> int:
@@ -138,10 +138,10 @@ def next_failures(replaced: JsonObject | None, *, is_counted: bool) -> dict[str,
     if replaced is None:
         return {FAILURE_COUNT: "0"}
     ignored = _counted(replaced, IGNORED_FAILURE_COUNT) + (not is_counted)
-    made = {FAILURE_COUNT: str(failures_of(replaced) + is_counted)}
+    result = {FAILURE_COUNT: str(failures_of(replaced) + is_counted)}
     if ignored:
-        made[IGNORED_FAILURE_COUNT] = str(ignored)
-    return made
+        result[IGNORED_FAILURE_COUNT] = str(ignored)
+    return result
 
 
 def surplus_of_indexes(

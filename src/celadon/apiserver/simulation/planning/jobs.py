@@ -51,11 +51,12 @@ def failure_ruling(policy: JsonObject | None, pod: JsonObject) -> FailureRuling:
         action = rule.get("action") or ""
         end = f"matching {action} rule at index {number}"
         if rule.get("onExitCodes") is not None:
-            found = _container_with_code(pod, rule["onExitCodes"])
-            if found is None:
+            container_with_code = _container_with_code(pod, rule["onExitCodes"])
+            if container_with_code is None:
                 continue
-            code = found["state"]["terminated"]["exitCode"]
-            text = f"Container {found['name']} for pod {where} failed with exit code {code} {end}"
+            code = container_with_code["state"]["terminated"]["exitCode"]
+            name = container_with_code["name"]
+            text = f"Container {name} for pod {where} failed with exit code {code} {end}"
         else:
             condition = _matching_condition(pod, rule.get("onPodConditions") or ())
             if condition is None:
@@ -85,9 +86,16 @@ def _container_with_code(pod: JsonObject, requirement: JsonObject) -> JsonObject
 
 
 def _matching_condition(pod: JsonObject, patterns: Sequence[JsonObject]) -> JsonObject | None:
-    wanted = {(pattern.get("type"), pattern.get("status") or "True") for pattern in patterns}
+    expected = {(pattern.get("type"), pattern.get("status") or "True") for pattern in patterns}
     conditions: Iterable[JsonObject] = facts.status_of(pod).get("conditions") or ()
-    return next((one for one in conditions if (one["type"], one["status"]) in wanted), None)
+    return next(
+        (
+            condition
+            for condition in conditions
+            if (condition["type"], condition["status"]) in expected
+        ),
+        None,
+    )
 
 
 # As `matchSuccessPolicy`.
@@ -101,10 +109,10 @@ def success_message(
     for number, rule in enumerate((policy or {}).get("rules") or ()):
         indexes, least = rule.get("succeededIndexes"), rule.get("succeededCount")
         if indexes is not None:
-            wanted = job_indexes.parsed(indexes, completions)
-            both = job_indexes.overlap(wanted, succeeded)
-            is_met = bool(wanted) and (
-                both == job_indexes.count(wanted) or (least is not None and both >= least)
+            parsed = job_indexes.parsed(indexes, completions)
+            both = job_indexes.overlap(parsed, succeeded)
+            is_met = bool(parsed) and (
+                both == job_indexes.count(parsed) or (least is not None and both >= least)
             )
         else:
             is_met = least is not None and job_indexes.count(succeeded) >= least
@@ -144,8 +152,8 @@ def finished_condition(job: JsonObject) -> JsonObject | None:
     """The condition that says that it has ended."""
     for condition in facts.status_of(job).get("conditions") or ():
         if condition.get("type") in {COMPLETE, FAILED} and condition.get("status") == "True":
-            found: JsonObject = condition
-            return found
+            result: JsonObject = condition
+            return result
     return None
 
 
@@ -156,8 +164,8 @@ def is_finished(job: JsonObject) -> bool:
 
 def without_tracking(pod: JsonObject) -> JsonObject:
     """The pod without the finalizer by which it waits for being counted."""
-    kept = [finalizer for finalizer in metadata.finalizers(pod) if finalizer != JOB_TRACKING]
-    return {**pod, "metadata": {**metadata.metadata(pod), "finalizers": kept}}
+    finalizers = [finalizer for finalizer in metadata.finalizers(pod) if finalizer != JOB_TRACKING]
+    return {**pod, "metadata": {**metadata.metadata(pod), "finalizers": finalizers}}
 
 
 def _released(pod: JsonObject) -> plans.Step:
@@ -215,8 +223,8 @@ class _Sync:
         self.delayed: dict[int, JsonObject] = {}
 
     def _number(self, field: str, otherwise: int) -> int:
-        found = self.spec.get(field)
-        return otherwise if found is None else found
+        spec = self.spec.get(field)
+        return otherwise if spec is None else spec
 
     # --- the order of things ---
 
@@ -254,7 +262,7 @@ class _Sync:
             self.uncounted_succeeded, lambda pod: facts.phase(pod) == "Succeeded"
         )
         new_failed = self._new(self.uncounted_failed, self._has_failed)
-        counted = sum(failure_ruling(self.policy, one).is_counted for one in new_failed)
+        counted = sum(failure_ruling(self.policy, item).is_counted for item in new_failed)
         self.succeeded: int = (
             (self.status.get("succeeded") or 0) + len(new_succeeded) + len(self.uncounted_succeeded)
         )
@@ -291,14 +299,14 @@ class _Sync:
     # else; then policies come before limits, since they say more precisely why.
     def _ending(self) -> JsonDict | None:
         """The condition by which the Job ends, if it does."""
-        found = self._present(CRITERIA_MET)
-        if found is None:
+        present = self._present(CRITERIA_MET)
+        if present is None:
             failure = self._present(FAILURE_TARGET)
             if failure is not None:
-                found = self._condition(FAILED, failure["reason"], failure["message"])
+                present = self._condition(FAILED, failure["reason"], failure["message"])
             else:
-                found = self._policy_failure() or self._limit_failure()
-        return self._index_ending(found) if self.is_indexed else found
+                present = self._policy_failure() or self._limit_failure()
+        return self._index_ending(present) if self.is_indexed else present
 
     def _present(self, kind: str) -> JsonDict | None:
         for condition in self.conditions:
@@ -333,18 +341,18 @@ class _Sync:
         template = (self.spec.get("template") or {}).get("spec") or {}
         if template.get("restartPolicy") != "OnFailure":
             return False
-        running = [one for one in self.pods if facts.phase(one) in {"Running", "Pending"}]
+        running = [pod for pod in self.pods if facts.phase(pod) in {"Running", "Pending"}]
         restarts = sum(
-            one.get("restartCount") or 0
+            item.get("restartCount") or 0
             for pod in running
             for field in ("initContainerStatuses", "containerStatuses")
-            for one in facts.status_of(pod).get(field) or ()
+            for item in facts.status_of(pod).get(field) or ()
         )
         return restarts >= max(self.limit, 1)
 
     # As `calculateSucceededIndexes` and `calculateFailedIndexes` of `indexed_job_utils.go`: pods of
     # an index that has succeeded already add nothing.
-    def _index_ending(self, found: JsonDict | None) -> JsonDict | None:
+    def _index_ending(self, obj: JsonDict | None) -> JsonDict | None:
         total = self.completions or 0
         self.succeeded_before = job_indexes.parsed(self.status.get("completedIndexes") or "", total)
         new = (
@@ -352,18 +360,18 @@ class _Sync:
             for pod in self.pods
             if facts.phase(pod) == "Succeeded" and _is_tracked(pod)
         )
-        numbers = job_indexes.of_numbers(one for one in new if one is not None)
+        numbers = job_indexes.of_numbers(number for number in new if number is not None)
         self.succeeded_indexes = job_indexes.merged(self.succeeded_before, numbers)
         self.succeeded = job_indexes.count(self.succeeded_indexes)
         if self.per_index is not None:
             self.failed_indexes = self._failed_indexes(total)
-            found = found or self._index_failure(self.failed_indexes, total)
+            obj = obj or self._index_failure(self.failed_indexes, total)
             self.delayed = self._delayed(total)
-        if found is None:
+        if obj is None:
             message = success_message(self.spec.get("successPolicy"), total, self.succeeded_indexes)
             if message:
-                found = self._condition(CRITERIA_MET, "SuccessPolicy", message)
-        return found
+                obj = self._condition(CRITERIA_MET, "SuccessPolicy", message)
+        return obj
 
     def _failed_indexes(self, total: int) -> job_indexes.Intervals:
         former = job_indexes.parsed(self.status.get("failedIndexes") or "", total)
@@ -373,7 +381,7 @@ class _Sync:
             if _is_tracked(pod) and self._fails_index(pod)
         )
         return job_indexes.merged(
-            former, job_indexes.of_numbers(one for one in new if one is not None)
+            former, job_indexes.of_numbers(number for number in new if number is not None)
         )
 
     def _fails_index(self, pod: JsonObject) -> bool:
@@ -406,12 +414,12 @@ class _Sync:
             self.failed_indexes or (),
             job_indexes.indexes_of(self.active_pods),
         )
-        found: dict[int, JsonObject] = {}
+        result: dict[int, JsonObject] = {}
         for pod in self.pods:
             index = job_indexes.valid_index(pod, total)
             if index is None or not _is_tracked(pod) or not self._has_failed(pod):
                 continue
-            former = found.get(index)
+            former = result.get(index)
             if not job_indexes.has(settled, index) and (
                 former is None
                 or (
@@ -419,8 +427,8 @@ class _Sync:
                     and facts.finished_at(pod) >= facts.finished_at(former)
                 )
             ):
-                found[index] = pod
-        return found
+                result[index] = pod
+        return result
 
     def _is_complete(self) -> bool:
         if self.active:
@@ -443,19 +451,19 @@ class _Sync:
             "message": message,
         }
 
-    def _set_condition(self, wanted: JsonDict) -> bool:
+    def _set_condition(self, expected: JsonDict) -> bool:
         """Set a condition, and return whether that changed anything. A condition that is false is
         only written over one that the Job has."""
         fields = ("status", "reason", "message")
-        for number, one in enumerate(self.conditions):
-            if one["type"] == wanted["type"]:
-                if all(one.get(field) == wanted[field] for field in fields):
+        for number, condition in enumerate(self.conditions):
+            if condition["type"] == expected["type"]:
+                if all(condition.get(field) == expected[field] for field in fields):
                     return False
-                self.conditions[number] = wanted
+                self.conditions[number] = expected
                 return True
-        if wanted["status"] == "False":
+        if expected["status"] == "False":
             return False
-        self.conditions.append(wanted)
+        self.conditions.append(expected)
         return True
 
     # `startTime` begins anew after a suspension, and `activeDeadlineSeconds` with it.
@@ -467,8 +475,8 @@ class _Sync:
                 self.status.pop("startTime", None)
         else:
             text = "Job resumed"
-            wanted = self._condition_with("Suspended", "False", "JobResumed", text)
-            if self._set_condition(wanted):
+            condition_with = self._condition_with("Suspended", "False", "JobResumed", text)
+            if self._set_condition(condition_with):
                 self.steps.append(plans.told(text, self.job, "Resumed"))
                 self.status["startTime"] = facts.time_text(self.now)
 
@@ -487,15 +495,15 @@ class _Sync:
             return
         parallelism = self._number("parallelism", 1)
         if self.completions is None:
-            wanted = self.active if self.succeeded else parallelism
+            active = self.active if self.succeeded else parallelism
         else:
-            wanted = max(min(self.completions - self.succeeded, parallelism), 0)
-        gone = self._surplus(max(self.active - wanted, 0))[:MOST_AT_ONCE]
-        if gone:
-            self._remove(gone)
+            active = max(min(self.completions - self.succeeded, parallelism), 0)
+        surplus = self._surplus(max(self.active - active, 0))[:MOST_AT_ONCE]
+        if surplus:
+            self._remove(surplus)
             return
         ending = self.terminating if self.waits_for_end else 0
-        missing = wanted - ending - self.active
+        missing = active - ending - self.active
         if missing > 0:
             self._create(min(missing, MOST_AT_ONCE))
 
@@ -526,19 +534,19 @@ class _Sync:
             self.steps += (plans.pod_created(job_pod(self.job)) for _ in range(missing))
             self._count_created(missing)
             return
-        taken = job_indexes.merged(
+        merged = job_indexes.merged(
             self.succeeded_indexes,
             self.failed_indexes or (),
             job_indexes.indexes_of(self.active_pods),
         )
         if self.waits_for_end:
-            taken = job_indexes.merged(
-                taken, job_indexes.indexes_of(filter(facts.is_terminating, self.pods))
+            merged = job_indexes.merged(
+                merged, job_indexes.indexes_of(filter(facts.is_terminating, self.pods))
             )
-        indexes = job_indexes.first_missing(taken, missing, self.completions or 0)
+        indexes = job_indexes.first_missing(merged, missing, self.completions or 0)
         if self.per_index is not None:
-            waits = {one: self._index_backoff(one) for one in indexes}
-            now = [one for one in indexes if not waits[one]]
+            waits = {index: self._index_backoff(index) for index in indexes}
+            now = [index for index in indexes if not waits[index]]
             if not now and self._must_wait(plans.sooner(*waits.values()) or 0.0):
                 return
             indexes = now
@@ -570,9 +578,9 @@ class _Sync:
         successes = [facts.finished_at(pod) for pod in self.pods if facts.phase(pod) == "Succeeded"]
         last = max(successes, default=None)
         failures = [
-            facts.finished_at(one)
-            for one in self.pods
-            if self._has_failed(one) and (last is None or facts.finished_at(one) > last)
+            facts.finished_at(pod)
+            for pod in self.pods
+            if self._has_failed(pod) and (last is None or facts.finished_at(pod) > last)
         ]
         return self._left_of_backoff(len(failures), max(failures, default=None))
 
@@ -598,7 +606,7 @@ class _Sync:
     def _track(self, ending: JsonObject | None) -> None:
         """Note pods that have ended, take their finalizers, and count them; the Job ends when all
         are counted."""
-        held = {metadata.uid(one) for one in self.pods if _is_tracked(one)}
+        held = {metadata.uid(pod) for pod in self.pods if _is_tracked(pod)}
         self._move_counted(held)
         is_success = ending is not None and ending["type"] == CRITERIA_MET
         indexes: list[int] = []
@@ -607,8 +615,8 @@ class _Sync:
         if self.is_indexed:
             pods = sorted(
                 pods,
-                key=lambda one: (
-                    -1 if job_indexes.index_of(one) is None else job_indexes.index_of(one) or 0
+                key=lambda value: (
+                    -1 if job_indexes.index_of(value) is None else job_indexes.index_of(value) or 0
                 ),
             )
         for pod in pods:
@@ -640,7 +648,7 @@ class _Sync:
             ("succeeded", self.uncounted_succeeded),
             ("failed", self.uncounted_failed),
         ):
-            gone = sum(one not in held for one in uids)
+            gone = sum(uid not in held for uid in uids)
             self.status[name] = (self.status.get(name) or 0) + gone
             uids[:] = [uid for uid in uids if uid in held]
 
@@ -687,15 +695,15 @@ class _Sync:
         if self.terminating:
             return None
         kind = FAILED if ending["type"] in {FAILED, FAILURE_TARGET} else COMPLETE
-        made = self._condition(kind, ending["reason"], ending["message"])
-        self._set_condition(made)
+        condition = self._condition(kind, ending["reason"], ending["message"])
+        self._set_condition(condition)
         if kind == COMPLETE:
-            self.status["completionTime"] = made["lastTransitionTime"]
-        return made
+            self.status["completionTime"] = condition["lastTransitionTime"]
+        return condition
 
     def _write_status(self) -> None:
         uncounted = {"succeeded": self.uncounted_succeeded, "failed": self.uncounted_failed}
-        made = self.status | {
+        result = self.status | {
             "active": self.active,
             "conditions": self.conditions,
             "ready": self.ready,
@@ -703,11 +711,11 @@ class _Sync:
             "uncountedTerminatedPods": {key: uids for key, uids in uncounted.items() if uids},
         }
         for field in ("active", "succeeded", "failed", "completedIndexes", "conditions"):
-            if not made.get(field):
-                made.pop(field, None)
-        if made != facts.status_of(self.job):
-            seen = {**made, "active": self.active - self.created}
-            whole, refused = {**self.job, "status": made}, {**self.job, "status": seen}
+            if not result.get(field):
+                result.pop(field, None)
+        if result != facts.status_of(self.job):
+            seen = {**result, "active": self.active - self.created}
+            whole, refused = {**self.job, "status": result}, {**self.job, "status": seen}
             self.steps.append(plans.Step(plans.Verb.STATUS, whole, otherwise=lambda _: refused))
 
     def _tell_end(self, ended: JsonObject) -> None:

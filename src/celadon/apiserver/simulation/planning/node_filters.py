@@ -41,11 +41,11 @@ _MOST_COUNTED: Final = 1000
 
 def amounts(listed: JsonObject) -> dict[str, int]:
     """Return amounts of resources as whole numbers: thousandths of a CPU, units of all else."""
-    found = {}
+    result = {}
     for name, text in listed.items():
         quantity = parse_amounts(str(text))
-        found[name] = quantity.int64_value(3) if name == "cpu" else quantity.int64_value()
-    return found
+        result[name] = quantity.int64_value(3) if name == "cpu" else quantity.int64_value()
+    return result
 
 
 def needs(pod: JsonObject) -> dict[str, int]:
@@ -83,20 +83,20 @@ class NodeState:
             self._there = amounts((self.node.get("status") or {}).get("allocatable") or {})
         return self._there
 
-    def take(self, pod: JsonObject, wanted: Mapping[str, int]) -> None:
+    def take(self, pod: JsonObject, expected: Mapping[str, int]) -> None:
         """Note that a pod is here."""
         self.pods.append(pod)
-        self._wanted[id(pod)] = wanted
-        self.used.update(wanted)
-        self.unasked.update(name for name in LEAST_ASKED if not wanted.get(name))
+        self._wanted[id(pod)] = expected
+        self.used.update(expected)
+        self.unasked.update(name for name in LEAST_ASKED if not expected.get(name))
 
     def leave(self, pod: JsonObject) -> Mapping[str, int]:
         """Note that this very object is here no longer; return what it wanted."""
-        del self.pods[next(at for at, one in enumerate(self.pods) if one is pod)]
-        wanted = self._wanted.pop(id(pod))
-        self.used.subtract(wanted)
-        self.unasked.subtract(name for name in LEAST_ASKED if not wanted.get(name))
-        return wanted
+        del self.pods[next(index for index, item in enumerate(self.pods) if item is pod)]
+        pop = self._wanted.pop(id(pod))
+        self.used.subtract(pop)
+        self.unasked.subtract(name for name in LEAST_ASKED if not pop.get(name))
+        return pop
 
     def places(self, topologies: Iterable[str]) -> Iterable[Place]:
         """Yield the places that the node is in, one for each of the topologies that it has a label
@@ -142,13 +142,13 @@ class Term:
 
 def affinity_of(pod: JsonObject, kind: str) -> JsonObject:
     """One kind of the affinities of a pod; empty where there is none."""
-    found: JsonObject = ((pod.get("spec") or {}).get("affinity") or {}).get(kind) or {}
-    return found
+    affinity: JsonObject = ((pod.get("spec") or {}).get("affinity") or {}).get(kind) or {}
+    return affinity
 
 
 def required_terms(pod: JsonObject, kind: str) -> list[Term]:
     """Return the terms of a pod's affinity without which it does not run."""
-    return [_term(pod, one) for one in affinity_of(pod, kind).get(REQUIRED_TERMS) or ()]
+    return [_term(pod, item) for item in affinity_of(pod, kind).get(REQUIRED_TERMS) or ()]
 
 
 def preferred_terms(pod: JsonObject, kind: str) -> list[Term]:
@@ -156,8 +156,8 @@ def preferred_terms(pod: JsonObject, kind: str) -> list[Term]:
     weighs less than nothing."""
     sign = -1 if kind == FAR else 1
     return [
-        _term(pod, one.get("podAffinityTerm") or {}, sign * int(one.get("weight") or 0))
-        for one in affinity_of(pod, kind).get(PREFERRED_TERMS) or ()
+        _term(pod, item.get("podAffinityTerm") or {}, sign * int(item.get("weight") or 0))
+        for item in affinity_of(pod, kind).get(PREFERRED_TERMS) or ()
     ]
 
 
@@ -185,10 +185,12 @@ _Value = TypeVar("_Value")
 def _asked(sort: PodSort) -> Iterable[_Label] | None:
     """Return the labels of which a pod of this sort has one; None where nothing is known."""
     if sort.of_namespaces is None:
-        for one in sort.selector.requirements:
-            if one.operator in _ONE_OF:
+        for requirement in sort.selector.requirements:
+            if requirement.operator in _ONE_OF:
                 return {
-                    (space, one.key, value) for space in sort.namespaces for value in one.values
+                    (space, requirement.key, value)
+                    for space in sort.namespaces
+                    for value in requirement.values
                 }
     return None
 
@@ -238,10 +240,10 @@ class _BySort(Generic[_About]):
 
     def perhaps(self, pod: JsonObject) -> Iterable[_About]:
         """Return what may be about a pod; its sort has to be asked."""
-        found = dict(self._others)
+        result = dict(self._others)
         for label in _labels_of(pod):
-            found |= self._labelled.get(label, {})
-        return found
+            result |= self._labelled.get(label, {})
+        return result
 
 
 class Neighbours:
@@ -262,9 +264,9 @@ class Neighbours:
             for pod in state.pods:
                 self._note(state, pod)
 
-    def take(self, state: NodeState, pod: JsonObject, wanted: Mapping[str, int]) -> None:
+    def take(self, state: NodeState, pod: JsonObject, expected: Mapping[str, int]) -> None:
         """Note that a pod is on a node."""
-        state.take(pod, wanted)
+        state.take(pod, expected)
         self._count(state, pod, 1)
         self._note(state, pod)
 
@@ -286,26 +288,26 @@ class Neighbours:
     def without(self, state: NodeState, gone: Iterable[JsonObject]) -> Iterator[None]:
         """See for a while how it would be if some pods left a node."""
         former = list(state.pods)
-        wanted = [(pod, self.leave(state, pod)) for pod in gone]
+        expected = [(pod, self.leave(state, pod)) for pod in gone]
         try:
             yield
         finally:
-            for pod, needed in wanted:
+            for pod, needed in expected:
                 self.take(state, pod, needed)
             state.pods[:] = former
 
     def counted(self, sort: PodSort) -> Counter[str]:
         """Return how many pods of a sort are on each node. The counts are kept for the next pod."""
-        found = self._counts.get(sort)
-        if found is None:
+        count = self._counts.get(sort)
+        if count is None:
             if len(self._counts) >= _MOST_COUNTED:
                 self._counts.clear()
                 self._counted = _BySort()
-            found = self._counts[sort] = Counter()
+            count = self._counts[sort] = Counter()
             self._counted.add(sort, sort)
             for state, pod in self._candidates(sort):
-                found[state.name] += sort.matches(pod, self.namespaces)
-        return found
+                count[state.name] += sort.matches(pod, self.namespaces)
+        return count
 
     def of_owner(self, uid: str) -> Counter[str]:
         """Return how many living pods an owner has on each node."""
@@ -426,9 +428,9 @@ def matches_term(term: JsonObject, node: JsonObject) -> bool:
     expressions, fields = term.get("matchExpressions") or (), term.get("matchFields") or ()
     named = {"metadata.name": metadata.name(node)}
     return bool(expressions or fields) and all(
-        _requirement(one).matches(values)
+        _requirement(item).matches(values)
         for listed, values in ((expressions, metadata.labels(node)), (fields, named))
-        for one in listed
+        for item in listed
     )
 
 
@@ -460,7 +462,9 @@ def _node_affinity(pod: JsonObject, state: NodeState) -> Refusal | None:
 def _host_ports(pod: JsonObject) -> Iterator[tuple[str, int, str]]:
     spec = pod.get("spec") or {}
     sidecars = (
-        one for one in spec.get("initContainers") or () if one.get("restartPolicy") == "Always"
+        init_container
+        for init_container in spec.get("initContainers") or ()
+        if init_container.get("restartPolicy") == "Always"
     )
     for container in (*(spec.get("containers") or ()), *sidecars):
         for port in container.get("ports") or ():
@@ -470,12 +474,12 @@ def _host_ports(pod: JsonObject) -> Iterator[tuple[str, int, str]]:
 
 
 def _ports(pod: JsonObject, state: NodeState) -> Refusal | None:
-    wanted = list(_host_ports(pod))
-    if not wanted:
+    host_ports = list(_host_ports(pod))
+    if not host_ports:
         return None
-    taken = {port for one in state.pods for port in _host_ports(one)}
-    for protocol, port, address in wanted:
-        for other in (one for one in taken if one[:2] == (protocol, port)):
+    pods = {port for pod in state.pods for port in _host_ports(pod)}
+    for protocol, port, address in host_ports:
+        for other in (item for item in pods if item[:2] == (protocol, port)):
             if "0.0.0.0" in (address, other[2]) or address == other[2]:
                 return Refusal(("node(s) didn't have free ports for the requested pod ports",))
     return None
@@ -485,11 +489,11 @@ def _resources(asked: Mapping[str, int], state: NodeState) -> Refusal | None:
     reasons, final = [], False
     if len(state.pods) + 1 > state.allocatable.get(PODS_RESOURCE, 0):
         reasons.append("Too many pods")
-    for name, wanted in asked.items():
-        there = state.allocatable.get(name, 0)
-        if wanted and wanted > there - state.used[name]:
+    for name, value in asked.items():
+        allocatable = state.allocatable.get(name, 0)
+        if value and value > allocatable - state.used[name]:
             reasons.append(f"Insufficient {name}")
-            final |= wanted > there
+            final |= value > allocatable
     return Refusal(reasons, final) if reasons else None
 
 
@@ -565,10 +569,14 @@ class TopologySpread:
     def __init__(self, pod: JsonObject, neighbours: Neighbours) -> None:
         constraints = (pod.get("spec") or {}).get("topologySpreadConstraints") or ()
         self._pod = pod
-        self._hard = [one for one in constraints if one.get("whenUnsatisfiable") == "DoNotSchedule"]
-        keys = [one["topologyKey"] for one in self._hard]
+        self._hard = [
+            constraint
+            for constraint in constraints
+            if constraint.get("whenUnsatisfiable") == "DoNotSchedule"
+        ]
+        keys = [item["topologyKey"] for item in self._hard]
         states = [state for state in neighbours.states if all(key in state.labels for key in keys)]
-        self._counts = [self._counted(one, states, neighbours) for one in self._hard]
+        self._counts = [self._counted(item, states, neighbours) for item in self._hard]
 
     def _counted(
         self, constraint: JsonObject, states: Sequence[NodeState], neighbours: Neighbours
@@ -597,8 +605,8 @@ class TopologySpread:
             least = min(counts.values(), default=0)
             if len(counts) < (constraint.get("minDomains") or 1):
                 least = 0
-            own = alike(self._pod, constraint).selector.matches(metadata.labels(self._pod))
-            if counts[place] + own - least > constraint["maxSkew"]:
+            matches = alike(self._pod, constraint).selector.matches(metadata.labels(self._pod))
+            if counts[place] + matches - least > constraint["maxSkew"]:
                 return Refusal((unmet,))
         return None
 
@@ -654,12 +662,12 @@ def unschedulable(refusals: Mapping[str, Refusal], preemption: str | None) -> st
     room; None while others make room."""
     if not refusals:
         return NO_NODES
-    reasons = Counter(reason for one in refusals.values() for reason in one.reasons)
-    told = nodes_told(len(refusals), reasons)
+    reasons = Counter(reason for refusal in refusals.values() for reason in refusal.reasons)
+    text = nodes_told(len(refusals), reasons)
     if preemption is None:
-        return told
+        return text
     claims = "no new claims to deallocate, " if is_since(_CLAIMS_SINCE) else ""
-    return f"{told} {claims}preemption: {preemption}"
+    return f"{text} {claims}preemption: {preemption}"
 
 
 def nodes_told(nodes: int, reasons: Mapping[str, int]) -> str:

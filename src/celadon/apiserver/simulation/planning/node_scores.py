@@ -42,7 +42,7 @@ def best_node(
     for weight, score in _SCORES:
         for name, value in score(pod, fitting, neighbours).items():
             total[name] += weight * int(value)
-    return min(fitting, key=lambda one: (-total[one.name], len(one.pods)))
+    return min(fitting, key=lambda state: (-total[state.name], len(state.pods)))
 
 
 def _tolerated(
@@ -54,34 +54,34 @@ def _tolerated(
         for toleration in facts.spec_of(pod).get("tolerations") or ()
         if toleration.get("effect") in (None, "", "PreferNoSchedule")
     ]
-    found = {
-        one.name: float(
+    result = {
+        state.name: float(
             sum(
                 taint.get("effect") == "PreferNoSchedule"
                 and not node_filters.tolerates(tolerations, taint)
-                for taint in facts.spec_of(one.node).get("taints") or ()
+                for taint in facts.spec_of(state.node).get("taints") or ()
             )
         )
-        for one in fitting
+        for state in fitting
     }
-    most = max(found.values())
-    return {name: _MOST - _MOST * value / most if most else _MOST for name, value in found.items()}
+    most = max(result.values())
+    return {name: _MOST - _MOST * value / most if most else _MOST for name, value in result.items()}
 
 
 def _node_affinity(
     pod: JsonObject, fitting: Sequence[node_filters.NodeState], _: node_filters.Neighbours
 ) -> Scores:
     preferred = node_filters.affinity_of(pod, node_filters.NODE_AFFINITY).get(PREFERRED_TERMS) or ()
-    found = {
-        one.name: sum(
+    result = {
+        state.name: sum(
             term["weight"]
             for term in preferred
-            if node_filters.matches_term(term.get("preference") or {}, one.node)
+            if node_filters.matches_term(term.get("preference") or {}, state.node)
         )
-        for one in fitting
+        for state in fitting
     }
-    most = max(found.values())
-    return {name: _MOST * value / most if most else 0 for name, value in found.items()}
+    most = max(result.values())
+    return {name: _MOST * value / most if most else 0 for name, value in result.items()}
 
 
 def _spread(
@@ -90,31 +90,31 @@ def _spread(
     """The fewer pods like it there are in the same places, the better."""
     topology_spread_constraints = facts.spec_of(pod).get("topologySpreadConstraints") or ()
     soft = [
-        one
-        for one in topology_spread_constraints
-        if one.get("whenUnsatisfiable") == "ScheduleAnyway"
+        constraint
+        for constraint in topology_spread_constraints
+        if constraint.get("whenUnsatisfiable") == "ScheduleAnyway"
     ]
     owner = str(facts.controller_of(pod).get("uid") or "")
     if soft:
-        counts = [neighbours.counted(node_filters.alike(pod, one)) for one in soft]
+        counts = [neighbours.counted(node_filters.alike(pod, element)) for element in soft]
     elif not topology_spread_constraints and owner:
         soft, counts = list(_BY_DEFAULT), [neighbours.of_owner(owner)] * 2
     else:
         return {}
-    keys = [one["topologyKey"] for one in soft]
-    known = [one for one in fitting if all(key in one.labels for key in keys)]
-    found = dict.fromkeys((one.name for one in known), 0.0)
+    keys = [element["topologyKey"] for element in soft]
+    states = [state for state in fitting if all(key in state.labels for key in keys)]
+    fromkeys = dict.fromkeys((state.name for state in states), 0.0)
     for constraint, of_nodes in zip(soft, counts, strict=True):
         key = constraint["topologyKey"]
-        places = {one.labels[key] for one in known}
-        there: Counter[str] = Counter()
+        places = {state.labels[key] for state in states}
+        counter: Counter[str] = Counter()
         for state in neighbours.states:
             if state.labels.get(key) in places:
-                there[state.labels[key]] += of_nodes[state.name]
+                counter[state.labels[key]] += of_nodes[state.name]
         weight = math.log(len(places) + 2)
-        for one in known:
-            found[one.name] += there[one.labels[key]] * weight + constraint["maxSkew"] - 1
-    rounded = {name: round(value) for name, value in found.items()}
+        for item in states:
+            fromkeys[item.name] += counter[item.labels[key]] * weight + constraint["maxSkew"] - 1
+    rounded = {name: round(value) for name, value in fromkeys.items()}
     if not rounded:
         return {}
     most, least = max(rounded.values()), min(rounded.values())
@@ -143,27 +143,29 @@ def _pod_affinity(
     if not total:
         return {}
     topologies = {topology for topology, _ in total}
-    found = {one.name: sum(total[place] for place in one.places(topologies)) for one in fitting}
-    most, least = max(found.values()), min(found.values())
+    result = {
+        state.name: sum(total[place] for place in state.places(topologies)) for state in fitting
+    }
+    most, least = max(result.values()), min(result.values())
     apart = most - least
-    return {name: _MOST * (value - least) / apart if apart else 0 for name, value in found.items()}
+    return {name: _MOST * (value - least) / apart if apart else 0 for name, value in result.items()}
 
 
 def _least_allocated(
     pod: JsonObject, fitting: Sequence[node_filters.NodeState], _: node_filters.Neighbours
 ) -> Scores:
     """The more would be left, the better."""
-    asked = node_filters.needs(pod)
-    wanted = {name: asked.get(name) or least for name, least in node_filters.LEAST_ASKED.items()}
-    found: dict[str, float] = {}
-    for one in fitting:
+    needs = node_filters.needs(pod)
+    expected = {name: needs.get(name) or least for name, least in node_filters.LEAST_ASKED.items()}
+    result: dict[str, float] = {}
+    for state in fitting:
         shares = []
-        for name, own in wanted.items():
-            there = one.allocatable.get(name, 0)
-            used = own + one.used[name] + one.unasked[name] * node_filters.LEAST_ASKED[name]
-            shares.append(max(0, there - used) * _MOST // there if there else 0)
-        found[one.name] = sum(shares) // len(shares)
-    return found
+        for name, value in expected.items():
+            allocatable = state.allocatable.get(name, 0)
+            used = value + state.used[name] + state.unasked[name] * node_filters.LEAST_ASKED[name]
+            shares.append(max(0, allocatable - used) * _MOST // allocatable if allocatable else 0)
+        result[state.name] = sum(shares) // len(shares)
+    return result
 
 
 _Score = Callable[[JsonObject, Sequence[node_filters.NodeState], node_filters.Neighbours], Scores]
@@ -230,20 +232,20 @@ def preemption_for(
     by_name = {state.name: state for state in neighbours.states}
     nominated = by_name.get(nominated_node(pod))
     if nominated is not None and any(
-        facts.is_going(one) and priority_of(one) < mine for one in nominated.pods
+        facts.is_going(pod) and priority_of(pod) < mine for pod in nominated.pods
     ):
         return Preemption(said=_WAITING)
     protected = _Budgets(budgets)
     candidates: list[_Candidate] = []
-    said: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for name, refusal in refusals.items():
         found = refusal if refusal.final else _on_node(pod, by_name[name], neighbours, protected)
         if isinstance(found, _Candidate):
             candidates.append(found)
         else:
-            said.update((_USELESS,) if refusal.final else found.reasons)
+            counter.update((_USELESS,) if refusal.final else found.reasons)
     if not candidates:
-        return Preemption(said=node_filters.nodes_told(len(refusals), said))
+        return Preemption(said=node_filters.nodes_told(len(refusals), counter))
     best = min(candidates, key=_harm)
     return Preemption(best.state, best.victims)
 
@@ -258,7 +260,7 @@ def _on_node(
     fit without all less important ones; then they come back one by one, the most important first,
     as long as it still fits."""
     mine = priority_of(pod)
-    possible = sorted((one for one in state.pods if priority_of(one) < mine), key=_importance)
+    possible = sorted((pod for pod in state.pods if priority_of(pod) < mine), key=_importance)
     if not possible:
         return node_filters.Refusal((_NOBODY,), final=True)
     refusal = _refusal_without(pod, possible, state, neighbours)
@@ -267,12 +269,12 @@ def _on_node(
     gone = list(possible)
     violating = budgets.violated(possible)
     violations = 0
-    for one in (*violating, *(one for one in possible if one not in violating)):
-        rest = [other for other in gone if other is not one]
+    for element in (*violating, *(element for element in possible if element not in violating)):
+        rest = [other for other in gone if other is not element]
         if _refusal_without(pod, rest, state, neighbours) is None:
             gone = rest
         else:
-            violations += one in violating
+            violations += element in violating
     return _Candidate(state, gone, violations)
 
 
@@ -296,7 +298,9 @@ def _harm(candidate: _Candidate) -> tuple[Any, ...]:
     taken whose most important victims began last."""
     priorities = [priority_of(victim) for victim in candidate.victims]
     highest = max(priorities, default=0)
-    starts = [_importance(one)[1] for one in candidate.victims if priority_of(one) == highest]
+    starts = [
+        _importance(victim)[1] for victim in candidate.victims if priority_of(victim) == highest
+    ]
     latest = tuple(-ord(sign) for sign in min(starts, default=""))
     return candidate.violations, highest, sum(priorities), len(priorities), latest
 
@@ -310,8 +314,10 @@ class _Budgets:
     def violated(self, pods: Sequence[JsonObject]) -> list[JsonObject]:
         """Return those of the pods whose disruption a budget forbids, if all of them went in their
         order."""
-        allowed = [facts.status_of(one).get("disruptionsAllowed") or 0 for one, _ in self._budgets]
-        found = []
+        allowed = [
+            facts.status_of(budget).get("disruptionsAllowed") or 0 for budget, _ in self._budgets
+        ]
+        result = []
         for pod in pods:
             is_violating = False
             for number, (budget, selector) in enumerate(self._budgets):
@@ -320,8 +326,8 @@ class _Budgets:
                     allowed[number] -= 1
                     is_violating |= allowed[number] < 0
             if is_violating:
-                found.append(pod)
-        return found
+                result.append(pod)
+        return result
 
 
 def _selector(budget: JsonObject) -> LabelSelector:

@@ -83,7 +83,7 @@ def told(message: str, about: JsonObject, reason: str, kind: EventType = NORMAL)
 
 def sooner(*seconds: float | None) -> float | None:
     """The first time at which there is anything to look at."""
-    return min((one for one in seconds if one is not None), default=None)
+    return min((second for second in seconds if second is not None), default=None)
 
 
 def pod_created(pod: JsonObject) -> Step:

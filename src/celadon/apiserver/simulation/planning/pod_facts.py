@@ -43,7 +43,7 @@ def is_going(obj: JsonObject) -> bool:
 def condition_of(obj: JsonObject, kind: str) -> JsonObject | None:
     """Return the condition of a type, or None."""
     conditions = status_of(obj).get("conditions") or ()
-    return next((one for one in conditions if one.get("type") == kind), None)
+    return next((condition for condition in conditions if condition.get("type") == kind), None)
 
 
 def is_controlled_by(obj: JsonObject, owner: JsonObject) -> bool:
@@ -72,7 +72,7 @@ def finished_at(pod: JsonObject) -> datetime:
     """Return when the pod's last container ended; else when it was no longer ready; else when it
     was deleted; else, which happens in no real cluster, when it was created."""
     ends = [_end_of_container(status) for status in status_of(pod).get("containerStatuses") or ()]
-    known = [one for one in ends if one is not None]
+    known = [end for end in ends if end is not None]
     if known and len(known) == len(ends):
         return max(known)
     ready = condition_of(pod, "Ready") or {}
@@ -98,8 +98,8 @@ def controller_of(obj: JsonObject) -> JsonDict:
     """The reference to the owner that manages an object; empty if there is none."""
     for reference in metadata.metadata(obj).get("ownerReferences") or ():
         if reference.get("controller"):
-            found: JsonDict = reference
-            return found
+            result: JsonDict = reference
+            return result
     return {}
 
 

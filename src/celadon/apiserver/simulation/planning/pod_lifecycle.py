@@ -143,10 +143,10 @@ class Sources:
     def lacking(self, kind: str, name: str, keys: Iterable[str] = ()) -> tuple[str, str] | None:
         """Return the error about what is not there, and the key that is missing, if only one is;
         None if all is there."""
-        found = (self.config_map if kind == "ConfigMap" else self.secret)(name)
-        if found is None:
+        result = (self.config_map if kind == "ConfigMap" else self.secret)(name)
+        if result is None:
             return f'{kind.lower()} "{name}" not found', ""
-        there = (found.get("data") or {}).keys() | (found.get("binaryData") or {}).keys()
+        there = (result.get("data") or {}).keys() | (result.get("binaryData") or {}).keys()
         missing = next((key for key in keys if key not in there), None)
         return None if missing is None else ("", missing)
 
@@ -158,52 +158,52 @@ def _unmounted(pod: JsonObject, sources: Sources) -> Iterator[tuple[str, str]]:
     """Yield the name of each volume that cannot be mounted, and why."""
     for volume in (pod.get("spec") or {}).get("volumes") or ():
         parts = (volume.get("projected") or {}).get("sources") or (volume,)
-        said = dict.fromkeys(why for part in parts for why in _unprojected(part, sources))
-        if said:
-            texts = ", ".join(said)
-            yield volume["name"], f"[{texts}]" if len(said) > 1 else texts
+        fromkeys = dict.fromkeys(reason for part in parts for reason in _unprojected(part, sources))
+        if fromkeys:
+            texts = ", ".join(fromkeys)
+            yield volume["name"], f"[{texts}]" if len(fromkeys) > 1 else texts
 
 
 def _unprojected(part: JsonObject, sources: Sources) -> Iterator[str]:
     for field_, kind in _KINDS:
-        given = part.get(field_)
-        if given is None or given.get("optional"):
+        value = part.get(field_)
+        if value is None or value.get("optional"):
             continue
-        name = given.get("secretName") or given.get("name") or ""
-        keys = [item["key"] for item in given.get("items") or ()]
-        found = sources.lacking(kind, name, keys)
-        if found is not None:
-            why, key = found
+        name = value.get("secretName") or value.get("name") or ""
+        keys = [item["key"] for item in value.get("items") or ()]
+        lacking = sources.lacking(kind, name, keys)
+        if lacking is not None:
+            reason, key = lacking
             of_key = {
                 "ConfigMap": f"configmap references non-existent config key: {key}",
                 "Secret": f"references non-existent secret key: {key}",
             }
-            yield why or of_key[kind]
+            yield reason or of_key[kind]
 
 
 def _unconfigured(pod: JsonObject, container: JsonObject, sources: Sources) -> str:
     """Return why the environment of a container cannot be made; empty if it can."""
     for source in container.get("envFrom") or ():
         for field_, kind in _KINDS:
-            given = source.get(f"{field_}Ref")
-            found = _lacking(sources, kind, given)
-            if found is not None:
-                return found[0]
+            value = source.get(f"{field_}Ref")
+            lacking = _lacking(sources, kind, value)
+            if lacking is not None:
+                return lacking[0]
     for variable in container.get("env") or ():
         for field_, kind in _KINDS:
-            given = (variable.get("valueFrom") or {}).get(f"{field_}KeyRef")
-            found = _lacking(sources, kind, given)
-            if given is not None and found is not None:
-                why, key = found
-                place = f"{kind} {metadata.namespace(pod)}/{given.get('name')}"
-                return why or f"couldn't find key {key} in {place}"
+            value = (variable.get("valueFrom") or {}).get(f"{field_}KeyRef")
+            lacking = _lacking(sources, kind, value)
+            if value is not None and lacking is not None:
+                reason, key = lacking
+                place = f"{kind} {metadata.namespace(pod)}/{value.get('name')}"
+                return reason or f"couldn't find key {key} in {place}"
     return ""
 
 
-def _lacking(sources: Sources, kind: str, given: JsonObject | None) -> tuple[str, str] | None:
-    if given is None or given.get("optional"):
+def _lacking(sources: Sources, kind: str, value: JsonObject | None) -> tuple[str, str] | None:
+    if value is None or value.get("optional"):
         return None
-    return sources.lacking(kind, given.get("name") or "", [given["key"]] if "key" in given else ())
+    return sources.lacking(kind, value.get("name") or "", [value["key"]] if "key" in value else ())
 
 
 # --- Containers --------------------------------------------------------------
@@ -242,50 +242,54 @@ class _Progress:
 
 
 def _moved(
-    progress: _Progress, container: JsonObject, former: JsonObject | None, how: Behaviour, at: str
+    progress: _Progress,
+    container: JsonObject,
+    former: JsonObject | None,
+    behaviour: Behaviour,
+    at: str,
 ) -> JsonDict:
     """The status of a container now. It may start, end and start again at one and the same time,
     but the second restart waits."""
-    found = dict(former or _fresh(container))
+    result = dict(former or _fresh(container))
     field_path = f"{at}{{{container['name']}}}"
     # A virtual clock may have been moved by hours: what happened meanwhile happens now, in its
     # order.
     while True:
-        state = found["state"]
+        state = result["state"]
         if "running" in state:
             began = read_time(state["running"]["startedAt"])
             age = (progress.now - began).total_seconds()
-            if how.run_for is None or age < how.run_for:
-                if how.run_for is not None:
-                    progress.waits.append(how.run_for - age)
-                return {**found, "ready": _is_ready(progress, how, age), "started": True}
-            found = _ended(found, how.exit_code, time_text(progress.now))
+            if behaviour.run_for is None or age < behaviour.run_for:
+                if behaviour.run_for is not None:
+                    progress.waits.append(behaviour.run_for - age)
+                return {**result, "ready": _is_ready(progress, behaviour, age), "started": True}
+            result = _ended(result, behaviour.exit_code, time_text(progress.now))
             continue
         if "terminated" in state:
             code = state["terminated"]["exitCode"]
             if not _restarts(progress.pod, container, code, at):
-                return found
-            wait = _backoff(found["restartCount"], state["terminated"], progress.now)
+                return result
+            wait = _backoff(result["restartCount"], state["terminated"], progress.now)
             if wait > 0:
-                return _backing_off(progress, container, found, wait, field_path)
+                return _backing_off(progress, container, result, wait, field_path)
         # The container waits for its next start (`CrashLoopBackOff`); how it ended stands in
         # `lastState`.
-        elif "reason" in state["waiting"] and found["lastState"]:
-            last = found["lastState"]["terminated"]
-            wait = _backoff(found["restartCount"], last, progress.now)
+        elif "reason" in state["waiting"] and result["lastState"]:
+            last = result["lastState"]["terminated"]
+            wait = _backoff(result["restartCount"], last, progress.now)
             if wait > 0:
                 progress.waits.append(wait)
-                return found
-            found = {**found, "state": found["lastState"]}
-        elif not how.is_pulled:
-            return _unpulled(progress, container, found, field_path)
+                return result
+            result = {**result, "state": result["lastState"]}
+        elif not behaviour.is_pulled:
+            return _unpulled(progress, container, result, field_path)
         lacking = ""
         if progress.sources is not None:
             lacking = _unconfigured(progress.pod, container, progress.sources)
         if lacking:
             was = former["state"] if former is not None else {}
-            return _held_up(progress, container, found, was, lacking, field_path)
-        found = _started(progress, container, found, field_path)
+            return _held_up(progress, container, result, was, lacking, field_path)
+        result = _started(progress, container, result, field_path)
 
 
 # As `convertToAPIContainerStatuses` of `kubelet_pods.go` for a container of which the runtime knows
@@ -303,12 +307,12 @@ def _fresh(container: JsonObject, reason: str = "ContainerCreating") -> JsonDict
     }
 
 
-def _is_ready(progress: _Progress, how: Behaviour, age: float) -> bool:
-    if how.ready_after is None:
+def _is_ready(progress: _Progress, behaviour: Behaviour, age: float) -> bool:
+    if behaviour.ready_after is None:
         return False
-    if age < how.ready_after:
-        progress.waits.append(how.ready_after - age)
-    return age >= how.ready_after
+    if age < behaviour.ready_after:
+        progress.waits.append(behaviour.ready_after - age)
+    return age >= behaviour.ready_after
 
 
 def _restarts(pod: JsonObject, container: JsonObject, code: int, at: str) -> bool:
@@ -331,19 +335,19 @@ def _backoff(restarts: int, ended: JsonObject, now: datetime) -> float:
 def _held_up(
     progress: _Progress,
     container: JsonObject,
-    found: JsonObject,
+    obj: JsonObject,
     was: JsonObject,
-    why: str,
+    reason: str,
     at: str,
 ) -> JsonDict:
     """A container that cannot be made: nothing is told of what has been told before."""
     progress.lacks = True
-    waiting = {"waiting": {"reason": "CreateContainerConfigError", "message": why}}
+    waiting = {"waiting": {"reason": "CreateContainerConfigError", "message": reason}}
     if was != waiting:
         _tell_pulled(progress, container, at)
-        progress.tell("Warning", "Failed", f"Error: {why}", at)
-    last = found["state"] if "terminated" in found["state"] else found["lastState"]
-    return {**found, "state": waiting, "lastState": last}
+        progress.tell("Warning", "Failed", f"Error: {reason}", at)
+    last = obj["state"] if "terminated" in obj["state"] else obj["lastState"]
+    return {**obj, "state": waiting, "lastState": last}
 
 
 def _tell_pulled(progress: _Progress, container: JsonObject, at: str) -> None:
@@ -360,18 +364,18 @@ def _tell_pulled(progress: _Progress, container: JsonObject, at: str) -> None:
         progress.tell("Normal", "Pulled", present + more, at)
 
 
-def _started(progress: _Progress, container: JsonObject, found: JsonObject, at: str) -> JsonDict:
-    again = "terminated" in found["state"]
-    restarts = found["restartCount"] + 1 if again else 0
+def _started(progress: _Progress, container: JsonObject, obj: JsonObject, at: str) -> JsonDict:
+    again = "terminated" in obj["state"]
+    restarts = obj["restartCount"] + 1 if again else 0
     image = container.get("image") or ""
     named = container["name"]
     _tell_pulled(progress, container, at)
-    made, started = f"Created container: {named}", f"Started container {named}"
+    result, started = f"Created container: {named}", f"Started container {named}"
     # The message has no name of the container any longer: the event is about the field of the pod
     # that it stands in.
     if is_since("1.36"):
-        made, started = "Container created", "Container started"
-    progress.tell("Normal", "Created", made, at)
+        result, started = "Container created", "Container started"
+    progress.tell("Normal", "Created", result, at)
     progress.tell("Normal", "Started", started, at)
     # Digests stand for what a runtime would say. They depend on uids alone, so that a run with the
     # same uids comes to the same statuses.
@@ -379,9 +383,9 @@ def _started(progress: _Progress, container: JsonObject, found: JsonObject, at: 
     resources = container.get("resources") or {}
     asked = {"allocatedResources": resources["requests"]} if resources.get("requests") else {}
     return {
-        **found,
+        **obj,
         "state": {"running": {"startedAt": time_text(progress.now)}},
-        "lastState": found["state"] if again else {},
+        "lastState": obj["state"] if again else {},
         "restartCount": restarts,
         "imageID": f"{_without_tag(image)}@sha256:{_digest(image)}",
         "containerID": f"containerd://{_digest(seed)}",
@@ -399,33 +403,33 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _ended(found: JsonObject, code: int, now: str) -> JsonDict:
+def _ended(obj: JsonObject, code: int, now: str) -> JsonDict:
     ended = {
         "exitCode": code,
         "reason": "Error" if code else "Completed",
-        "startedAt": found["state"].get("running", {}).get("startedAt", now),
+        "startedAt": obj["state"].get("running", {}).get("startedAt", now),
         "finishedAt": now,
     }
-    if "containerID" in found:
-        ended["containerID"] = found["containerID"]
-    return {**found, "state": {"terminated": ended}, "ready": False, "started": False}
+    if "containerID" in obj:
+        ended["containerID"] = obj["containerID"]
+    return {**obj, "state": {"terminated": ended}, "ready": False, "started": False}
 
 
 def _backing_off(
     progress: _Progress,
     container: JsonObject,
-    found: JsonObject,
+    obj: JsonObject,
     wait: float,
     at: str,
 ) -> JsonDict:
     progress.waits.append(wait)
-    pause = min(FIRST_BACKOFF * 2.0 ** min(found["restartCount"] - 1, 10), LAST_BACKOFF)
+    pause = min(FIRST_BACKOFF * 2.0 ** min(obj["restartCount"] - 1, 10), LAST_BACKOFF)
     name, pod = container["name"], progress.named()
     message = f"Back-off restarting failed container {name} in pod {pod}"
     progress.tell("Warning", "BackOff", message, at)
-    told = f"back-off {_go_seconds(pause)} restarting failed container={name} pod={pod}"
-    waiting = {"reason": "CrashLoopBackOff", "message": told}
-    return {**found, "state": {"waiting": waiting}, "lastState": found["state"]}
+    text = f"back-off {_go_seconds(pause)} restarting failed container={name} pod={pod}"
+    waiting = {"reason": "CrashLoopBackOff", "message": text}
+    return {**obj, "state": {"waiting": waiting}, "lastState": obj["state"]}
 
 
 def _go_seconds(seconds: float) -> str:
@@ -433,18 +437,18 @@ def _go_seconds(seconds: float) -> str:
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
 
 
-def _unpulled(progress: _Progress, container: JsonObject, found: JsonObject, at: str) -> JsonDict:
+def _unpulled(progress: _Progress, container: JsonObject, obj: JsonObject, at: str) -> JsonDict:
     image = container.get("image") or ""
-    why = f'failed to pull image "{image}": not found'
-    message = f'Back-off pulling image "{image}": ErrImagePull: {why}'
+    reason = f'failed to pull image "{image}": not found'
+    message = f'Back-off pulling image "{image}": ErrImagePull: {reason}'
     waiting = {"reason": "ImagePullBackOff", "message": message}
-    if found["state"] != {"waiting": waiting}:
+    if obj["state"] != {"waiting": waiting}:
         progress.tell("Normal", "Pulling", f'Pulling image "{image}"', at)
-        progress.tell("Warning", "Failed", f'Failed to pull image "{image}": {why}', at)
+        progress.tell("Warning", "Failed", f'Failed to pull image "{image}": {reason}', at)
         progress.tell("Warning", "Failed", "Error: ErrImagePull", at)
         progress.tell("Normal", "BackOff", f'Back-off pulling image "{image}"', at)
         progress.tell("Warning", "Failed", "Error: ImagePullBackOff", at)
-    return {**found, "state": {"waiting": waiting}}
+    return {**obj, "state": {"waiting": waiting}}
 
 
 # --- Pods --------------------------------------------------------------------
@@ -500,21 +504,21 @@ def next_step(
         if unmounted:
             return _without_volumes(progress, where, unmounted)
     inits, is_initialized = _init_statuses(progress, spec, former, habits)
-    known = _by_name(former.get("containerStatuses"))
+    by_name = _by_name(former.get("containerStatuses"))
     owns: list[JsonObject] = []
     for container in spec.get("containers") or ():
-        found = known.get(container["name"])
+        result = by_name.get(container["name"])
         if is_initialized:
-            how = habits.of(pod, container)
-            owns.append(_moved(progress, container, found, how, _OWN))
+            behaviour = habits.of(pod, container)
+            owns.append(_moved(progress, container, result, behaviour, _OWN))
         else:
-            owns.append(found or _fresh(container, "PodInitializing"))
+            owns.append(result or _fresh(container, "PodInitializing"))
     phase = _phase(pod, inits, owns, is_initialized=is_initialized)
     if phase in ("Succeeded", "Failed"):
         ended = time_text(now)
         # Sidecars are stopped when the containers that count have ended, and their exit codes are
         # not looked at.
-        inits = [_ended(one, 0, ended) if "running" in one["state"] else one for one in inits]
+        inits = [_ended(init, 0, ended) if "running" in init["state"] else init for init in inits]
         progress.waits.clear()
     status = _status(pod, where, phase, inits, owns, time_text(now))
     again = min(progress.waits, default=None)
@@ -527,14 +531,17 @@ def _without_volumes(
     """Nothing is made of a pod before its volumes are mounted. That is told once; a kubelet tells
     it each time it tries."""
     spec = progress.pod.get("spec") or {}
-    inits = [_fresh(one, "PodInitializing") for one in spec.get("initContainers") or ()]
+    inits = [
+        _fresh(init_container, "PodInitializing")
+        for init_container in spec.get("initContainers") or ()
+    ]
     reason = "PodInitializing" if inits else "ContainerCreating"
-    owns = [_fresh(one, reason) for one in spec.get("containers") or ()]
+    owns = [_fresh(container, reason) for container in spec.get("containers") or ()]
     bare = Addresses(where.host, "")
     status = _status(progress.pod, bare, "Pending", inits, owns, time_text(progress.now))
     if status != progress.pod.get("status"):
-        for name, why in unmounted:
-            text = f'MountVolume.SetUp failed for volume "{name}" : {why}'
+        for name, detail in unmounted:
+            text = f'MountVolume.SetUp failed for volume "{name}" : {detail}'
             progress.tell("Warning", "FailedMount", text, "")
     return Step(status, progress.events, None, lacks=True)
 
@@ -548,24 +555,24 @@ def _init_statuses(
 ) -> tuple[list[JsonDict], bool]:
     """One after the other: each waits until the one before has ended, or is a sidecar that
     runs."""
-    known = _by_name(former.get("initContainerStatuses"))
-    made: list[JsonDict] = []
+    by_name = _by_name(former.get("initContainerStatuses"))
+    result: list[JsonDict] = []
     is_initialized = True
     for container in spec.get("initContainers") or ():
-        found = known.get(container["name"])
+        found = by_name.get(container["name"])
         if not is_initialized:
-            made.append(dict(found or _fresh(container, "PodInitializing")))
+            result.append(dict(found or _fresh(container, "PodInitializing")))
             continue
-        how = habits.of_init(progress.pod, container)
-        status = _moved(progress, container, found, how, _INIT)
+        behaviour = habits.of_init(progress.pod, container)
+        status = _moved(progress, container, found, behaviour, _INIT)
         ended = status["state"].get("terminated")
         if is_sidecar(container):
             is_initialized = "running" in status["state"]
         else:
             is_initialized = ended is not None and ended["exitCode"] == 0
             status = {**status, "ready": is_initialized}
-        made.append(status)
-    return made, is_initialized
+        result.append(status)
+    return result, is_initialized
 
 
 # As `getPhase` of `kubelet_pods.go`.
@@ -577,14 +584,14 @@ def _phase(
     is_initialized: bool,
 ) -> str:
     if not is_initialized:
-        codes = [one["state"].get("terminated", {}).get("exitCode", 0) for one in inits]
+        codes = [init["state"].get("terminated", {}).get("exitCode", 0) for init in inits]
         return "Failed" if any(codes) and restart_policy(pod) == "Never" else "Pending"
     states = [status["state"] for status in owns]
     if all("terminated" in state for state in states):
-        codes = [one["terminated"]["exitCode"] for one in states]
+        codes = [state["terminated"]["exitCode"] for state in states]
         return "Failed" if any(codes) else "Succeeded"
     # A pod that waits for a restart is `Running`; one whose containers have never run is not.
-    if any("waiting" in one["state"] and not one["lastState"] for one in owns):
+    if any("waiting" in item["state"] and not item["lastState"] for item in owns):
         return "Pending"
     return "Running"
 
@@ -598,19 +605,19 @@ def _status(
     now: str,
 ) -> JsonDict:
     former = pod.get("status") or {}
-    made: JsonDict = {**former, "phase": phase, "hostIP": where.host}
-    made |= {"hostIPs": [{"ip": where.host}], "startTime": former.get("startTime") or now}
+    result: JsonDict = {**former, "phase": phase, "hostIP": where.host}
+    result |= {"hostIPs": [{"ip": where.host}], "startTime": former.get("startTime") or now}
     if is_since(OBSERVED_SINCE):
-        made["observedGeneration"] = metadata.generation(pod)
+        result["observedGeneration"] = metadata.generation(pod)
     # A pod gets its address with its sandbox, so before its first container runs, but after its
     # volumes.
     if where.pod:
-        made |= {"podIP": where.pod, "podIPs": [{"ip": where.pod}]}
+        result |= {"podIP": where.pod, "podIPs": [{"ip": where.pod}]}
     if inits:
-        made["initContainerStatuses"] = list(inits)
-    made["containerStatuses"] = list(owns)
-    made["conditions"] = _conditions(pod, phase, inits, owns, now, has_sandbox=bool(where.pod))
-    return made
+        result["initContainerStatuses"] = list(inits)
+    result["containerStatuses"] = list(owns)
+    result["conditions"] = _conditions(pod, phase, inits, owns, now, has_sandbox=bool(where.pod))
+    return result
 
 
 # --- Conditions --------------------------------------------------------------
@@ -628,32 +635,32 @@ def _conditions(
     has_sandbox: bool = True,
 ) -> list[JsonObject]:
     former = (pod.get("status") or {}).get("conditions") or ()
-    others = [one for one in former if one.get("type") not in _OF_KUBELET]
+    others = [element for element in former if element.get("type") not in _OF_KUBELET]
     is_over = phase in ("Succeeded", "Failed")
     containers = _containers_ready(pod, phase, inits, owns)
     ready = containers
     if containers["status"] == "True":
         ready = _gates_ready(pod, former)
-    wanted = (
+    expected = (
         {"status": "False" if is_over or not has_sandbox else "True"},
         _initialized(pod, phase, inits, owns),
         ready,
         containers,
         {"status": "True"},
     )
-    made = list(others)
-    for type_, said in zip(_OF_KUBELET, wanted, strict=True):
+    result = list(others)
+    for type_, item in zip(_OF_KUBELET, expected, strict=True):
         found = find_condition(former, type_)
         since = now
-        if found is not None and found.get("status") == said["status"]:
+        if found is not None and found.get("status") == item["status"]:
             since = found.get("lastTransitionTime") or now
         condition: JsonDict = {"type": type_}
         if is_since(OBSERVED_SINCE):
             condition["observedGeneration"] = metadata.generation(pod)
-        condition |= {"status": said["status"], "lastProbeTime": None}
+        condition |= {"status": item["status"], "lastProbeTime": None}
         condition["lastTransitionTime"] = since
-        made.append({**condition, **{key: said[key] for key in said if key != "status"}})
-    return made
+        result.append({**condition, **{key: item[key] for key in item if key != "status"}})
+    return result
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -674,7 +681,7 @@ def _containers_ready(
     unready = [
         status["name"] for status in inits if status["name"] in sidecars and not status["ready"]
     ]
-    unready += [one["name"] for one in owns if not one["ready"]]
+    unready += [item["name"] for item in owns if not item["ready"]]
     if not unready:
         return {"status": "True"}
     message = f"containers with unready status: {_listed(unready)}"
@@ -682,10 +689,14 @@ def _containers_ready(
 
 
 def _gates_ready(pod: JsonObject, former: Sequence[JsonObject]) -> dict[str, str]:
-    said = list(_unmet_gates(pod, former))
-    if not said:
+    unmet_gates = list(_unmet_gates(pod, former))
+    if not unmet_gates:
         return {"status": "True"}
-    return {"status": "False", "reason": "ReadinessGatesNotReady", "message": ", ".join(said)}
+    return {
+        "status": "False",
+        "reason": "ReadinessGatesNotReady",
+        "message": ", ".join(unmet_gates),
+    }
 
 
 def _unmet_gates(pod: JsonObject, former: Sequence[JsonObject]) -> Iterator[str]:
@@ -706,7 +717,7 @@ def _initialized(
 ) -> dict[str, str]:
     if phase == "Succeeded":
         return {"status": "True", "reason": "PodCompleted"}
-    if any("waiting" not in one["state"] or one["lastState"] for one in owns):
+    if any("waiting" not in item["state"] or item["lastState"] for item in owns):
         return {"status": "True"}
     spec = pod.get("spec") or {}
     sidecars = {
@@ -734,30 +745,30 @@ def seconds_to_end(pod: JsonObject, now: datetime) -> float:
     grace = float(meta.get("deletionGracePeriodSeconds") or 0)
     until = read_time(metadata.deletion_timestamp(pod))
     left = (until - now).total_seconds()
-    wanted = duration(metadata.annotations(pod).get(STOP_AFTER, "")) or 0.0
-    return max(0.0, left - grace + min(wanted, grace))
+    expected = duration(metadata.annotations(pod).get(STOP_AFTER, "")) or 0.0
+    return max(0.0, left - grace + min(expected, grace))
 
 
 def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:
     """Yield the place in the spec and the name of each container that runs."""
     status = pod.get("status") or {}
-    for field_, at in (("initContainerStatuses", _INIT), ("containerStatuses", _OWN)):
-        for one in status.get(field_) or ():
-            if "running" in (one.get("state") or {}):
-                yield at, one["name"]
+    for field_, text in (("initContainerStatuses", _INIT), ("containerStatuses", _OWN)):
+        for item in status.get(field_) or ():
+            if "running" in (item.get("state") or {}):
+                yield text, item["name"]
 
 
 def killed_status(pod: JsonObject, now: str, reason: str = "", message: str = "") -> JsonObject:
     """Return the status of a pod whose containers were stopped before they had ended."""
     former = pod.get("status") or {}
-    made: JsonDict = {**former, "phase": "Failed"}
+    result: JsonDict = {**former, "phase": "Failed"}
     for field_ in ("initContainerStatuses", "containerStatuses"):
         if former.get(field_):
-            made[field_] = [_stopped(one, now) for one in former[field_]]
+            result[field_] = [_stopped(item, now) for item in former[field_]]
     if reason:
-        made |= {"reason": reason, "message": message}
-    inits, owns = made.get("initContainerStatuses") or (), made.get("containerStatuses") or ()
-    return {**made, "conditions": _conditions(pod, "Failed", inits, owns, now)}
+        result |= {"reason": reason, "message": message}
+    inits, owns = result.get("initContainerStatuses") or (), result.get("containerStatuses") or ()
+    return {**result, "conditions": _conditions(pod, "Failed", inits, owns, now)}
 
 
 def _stopped(status: JsonObject, now: str) -> JsonObject:

@@ -28,14 +28,14 @@ _PHASES: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 def replicas(workload: JsonObject) -> int:
     """Return how many pods the workload wants."""
-    found = (workload.get("spec") or {}).get("replicas")
-    return found if isinstance(found, int) else 1
+    result = (workload.get("spec") or {}).get("replicas")
+    return result if isinstance(result, int) else 1
 
 
 def counted(workload: JsonObject, field: str) -> int:
     """A number of its status; 0 where there is none."""
-    found = (workload.get("status") or {}).get(field)
-    return found if isinstance(found, int) else 0
+    status = (workload.get("status") or {}).get(field)
+    return status if isinstance(status, int) else 0
 
 
 def without_zeros(counts: JsonObject) -> JsonDict:
@@ -54,8 +54,8 @@ def replica_set_status(
     active = [pod for pod in pods if facts.is_active(pod)]
     least = (owner.get("spec") or {}).get("minReadySeconds") or 0
     labels = metadata.labels((owner.get("spec") or {}).get("template")).items()
-    made: JsonDict = {"replicas": len(active)}
-    made |= without_zeros(
+    result: JsonDict = {"replicas": len(active)}
+    result |= without_zeros(
         {
             "fullyLabeledReplicas": sum(labels <= _labels(pod).items() for pod in active),
             "readyReplicas": sum(map(facts.is_ready, active)),
@@ -64,9 +64,9 @@ def replica_set_status(
         }
     )
     if is_since(TERMINATING_SINCE) and owner.get("kind") != "ReplicationController":
-        made["terminatingReplicas"] = sum(map(facts.is_terminating, pods))
+        result["terminatingReplicas"] = sum(map(facts.is_terminating, pods))
     conditions = _conditions(owner, len(active), failure, facts.time_text(now))
-    return {**made, "conditions": conditions} if conditions else made
+    return {**result, "conditions": conditions} if conditions else result
 
 
 def _labels(pod: JsonObject) -> JsonObject:
@@ -78,11 +78,11 @@ def _labels(pod: JsonObject) -> JsonObject:
 
 def _conditions(owner: JsonObject, active: int, failure: str, now: str) -> list[JsonObject]:
     former = (owner.get("status") or {}).get("conditions") or ()
-    found = find_condition(former, REPLICA_FAILURE)
-    others = [one for one in former if one is not found]
+    result = find_condition(former, REPLICA_FAILURE)
+    others = [item for item in former if item is not result]
     if not failure:
         return others
-    if found is not None:
+    if result is not None:
         return list(former)
     condition = {"type": REPLICA_FAILURE, "status": "True", "lastTransitionTime": now}
     missing = active - replicas(owner)
@@ -129,21 +129,21 @@ class _Rank:
         self.uid = metadata.uid(pod)
 
 
-def _compared(one: _Rank, other: _Rank) -> int:
-    if one.first != other.first:
-        return -1 if one.first < other.first else 1
+def _compared(rank: _Rank, other: _Rank) -> int:
+    if rank.first != other.first:
+        return -1 if rank.first < other.first else 1
     return (
-        _younger(one.ready, other.ready, one, other)
-        or (one.restarts < other.restarts) - (one.restarts > other.restarts)
-        or _younger(one.created, other.created, one, other)
+        _younger(rank.ready, other.ready, rank, other)
+        or (rank.restarts < other.restarts) - (rank.restarts > other.restarts)
+        or _younger(rank.created, other.created, rank, other)
     )
 
 
-def _younger(mine: _Age, others: _Age, one: _Rank, other: _Rank) -> int:
+def _younger(mine: _Age, others: _Age, rank: _Rank, other: _Rank) -> int:
     """Compare by two times that both pods have; the name decides where they are nearly the same."""
     if mine is None or others is None or mine[0] == others[0]:
         return 0
-    return mine[1] - others[1] or (-1 if one.uid < other.uid else 1)
+    return mine[1] - others[1] or (-1 if rank.uid < other.uid else 1)
 
 
 def _node(pod: JsonObject) -> str:
@@ -175,13 +175,16 @@ def _restarts(pod: JsonObject) -> tuple[int, int]:
         for container in spec.get("initContainers") or ()
         if container.get("restartPolicy") == "Always"
     }
-    containers = (one.get("restartCount") or 0 for one in status.get("containerStatuses") or ())
-    others = (
-        one.get("restartCount") or 0
-        for one in status.get("initContainerStatuses") or ()
-        if one.get("name") in sidecars
+    containers = (
+        container_status.get("restartCount") or 0
+        for container_status in status.get("containerStatuses") or ()
     )
-    return max(containers, default=0), max(others, default=0)
+    init_container_statuses = (
+        init_container_status.get("restartCount") or 0
+        for init_container_status in status.get("initContainerStatuses") or ()
+        if init_container_status.get("name") in sidecars
+    )
+    return max(containers, default=0), max(init_container_statuses, default=0)
 
 
 _Age: TypeAlias = tuple[str, int] | None

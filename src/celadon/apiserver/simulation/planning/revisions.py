@@ -60,8 +60,8 @@ def number_of(revision: JsonObject) -> int:
 def in_order(revisions: Iterable[JsonObject]) -> list[JsonObject]:
     """Return revisions by their numbers; the last is the latest."""
 
-    def key(one: JsonObject) -> tuple[Any, ...]:
-        return number_of(one), metadata.creation_timestamp(one), metadata.name(one)
+    def key(value: JsonObject) -> tuple[Any, ...]:
+        return number_of(value), metadata.creation_timestamp(value), metadata.name(value)
 
     return sorted(revisions, key=key)
 
@@ -72,19 +72,19 @@ def claimed_revisions(
     """A workload's own in their order, and the steps by which it takes those that nobody has and
     that it selects. One that is being deleted looks at these, too, and takes none."""
     selector = facts.selector_of(workload)
-    found: list[JsonObject] = []
+    result: list[JsonObject] = []
     steps: list[Step] = []
     for revision in revisions:
         if facts.is_controlled_by(revision, workload):
-            found.append(revision)
+            result.append(revision)
         elif not facts.controller_of(revision) and selector.matches(metadata.labels(revision)):
             if not facts.is_going(workload):
                 meta = metadata.metadata(revision)
                 owners = [*meta.get("ownerReferences", ()), owner_reference(workload)]
                 revision = {**revision, "metadata": {**meta, "ownerReferences": owners}}
                 steps.append(Step(Verb.UPDATE, revision))
-            found.append(revision)
-    return in_order(found), steps
+            result.append(revision)
+    return in_order(result), steps
 
 
 def new_revision(
@@ -115,6 +115,6 @@ def beyond_limit(
 ) -> Sequence[JsonObject]:
     """Return the oldest revisions of a history beyond the limit. Those whose names are `live` are
     kept and do not count."""
-    kept = set(live)
-    past = [revision for revision in history if metadata.name(revision) not in kept]
+    result = set(live)
+    past = [revision for revision in history if metadata.name(revision) not in result]
     return past[: max(len(past) - limit, 0)] if limit >= 0 else ()

@@ -66,7 +66,9 @@ def template_without_hash(workload: JsonObject) -> JsonObject:
 
 def by_age(sets: Iterable[JsonObject]) -> list[JsonObject]:
     """Return ReplicaSets, the oldest first."""
-    return sorted(sets, key=lambda one: (metadata.creation_timestamp(one), metadata.name(one)))
+    return sorted(
+        sets, key=lambda value: (metadata.creation_timestamp(value), metadata.name(value))
+    )
 
 
 # As `FindNewReplicaSet`. Of several ReplicaSets with the template, which only a lost race makes,
@@ -77,8 +79,8 @@ def new_and_old(
     """The ReplicaSet with the template of the Deployment, and all others, the oldest first."""
     template = template_without_hash(deployment)
     ordered = by_age(sets)
-    new = next((one for one in ordered if template_without_hash(one) == template), None)
-    return new, [one for one in ordered if one is not new]
+    new = next((item for item in ordered if template_without_hash(item) == template), None)
+    return new, [item for item in ordered if item is not new]
 
 
 def active_sets(sets: Iterable[JsonObject]) -> list[JsonObject]:
@@ -99,23 +101,23 @@ def new_annotations(
     """Return the annotations of the new ReplicaSet: the Deployment's, and a revision that is
     greater than those of all others. One that is rolled back to remembers the revisions that it
     had."""
-    made = metadata.annotations(replica_set)
+    result = metadata.annotations(replica_set)
     for key, value in metadata.annotations(deployment).items():
         if key not in NOT_COPIED:
-            made[key] = value
-    former = made.get(REVISION)
+            result[key] = value
+    former = result.get(REVISION)
     before = 0 if former is None else int_or(former, -1)
     if before < 0:
-        return made
+        return result
     if before < revision:
-        made[REVISION] = str(revision)
+        result[REVISION] = str(revision)
         if former is not None:
-            made[REVISION_HISTORY] = _history(made.get(REVISION_HISTORY, ""), former)
-    return made if exists else {**made, **size_annotations(deployment)}
+            result[REVISION_HISTORY] = _history(result.get(REVISION_HISTORY, ""), former)
+    return result if exists else {**result, **size_annotations(deployment)}
 
 
 def _history(text: str, revision: str) -> str:
-    revisions = [one for one in text.split(",") if one]
+    revisions = [text for text in text.split(",") if text]
     while revisions and len(",".join((*revisions, revision))) > LONGEST_HISTORY:
         del revisions[0]
     return ",".join((*revisions, revision))
@@ -126,8 +128,8 @@ def _history(text: str, revision: str) -> str:
 def size_annotations(deployment: JsonObject) -> dict[str, str]:
     """Return the annotations by which ReplicaSets know how large their Deployment was when they
     were scaled last."""
-    wanted = replicas(deployment)
-    return {DESIRED_REPLICAS: str(wanted), MAX_REPLICAS: str(wanted + max_surge(deployment))}
+    expected = replicas(deployment)
+    return {DESIRED_REPLICAS: str(expected), MAX_REPLICAS: str(expected + max_surge(deployment))}
 
 
 # As `cleanupDeployment`. A ReplicaSet whose controller has not yet seen its last spec may still
@@ -137,14 +139,14 @@ def cleanable(deployment: JsonObject, old: Iterable[JsonObject]) -> list[JsonObj
     limit = (deployment.get("spec") or {}).get("revisionHistoryLimit")
     if limit is None or limit == NO_DEADLINE:
         return []
-    living = [one for one in old if not metadata.deletion_timestamp(one)]
+    living = [item for item in old if not metadata.deletion_timestamp(item)]
     living = sorted(by_age(living), key=revision_of)
     return [
-        one
-        for one in living[: max(0, len(living) - limit)]
-        if not counted(one, "replicas")
-        and not replicas(one)
-        and metadata.generation(one) <= counted(one, "observedGeneration")
+        item
+        for item in living[: max(0, len(living) - limit)]
+        if not counted(item, "replicas")
+        and not replicas(item)
+        and metadata.generation(item) <= counted(item, "observedGeneration")
     ]
 
 
@@ -162,9 +164,9 @@ def _fenceposts(deployment: JsonObject) -> tuple[int, int]:
     """Return how many pods there may be too many, and too few. One of them is not zero, or a
     rollout would not move."""
     strategy = (deployment.get("spec") or {}).get("strategy") or {}
-    told, total = strategy.get("rollingUpdate") or {}, replicas(deployment)
-    surge = scaled(told.get("maxSurge"), total, round_up=True)
-    unavailable = scaled(told.get("maxUnavailable"), total, round_up=False)
+    rolling_update, total = strategy.get("rollingUpdate") or {}, replicas(deployment)
+    surge = scaled(rolling_update.get("maxSurge"), total, round_up=True)
+    unavailable = scaled(rolling_update.get("maxUnavailable"), total, round_up=False)
     return surge, unavailable if surge or unavailable else 1
 
 
@@ -189,11 +191,11 @@ def total(sets: Iterable[JsonObject]) -> int:
 def new_size(deployment: JsonObject, sets: Sequence[JsonObject], new: JsonObject | None) -> int:
     """Return the size that the new ReplicaSet may have now. `new` is None as long as there is none,
     and is one of `sets` otherwise."""
-    wanted, size = replicas(deployment), 0 if new is None else replicas(new)
+    expected, size = replicas(deployment), 0 if new is None else replicas(new)
     if not is_rolling(deployment):
-        return wanted
-    room = wanted + max_surge(deployment) - total(sets)
-    return size if room <= 0 else size + min(room, wanted - size)
+        return expected
+    room = expected + max_surge(deployment) - total(sets)
+    return size if room <= 0 else size + min(room, expected - size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +213,9 @@ def rolling_step(
 ) -> Sequence[Scale]:
     """Return what comes next in a rolling update: the new ReplicaSet grows as far as it may; if it
     may not, old ones shrink as far as they may, those that are broken first."""
-    wanted = replicas(deployment)
-    if replicas(new) > wanted:
-        return (Scale(new, wanted),)
+    expected = replicas(deployment)
+    if replicas(new) > expected:
+        return (Scale(new, expected),)
     size = new_size(deployment, (*old, new), new)
     if size != replicas(new):
         return (Scale(new, size),)
@@ -231,29 +233,29 @@ def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) 
     room = total((*old, new)) - least - missing
     if not old or room <= 0:
         return ()
-    sizes = [replicas(one) for one in old]
-    for number, one in enumerate(old):
-        broken = min(room, sizes[number] - counted(one, "availableReplicas"))
+    sizes = [replicas(element) for element in old]
+    for number, item in enumerate(old):
+        broken = min(room, sizes[number] - counted(item, "availableReplicas"))
         if broken > 0:
             sizes[number] -= broken
             room -= broken
-    room = sum(counted(one, "availableReplicas") for one in (*old, new)) - least
+    room = sum(counted(element, "availableReplicas") for element in (*old, new)) - least
     for number, size in enumerate(sizes):
         healthy = max(0, min(size, room))
         sizes[number] -= healthy
         room -= healthy
-    found = (Scale(one, size) for one, size in zip(old, sizes, strict=True))
-    return tuple(one for one in found if one.size != replicas(one.replica_set))
+    found = (Scale(element, size) for element, size in zip(old, sizes, strict=True))
+    return tuple(scale for scale in found if scale.size != replicas(scale.replica_set))
 
 
 # As `isScalingEvent`: a size that the user has changed is put into force before a rollout goes on.
 def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
     """Tell whether the Deployment has got another size since its ReplicaSets were scaled."""
-    wanted = str(replicas(deployment))
+    expected = str(replicas(deployment))
     told = (
         metadata.annotations(replica_set).get(DESIRED_REPLICAS) for replica_set in active_sets(sets)
     )
-    return any(text is not None and text.isdigit() and text != wanted for text in told)
+    return any(text is not None and text.isdigit() and text != expected for text in told)
 
 
 # As `scale` of `sync.go`.
@@ -262,41 +264,45 @@ def scaling_step(
 ) -> Sequence[Scale]:
     """Return the sizes of all ReplicaSets, which grow or shrink alike when the size has changed or
     the Deployment is paused."""
-    wanted = replicas(deployment)
+    expected = replicas(deployment)
     active = active_sets((*old, *(() if new is None else (new,))))
     if len(active) <= 1:
         latest = new if new is not None else next(reversed(by_age(old)), None)
         only = active[0] if active else latest
-        return () if only is None or replicas(only) == wanted else (Scale(only, wanted),)
+        return () if only is None or replicas(only) == expected else (Scale(only, expected),)
     # Old ReplicaSets that appear when the rollout is over were adopted, and are of no use.
     if new is not None and _is_saturated(deployment, new):
-        return tuple(Scale(one, 0) for one in active if one is not new)
+        return tuple(Scale(item, 0) for item in active if item is not new)
     return _proportional(deployment, active) if is_rolling(deployment) else ()
 
 
 def _is_saturated(deployment: JsonObject, new: JsonObject) -> bool:
-    wanted = replicas(deployment)
-    told = metadata.annotations(new).get(DESIRED_REPLICAS)
-    return replicas(new) == wanted == counted(new, "availableReplicas") and told == str(wanted)
+    expected = replicas(deployment)
+    annotation = metadata.annotations(new).get(DESIRED_REPLICAS)
+    return replicas(new) == expected == counted(new, "availableReplicas") and annotation == str(
+        expected
+    )
 
 
 # Each ReplicaSet gets its share of what is added or taken away, so that a rollout in the middle
 # stays in the middle. What rounding leaves over goes to the largest one.
 def _proportional(deployment: JsonObject, active: Sequence[JsonObject]) -> Sequence[Scale]:
-    wanted = replicas(deployment)
-    allowed = wanted + max_surge(deployment) if wanted else 0
+    expected = replicas(deployment)
+    allowed = expected + max_surge(deployment) if expected else 0
     added, to_add = 0, allowed - total(active)
     ordered = _largest_first(active, newest_first=to_add > 0)
     sizes = []
-    for one in ordered:
+    for item in ordered:
         share = 0
         if to_add not in (0, added):
-            share = _fraction(deployment, one)
+            share = _fraction(deployment, item)
             share = min(share, to_add - added) if to_add > 0 else max(share, to_add - added)
-        sizes.append(replicas(one) + share)
+        sizes.append(replicas(item) + share)
         added += share
     sizes[0] = max(0, sizes[0] + to_add - added)
-    return tuple(Scale(one, size, always=True) for one, size in zip(ordered, sizes, strict=True))
+    return tuple(
+        Scale(element, size, always=True) for element, size in zip(ordered, sizes, strict=True)
+    )
 
 
 def _largest_first(sets: Sequence[JsonObject], *, newest_first: bool) -> list[JsonObject]:
@@ -304,21 +310,21 @@ def _largest_first(sets: Sequence[JsonObject], *, newest_first: bool) -> list[Js
     aged = by_age(sets)
     if newest_first:
         aged.reverse()
-    return sorted(aged, key=lambda one: -replicas(one))
+    return sorted(aged, key=lambda value: -replicas(value))
 
 
 # As `getReplicaSetFraction`, which rounds to the nearest number, a half away from zero. The size
 # before is that of the annotation; ReplicaSets of old controllers have none, and then the status
 # has to do.
 def _fraction(deployment: JsonObject, replica_set: JsonObject) -> int:
-    size, wanted = replicas(replica_set), replicas(deployment)
-    if wanted == 0:
+    size, expected = replicas(replica_set), replicas(deployment)
+    if expected == 0:
         return -size
     before = max(int_or(metadata.annotations(replica_set).get(MAX_REPLICAS, ""), 0), 0)
     before = before or counted(deployment, "replicas")
     if not before:
         return 0
-    exact = size * (wanted + max_surge(deployment)) / before
+    exact = size * (expected + max_surge(deployment)) / before
     return int(math.copysign(math.floor(abs(exact) + 0.5), exact)) - size
 
 
@@ -338,18 +344,18 @@ def deployment_condition(type_: str, status: str, reason: str, message: str, now
 
 
 def put_condition(
-    conditions: Sequence[JsonObject], wanted: JsonObject, *, anew: bool = False
+    conditions: Sequence[JsonObject], expected: JsonObject, *, anew: bool = False
 ) -> list[JsonObject]:
     """Return the conditions with this one as the last; as they are, if there is one with that
     status and reason, unless it is to be told `anew`."""
-    former = find_condition(conditions, wanted["type"])
+    former = find_condition(conditions, expected["type"])
     others = [condition for condition in conditions if condition is not former]
-    if former is None or former.get("status") != wanted["status"]:
-        return [*others, wanted]
-    if former.get("reason") == wanted["reason"] and not anew:
+    if former is None or former.get("status") != expected["status"]:
+        return [*others, expected]
+    if former.get("reason") == expected["reason"] and not anew:
         return list(conditions)
-    since = former.get("lastTransitionTime") or wanted["lastTransitionTime"]
-    return [*others, {**wanted, "lastTransitionTime": since}]
+    since = former.get("lastTransitionTime") or expected["lastTransitionTime"]
+    return [*others, {**expected, "lastTransitionTime": since}]
 
 
 def without_condition(conditions: Sequence[JsonObject], type_: str) -> list[JsonObject]:
@@ -371,8 +377,8 @@ def progressing(deployment: JsonObject) -> JsonObject | None:
 def paused_condition(deployment: JsonObject, now: str) -> JsonObject | None:
     """Return the condition that tells of a pause or its end, or None where there is nothing to
     tell. A rollout that has timed out stays so."""
-    found = progressing(deployment)
-    reason = "" if found is None else found.get("reason")
+    result = progressing(deployment)
+    reason = "" if result is None else result.get("reason")
     if not has_deadline(deployment) or reason == TIMED_OUT:
         return None
     is_paused = bool((deployment.get("spec") or {}).get("paused"))
@@ -393,7 +399,7 @@ def deployment_status(
         return sum(counted(replica_set, field) for replica_set in sets)
 
     available = summed("availableReplicas")
-    made = without_zeros(
+    result = without_zeros(
         {
             "observedGeneration": metadata.generation(deployment),
             "replicas": summed("replicas"),
@@ -404,16 +410,16 @@ def deployment_status(
         }
     )
     if former.get("collisionCount") is not None:
-        made["collisionCount"] = former["collisionCount"]
-    if is_since(TERMINATING_SINCE) and not any(_is_uncounted(one) for one in sets):
-        made["terminatingReplicas"] = summed("terminatingReplicas")
+        result["collisionCount"] = former["collisionCount"]
+    if is_since(TERMINATING_SINCE) and not any(_is_uncounted(item) for item in sets):
+        result["terminatingReplicas"] = summed("terminatingReplicas")
     if available >= replicas(deployment) - max_unavailable(deployment):
         told = ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
     else:
         lacking = "Deployment does not have minimum availability."
         told = ("False", "MinimumReplicasUnavailable", lacking)
     enough = deployment_condition("Available", *told, time_text(now))
-    return {**made, "conditions": put_condition(former.get("conditions") or (), enough)}
+    return {**result, "conditions": put_condition(former.get("conditions") or (), enough)}
 
 
 def _is_uncounted(replica_set: JsonObject) -> bool:
@@ -426,10 +432,12 @@ def _is_uncounted(replica_set: JsonObject) -> bool:
 # As `DeploymentComplete`.
 def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
     """Tell whether all pods are new and available, and there are no others."""
-    wanted = replicas(deployment)
-    counts = (status.get(one) or 0 for one in ("updatedReplicas", "replicas", "availableReplicas"))
+    expected = replicas(deployment)
+    counts = (
+        status.get(item) or 0 for item in ("updatedReplicas", "replicas", "availableReplicas")
+    )
     seen = status.get("observedGeneration") or 0
-    return all(one == wanted for one in counts) and seen >= metadata.generation(deployment)
+    return all(count == expected for count in counts) and seen >= metadata.generation(deployment)
 
 
 # As `syncRolloutStatus` of `progress.go`.
@@ -444,10 +452,10 @@ def rollout_status(
     else:
         conditions = _progress(deployment, status, new, now)
     failures = (
-        find_condition((one.get("status") or {}).get("conditions"), REPLICA_FAILURE)
-        for one in (*(() if new is None else (new,)), *old)
+        find_condition((item.get("status") or {}).get("conditions"), REPLICA_FAILURE)
+        for item in (*(() if new is None else (new,)), *old)
     )
-    failure = next((one for one in failures if one is not None), None)
+    failure = next((failure for failure in failures if failure is not None), None)
     if failure is None:
         conditions = without_condition(conditions, REPLICA_FAILURE)
     else:
@@ -465,13 +473,13 @@ def _progress(
     is_of_one = (status.get("replicas") or 0) == (status.get("updatedReplicas") or 0)
     if is_of_one and current is not None and current.get("reason") == NEW_AVAILABLE:
         return conditions
-    what = f'Deployment "{metadata.name(deployment)}"'
+    subject = f'Deployment "{metadata.name(deployment)}"'
     if new is not None:
-        what = f'ReplicaSet "{metadata.name(new)}"'
+        subject = f'ReplicaSet "{metadata.name(new)}"'
 
     def told(state: str, reason: str, message: str) -> JsonDict:
-        said = f"{what} {message}"
-        return deployment_condition(PROGRESSING, state, reason, said, time_text(now))
+        text = f"{subject} {message}"
+        return deployment_condition(PROGRESSING, state, reason, text, time_text(now))
 
     if is_complete(deployment, status):
         done = told("True", NEW_AVAILABLE, "has successfully progressed.")
@@ -489,7 +497,7 @@ def _has_progressed(former: JsonObject, status: JsonObject) -> bool:
         return int((counts.get("replicas") or 0) - (counts.get("updatedReplicas") or 0))
 
     grown = ("updatedReplicas", "readyReplicas", "availableReplicas")
-    more = any((status.get(one) or 0) > (former.get(one) or 0) for one in grown)
+    more = any((status.get(text) or 0) > (former.get(text) or 0) for text in grown)
     return more or old(status) < old(former)
 
 

@@ -55,8 +55,8 @@ def _names(reference: JsonObject, owner: JsonObject) -> bool:
 
 
 def _is_stale_about(claim: JsonObject, owner: JsonObject) -> bool:
-    found = next((one for one in _owners(claim) if _names(one, owner)), None)
-    return found is not None and found.get("uid") != metadata.uid(owner)
+    owners = next((item for item in _owners(claim) if _names(item, owner)), None)
+    return owners is not None and owners.get("uid") != metadata.uid(owner)
 
 
 def is_stale(stateful_set: JsonObject, pod: JsonObject, claims: Iterable[JsonObject]) -> bool:
@@ -73,20 +73,20 @@ def wanted_owners(
         {"apiVersion": "apps/v1", "kind": "StatefulSet", **stateful_set},
         {"apiVersion": "v1", "kind": "Pod", **pod},
     )
-    if any(_is_stale_about(claim, one) for one in owners):
+    if any(_is_stale_about(claim, owner) for owner in owners):
         return None
-    found = _owners(claim)
-    others = [one for one in found if not any(_names(one, owner) for owner in owners)]
+    result = _owners(claim)
+    others = [item for item in result if not any(_names(item, owner) for owner in owners)]
     when_deleted, when_scaled = _policy(stateful_set)
-    if (when_deleted or when_scaled) and any(one.get("controller") for one in others):
-        wanted = others
+    if (when_deleted or when_scaled) and any(item.get("controller") for item in others):
+        expected = others
     elif when_scaled and is_scaled_down:
-        wanted = [*others, workload_controllers.owner_reference(owners[1])]
+        expected = [*others, workload_controllers.owner_reference(owners[1])]
     elif when_deleted:
-        wanted = [*others, workload_controllers.owner_reference(owners[0])]
+        expected = [*others, workload_controllers.owner_reference(owners[0])]
     else:
-        wanted = others
-    return None if found == wanted else wanted
+        expected = others
+    return None if result == expected else expected
 
 
 REVISION_LABEL: Final = "controller.kubernetes.io/hash"
@@ -111,8 +111,8 @@ def stateful_set_plan(stateful_set: JsonObject, world: StatefulWorld, now: datet
 
 def ordinal_of(pod: JsonObject, stateful_set: JsonObject) -> int:
     """The number in its name; -1 for a pod that is none of the set's."""
-    found = _NUMBERED.fullmatch(metadata.name(pod))
-    return int(found[2]) if found and found[1] == metadata.name(stateful_set) else -1
+    fullmatch = _NUMBERED.fullmatch(metadata.name(pod))
+    return int(fullmatch[2]) if fullmatch and fullmatch[1] == metadata.name(stateful_set) else -1
 
 
 class _Blocked(Exception):
@@ -170,17 +170,17 @@ class Members:
         min_ready = facts.spec_of(stateful_set).get("minReadySeconds") or 0
         former = self._found if min_ready == self._min_ready else {}
         self._found, self._min_ready = {}, min_ready
-        made = []
+        result = []
         for pod in pods:
             _, member = known = former.get(id(pod)) or (
                 pod,
                 _member(pod, stateful_set, min_ready, now),
             )
             if member is not None:
-                made.append(member)
+                result.append(member)
             if member is None or not member.until:  # nothing of it depends on the time
                 self._found[id(pod)] = known
-        return made
+        return result
 
 
 def _member(
@@ -195,17 +195,17 @@ def _member(
 class _Sync:
     """Takes one look at one StatefulSet."""
 
-    def __init__(self, given: JsonObject, world: StatefulWorld, now: datetime) -> None:
-        self.set = given
-        self.spec = facts.spec_of(given)
+    def __init__(self, value: JsonObject, world: StatefulWorld, now: datetime) -> None:
+        self.set = value
+        self.spec = facts.spec_of(value)
         self.world = world
         self.now = now
-        self.name = metadata.name(given)
-        self.start = workload_controllers.first_ordinal(given)
+        self.name = metadata.name(value)
+        self.start = workload_controllers.first_ordinal(value)
         replicas = self.spec.get("replicas")
         self.replicas: int = 1 if replicas is None else replicas
         self.steps: list[plans.Step] = []
-        self.pods = world.known.of(given, world.pods, now)
+        self.pods = world.known.of(value, world.pods, now)
         self.in_order = self.spec.get("podManagementPolicy") != "Parallel"
         self.deleted_old = 0
 
@@ -228,21 +228,21 @@ class _Sync:
         else:
             update, collisions = self._made(patch, following, collisions)
         former = facts.status_of(self.set).get("currentRevision")
-        current = next((one for one in history if metadata.name(one) == former), update)
+        current = next((item for item in history if metadata.name(item) == former), update)
         self.history = history
         return current, update, collisions
 
     def _made(self, patch: JsonObject, number: int, collisions: int) -> tuple[JsonObject, int]:
-        taken = {metadata.name(revision) for revision in self.world.revisions}
+        revisions = {metadata.name(revision) for revision in self.world.revisions}
         while True:
             digest = patch_hash(patch, collisions)
             name = workload_controllers.revision_name(self.set, digest)
-            if name not in taken:
+            if name not in revisions:
                 break
             collisions += 1
-        made = new_revision(self.set, name, {REVISION_LABEL: digest}, number)
-        self.steps.append(plans.Step(plans.Verb.CREATE, made))
-        return made, collisions
+        result = new_revision(self.set, name, {REVISION_LABEL: digest}, number)
+        self.steps.append(plans.Step(plans.Verb.CREATE, result))
+        return result, collisions
 
     # --- the order of things ---
 
@@ -250,41 +250,45 @@ class _Sync:
         current, update, collisions = self._revisions()
         self.current, self.update = metadata.name(current), metadata.name(update)
         current_set, update_set = with_template(self.set, current), with_template(self.set, update)
-        by_ordinal = {one.ordinal: one for one in self.pods}
-        wanted = range(self.start, self.start + self.replicas)
+        by_ordinal = {pod.ordinal: pod for pod in self.pods}
+        expected = range(self.start, self.start + self.replicas)
         condemned = [
-            by_ordinal[one] for one in sorted(by_ordinal, reverse=True) if one not in wanted
+            by_ordinal[number]
+            for number in sorted(by_ordinal, reverse=True)
+            if number not in expected
         ]
         if not facts.is_going(self.set):
             try:
-                for ordinal in wanted:
+                for ordinal in expected:
                     self._keep(by_ordinal.get(ordinal), ordinal, current_set, update_set)
-                for one in condemned:
-                    self._fix_claims(one)
-                self._scale_down(condemned, self._first_unavailable(by_ordinal, wanted, condemned))
+                for member in condemned:
+                    self._fix_claims(member)
+                self._scale_down(
+                    condemned, self._first_unavailable(by_ordinal, expected, condemned)
+                )
                 if (self.spec.get("updateStrategy") or {}).get("type") != "OnDelete":
-                    self._roll([by_ordinal.get(one) for one in wanted])
+                    self._roll([by_ordinal.get(number) for number in expected])
             except _Blocked:
                 pass
         self._tell_status(collisions)
-        live = {self.current, self.update, *(one.revision for one in self.pods)}
+        live = {self.current, self.update, *(pod.revision for pod in self.pods)}
         limit = self.spec.get("revisionHistoryLimit")
         for old in beyond_limit(self.history, live, 10 if limit is None else limit):
             self.steps.append(plans.Step(plans.Verb.DELETE, old))
-        waits = (one.until for one in self.pods if one.until)
+        waits = (pod.until for pod in self.pods if pod.until)
         return plans.Plan(tuple(self.steps), plans.sooner(*waits))
 
     def _first_unavailable(
         self,
         by_ordinal: Mapping[int, _Member],
-        wanted: Iterable[int],
+        expected: Iterable[int],
         condemned: Sequence[_Member],
     ) -> _Member | None:
-        for ordinal in wanted:
-            found = by_ordinal.get(ordinal)
-            if found is None or found.is_unavailable:
-                return found
-        return next((one for one in reversed(condemned) if one.is_unavailable), None)
+        for ordinal in expected:
+            member = by_ordinal.get(ordinal)
+            if member is None or member.is_unavailable:
+                return member
+        return next((item for item in reversed(condemned) if item.is_unavailable), None)
 
     # --- pods that are wanted ---
 
@@ -327,9 +331,9 @@ class _Sync:
     def _create_claims(self, pod: str, ordinal: int, verb: str) -> None:
         for claim in workload_controllers.claims(self.set, ordinal):
             name = metadata.name(claim)
-            found = self.world.claims.get(name)
-            if found is not None:
-                if facts.is_going(found):
+            result = self.world.claims.get(name)
+            if result is not None:
+                if facts.is_going(result):
                     raise _Blocked
                 continue
             done = f"Create Claim {name} Pod {pod} in StatefulSet {self.name} success"
@@ -348,7 +352,7 @@ class _Sync:
         """Return those claims of the pod with this ordinal that exist."""
         templates = self.spec.get("volumeClaimTemplates") or ()
         pod = f"{self.name}-{ordinal}"
-        names = (workload_controllers.claim_name(one, pod) for one in templates)
+        names = (workload_controllers.claim_name(template, pod) for template in templates)
         return [self.world.claims[name] for name in names if name in self.world.claims]
 
     def _fix_claims(self, member: _Member) -> bool:
@@ -419,10 +423,10 @@ class _Sync:
     # --- status ---
 
     def _tell_status(self, collisions: int) -> None:
-        ready = sum(one.is_ready for one in self.pods)
+        ready = sum(pod.is_ready for pod in self.pods)
         updated = self._with_revision(self.update)
         current, name = self._with_revision(self.current) - self.deleted_old, self.current
-        replicas = sum(bool(one.phase) for one in self.pods)
+        replicas = sum(bool(pod.phase) for pod in self.pods)
         rolls = (self.spec.get("updateStrategy") or {}).get("type") != "OnDelete"
         if rolls and updated == ready == replicas == self.replicas:
             current, name = updated, self.update
@@ -433,20 +437,20 @@ class _Sync:
             "currentRevision": name,
             "updateRevision": self.update,
         }
-        made: JsonDict = {
+        result: JsonDict = {
             "observedGeneration": metadata.generation(self.set),
             "replicas": replicas,
             **{key: value for key, value in counts.items() if value},
             "collisionCount": collisions,
             "availableReplicas": sum(
-                one.phase == "Running" and one.is_available for one in self.pods
+                pod.phase == "Running" and pod.is_available for pod in self.pods
             ),
         }
-        if made != facts.status_of(self.set):
-            self.steps.append(plans.Step(plans.Verb.STATUS, {**self.set, "status": made}))
+        if result != facts.status_of(self.set):
+            self.steps.append(plans.Step(plans.Verb.STATUS, {**self.set, "status": result}))
 
     def _with_revision(self, name: str) -> int:
-        return sum(one.counts and one.revision == name for one in self.pods)
+        return sum(pod.counts and pod.revision == name for pod in self.pods)
 
 
 def _revision_of(pod: JsonObject) -> str:

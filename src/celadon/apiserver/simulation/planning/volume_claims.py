@@ -77,8 +77,8 @@ def _unprotected(claim: JsonObject, pods: Iterable[JsonObject]) -> plans.Plan:
 
 
 def _without(obj: JsonObject, finalizer: str) -> JsonObject:
-    kept = [one for one in metadata.finalizers(obj) if one != finalizer]
-    return {**obj, "metadata": {**metadata.metadata(obj), "finalizers": kept}}
+    finalizers = [text for text in metadata.finalizers(obj) if text != finalizer]
+    return {**obj, "metadata": {**metadata.metadata(obj), "finalizers": finalizers}}
 
 
 class _Claim:
@@ -90,10 +90,10 @@ class _Claim:
         self.world = world
         self.annotations = metadata.annotations(claim)
         self.volumes = {metadata.name(volume): volume for volume in world.volumes}
-        found = self.annotations.get(STORAGE_CLASS, self.spec.get("storageClassName"))
-        self.class_name = found or ""
-        self.has_class = found is not None
-        self.kind = next((one for one in world.classes if self._is_own(one)), None)
+        annotation = self.annotations.get(STORAGE_CLASS, self.spec.get("storageClassName"))
+        self.class_name = annotation or ""
+        self.has_class = annotation is not None
+        self.kind = next((item for item in world.classes if self._is_own(item)), None)
 
     def _is_own(self, kind: JsonObject) -> bool:
         return metadata.name(kind) == self.class_name
@@ -128,8 +128,8 @@ class _Claim:
     def _bound(self, name: str | None) -> Iterable[plans.Step]:
         volume = self.volumes.get(name or "")
         if volume is None:
-            what = "its" if name else "reference to"
-            text = f"Bound claim has lost {what} PersistentVolume. Data on the volume is lost!"
+            subject = "its" if name else "reference to"
+            text = f"Bound claim has lost {subject} PersistentVolume. Data on the volume is lost!"
             return self._phase("Lost", plans.Told(plans.WARNING, "ClaimLost", text))
         reference = spec_of(volume).get("claimRef")
         if reference is None:
@@ -138,36 +138,36 @@ class _Claim:
             text = "Two claims are bound to the same volume, this one is bound incorrectly"
             return self._phase("Lost", plans.Told(plans.WARNING, "ClaimMisbound", text))
         spec, state = spec_of(volume), status_of(self.claim)
-        made = {
+        result = {
             **state,
             "phase": "Bound",
             "accessModes": spec.get("accessModes"),
             "capacity": state.get("capacity") or dict(spec.get("capacity") or {}),
         }
-        return self._status(made)
+        return self._status(result)
 
     def _phase(self, phase: str, done: plans.Told | None = None) -> Iterable[plans.Step]:
         """Set the phase of the claim, without what its status had of a volume."""
-        kept = {
+        result = {
             key: value
             for key, value in status_of(self.claim).items()
             if key not in {"accessModes", "capacity"}
         }
-        return self._status({**kept, "phase": phase}, done)
+        return self._status({**result, "phase": phase}, done)
 
-    def _status(self, made: JsonObject, done: plans.Told | None = None) -> Iterable[plans.Step]:
-        if made == status_of(self.claim):
+    def _status(self, obj: JsonObject, done: plans.Told | None = None) -> Iterable[plans.Step]:
+        if obj == status_of(self.claim):
             return ()
-        return (plans.Step(plans.Verb.STATUS, {**self.claim, "status": made}, done),)
+        return (plans.Step(plans.Verb.STATUS, {**self.claim, "status": obj}, done),)
 
     # --- not bound yet ---
 
     # As `syncUnboundClaim`. A volume that an administrator has meant for this claim comes before
     # any other, however it is chosen.
     def _unbound(self) -> Iterable[plans.Step]:
-        own = [volume for volume in self.world.volumes if self._is_meant(volume)]
-        if own:
-            return self._bind(own[0])
+        volumes = [volume for volume in self.world.volumes if self._is_meant(volume)]
+        if volumes:
+            return self._bind(volumes[0])
         waits = (self.kind or {}).get("volumeBindingMode") == "WaitForFirstConsumer"
         selected = SELECTED_NODE in self.annotations
         fitting = self._best() if not waits or selected else None
@@ -175,7 +175,7 @@ class _Claim:
             return self._bind(fitting)
         # As `assignDefaultStorageClass`: claims that are older than the default class get it, too.
         if not self.has_class:
-            default = next((one for one in self.world.classes if _is_default(one)), None)
+            default = next((item for item in self.world.classes if _is_default(item)), None)
             if default is not None:
                 spec = {**self.spec, "storageClassName": metadata.name(default)}
                 return (plans.Step(plans.Verb.UPDATE, {**self.claim, "spec": spec}),)
@@ -191,13 +191,13 @@ class _Claim:
         return reference is not None and _refers_to(reference, self.claim)
 
     def _waiting(self) -> plans.Step:
-        pods = [one for one in users_of(self.claim, self.world.pods) if not node_of(one)]
+        pods = [item for item in users_of(self.claim, self.world.pods) if not node_of(item)]
         names = ",".join(map(metadata.name, pods))
         if not pods:
             text = "waiting for first consumer to be created before binding"
             return self._told("WaitForFirstConsumer", text)
-        what = "pod" if len(pods) == 1 else "pods"
-        return self._told("WaitForPodScheduled", f"waiting for {what} {names} to be scheduled")
+        subject = "pod" if len(pods) == 1 else "pods"
+        return self._told("WaitForPodScheduled", f"waiting for {subject} {names} to be scheduled")
 
     # As `FindMatchingVolume`: the smallest one wastes least.
     def _best(self) -> JsonObject | None:
@@ -233,13 +233,13 @@ class _Claim:
     def _bind(self, volume: JsonObject) -> Iterable[plans.Step]:
         """The volume names the claim first, then the claim the volume."""
         spec = spec_of(volume)
-        wanted = reference_to(self.claim)
+        expected = reference_to(self.claim)
         present = spec.get("claimRef")
         if present is None or not present.get("uid"):
             # The annotation says that the reference may be undone together with the claim; one that
             # an administrator has written may not.
             note = {BOUND_BY_CONTROLLER: "yes"} if present is None else {}
-            bound = {**volume, "spec": {**spec, "claimRef": wanted}}
+            bound = {**volume, "spec": {**spec, "claimRef": expected}}
             yield plans.Step(plans.Verb.UPDATE, _annotated(bound, note))
         notes = {BIND_COMPLETED: "yes"}
         if not self.spec.get("volumeName"):
@@ -259,7 +259,7 @@ class _Claim:
         provisioner = kind.get("provisioner") or ""
         if provisioner == NO_PROVISIONER:
             return ()
-        if any(self.annotations.get(one) != provisioner for one in PROVISIONER):
+        if any(self.annotations.get(item) != provisioner for item in PROVISIONER):
             notes = dict.fromkeys(PROVISIONER, provisioner)
             return (plans.Step(plans.Verb.UPDATE, _annotated(self.claim, notes)),)
         text = (
@@ -342,7 +342,7 @@ def _annotated(obj: JsonObject, notes: Mapping[str, str]) -> JsonObject:
 
 def _is_default(kind: JsonObject) -> bool:
     annotations = metadata.annotations(kind)
-    return any(annotations.get(one) == "true" for one in DEFAULT_STORAGE_CLASS)
+    return any(annotations.get(item) == "true" for item in DEFAULT_STORAGE_CLASS)
 
 
 def _mode(spec: JsonObject) -> str:

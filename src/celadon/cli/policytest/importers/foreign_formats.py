@@ -65,23 +65,23 @@ def foreign_tests(text: Text, expected: str = "") -> list[Rewritten]:
     """The tests of other tools in a text, known by their shape. What cannot be read is left to
     whoever reads the text as documents. `expected` is the verdict on AdmissionReviews that have no
     response."""
-    found = []
-    for one in DocumentReader().values(text):
-        if isinstance(one, Problem):
+    result = []
+    for value in DocumentReader().values(text):
+        if isinstance(value, Problem):
             continue
-        if small_formats.is_review(one[1]):
-            wrong = misfit(one[1], small_formats.REVIEW_SHAPE)
-            found.append(
-                small_formats.rewritten_review(*one, expected)
+        if small_formats.is_review(value[1]):
+            wrong = misfit(value[1], small_formats.REVIEW_SHAPE)
+            result.append(
+                small_formats.rewritten_review(*value, expected)
                 if wrong is None
-                else _misshapen(*one, wrong)
+                else _misshapen(*value, wrong)
             )
         for form in _FORMATS:
-            if form.recognizes(one[1]):
-                wrong = misfit(one[1], form.shape)
-                made = form.rewrites(*one) if wrong is None else _misshapen(*one, wrong)
-                found += made if isinstance(made, list) else [made]
-    return found
+            if form.recognizes(value[1]):
+                wrong = misfit(value[1], form.shape)
+                rewrites = form.rewrites(*value) if wrong is None else _misshapen(*value, wrong)
+                result += rewrites if isinstance(rewrites, list) else [rewrites]
+    return result
 
 
 def _misshapen(chunk: Chunk, value: object, wrong: Misfit) -> Rewritten:
@@ -115,17 +115,17 @@ class GivenTests:
 def given_tests(arguments: Sequence[str], expected: str = "") -> GivenTests:
     """The tests in files and folders; `expected` is the verdict on AdmissionReviews that have no
     response."""
-    found = GivenTests()
+    tests = GivenTests()
     for path in _paths(arguments):
         text = path if isinstance(path, Problem) else read_text(path)
         if isinstance(text, Problem):
-            found.problems.append(text)
+            tests.problems.append(text)
         elif text.file in arguments or _is_called_test(text.file) or KIND in text.content:
-            before = len(found.tests) + len(found.problems)
-            _take(text, found, expected)
-            if len(found.tests) + len(found.problems) == before and text.file in arguments:
-                found.problems.append(Problem(text.file, 0, _NAMED_SO))
-    return found
+            before = len(tests.tests) + len(tests.problems)
+            _take(text, tests, expected)
+            if len(tests.tests) + len(tests.problems) == before and text.file in arguments:
+                tests.problems.append(Problem(text.file, 0, _NAMED_SO))
+    return tests
 
 
 def _paths(arguments: Sequence[str]) -> Iterator[str | Problem]:
@@ -144,13 +144,13 @@ def _is_called_test(file: str) -> bool:
     return is_test_file(file) or has_foreign_name(file)
 
 
-def _take(text: Text, found: GivenTests, expected: str) -> None:
+def _take(text: Text, tests: GivenTests, expected: str) -> None:
     if KIND not in text.content and (foreign := foreign_tests(text, expected)):
-        found.tests += [one.test for one in foreign]
+        tests.tests += [rewritten.test for rewritten in foreign]
         return
     certain = is_test_file(text.file)
-    for one in DocumentReader().read(text):
-        if isinstance(one, Problem):
-            found.problems += [one] if certain else []
-        elif is_policy_test(one):
-            found.tests.append(read_test(one))
+    for item in DocumentReader().read(text):
+        if isinstance(item, Problem):
+            tests.problems += [item] if certain else []
+        elif is_policy_test(item):
+            tests.tests.append(read_test(item))

@@ -55,20 +55,24 @@ def expanded(
     """All objects that come of one; those that come of others first."""
     if depth == _DEEPEST:
         return
-    made = [one for document in templates for one in _made(value, document.value.get("spec") or {})]
-    for one in made:
-        yield from expanded(one, templates, depth + 1)
-    yield from made
+    result = [
+        element
+        for document in templates
+        for element in _made(value, document.value.get("spec") or {})
+    ]
+    for item in result:
+        yield from expanded(item, templates, depth + 1)
+    yield from result
 
 
 def _made(value: JsonObject, spec: JsonObject) -> Iterator[JsonObject]:
     """The object that one template makes, if it applies."""
     group, _, version = str(value["apiVersion"]).rpartition("/")
     if not any(
-        group in (one.get("groups") or ())
-        and version in (one.get("versions") or ())
-        and value["kind"] in (one.get("kinds") or ())
-        for one in spec.get("applyTo") or ()
+        group in (item.get("groups") or ())
+        and version in (item.get("versions") or ())
+        and value["kind"] in (item.get("kinds") or ())
+        for item in spec.get("applyTo") or ()
     ):
         return
     source: object = value
@@ -180,14 +184,14 @@ def is_gator_suite(value: object) -> bool:
 def rewritten(chunk: Chunk, value: Any) -> list[Rewritten]:  # noqa: ANN401 - any JSON
     """One test for each of the suite, as gator judges it: by its own template and constraint."""
     suite = Rewriting(chunk, value)
-    found = [
+    rewrittens = [
         _Gator(chunk, value, path).rewritten(test)
         for path, test in suite.maps(("tests",))
         if test.get("cases")
     ]
-    if suite.objects.problems or not found:
-        found.append(suite.done(metadata.name(value)))
-    return found
+    if suite.objects.problems or not rewrittens:
+        rewrittens.append(suite.done(metadata.name(value)))
+    return rewrittens
 
 
 class _Gator:
@@ -237,10 +241,10 @@ class _Gator:
         if "expansion" in test:
             expansions = self._read(str(test["expansion"]))
             self._expansions = [
-                one
-                for one in expansions
-                if one.value["kind"] == _KIND
-                and self._fits((*self._path, "expansion"), one, _EXPANSION)
+                expansion
+                for expansion in expansions
+                if expansion.value["kind"] == _KIND
+                and self._fits((*self._path, "expansion"), expansion, _EXPANSION)
             ]
         self._constraint = constraint.value
         self._policy = f"gatekeeper-{metadata.name(constraint.value)}"
@@ -258,21 +262,21 @@ class _Gator:
         about = self._named(path, case, "object", {})
         if about is None:
             return
-        given: dict[str, Json] = {"policy": self._policy, "params": [dict(self._constraint)]}
+        value: dict[str, Json] = {"policy": self._policy, "params": [dict(self._constraint)]}
         files = way.files((*path, "inventory"))
-        others = [dict(one.value) for file in files for one in self._read(file)]
+        others = [dict(document.value) for file in files for document in self._read(file)]
         if others:
-            given["resources"] = others
+            value["resources"] = others
         assertions = list(way.maps((*path, "assertions")))
         if not assertions:
             way.say(path, "no assertion in this case")
-        for number, (at, assertion) in enumerate(assertions, 1):
+        for number, (item, assertion) in enumerate(assertions, 1):
             more = f", assertion {number}" if number > 1 else ""
-            reason = way.others(at, _ASSERTION_FIELDS)
+            reason = way.others(item, _ASSERTION_FIELDS)
             if reason:
-                way.leave_out(name + more, at, reason)
+                way.leave_out(name + more, item, reason)
             else:
-                self._assertion(at, assertion, name + more, about, given)
+                self._assertion(item, assertion, name + more, about, value)
 
     def _assertion(
         self,
@@ -280,7 +284,7 @@ class _Gator:
         assertion: JsonObject,
         name: str,
         about: Document,
-        given: JsonObject,
+        value: JsonObject,
     ) -> None:
         """One case, or one for each object that is judged."""
         expect = _expected(assertion)
@@ -288,13 +292,15 @@ class _Gator:
             self._way.leave_out(name, path, expect)
             return
         if is_review(about.value):
-            self._review(path, name, about.value["request"], given, expect)
+            self._review(path, name, about.value["request"], value, expect)
             return
-        made = list(itertools.islice(expanded(about.value, self._expansions), _MOST + 1))
-        if len(made) > _MOST:
+        result = list(itertools.islice(expanded(about.value, self._expansions), _MOST + 1))
+        if len(result) > _MOST:
             self._way.leave_out(name, path, f"more than {_MOST} objects are made of this one")
             return
-        matched = [one for one in (about.value, *made) if _is_matched(one, self._constraint)]
+        matched = [
+            element for element in (about.value, *result) if _is_matched(element, self._constraint)
+        ]
         if expect["verdict"] == CaseVerdict.DENY.value:
             if len(matched) > 1:
                 text = f"violations of {len(matched)} objects are counted together"
@@ -302,21 +308,23 @@ class _Gator:
                 return
             judged = matched or [about.value]
         else:
-            judged = [about.value, *made]
-        for one in judged:
-            wanted = expect
-            if one not in matched and expect["verdict"] == CaseVerdict.ADMIT.value:
-                wanted = {"verdict": CaseVerdict.NO_MATCH.value}
-            whose = "" if one is about.value else f", as {one['kind']}"
-            of_it = self._way.reference(about, []) if one is about.value else dict(one)
-            self._way.add({"name": name + whose, **given, "object": of_it, "expect": wanted}, path)
+            judged = [about.value, *result]
+        for item in judged:
+            expected = expect
+            if item not in matched and expect["verdict"] == CaseVerdict.ADMIT.value:
+                expected = {"verdict": CaseVerdict.NO_MATCH.value}
+            whose = "" if item is about.value else f", as {item['kind']}"
+            of_it = self._way.reference(about, []) if item is about.value else dict(item)
+            self._way.add(
+                {"name": name + whose, **value, "object": of_it, "expect": expected}, path
+            )
 
     def _review(
         self,
         path: Path,
         name: str,
         request: JsonObject,
-        given: JsonObject,
+        value: JsonObject,
         expect: JsonObject,
     ) -> None:
         """A case about a request, as far as an API server would send it."""
@@ -326,22 +334,22 @@ class _Gator:
             self._way.leave_out(name, path, text)
             return
         if isinstance(expect, dict) and expect["verdict"] == CaseVerdict.ADMIT.value:
-            one = fields.get("object")
-            if isinstance(one, Mapping) and not _is_matched(one, self._constraint):
+            item = fields.get("object")
+            if isinstance(item, Mapping) and not _is_matched(item, self._constraint):
                 expect = {"verdict": CaseVerdict.NO_MATCH.value}
-        self._way.add({"name": name, **given, **fields, "expect": expect}, path)
+        self._way.add({"name": name, **value, **fields, "expect": expect}, path)
 
-    def _named(self, path: Path, given: JsonObject, field: str, shape: Shape) -> Document | None:
+    def _named(self, path: Path, value: JsonObject, field: str, shape: Shape) -> Document | None:
         """The one object of the file that a field names, if it has this shape."""
-        name = given.get(field)
+        name = value.get(field)
         if not isinstance(name, str):
             self._way.say(path, f"`{field}`, a file, is needed")
             return None
-        found = self._read(name)
-        if len(found) != 1:
-            self._way.say((*path, field), f"`{name}` has {len(found)} objects: one is expected")
+        documents = self._read(name)
+        if len(documents) != 1:
+            self._way.say((*path, field), f"`{name}` has {len(documents)} objects: one is expected")
             return None
-        return found[0] if self._fits((*path, field), found[0], shape) else None
+        return documents[0] if self._fits((*path, field), documents[0], shape) else None
 
     def _fits(self, path: Path, document: Document, shape: Shape) -> bool:
         """Return whether what was read for a field can be used; why it cannot is said."""
@@ -355,10 +363,10 @@ class _Gator:
         return self._way.objects.beside([os.path.join(self._folder, file)])
 
 
-def _unknown(document: Document, given: JsonObject, known: frozenset[str]) -> str:
+def _unknown(document: Document, value: JsonObject, known: frozenset[str]) -> str:
     """Return why what a template or a constraint says cannot be said in a policy; empty if it
     can."""
-    for field in given:
+    for field in value:
         if field not in known:
             whose = f"{document.value['kind']} `{metadata.name(document.value)}`"
             return f"`{field}` of {whose} has no equal in a PolicyTest"
@@ -380,20 +388,20 @@ def _unenforced(constraint: JsonObject) -> str:
 
 def _expected(assertion: JsonObject) -> JsonObject | str:
     """Return what a PolicyTest has for an assertion, or why it has nothing."""
-    wanted = assertion.get("violations", "yes")
+    violations = assertion.get("violations", "yes")
     message = assertion.get("message")
-    if wanted in ("no", False) or (wanted == 0 and not isinstance(wanted, bool)):
+    if violations in ("no", False) or (violations == 0 and not isinstance(violations, bool)):
         if message is None:
             return {"verdict": CaseVerdict.ADMIT.value}
         return "no violation with some message: whether there are others is not said"
-    found: dict[str, Json] = {"verdict": CaseVerdict.DENY.value}
+    result: dict[str, Json] = {"verdict": CaseVerdict.DENY.value}
     if message is not None:
-        found["message"] = {"matches": str(message)}
-    if wanted == "yes" or wanted is True:
-        return found
-    if isinstance(wanted, int) and wanted > 0:
-        return {**found, "violations": wanted}
-    return f"`violations: {wanted}` is neither `yes`, `no` nor a number"
+        result["message"] = {"matches": str(message)}
+    if violations == "yes" or violations is True:
+        return result
+    if isinstance(violations, int) and violations > 0:
+        return {**result, "violations": violations}
+    return f"`violations: {violations}` is neither `yes`, `no` nor a number"
 
 
 def _native_source(template: JsonObject) -> JsonObject | None:
@@ -401,8 +409,8 @@ def _native_source(template: JsonObject) -> JsonObject | None:
     for target in (template.get("spec") or {}).get("targets") or ():
         for code in target.get("code") or ():
             if code.get("engine") == ENGINE and isinstance(code.get("source"), Mapping):
-                found: JsonObject = code["source"]
-                return found
+                source: JsonObject = code["source"]
+                return source
     return None
 
 
@@ -426,8 +434,8 @@ def _policy(
         if match.get(theirs):
             constraints[ours] = match[theirs]
     conditions = [
-        {"name": f"gatekeeper_internal_match_{what}", "expression": expression}
-        for what, expression in _conditions(match)
+        {"name": f"gatekeeper_internal_match_{condition}", "expression": expression}
+        for condition, expression in _conditions(match)
     ]
     yield {
         **head,
@@ -465,17 +473,17 @@ def _policy(
 
 def _conditions(match: JsonObject) -> Iterator[tuple[str, str]]:
     """Yield what `match` asks for besides selectors, by what it is about."""
-    kinds = [_kind_condition(one) for one in match.get("kinds") or ()]
+    kinds = [_kind_condition(kind) for kind in match.get("kinds") or ()]
     if kinds:
         yield "kinds", " || ".join(kinds)
-    for field, what, negated in (
+    for field, text, negated in (
         ("namespaces", "namespaces", False),
         ("excludedNamespaces", "excluded_namespaces", True),
     ):
         if match.get(field):
             anywhere = "request.namespace == ''"
             some = _one_of("request.namespace", match[field])
-            yield what, f"{anywhere} || {'!' if negated else ''}({some})"
+            yield text, f"{anywhere} || {'!' if negated else ''}({some})"
     if match.get("name"):
         yield "name", _one_of("request.name", [match["name"]])
 
@@ -492,7 +500,7 @@ def _kind_condition(kind: JsonObject) -> str:
 
 def _one_of(value: str, patterns: Sequence[str]) -> str:
     """Names, with a `*` at their ends for whatever begins or ends so."""
-    return " || ".join(_matches(value, str(one)) for one in patterns)
+    return " || ".join(_matches(value, str(pattern)) for pattern in patterns)
 
 
 def _matches(value: str, pattern: str) -> str:
@@ -505,27 +513,29 @@ def _matches(value: str, pattern: str) -> str:
     return f"{value}.endsWith({plain})" if ends else f"{value} == {plain}"
 
 
-def _is_matched(one: JsonObject, constraint: JsonObject) -> bool:
+def _is_matched(value: JsonObject, constraint: JsonObject) -> bool:
     """Return whether a constraint is about an object, by kind and namespace; what is not sees no
     violation, which is another thing than to be admitted."""
     match = (constraint.get("spec") or {}).get("match") or {}
-    group, _, _ = str(one.get("apiVersion", "")).rpartition("/")
+    group, _, _ = str(value.get("apiVersion", "")).rpartition("/")
     kinds = match.get("kinds") or [{}]
     if not any(
         {"*", group} & set(kind.get("apiGroups") or "*")
-        and {"*", one.get("kind")} & set(kind.get("kinds") or "*")
+        and {"*", value.get("kind")} & set(kind.get("kinds") or "*")
         for kind in kinds
     ):
         return False
-    namespace = metadata.namespace(one)
+    namespace = metadata.namespace(value)
     if not namespace:
         return True
-    wanted, excluded = match.get("namespaces"), match.get("excludedNamespaces") or ()
-    return not (wanted and not _is_any(namespace, wanted)) and not _is_any(namespace, excluded)
+    namespaces, excluded = match.get("namespaces"), match.get("excludedNamespaces") or ()
+    return not (namespaces and not _is_any(namespace, namespaces)) and not _is_any(
+        namespace, excluded
+    )
 
 
 def _is_any(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatch.fnmatchcase(name, str(one)) for one in patterns)
+    return any(fnmatch.fnmatchcase(name, str(pattern)) for pattern in patterns)
 
 
 def _definition(kind: str) -> dict[str, object]:

@@ -111,12 +111,12 @@ class _Kyverno:
         self._resources: list[Document] = []
 
     def test(self) -> Rewritten:
-        way, given = self._way, self._given
+        way, value = self._way, self._given
         results = list(way.maps(("results",)))
         unsaid = way.others((), _FIELDS)
         # A test of Kyverno's own policies names files that mean nothing here; they are not even
         # read.
-        if not unsaid and any(_is_of_kubernetes(one) for _, one in results):
+        if not unsaid and any(_is_of_kubernetes(result) for _, result in results):
             self._read()
         for path, result in results:
             reason = unsaid or way.others(path, _RESULT_FIELDS)
@@ -126,10 +126,10 @@ class _Kyverno:
                 self._leave_out(path, result, reason)
             else:
                 self._result(path, result)
-        if not results and "results" not in given:
+        if not results and "results" not in value:
             way.leave_out("results", (), "the test has no `results`: it expects nothing")
-        title = given.get("metadata")
-        name = title.get("name") if isinstance(title, Mapping) else given.get("name")
+        title = value.get("metadata")
+        name = title.get("name") if isinstance(title, Mapping) else value.get("name")
         return way.done(name if isinstance(name, str) else "")
 
     def _read(self) -> None:
@@ -142,7 +142,7 @@ class _Kyverno:
         if around:
             way.fields["resources"] = around
         # Kyverno evaluates a policy that nothing binds; a PolicyTest needs a binding for that.
-        bindings = [_binding(one) for one in way.unbound(policies)]
+        bindings = [_binding(document) for document in way.unbound(policies)]
         if bindings:
             way.fields["bindings"] = bindings
         self._namespaces()
@@ -159,20 +159,20 @@ class _Kyverno:
     def _namespaces(self) -> None:
         """Labels of namespaces: of Namespaces among the resources, and of the values."""
         known = {
-            metadata.name(one.value): metadata.labels(one.value)
-            for one in self._resources
-            if one.group_kind == ("", "Namespace")
+            metadata.name(resource.value): metadata.labels(resource.value)
+            for resource in self._resources
+            if resource.group_kind == ("", "Namespace")
         }
         for values, path in self._values():
             for name in values:
                 if name not in ("apiVersion", "kind", "metadata", "namespaceSelector"):
                     self._way.say(path, f"`{name}` of the values has no equal in a PolicyTest")
             selectors = values.get("namespaceSelector") or []
-            for one in selectors if isinstance(selectors, list) else ():
-                if isinstance(one, Mapping) and isinstance(one.get("name"), str):
+            for selector in selectors if isinstance(selectors, list) else ():
+                if isinstance(selector, Mapping) and isinstance(selector.get("name"), str):
                     # The values go before Namespaces among the resources, as in Kyverno's command
                     # line.
-                    known[one["name"]] = one.get("labels") or {}
+                    known[selector["name"]] = selector.get("labels") or {}
                 else:
                     self._way.say(path, "`namespaceSelector` of the values has no `name`")
         if known:
@@ -185,9 +185,9 @@ class _Kyverno:
         elif inline is not None:
             self._way.say(("values",), "a map is expected here")
         if "variables" in self._given:
-            found = self._file("variables")
-            if found is not None:
-                yield found.value, ("variables",)
+            document = self._file("variables")
+            if document is not None:
+                yield document.value, ("variables",)
 
     def _file(self, field: str) -> Document | None:
         """The one document of the file that a field names."""
@@ -197,18 +197,18 @@ class _Kyverno:
         return self._way.objects.object((field,))
 
     def _user(self) -> None:
-        found = self._file("userinfo") if "userinfo" in self._given else None
-        if found is None:
+        document = self._file("userinfo") if "userinfo" in self._given else None
+        if document is None:
             return
-        for name in found.value:
+        for name in document.value:
             if name not in ("apiVersion", "kind", "metadata", "userInfo"):
                 text = f"`{name}` of the user info has no equal in a PolicyTest"
                 self._way.say(("userinfo",), text)
-        wrong = misfit(found.value, _USER_FILE)
+        wrong = misfit(document.value, _USER_FILE)
         if wrong is not None:
             self._way.say(("userinfo",), str(wrong))
             return
-        user = found.value.get("userInfo") or {}
+        user = document.value.get("userInfo") or {}
         names = {"username": "user", "groups": "groups", "uid": "uid", "extra": "extra"}
         known = {ours: user[theirs] for theirs, ours in names.items() if user.get(theirs)}
         if known:
@@ -216,25 +216,25 @@ class _Kyverno:
 
     def _result(self, path: Path, result: JsonObject) -> None:
         way = self._way
-        wanted = result.get("result", result.get("status"))
-        verdict = _VERDICTS.get(wanted) if isinstance(wanted, str) else None
+        expected = result.get("result", result.get("status"))
+        verdict = _VERDICTS.get(expected) if isinstance(expected, str) else None
         policy = result.get("policy")
         if verdict is None or not isinstance(policy, str):
-            what = "`policy`" if verdict else f"`result`, one of {', '.join(_VERDICTS)},"
-            way.say(path, f"{what} is needed")
+            subject = "`policy`" if verdict else f"`result`, one of {', '.join(_VERDICTS)},"
+            way.say(path, f"{subject} is needed")
             return
         operation = result.get("operation") or "CREATE"
         # Kyverno's file has no place for the object before an update.
         if operation not in ("CREATE", "DELETE"):
             self._leave_out(path, result, f"{operation} without an old object")
             return
-        found = self._named(path, result)
+        named = self._named(path, result)
         after = self._after(path, result)
-        for one, subresource in found:
-            name = f"{policy}: {one.value['kind']} {metadata.name(one.value)}: {wanted}"
+        for document, subresource in named:
+            name = f"{policy}: {document.value['kind']} {metadata.name(document.value)}: {expected}"
             case: dict[str, object] = {
                 "name": name,
-                "object": way.reference(one, self._resources),
+                "object": way.reference(document, self._resources),
                 # `namespace/name` is how Kyverno names its namespaced policies; those of Kubernetes
                 # are in no namespace.
                 "policy": policy.rpartition("/")[2],
@@ -243,13 +243,15 @@ class _Kyverno:
                 case["subresource"] = subresource
             if operation != "CREATE":
                 case["operation"] = operation
-            way.add({**case, "expect": self._expected(path, one, verdict, after)}, path)
+            way.add({**case, "expect": self._expected(path, document, verdict, after)}, path)
 
     def _named(self, path: Path, result: JsonObject) -> list[tuple[Document, str]]:
         """The resources of a result, with the subresource that is meant; all of its kind if it
         names none. One that is not there is said."""
         kind = result.get("kind")
-        of_kind = [one for one in self._resources if kind in (None, "", one.value["kind"])]
+        of_kind = [
+            resource for resource in self._resources if kind in (None, "", resource.value["kind"])
+        ]
         names = result.get("resources") or []
         if "resource" in result:
             names = [*names, result["resource"]]
@@ -258,15 +260,15 @@ class _Kyverno:
             same = _called(of_kind, str(name), str(result.get("namespace", "")))
             if not same:
                 self._way.say(path, f"no {kind or 'resource'} `{name}` among the resources")
-            found += [(one, "") for one in same]
-        for at, spec in self._way.maps((*path, "resourceSpecs")):
-            self._way.refuse_others(at, _SPEC_FIELDS)
-            same = [one for one in self._resources if _fits(one, spec)]
+            found += [(document, "") for document in same]
+        for item, spec in self._way.maps((*path, "resourceSpecs")):
+            self._way.refuse_others(item, _SPEC_FIELDS)
+            same = [resource for resource in self._resources if _fits(resource, spec)]
             if not same:
-                self._way.say(at, "no such object among the resources")
-            found += [(one, str(spec.get("subresource", ""))) for one in same]
+                self._way.say(item, "no such object among the resources")
+            found += [(document, str(spec.get("subresource", ""))) for document in same]
         if not names and "resourceSpecs" not in result:
-            found = [(one, "") for one in of_kind]
+            found = [(document, "") for document in of_kind]
             if not found:
                 self._way.say(path, f"no {kind or 'resource'} among the resources")
         return found
@@ -274,24 +276,23 @@ class _Kyverno:
     def _after(self, path: Path, result: JsonObject) -> list[Document] | None:
         """Return what the resources are to become; None where nothing is said about that."""
         for name in ("patchedResources", "patchedResource"):
-            given = result.get(name)
-            if isinstance(given, str):
-                return list(self._way.objects.manifest(given, (*path, name)))
+            value = result.get(name)
+            if isinstance(value, str):
+                return list(self._way.objects.manifest(value, (*path, name)))
         return None
 
     def _expected(
-        self, path: Path, one: Document, verdict: CaseVerdict, after: Sequence[Document] | None
+        self, path: Path, document: Document, verdict: CaseVerdict, after: Sequence[Document] | None
     ) -> Any:  # noqa: ANN401 - as a PolicyTest has it
         if after is None or verdict is not CaseVerdict.ADMIT:
             return verdict.value
-        mine = [other for other in after if _identity(other) == _identity(one)]
+        mine = [other for other in after if _identity(other) == _identity(document)]
         if len(mine) != 1:
-            text = (
-                f"no {one.value['kind']} `{metadata.name(one.value)}` among the patched resources"
-            )
+            kind, name = document.value["kind"], metadata.name(document.value)
+            text = f"no {kind} `{name}` among the patched resources"
             self._way.say(path, text)
             return verdict.value
-        return {"verdict": verdict.value, "object": after_mutation(one.value, mine[0].value)}
+        return {"verdict": verdict.value, "object": after_mutation(document.value, mine[0].value)}
 
 
 def _is_of_kubernetes(result: JsonObject) -> bool:
@@ -321,13 +322,13 @@ def _identity(document: Document) -> tuple[str, str, str]:
 def _called(documents: Sequence[Document], name: str, namespace: str) -> list[Document]:
     """Return the documents of a name, which may begin with a namespace."""
     place, _, last = name.rpartition("/")
-    wanted = place or namespace
+    expected = place or namespace
     return [
-        one
-        for one in documents
-        if metadata.name(one.value) == last
+        document
+        for document in documents
+        if metadata.name(document.value) == last
         # Where the test names no namespace, any will do.
-        and wanted in ("", metadata.namespace(one.value) or "default")
+        and expected in ("", metadata.namespace(document.value) or "default")
     ]
 
 

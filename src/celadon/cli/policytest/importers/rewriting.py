@@ -82,8 +82,8 @@ class Rewriting:
     """One file on its way. `fields` are those of the test besides its cases, `objects`
     reads the files that it names."""
 
-    def __init__(self, chunk: Chunk, given: Any) -> None:  # noqa: ANN401 - any JSON
-        self._source = Document(chunk, (), given)
+    def __init__(self, chunk: Chunk, value: Any) -> None:  # noqa: ANN401 - any JSON
+        self._source = Document(chunk, (), value)
         self._folder = os.path.dirname(chunk.file)
         self._cases: list[JsonObject] = []
         self._origins: dict[Path, Path] = {}
@@ -108,44 +108,44 @@ class Rewriting:
 
     def refuse_others(self, path: Path, known: Collection[str]) -> None:
         """Says which fields of a map are not known."""
-        given = self._source.value_at(path)
-        if not isinstance(given, Mapping):
+        value_at = self._source.value_at(path)
+        if not isinstance(value_at, Mapping):
             self.say(path, "a map is expected here")
             return
-        for name in given:
+        for name in value_at:
             if name not in known:
                 self.say((*path, name), f"`{name}` has no equal in a PolicyTest")
 
     def others(self, path: Path, known: Collection[str]) -> str:
         """Return which field of a map is not known, as a reason to leave something out; empty if
         all are."""
-        given = self._source.value_at(path)
-        for name in given if isinstance(given, Mapping) else ():
+        value_at = self._source.value_at(path)
+        for name in value_at if isinstance(value_at, Mapping) else ():
             if name not in known:
                 return f"`{name}` has no equal in a PolicyTest"
         return ""
 
     def maps(self, path: Path) -> Iterator[tuple[Path, JsonObject]]:
         """The maps of a list, and their paths; what is none is said."""
-        given = self._source.value_at(path)
-        if given is None:
+        value_at = self._source.value_at(path)
+        if value_at is None:
             return
-        if not isinstance(given, list):
+        if not isinstance(value_at, list):
             self.say(path, "a list is expected here")
             return
-        for index, one in enumerate(given):
-            if isinstance(one, Mapping):
-                yield (*path, index), one
+        for index, item in enumerate(value_at):
+            if isinstance(item, Mapping):
+                yield (*path, index), item
             else:
                 self.say((*path, index), "a map is expected here")
 
     def files(self, path: Path) -> list[str]:
         """The file names of a list; what is none is said."""
-        given = self._source.value_at(path)
-        if given is None:
+        value_at = self._source.value_at(path)
+        if value_at is None:
             return []
-        if isinstance(given, list) and all(isinstance(one, str) for one in given):
-            return given
+        if isinstance(value_at, list) and all(isinstance(item, str) for item in value_at):
+            return value_at
         self.say(path, "a list of files is expected here")
         return []
 
@@ -153,20 +153,21 @@ class Rewriting:
         """Return what is in the files of a list."""
         return self.objects.manifests(path) if self.files(path) else []
 
-    def reference(self, found: Document, others: Sequence[Document]) -> JsonDict:
+    def reference(self, document: Document, documents: Sequence[Document]) -> JsonDict:
         """An object of a file as a test names it; the whole object if the name is not enough."""
-        name, kind = metadata.name(found.value), found.value["kind"]
+        name, kind = metadata.name(document.value), document.value["kind"]
         same = [
-            one
-            for one in others
-            if (one.file, one.value["kind"], metadata.name(one.value)) == (found.file, kind, name)
+            item
+            for item in documents
+            if (item.file, item.value["kind"], metadata.name(item.value))
+            == (document.file, kind, name)
         ]
         # A name that two objects of one file share, or an object with `generateName`, would be
         # ambiguous.
         if len(same) > 1 or not name:
-            return dict(found.value)
+            return dict(document.value)
         return {
-            "file": os.path.relpath(found.file, self._folder or "."),
+            "file": os.path.relpath(document.file, self._folder or "."),
             "kind": kind,
             "name": name,
         }
@@ -175,21 +176,21 @@ class Rewriting:
         """The policies that no binding names. Other tools evaluate them nevertheless: whoever binds
         them does what a cluster does not, which is remembered for the report."""
         bound = {
-            one.value_at(("spec", "policyName"))
-            for one in policies
-            if one.value["kind"] in _BINDING_KINDS
+            policy.value_at(("spec", "policyName"))
+            for policy in policies
+            if policy.value["kind"] in _BINDING_KINDS
         }
-        found = [
-            one
-            for one in policies
-            if one.value["kind"] in _POLICY_KINDS and metadata.name(one.value) not in bound
+        documents = [
+            policy
+            for policy in policies
+            if policy.value["kind"] in _POLICY_KINDS and metadata.name(policy.value) not in bound
         ]
-        for one in found:
-            name = metadata.name(one.value)
+        for document in documents:
+            name = metadata.name(document.value)
             text = f"policy `{name}` has no binding: the test assumes one, a cluster does nothing"
-            place = Place(one.file, one.line())
+            place = Place(document.file, document.line())
             self._assumed.append(Doubt(Vacuity.BINDING_ASSUMED, text, place))
-        return found
+        return documents
 
     def add(self, case: JsonDict, path: Path) -> None:
         """One more case, which stands at a path of the original."""
@@ -234,13 +235,13 @@ class Rewriting:
 def _told_apart(cases: Sequence[JsonObject]) -> list[dict[str, Json]]:
     """Cases of the same name are numbered, from the second on."""
     seen: dict[str, int] = {}
-    found = []
+    result = []
     for case in cases:
         name = case["name"]
         seen[name] = seen.get(name, 0) + 1
         number = f" ({seen[name]})" if seen[name] > 1 else ""
-        found.append({**case, "name": f"{name}{number}"})
-    return found
+        result.append({**case, "name": f"{name}{number}"})
+    return result
 
 
 def after_mutation(before: JsonObject, wanted: JsonObject) -> JsonDict:
@@ -248,11 +249,11 @@ def after_mutation(before: JsonObject, wanted: JsonObject) -> JsonDict:
     that is wanted, and null for what is gone."""
     # An expectation of PolicyTest passes over fields that it does not name; null is how it says
     # that one is gone.
-    found: dict[str, object] = dict.fromkeys((key for key in before if key not in wanted), None)
+    fromkeys: dict[str, object] = dict.fromkeys((key for key in before if key not in wanted), None)
     for key, value in wanted.items():
         old = before.get(key)
         if isinstance(value, Mapping) and isinstance(old, Mapping):
-            found[key] = after_mutation(old, value)
+            fromkeys[key] = after_mutation(old, value)
         else:
-            found[key] = value
-    return found
+            fromkeys[key] = value
+    return fromkeys

@@ -62,7 +62,9 @@ def is_kubescape_test(value: object) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(one, Mapping) and {"template", "expected"} <= set(one) for one in value)
+        and all(
+            isinstance(item, Mapping) and {"template", "expected"} <= set(item) for item in value
+        )
     )
 
 
@@ -99,7 +101,7 @@ class _Kubescape:
 
     def _bound(self, binding: str, configuration: str) -> JsonObject:
         """Bindings and params of templates, as the library's own runner makes them."""
-        found: JsonDict = {}
+        result: JsonDict = {}
         for policy in self._unbound:
             name = metadata.name(policy.value)
             template = self._only(os.path.join(_TEMPLATES, binding))
@@ -111,12 +113,12 @@ class _Kubescape:
                 params = self._only(os.path.join(_TEMPLATES, configuration))
                 if params is None:
                     continue
-                given = copy.deepcopy(params.value)
-                given.setdefault("metadata", {})["name"] = f"{name}-params"
-                found.setdefault("params", []).append(given)
+                deepcopy = copy.deepcopy(params.value)
+                deepcopy.setdefault("metadata", {})["name"] = f"{name}-params"
+                result.setdefault("params", []).append(deepcopy)
                 spec["paramRef"] = {"name": f"{name}-params", "parameterNotFoundAction": "Deny"}
-            found.setdefault("bindings", []).append(spec)
-        return found
+            result.setdefault("bindings", []).append(spec)
+        return result
 
     def _test(self, path: Path, test: JsonObject) -> None:
         verdict = _KUBESCAPE_VERDICTS.get(str(test["expected"]))
@@ -135,18 +137,18 @@ class _Kubescape:
             return
         name = str(test.get("name") or f"{test['template']}: {test['expected']}")
         patch = patch_between(template.value, after)
-        given: dict[str, Json] = {"object": {"file": file, **({"patch": patch} if patch else {})}}
+        value: dict[str, Json] = {"object": {"file": file, **({"patch": patch} if patch else {})}}
         binding, params = test.get("binding_template"), test.get("param_template")
         if binding or params:
-            given |= self._bound(str(binding or _BINDING), str(params or _PARAMS))
-        self._way.add({"name": name, **given, "expect": verdict.value}, path)
+            value |= self._bound(str(binding or _BINDING), str(params or _PARAMS))
+        self._way.add({"name": name, **value, "expect": verdict.value}, path)
 
     def _only(self, file: str) -> Document | None:
         """The one object of a file."""
         if file not in self._templates:
-            found = self._read(file)
-            self._templates[file] = found[0] if len(found) == 1 else None
-            if len(found) > 1:
+            documents = self._read(file)
+            self._templates[file] = documents[0] if len(documents) == 1 else None
+            if len(documents) > 1:
                 self._way.say((), f"`{file}` has several objects: one is expected")
         return self._templates[file]
 
@@ -166,15 +168,15 @@ def changed(value: JsonObject, changes: Sequence[str]) -> JsonDict:
             new = json.loads(text)
         except (ValueError, RecursionError):
             new = text
-        _set(after, [_step(one, change) for one in field.split(".")], new, change)
+        _set(after, [_step(text, change) for text in field.split(".")], new, change)
     return after
 
 
 def _step(text: str, change: str) -> int | str:
-    found = _STEP.fullmatch(text)
-    if found is None:
+    fullmatch = _STEP.fullmatch(text)
+    if fullmatch is None:
         raise _UnfitChangeError(f"`{text}` in `{change}` is no field and no index")
-    return int(found[1]) if found[1] else text
+    return int(fullmatch[1]) if fullmatch[1] else text
 
 
 def _set(value: Any, steps: Sequence[int | str], new: object, change: str) -> None:  # noqa: ANN401
@@ -246,16 +248,16 @@ def rewritten_review(chunk: Chunk, value: Any, expected: str = "") -> Rewritten:
     """The test; `expected` is the verdict where the review has no response."""
     way = Rewriting(chunk, value)
     way.refuse_others((), {"apiVersion", "kind", "request", "response"})
-    request, at = value["request"], ("request",)
-    way.refuse_others(at, {"userInfo", *_TAKEN, *_FOLLOWING})
+    request, place = value["request"], ("request",)
+    way.refuse_others(place, {"userInfo", *_TAKEN, *_FOLLOWING})
     if request.get("userInfo"):
-        way.refuse_others((*at, "userInfo"), _USER)
+        way.refuse_others((*place, "userInfo"), _USER)
     response = value.get("response")
     expect: JsonObject | None = {"verdict": expected}
     if response is not None or not expected:
         expect = _expected_response(way, response)
     if expect is not None:
-        way.add({"name": _name(request), **request_fields(request), "expect": expect}, at)
+        way.add({"name": _name(request), **request_fields(request), "expect": expect}, place)
     return way.done("")
 
 
@@ -280,15 +282,15 @@ def _expected_response(way: Rewriting, response: object) -> JsonObject | None:
         return None
     way.refuse_others(("response",), {"uid", "allowed", "status", "warnings"})
     if response["allowed"]:
-        found: dict[str, object] = {"verdict": CaseVerdict.ADMIT.value}
+        result: dict[str, object] = {"verdict": CaseVerdict.ADMIT.value}
     else:
-        found = {"verdict": CaseVerdict.DENY.value}
+        result = {"verdict": CaseVerdict.DENY.value}
     if status := response.get("status"):
         way.refuse_others(("response", "status"), {*_STATUS, *_NO_MATTER_IN_RESPONSES})
-        found |= {name: status[name] for name in _STATUS if status.get(name)}
+        result |= {name: status[name] for name in _STATUS if status.get(name)}
     if warnings := response.get("warnings"):
-        found["warnings"] = warnings
-    return found
+        result["warnings"] = warnings
+    return result
 
 
 # --- Policies of cel-go and kaptest ------------------------------------------
@@ -321,9 +323,9 @@ def rewritten_cel_go(chunk: Chunk, value: Json) -> Rewritten:
     for name in _SECTIONS:
         for path, section in way.maps((name,)):
             way.refuse_others(path, {"name", "description", "tests"})
-            for at, test in way.maps((*path, "tests")):
-                way.refuse_others(at, {"name", "description", "input", "output"})
-                _add(way, at, section, test)
+            for item, test in way.maps((*path, "tests")):
+                way.refuse_others(item, {"name", "description", "input", "output"})
+                _add(way, item, section, test)
     return way.done("")
 
 
@@ -338,18 +340,18 @@ def _add(way: Rewriting, path: Path, section: JsonObject, test: JsonObject) -> N
     way.add({"name": name, **case, "expect": expect}, path)
 
 
-def _variables(given: JsonObject) -> JsonDict:
+def _variables(value: JsonObject) -> JsonDict:
     """The input as values by the names of variables."""
-    found: JsonDict = {}
-    for name, one in given.items():
+    result: JsonDict = {}
+    for name, member in value.items():
         *above, last = str(name).split(".")
-        holder = found
+        holder = result
         for step in above:
             holder = holder.setdefault(step, {})
-        if not isinstance(one, Mapping) or not {"value", "expr"} & one.keys():
+        if not isinstance(member, Mapping) or not {"value", "expr"} & member.keys():
             raise _UnfitError(f"input `{name}` has neither `value` nor `expr`")
-        holder[last] = one["value"] if "value" in one else _evaluated(one["expr"])
-    return found
+        holder[last] = member["value"] if "value" in member else _evaluated(member["expr"])
+    return result
 
 
 def _case(variables: JsonDict) -> JsonObject:
@@ -360,7 +362,9 @@ def _case(variables: JsonDict) -> JsonObject:
     unknown = sorted({*variables, *(request.keys() - _REQUEST_FIELDS)})
     if unknown:
         raise _UnfitError(f"a cluster has no variable `{unknown[0]}` for an admission policy")
-    case = request_fields({**request, **{k: one for k, one in about.items() if one is not None}})
+    case = request_fields(
+        {**request, **{k: member for k, member in about.items() if member is not None}}
+    )
     if "object" not in case:
         raise _UnfitError("`object` or `oldObject` is needed")
     if "oldObject" in case:
@@ -451,8 +455,8 @@ def is_kaptest(value: object) -> bool:
     return (
         isinstance(value, Mapping)
         and "kind" not in value
-        and any(one in value for one in _POLICIES)
-        and any(one in value for one in _SUITES)
+        and any(policy in value for policy in _POLICIES)
+        and any(suite in value for suite in _SUITES)
     )
 
 
@@ -472,31 +476,33 @@ class _Kaptest:
     def test(self) -> Rewritten:
         way = self._way
         way.refuse_others((), _KAPTEST_TESTS_FIELDS | _NO_MATTER)
-        self._policies = [one for name in _POLICIES for one in way.manifests((name,))]
+        self._policies = [manifest for name in _POLICIES for manifest in way.manifests((name,))]
         self._resources = way.manifests(("resources",))
-        way.fields["policies"] = [one for name in _POLICIES for one in way.files((name,))]
+        way.fields["policies"] = [file for name in _POLICIES for file in way.files((name,))]
         if crds := way.files(("crds",)):
             way.fields["crds"] = crds
         namespaces = {
-            metadata.name(one.value): metadata.labels(one.value)
-            for one in self._resources
-            if one.group_kind == ("", "Namespace")
+            metadata.name(resource.value): metadata.labels(resource.value)
+            for resource in self._resources
+            if resource.group_kind == ("", "Namespace")
         }
         if namespaces:
             way.fields["namespaces"] = namespaces
-        self._unbound = frozenset(metadata.name(one.value) for one in way.unbound(self._policies))
+        self._unbound = frozenset(
+            metadata.name(document.value) for document in way.unbound(self._policies)
+        )
         for name in _SUITES:
             for path, suite in way.maps((name,)):
                 way.refuse_others(path, {"policy", "tests"})
-                for at, test in way.maps((*path, "tests")):
-                    self._test(at, test, str(suite.get("policy", "")))
+                for item, test in way.maps((*path, "tests")):
+                    self._test(item, test, str(suite.get("policy", "")))
         return way.done("")
 
     def _test(self, path: Path, test: JsonObject, policy: str) -> None:
         way = self._way
         way.refuse_others(path, _TEST_FIELDS)
-        wanted = test.get("expect")
-        verdict = _VERDICTS.get(wanted) if isinstance(wanted, str) else None
+        expect = test.get("expect")
+        verdict = _VERDICTS.get(expect) if isinstance(expect, str) else None
         if verdict is None:
             way.say(path, f"`expect`, one of {', '.join(_VERDICTS)}, is needed")
             return
@@ -508,7 +514,7 @@ class _Kaptest:
                 way.say(path, "`object` or `oldObject` is needed")
             return
         case: dict[str, object] = {
-            "name": f"{policy}: {about.value['kind']} {metadata.name(about.value)}: {wanted}",
+            "name": f"{policy}: {about.value['kind']} {metadata.name(about.value)}: {expect}",
             "policy": policy,
             **self._request(new, old),
             **self._user(path, test),
@@ -520,68 +526,68 @@ class _Kaptest:
     def _request(self, new: Document | None, old: Document | None) -> JsonObject:
         """Return what is asked."""
         refer = self._way.reference
-        found: dict[str, object] = {}
+        result: dict[str, object] = {}
         if new is None:
-            found["operation"] = "DELETE"
+            result["operation"] = "DELETE"
         elif old is not None:
-            found["operation"] = "UPDATE"
+            result["operation"] = "UPDATE"
         if new is not None:
-            found["object"] = refer(new, self._resources)
+            result["object"] = refer(new, self._resources)
         if old is not None:
-            found["oldObject"] = refer(old, self._resources)
-        return found
+            result["oldObject"] = refer(old, self._resources)
+        return result
 
     def _object(self, path: Path, test: JsonObject, field: str) -> Document | None:
         """The object that a field names by kind and name."""
         if field not in test:
             return None
-        at, given = (*path, field), test[field]
-        self._way.refuse_others(at, _NAME_FIELDS)
-        if not isinstance(given, Mapping) or not (given.get("kind") and given.get("name")):
-            self._way.say(at, "`kind` and `name` are needed")
+        place, value = (*path, field), test[field]
+        self._way.refuse_others(place, _NAME_FIELDS)
+        if not isinstance(value, Mapping) or not (value.get("kind") and value.get("name")):
+            self._way.say(place, "`kind` and `name` are needed")
             return None
-        return self._only(at, given)
+        return self._only(place, value)
 
-    def _only(self, at: Path, given: JsonObject) -> Document | None:
-        found = [one for one in self._resources if _fits(one, given)]
-        if len(found) == 1:
-            return found[0]
-        what = f"{given['kind']} `{given['name']}` among the resources"
-        self._way.say(at, f"{'several' if found else 'no'} {what}")
+    def _only(self, place: Path, value: JsonObject) -> Document | None:
+        documents = [resource for resource in self._resources if _fits(resource, value)]
+        if len(documents) == 1:
+            return documents[0]
+        subject = f"{value['kind']} `{value['name']}` among the resources"
+        self._way.say(place, f"{'several' if documents else 'no'} {subject}")
         return None
 
     def _user(self, path: Path, test: JsonObject) -> JsonDict:
         if "userInfo" not in test:
             return {}
-        at, given = (*path, "userInfo"), test["userInfo"]
-        self._way.refuse_others(at, _USER_FIELDS)
-        known = given if isinstance(given, Mapping) else {}
+        place, user_info = (*path, "userInfo"), test["userInfo"]
+        self._way.refuse_others(place, _USER_FIELDS)
+        known = user_info if isinstance(user_info, Mapping) else {}
         return {ours: known[theirs] for theirs, ours in _USER_FIELDS.items() if known.get(theirs)}
 
     def _around(self, path: Path, test: JsonObject, policy: str) -> JsonObject:
         """The param, and the binding that looks it up."""
         kind = next(
             (
-                one.value_at(("spec", "paramKind", "kind"))
-                for one in self._policies
-                if metadata.name(one.value) == policy
+                document.value_at(("spec", "paramKind", "kind"))
+                for document in self._policies
+                if metadata.name(document.value) == policy
             ),
             None,
         )
         spec: dict[str, Json] = {"policyName": policy}
-        found: dict[str, Json] = {}
+        result: dict[str, Json] = {}
         if "param" in test:
-            at, given = (*path, "param"), test["param"]
-            self._way.refuse_others(at, {"namespace", "name"})
-            name = given.get("name") if isinstance(given, Mapping) else None
+            position, value = (*path, "param"), test["param"]
+            self._way.refuse_others(position, {"namespace", "name"})
+            name = value.get("name") if isinstance(value, Mapping) else None
             if not kind or not name:
                 missing = "`name`" if kind else f"a `paramKind` of policy `{policy}`"
-                self._way.say(at, f"{missing} is needed")
+                self._way.say(position, f"{missing} is needed")
                 return {}
-            param = self._only(at, {**given, "kind": kind})
+            param = self._only(position, {**value, "kind": kind})
             if param is None:
                 return {}
-            found["params"] = [dict(param.value)]
+            result["params"] = [dict(param.value)]
             place = metadata.namespace(param.value)
             spec["paramRef"] = {
                 "name": name,
@@ -589,8 +595,8 @@ class _Kaptest:
                 "parameterNotFoundAction": "Deny",
             }
         if policy in self._unbound:
-            found["bindings"] = [spec]
-        return found
+            result["bindings"] = [spec]
+        return result
 
     def _expected(self, path: Path, test: JsonObject, verdict: CaseVerdict, about: Document) -> Any:  # noqa: ANN401 - as a PolicyTest has it
         if "deniedMessage" in test:
@@ -600,23 +606,23 @@ class _Kaptest:
         after = self._object(path, test, "expectObject")
         if after is None:
             return verdict.value
-        wanted = after_mutation(about.value, after.value)
+        expected = after_mutation(about.value, after.value)
         if not test.get("disableNameOverwrite"):
             name = metadata.name(about.value)
-            wanted["metadata"] = {**wanted["metadata"], "name": name}
-        return {"verdict": verdict.value, "object": wanted}
+            expected["metadata"] = {**expected["metadata"], "name": name}
+        return {"verdict": verdict.value, "object": expected}
 
 
-def _fits(document: Document, given: JsonObject) -> bool:
+def _fits(document: Document, data: JsonObject) -> bool:
     """Return whether it is the object that a test means; a namespace must be named if it has
     one."""
     group, kind = document.group_kind
     has = {"group": group, "version": document.value["apiVersion"].rpartition("/")[2]}
     return (
-        kind == given["kind"]
-        and metadata.name(document.value) == given["name"]
-        and metadata.namespace(document.value) == (given.get("namespace") or "")
-        and all(given.get(name) in (None, "", value) for name, value in has.items())
+        kind == data["kind"]
+        and metadata.name(document.value) == data["name"]
+        and metadata.namespace(document.value) == (data.get("namespace") or "")
+        and all(data.get(name) in (None, "", value) for name, value in has.items())
     )
 
 

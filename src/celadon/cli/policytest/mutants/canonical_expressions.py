@@ -100,14 +100,14 @@ def tabulated(
     names = sorted(atoms)
     combination = _combination(node, text, {name: i for i, name in enumerate(names)})
     every = [_outcomes(i) for i in range(len(names))]
-    table = {given: combination(given) for given in product(*every)}
-    kept = [i for i in range(len(names)) if _matters(table, i, every[i])]
-    digits = _digits(table, every, kept)
-    if not kept:
+    table = {item: combination(item) for item in product(*every)}
+    result = [i for i in range(len(names)) if _matters(table, i, every[i])]
+    digits = _digits(table, every, result)
+    if not result:
         return syntax.Literal(made(), digits == _TRUE) if digits in (_TRUE, _FALSE) else node
-    if digits == "".join(_outcomes(0)) and len(kept) == 1:
-        return atoms[names[kept[0]]]
-    return syntax.Call(made(), f"table_{digits}", None, tuple(atoms[names[i]] for i in kept))
+    if digits == "".join(_outcomes(0)) and len(result) == 1:
+        return atoms[names[result[0]]]
+    return syntax.Call(made(), f"table_{digits}", None, tuple(atoms[names[i]] for i in result))
 
 
 def _outcomes(number: int) -> tuple[str, ...]:
@@ -116,13 +116,13 @@ def _outcomes(number: int) -> tuple[str, ...]:
 
 
 def _collect(
-    node: syntax.Expr, text: Callable[[syntax.Expr], str], found: dict[str, syntax.Expr]
+    node: syntax.Expr, text: Callable[[syntax.Expr], str], obj: dict[str, syntax.Expr]
 ) -> None:
     if isinstance(node, syntax.Call) and is_logic(node):
-        for one in node.args:
-            _collect(one, text, found)
+        for item in node.args:
+            _collect(item, text, obj)
     elif not _is_truth(node):
-        found.setdefault(text(node), node)
+        obj.setdefault(text(node), node)
 
 
 def _is_truth(node: syntax.Expr) -> bool:
@@ -133,7 +133,7 @@ def _combination(
     node: syntax.Expr, text: Callable[[syntax.Expr], str], atoms: dict[str, int]
 ) -> Combination:
     if isinstance(node, syntax.Call) and is_logic(node):
-        return _combined(node.function, [_combination(one, text, atoms) for one in node.args])
+        return _combined(node.function, [_combination(item, text, atoms) for item in node.args])
     if isinstance(node, syntax.Literal) and isinstance(node.value, bool):
         constant = _TRUE if node.value else _FALSE
         return lambda _: constant
@@ -168,8 +168,8 @@ def _absorbed(left: str, right: str, decides: str) -> str:
 def _matters(table: Mapping[tuple[str, ...], str], number: int, outcomes: tuple[str, ...]) -> bool:
     """Return whether the outcome of an atom makes a difference."""
     return any(
-        table[(*given[:number], other, *given[number + 1 :])] != came
-        for given, came in table.items()
+        table[(*key[:number], other, *key[number + 1 :])] != came
+        for key, came in table.items()
         for other in outcomes
     )
 
@@ -181,7 +181,7 @@ def _digits(
     atoms that are left."""
     numbers = {str(old): str(new) for new, old in enumerate(kept)}
     rows = product(*(every[i] if i in kept else every[i][:1] for i in range(len(every))))
-    return "".join(numbers.get(table[given], table[given]) for given in rows)
+    return "".join(numbers.get(table[row], table[row]) for row in rows)
 
 
 _MIRRORED: Final = {
@@ -203,9 +203,9 @@ def canonical_text(ast: syntax.Ast) -> str:
 
 def is_same(text: str, other: str) -> bool:
     """Return whether it is proved that two expressions come to the same, for any input."""
-    trees = [unexpanded_tree(one) for one in (text, other)]
-    found = {None if one is None else canonical_text(one) for one in trees}
-    return len(found) == 1 and None not in found
+    trees = [unexpanded_tree(text) for text in (text, other)]
+    result = {None if tree is None else canonical_text(tree) for tree in trees}
+    return len(result) == 1 and None not in result
 
 
 def flat_text(ast: syntax.Ast) -> str:
@@ -218,9 +218,9 @@ def flat_text(ast: syntax.Ast) -> str:
             return node
         assert isinstance(node, syntax.Call), "has a function"
         operands: list[syntax.Expr] = []
-        for one in node.args:
-            is_link = isinstance(one, syntax.Call) and one.function == name
-            operands += syntax.children(one) if is_link else [one]
+        for item in node.args:
+            is_link = isinstance(item, syntax.Call) and item.function == name
+            operands += syntax.children(item) if is_link else [item]
         return syntax.Call(node.id, name, None, tuple(operands))
 
     return unparse(replace(ast, root=flat(ast.root)))
@@ -234,8 +234,12 @@ class _Canonical:
         self._made = 0
 
     def of(self, node: syntax.Expr) -> syntax.Expr:
-        made = self._without_tables(node)
-        return tabulated(made, self._text, self._id) if is_logic(made) else made
+        without_tables = self._without_tables(node)
+        return (
+            tabulated(without_tables, self._text, self._id)
+            if is_logic(without_tables)
+            else without_tables
+        )
 
     def _without_tables(self, node: syntax.Expr) -> syntax.Expr:
         """Combinations stay what they are, so that those around them see their conditions."""
@@ -378,10 +382,10 @@ class NodeChange:
 
 def node_changes(whole: Written) -> Iterator[NodeChange]:
     """All changes of all nodes, in the order of the text."""
-    made = _Changes(count(1 + max(one.node.id for one in whole.walk())))
-    parents = {id(part): one.node for one in whole.walk() for part in one.parts}
-    for one in sorted(whole.walk(), key=lambda part: (part.start, -part.end)):
-        yield from made.of(one.node, parents.get(id(one)))
+    changes = _Changes(count(1 + max(element.node.id for element in whole.walk())))
+    parents = {id(part): element.node for element in whole.walk() for part in element.parts}
+    for item in sorted(whole.walk(), key=lambda part: (part.start, -part.end)):
+        yield from changes.of(item.node, parents.get(id(item)))
 
 
 class _Changes:
@@ -464,9 +468,9 @@ def _clauses(
 ) -> Iterator[tuple[Kind, syntax.Expr]]:
     """Without the left one, without the right one; of a longer chain each operand goes once, where
     it stands itself."""
-    for dropped, kept in ((left, right), (right, left)):
+    for dropped, item in ((left, right), (right, left)):
         if not (isinstance(dropped, syntax.Call) and dropped.function == name):
-            yield Kind.CLAUSE, kept
+            yield Kind.CLAUSE, item
 
 
 def _is_logic(parent: syntax.Expr | None) -> bool:
@@ -525,8 +529,8 @@ class _Altering:
         self._ast = ast
         self._whole = written_tree(ast)
         parts = self._whole.walk()
-        self._places = {id(one.node): one for one in parts}
-        self._parents = {id(part.node): one.node for one in parts for part in one.parts}
+        self._places = {id(part.node): part for part in parts}
+        self._parents = {id(part.node): item.node for item in parts for part in item.parts}
 
     def all(self) -> Iterator[AlteredExpression]:
         seen = {flat_text(self._ast)}
@@ -550,11 +554,11 @@ class _Altering:
         text, place = self._text, self._places[id(change.old)]
         for piece in (*self._in_style(change), *self._pieces(change.new)):
             for new in (piece, f"({piece})"):
-                made = text[: place.start] + new + text[place.end :]
-                read = unexpanded_tree(made)
+                result = text[: place.start] + new + text[place.end :]
+                read = unexpanded_tree(result)
                 if read is not None and flat_text(read) == meant:
                     old = text[place.start : place.end]
-                    return AlteredExpression(change.kind, made, place.start, old, new)
+                    return AlteredExpression(change.kind, result, place.start, old, new)
         whole = unparse(changed)
         return AlteredExpression(change.kind, whole, 0, text, whole)
 
@@ -572,22 +576,22 @@ class _Altering:
             yield f"{was[:-1]}{more}{was[-1]}"
         if isinstance(old, syntax.Call) and isinstance(new, syntax.Call) and new.args is old.args:
             name, other = old.function.strip("_"), new.function.strip("_")
-            for found in islice(re.finditer(re.escape(name), was), _MOST_PLACES):
-                yield f"{was[: found.start()]}{other}{was[found.end() :]}"
+            for item in islice(re.finditer(re.escape(name), was), _MOST_PLACES):
+                yield f"{was[: item.start()]}{other}{was[item.end() :]}"
 
     def _pieces(self, new: syntax.Expr) -> Iterator[str]:
         """A new node as text, its old parts as they stand in the text: as they are, then each in
         parentheses."""
-        kept = self._places.get(id(new))
-        if kept is not None:
-            yield self._slice(kept)
+        place = self._places.get(id(new))
+        if place is not None:
+            yield self._slice(place)
             return
         for form in ("{}", "({})"):
             names: dict[str, str] = {}
-            made = unparse(replace(self._ast, root=self._named(new, names, form)))
+            result = unparse(replace(self._ast, root=self._named(new, names, form)))
             for name, part in names.items():
-                made = made.replace(name, part, 1)
-            yield made
+                result = result.replace(name, part, 1)
+            yield result
 
     def _named(self, new: syntax.Expr, names: dict[str, str], form: str) -> syntax.Expr:
         """With names in place of old parts; their texts go to `names`."""

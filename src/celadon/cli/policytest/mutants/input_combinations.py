@@ -81,7 +81,7 @@ _GIVEN: Final = frozenset(
     }
 )
 """What follows from what is asked: from the operation, and from the kind of the object."""
-_BOUND: Final[Mapping[str, Path]] = {one: (one,) for one in ("request", "namespaceObject")}
+_BOUND: Final[Mapping[str, Path]] = {item: (item,) for item in ("request", "namespaceObject")}
 """Variables besides those that are places everywhere."""
 
 
@@ -101,8 +101,8 @@ class Inputs:
     def add(self, other: Inputs) -> None:
         """Add what something else reads as well."""
         for place, values in other.related.items():
-            known = self.related.setdefault(place, [])
-            known += [one for one in values if one not in known]
+            setdefault = self.related.setdefault(place, [])
+            setdefault += [value for value in values if value not in setdefault]
         self.names |= other.names
         self.literals += other.literals
         self.keys |= other.keys
@@ -110,25 +110,25 @@ class Inputs:
 
     def without(self, root: str) -> Inputs:
         """The same without the places behind a variable."""
-        kept = {place: values for place, values in self.related.items() if place[0] != root}
-        return Inputs(kept, self.names, self.literals, self.keys, self.questions)
+        result = {place: values for place, values in self.related.items() if place[0] != root}
+        return Inputs(result, self.names, self.literals, self.keys, self.questions)
 
     @property
     def leaves(self) -> list[Path]:
         """Places in which no other is read, and which requests are free to have any value at."""
-        known = [one for one in self.related if one not in self.keys]
-        inner = {place[:length] for place in known for length in range(1, len(place))}
-        return [one for one in known if one not in inner and one[:2] not in _GIVEN]
+        related = [item for item in self.related if item not in self.keys]
+        inner = {place[:length] for place in related for length in range(1, len(place))}
+        return [item for item in related if item not in inner and item[:2] not in _GIVEN]
 
     def relate(self) -> None:
         """All places have to do with all literals."""
-        for known in self.related.values():
-            known += [one for one in self.literals if one not in known]
+        for value in self.related.values():
+            value += [literal for literal in self.literals if literal not in value]
 
 
 def place_text(place: Path) -> str:
     """Return the place as people write it."""
-    steps = (f"[{one}]" if isinstance(one, int) else f".{one}" for one in place)
+    steps = (f"[{item}]" if isinstance(item, int) else f".{item}" for item in place)
     return "".join(steps).removeprefix(".")
 
 
@@ -141,84 +141,84 @@ class InputReader:
 
     def inputs(self, expressions: Iterable[syntax.Expr]) -> Inputs:
         """Return what some of them read together."""
-        found = Inputs()
-        for one in expressions:
-            found.add(self._read(one, _BOUND, {}))
-        return found
+        inputs = Inputs()
+        for expression in expressions:
+            inputs.add(self._read(expression, _BOUND, {}))
+        return inputs
 
     def _read(
         self, node: syntax.Expr, bound: Mapping[str, Path], origins: Mapping[str, Inputs]
     ) -> Inputs:
-        found = Inputs()
+        inputs = Inputs()
         place = place_of(node, bound, self._variables)
         if place is not None and len(place) > 1:
-            found.related[place] = []
+            inputs.related[place] = []
         match node:
             case syntax.Literal(_, value) if isinstance(value, bool | int | str):
-                found.literals.append(value)
+                inputs.literals.append(value)
             case syntax.Ident(_, name) if name in origins:
-                found.add(origins[name])
+                inputs.add(origins[name])
             case syntax.Ident(_, name):
-                found.names.add(name)
+                inputs.names.add(name)
             case syntax.Select(_, syntax.Ident(_, "variables"), name) if name in self._variables:
-                found.add(self._variable(name))
+                inputs.add(self._variable(name))
             case syntax.Comprehension():
-                self._loop(node, bound, origins, found)
+                self._loop(node, bound, origins, inputs)
             case _:
-                for one in syntax.children(node):
-                    found.add(self._read(one, bound, origins))
-                self._made(node, bound, found)
-        return found
+                for child in syntax.children(node):
+                    inputs.add(self._read(child, bound, origins))
+                self._made(node, bound, inputs)
+        return inputs
 
-    def _made(self, node: syntax.Expr, bound: Mapping[str, Path], found: Inputs) -> None:
+    def _made(self, node: syntax.Expr, bound: Mapping[str, Path], inputs: Inputs) -> None:
         """Note what calls and written objects say of what stands in them."""
         match node:
             case syntax.Call(_, syntax.IN, None, (syntax.Literal(_, str() as key), range_)):
                 place = place_of(range_, bound, self._variables)
                 if place is not None:
-                    found.related.setdefault((*place, key), [])
-                    found.keys.add((*place, key))
+                    inputs.related.setdefault((*place, key), [])
+                    inputs.keys.add((*place, key))
             case syntax.Call(_, function, target, (syntax.Literal(_, str() as asked),)) if (
                 target is not None and function in _QUESTIONS
             ):
-                found.questions[_QUESTIONS[function], asked] = None
+                inputs.questions[_QUESTIONS[function], asked] = None
             case syntax.Struct(_, name, fields) if name == PATCH:
-                for one in fields:
-                    if one.name == "path" and isinstance(one.value, syntax.Literal):
-                        found.related[("object", *pointer_steps(str(one.value.value)))] = []
+                for item in fields:
+                    if item.name == "path" and isinstance(item.value, syntax.Literal):
+                        inputs.related[("object", *pointer_steps(str(item.value.value)))] = []
             case syntax.Struct(_, name) if name == CONFIGURATION:
-                found.related |= {place: [] for place in written_places(node, ("object",))}
+                inputs.related |= {place: [] for place in written_places(node, ("object",))}
         if isinstance(node, syntax.Call) and node.function in _RELATIONS:
-            found.relate()
+            inputs.relate()
 
     def _variable(self, name: str) -> Inputs:
-        known = self._read_variables.get(name)
-        if known is None:
-            known = self._read_variables[name] = self._read(self._variables[name], _BOUND, {})
-            known.names.add(f"variables.{name}")
-        return known
+        inputs = self._read_variables.get(name)
+        if inputs is None:
+            inputs = self._read_variables[name] = self._read(self._variables[name], _BOUND, {})
+            inputs.names.add(f"variables.{name}")
+        return inputs
 
     def _loop(
         self,
         node: syntax.Comprehension,
         bound: Mapping[str, Path],
         origins: Mapping[str, Inputs],
-        found: Inputs,
+        inputs: Inputs,
     ) -> None:
         items = self._read(node.iter_range, bound, origins)
-        found.add(items)
+        inputs.add(items)
         place = place_of(node.iter_range, bound, self._variables)
         item = node.iter_var2 or node.iter_var
         inner = {key: value for key, value in bound.items() if key != item}
         if place is not None:
             inner[item] = (*place, 0)
-            found.related.setdefault((*place, 0), [])
+            inputs.related.setdefault((*place, 0), [])
         made_of: dict[Path, list[object]] = (
-            {one: [] for one in items.related} if place is None else {}
+            {item: [] for item in items.related} if place is None else {}
         )
         own = {**origins, item: Inputs(made_of)}
-        for one in (node.accu_init, node.condition, node.step, node.result):
-            found.add(self._read(one, inner, own))
+        for element in (node.accu_init, node.condition, node.step, node.result):
+            inputs.add(self._read(element, inner, own))
 
 
 # --- Input values ------------------------------------------------------------
@@ -270,13 +270,13 @@ def choices(inputs: Inputs, now: Mapping[Path, object]) -> Iterator[Choice]:
     most = max(_LEAST_VALUES, _ALL_VALUES // max(1, len(places)))
     second: dict[Path, list[Value]] = {}
     for place in places:
-        found = list(_values(now[place], inputs.related[place], most))
-        yield Choice(place, tuple(Value(place, one) for one in found))
+        result = list(_values(now[place], inputs.related[place], most))
+        yield Choice(place, tuple(Value(place, item) for item in result))
         first = next((i for i, step in enumerate(place) if isinstance(step, int)), None)
         if first is not None:
-            known = second.setdefault(place[:first], [])
-            there = [now[place], *found]
-            known += [Value(place, one, second=True) for one in there if one is not None]
+            setdefault = second.setdefault(place[:first], [])
+            there = [now[place], *result]
+            setdefault += [Value(place, item, second=True) for item in there if item is not None]
     for place, values in second.items():
         yield Choice((*place, 1), tuple(values[:most]))
 
@@ -288,11 +288,11 @@ def _values(now: object, related: Iterable[Any], most: int) -> Iterator[object]:
     if now is not None:
         yield None
     most += len(_OTHERS) if now is None else 0
-    for one in _compared(list(related), now):
-        is_known = any(type(one) is type(other) and one == other for other in tried)
-        if (now is None or type(one) is type(now)) and not is_known:
-            tried.append(one)
-            yield one
+    for item in _compared(list(related), now):
+        is_known = any(type(item) is type(other) and item == other for other in tried)
+        if (now is None or type(item) is type(now)) and not is_known:
+            tried.append(item)
+            yield item
             if len(tried) > most:
                 return
 
@@ -300,19 +300,21 @@ def _values(now: object, related: Iterable[Any], most: int) -> Iterator[object]:
 def _compared(related: Sequence[Json], now: object) -> Iterator[object]:
     """The literals, then what is like them."""
     yield from related
-    numbers = [int(one) for one in related if isinstance(one, int) and not isinstance(one, bool)]
-    texts = [one for one in related if isinstance(one, str)]
+    numbers = [
+        int(item) for item in related if isinstance(item, int) and not isinstance(item, bool)
+    ]
+    texts = [item for item in related if isinstance(item, str)]
     beside = [number + more for number in numbers for more in (1, -1)]
     beside += [more - number for number in numbers for more in (0, 1, -1)]
-    beside += range(max([one for one in numbers if one <= _RANGE], default=0))
+    beside += range(max([number for number in numbers if number <= _RANGE], default=0))
     yield from dict.fromkeys(word for text in texts for word in _WORD.findall(text))
     if isinstance(now, list):
-        yield from ([one] for one in texts)
+        yield from ([text] for text in texts)
     yield from _OTHERS
     yield from beside
     if isinstance(now, str) or now is None:
         yield from map(str, (*numbers, *beside))
-        yield from ("x" * one for one in (*numbers, *beside) if 0 <= one <= _LONGEST)
+        yield from ("x" * number for number in (*numbers, *beside) if 0 <= number <= _LONGEST)
     for text in texts:
         yield from (f"{text}x", f"x{text}", f"x{text}x")
 
@@ -334,10 +336,12 @@ class PolicyInputs:
 
     def __init__(self, compiled: PolicyFrame) -> None:
         roots: dict[_Part, list[syntax.Expr]] = {}
-        for one in compiled.expressions:
-            if one.program is not None:
-                section, index = one.source.path.steps[1:3]
-                roots.setdefault((str(section), int(index)), []).append(one.program.checked.root)
+        for expression in compiled.expressions:
+            if expression.program is not None:
+                section, index = expression.source.path.steps[1:3]
+                roots.setdefault((str(section), int(index)), []).append(
+                    expression.program.checked.root
+                )
         names = list(compiled.variables)
         variables = {
             name: roots[_VARIABLES, i][0]
@@ -347,7 +351,7 @@ class PolicyInputs:
         reader = InputReader(variables)
         self._names = names
         self._parts = [
-            (part, reader.inputs(found)) for part, found in roots.items() if part[0] != _VARIABLES
+            (part, reader.inputs(root)) for part, root in roots.items() if part[0] != _VARIABLES
         ]
 
     def groups(self, alteration: Alteration) -> list[tuple[int, Inputs]]:
@@ -357,16 +361,16 @@ class PolicyInputs:
         numbered = list(enumerate(self._parts))
         if alteration.path[:1] == ("spec",) and section == _VARIABLES:
             name = f"{_VARIABLES}.{self._names[int(index)]}"
-            return [(i, found) for i, (_, found) in numbered if name in found.names]
-        own = [(i, found) for i, (part, found) in numbered if part == (section, index)]
-        return own or [(i, found) for i, (_, found) in numbered]
+            return [(i, inputs) for i, (_, inputs) in numbered if name in inputs.names]
+        own = [(i, inputs) for i, (part, inputs) in numbered if part == (section, index)]
+        return own or [(i, inputs) for i, (_, inputs) in numbered]
 
 
-def with_labels(inputs: Inputs, wanted: Mapping[str, Sequence[str]]) -> Inputs:
+def with_labels(inputs: Inputs, expected: Mapping[str, Sequence[str]]) -> Inputs:
     """And labels of the object that selectors look at."""
     found = Inputs()
     found.add(inputs)
-    for key, values in wanted.items():
+    for key, values in expected.items():
         found.related.setdefault(("object", "metadata", "labels", key), []).extend(values)
     return found
 
@@ -447,29 +451,29 @@ class InputCombinations:
     @cached_property
     def _beginnings(self) -> list[Generated]:
         """One for each kind of object; requests of cases before all others."""
-        found: dict[tuple[str, str], Generated] = {}
-        for one in self._pool.first(_LEAST):
-            value = one.case.object.value
+        result: dict[tuple[str, str], Generated] = {}
+        for generated in self._pool.first(_LEAST):
+            value = generated.case.object.value
             kind = str(value["apiVersion"]), str(value["kind"])
-            known = found.get(kind)
-            better = known is not None and known.origin is None and one.origin is not None
-            if self._name in one.glance.reached and (known is None or better):
-                found[kind] = one
-        return list(found.values())[:_MOST_BASES]
+            known = result.get(kind)
+            better = known is not None and known.origin is None and generated.origin is not None
+            if self._name in generated.glance.reached and (known is None or better):
+                result[kind] = generated
+        return list(result.values())[:_MOST_BASES]
 
     def _space(self, base: Generated, group: Inputs, most: int, *, of_matching: bool) -> Space:
         base = self._replacing(base, group)
         group = group.without("oldObject") if base.case.old is None else group
         inputs = list(self._taken_inputs(base, group, of_matching=of_matching))
-        sizes = [len(one.changes) for one in inputs]
-        fitting = [one for one in range(1, len(inputs) + 1) if _count(sizes, one) <= most]
+        sizes = [len(item.changes) for item in inputs]
+        fitting = [number for number in range(1, len(inputs) + 1) if _count(sizes, number) <= most]
         strength = max([*fitting, min(2, len(inputs))])
-        made = {id(one): one for one in self._asked(base, inputs, strength)}
-        names = tuple(f"{one.name} ({len(one.changes) + 1})" for one in inputs)
-        varied = {one.name for one in inputs} | set(self._needed(base.case, group))
+        result = {id(generated): generated for generated in self._asked(base, inputs, strength)}
+        names = tuple(f"{item.name} ({len(item.changes) + 1})" for item in inputs)
+        varied = {item.name for item in inputs} | set(self._needed(base.case, group))
         fixed = tuple(name for name in map(place_text, group.leaves) if name not in varied)
         count = _count(sizes, strength)
-        return Space(tuple(made.values()), count, strength, names, frozenset(varied), fixed)
+        return Space(tuple(result.values()), count, strength, names, frozenset(varied), fixed)
 
     def _needed(self, case: Case, group: Inputs) -> Iterator[str]:
         """Objects that have to be there: of them, only what is in them can be another."""
@@ -482,9 +486,9 @@ class InputCombinations:
         nothing can be different in an object that is not there."""
         if base.case.old is None and any(place[0] == "oldObject" for place in group.related):
             for case in asked_otherwise(base.case):
-                found = self._pool.taken(case, base.origin) if case.old is not None else None
-                if found is not None and self._name in found.glance.reached:
-                    return found
+                generated = self._pool.taken(case, base.origin) if case.old is not None else None
+                if generated is not None and self._name in generated.glance.reached:
+                    return generated
         return base
 
     def _asked(
@@ -493,10 +497,10 @@ class InputCombinations:
         yield base
         for count in range(1, strength + 1):
             for some in combinations(inputs, count):
-                for changes in product(*(one.changes for one in some)):
-                    found = self._with(base, changes)
-                    if found is not None:
-                        yield found
+                for changes in product(*(item.changes for item in some)):
+                    generated = self._with(base, changes)
+                    if generated is not None:
+                        yield generated
 
     def _with(self, base: Generated, changes: Sequence[_Changed]) -> Generated | None:
         case: Case | None = base.case
@@ -508,18 +512,24 @@ class InputCombinations:
         self, base: Generated, group: Inputs, *, of_matching: bool
     ) -> Iterator[_Input]:
         """With what makes another request that the API server does not refuse."""
-        for one in self._all_inputs(base.case, group, of_matching=of_matching):
-            found = ((change, self._with(base, (change,))) for change in one.changes)
-            taken = tuple(change for change, made in found if made is not None and made is not base)
+        for all_input in self._all_inputs(base.case, group, of_matching=of_matching):
+            changes = ((change, self._with(base, (change,))) for change in all_input.changes)
+            taken = tuple(
+                change
+                for change, generated in changes
+                if generated is not None and generated is not base
+            )
             if taken:
-                yield replace(one, changes=taken)
+                yield replace(all_input, changes=taken)
 
     def _all_inputs(self, case: Case, group: Inputs, *, of_matching: bool) -> Iterator[_Input]:
         read, changes = self._pool.read, self._pool.changes
         operations = self._operations(group, of_matching=of_matching)
         yield _Input("operation", tuple(map(_asking, operations)))
         if of_matching:
-            labels = tuple(functools.partial(_labelled, changes, one) for one in read.namespaces)
+            labels = tuple(
+                functools.partial(_labelled, changes, namespace) for namespace in read.namespaces
+            )
             yield _Input("labels of the Namespace", labels)
             group = with_labels(group, read.object_wishes)
         if "authorizer" in group.names:
@@ -530,10 +540,10 @@ class InputCombinations:
 
     def _operations(self, group: Inputs, *, of_matching: bool) -> list[Operation]:
         """Return the operations under which something may be different."""
-        asked = {one for _, some in self._pool.read.kinds for one in some}
+        operations = {operation for _, some in self._pool.read.kinds for operation in some}
         if not of_matching and not group.names & _TELL_OPERATIONS:
-            asked &= {Operation.DELETE}
-        return [one for one in Operation if of_matching or one in asked]
+            operations &= {Operation.DELETE}
+        return [operation for operation in Operation if of_matching or operation in operations]
 
     def _putting(self, one: Value) -> _Changed:
         change = with_second_item if one.second else with_value_at
@@ -553,7 +563,7 @@ def _count(sizes: Sequence[int], strength: int) -> int:
 
 def _asking(operation: Operation) -> _Changed:
     def change(case: Case) -> Case | None:
-        same = (one for one in asked_otherwise(case) if one.operation is operation)
+        same = (item for item in asked_otherwise(case) if item.operation is operation)
         return next(same, None)
 
     return change

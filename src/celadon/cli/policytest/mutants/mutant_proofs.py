@@ -54,13 +54,17 @@ class MutantProofs:
         self._name = name
         self._version = stage.bench.version
         case = stage.cases[0]
-        found = stage.bench.setting(case).sets.validating
-        self._policy = found.policies[name].document if name in found.policies else None
+        policy_set = stage.bench.setting(case).sets.validating
+        self._policy = policy_set.policies[name].document if name in policy_set.policies else None
         self._bindings = [
-            one.document for one in found.bindings.values() if one.value.spec.policy_name == name
+            binding.document
+            for binding in policy_set.bindings.values()
+            if binding.value.spec.policy_name == name
         ]
         self._definitions = [
-            one.value for one in (*stage.test.cluster, *case.cluster) if one.is_definition
+            document.value
+            for document in (*stage.test.cluster, *case.cluster)
+            if document.is_definition
         ]
 
     def proof(self, alteration: Alteration) -> Proof:
@@ -88,29 +92,29 @@ class MutantProofs:
         assert self._policy is not None
         policy = _altered(self._policy, alteration)
         assert policy is not None
-        bindings = [_altered(one, alteration) for one in self._bindings]
-        return BoundPolicy(policy, [one for one in bindings if one is not None])
+        bindings = [_altered(binding, alteration) for binding in self._bindings]
+        return BoundPolicy(policy, [binding for binding in bindings if binding is not None])
 
     def _case(self, example: Example, subresource: str) -> Case | None:
         """A request as a case of the test."""
         request = example.request
         is_deletion = request.operation is Operation.DELETE
-        given = example.old_manifest if is_deletion else example.manifest
-        if given is None:
+        old_manifest = example.old_manifest if is_deletion else example.manifest
+        if old_manifest is None:
             return None
         old = None if is_deletion else example.old_manifest
         return Case(
             "",
             Place(),
             Expectation(CaseVerdict.ADMIT),
-            plain_document(given, _PLACE),
+            plain_document(old_manifest, _PLACE),
             None if old is None else plain_document(old, _PLACE),
             request.operation,
             subresource,
             request.namespace or "default",
             request.user if example.is_about_user else ADMIN,
             request.dry_run,
-            tuple(plain_document(one, _PLACE) for one in example.around),
+            tuple(plain_document(item, _PLACE) for item in example.around),
             policies=(self._name,),
         )
 

@@ -75,56 +75,62 @@ from celadon.kube.resources import Catalog
 # it. No more than it takes: the verdict with its message, and what else is different.
 
 
-def telling_expectations(wanted: CaseOutcome, other: CaseOutcome) -> Iterator[str | JsonObject]:
+def telling_expectations(outcome: CaseOutcome, other: CaseOutcome) -> Iterator[str | JsonObject]:
     """Expectations that hold for what is wanted, the shortest first."""
-    fields = _verdict(wanted)
+    fields = _verdict(outcome)
     if not fields:
-        yield wanted.verdict.value
+        yield outcome.verdict.value
     else:
         yield fields
-    named = fields or {"verdict": wanted.verdict.value}
-    more = dict(_differences(wanted, other))
+    named = fields or {"verdict": outcome.verdict.value}
+    more = dict(_differences(outcome, other))
     if more:
         yield {**named, **more}
-    if wanted.result.sentence != other.result.sentence and fields:
-        yield {wanted.verdict.value: wanted.result.sentence, **more}
+    if outcome.result.sentence != other.result.sentence and fields:
+        yield {outcome.verdict.value: outcome.result.sentence, **more}
 
 
-def _verdict(wanted: CaseOutcome) -> dict[str, object]:
+def _verdict(outcome: CaseOutcome) -> dict[str, object]:
     """With the message, if somebody speaks."""
-    verdict = wanted.verdict
+    verdict = outcome.verdict
     if verdict in (CaseVerdict.ADMIT, CaseVerdict.NO_MATCH):
         return {}
-    said = (*(one.message for one in wanted.deciding), *(one.message for one in wanted.ignored))
+    said = (
+        *(notice.message for notice in outcome.deciding),
+        *(notice.message for notice in outcome.ignored),
+    )
     text = next(iter(said), "")
     return {verdict.value: text} if text else {}
 
 
-def _differences(wanted: CaseOutcome, other: CaseOutcome) -> Iterator[tuple[str, Json]]:
+def _differences(outcome: CaseOutcome, other: CaseOutcome) -> Iterator[tuple[str, Json]]:
     """Yield what is said besides, where that is other."""
-    own, others = wanted.result, other.result
-    texts = [[one.text for one in found.warnings if one.violations] for found in (own, others)]
+    result, others = outcome.result, other.result
+    texts = [
+        [warning.text for warning in item.warnings if warning.violations]
+        for item in (result, others)
+    ]
     if texts[0] != texts[1]:
         yield "warnings", texts[0]
     annotations = {
-        key: {"contains": _speaker(wanted)} if key == VALIDATION_FAILURE else value
-        for key, value in own.audit_annotations.items()
+        key: {"contains": _speaker(outcome)} if key == VALIDATION_FAILURE else value
+        for key, value in result.audit_annotations.items()
         if others.audit_annotations.get(key) != value
     }
     if annotations:
         yield "auditAnnotations", annotations
-    reasons = [str((found.status or {}).get("reason", "")) for found in (own, others)]
+    reasons = [str((item.status or {}).get("reason", "")) for item in (result, others)]
     if reasons[0] and reasons[0] != reasons[1]:
         yield "reason", reasons[0]
-    if wanted.before is not None and wanted.after is not None and wanted.after != other.after:
-        yield "patch", patch_between(wanted.before, wanted.after)
-    fields = [[one.field for one in found.deciding] for found in (wanted, other)]
+    if outcome.before is not None and outcome.after is not None and outcome.after != other.after:
+        yield "patch", patch_between(outcome.before, outcome.after)
+    fields = [[violation.field for violation in item.deciding] for item in (outcome, other)]
     if fields[0] and fields[0] != fields[1] and fields[0][0].startswith("spec.validations["):
         yield "validation", int(fields[0][0].partition("[")[2].partition("]")[0])
 
 
-def _speaker(wanted: CaseOutcome) -> str:
-    return next((one.policy for one in wanted.deciding), "")
+def _speaker(outcome: CaseOutcome) -> str:
+    return next((violation.policy for violation in outcome.deciding), "")
 
 
 _OF_REQUESTS: Final = ("name", "expect", "skip", "operation", "patch", "oldPatch")
@@ -153,21 +159,21 @@ class CaseWriter:
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
 
-    def killing_case(self, alteration: Alteration, other: Bench, found: Generated) -> str:
+    def killing_case(self, alteration: Alteration, other: Bench, generated: Generated) -> str:
         """The text of the case, an item of `cases`; empty if there is none that does it. `other` is
         the bench with the alteration."""
         bench = self._stage.bench
-        wanted, actual = (_outcome(one, found.case) for one in (bench, other))
-        if wanted is None or actual is None or wanted.verdict is CaseVerdict.INVALID:
+        outcome, actual = (_outcome(bench, generated.case) for bench in (bench, other))
+        if outcome is None or actual is None or outcome.verdict is CaseVerdict.INVALID:
             return ""
         name = f"notices: {alteration.field} {alteration.text}".replace("`", "")
-        for expect in telling_expectations(wanted, actual):
-            for fields in self._versions(found):
+        for expect in telling_expectations(outcome, actual):
+            for fields in self._versions(generated):
                 whole = {"name": name, **fields, "expect": expect}
-                made = self.read(whole)
-                if made is None or run_case(bench, made).status is not Status.PASSED:
+                read = self.read(whole)
+                if read is None or run_case(bench, read).status is not Status.PASSED:
                     continue
-                if run_case(other, for_altered(made, alteration)).is_bad:
+                if run_case(other, for_altered(read, alteration)).is_bad:
                     return _text(whole)
         return ""
 
@@ -177,13 +183,13 @@ class CaseWriter:
         any cases."""
         test = self._stage.test
         text = read_text(test.file)
-        for one in DocumentReader().read(text) if isinstance(text, Text) else ():
+        for item in DocumentReader().read(text) if isinstance(text, Text) else ():
             if (
-                isinstance(one, Document)
-                and is_policy_test(one)
-                and read_test(one).name == test.name
+                isinstance(item, Document)
+                and is_policy_test(item)
+                and read_test(item).name == test.name
             ):
-                return one
+                return item
         value = {"apiVersion": API_VERSION, "kind": KIND, "policies": [], "cases": []}
         return Document(Chunk(test.file, json.dumps(value), 1, 0, is_json=True), (), value)
 
@@ -194,37 +200,39 @@ class CaseWriter:
         test = read_test(Document(document.chunk, document.path, value))
         return None if test.problems or not test.cases else test.cases[0]
 
-    def _versions(self, found: Generated) -> Iterator[JsonObject]:
+    def _versions(self, generated: Generated) -> Iterator[JsonObject]:
         """Yield what it says of the request, the shortest first."""
-        if found.origin is not None:
-            raw = self._raw(found.origin)
+        if generated.origin is not None:
+            raw = self._raw(generated.origin)
             if raw is not None:
-                shorter = self._like(raw, found.case, found.origin)
+                shorter = self._like(raw, generated.case, generated.origin)
                 if shorter is not None:
                     yield shorter
-        known = () if found.origin is None else found.origin.cluster
-        cluster = _latest(found.case.cluster)
-        yield _whole(found.case, [one for one in cluster if one not in known])
-        yield _whole(found.case, cluster)
+        documents = () if generated.origin is None else generated.origin.cluster
+        cluster = _latest(generated.case.cluster)
+        yield _whole(
+            generated.case, [document for document in cluster if document not in documents]
+        )
+        yield _whole(generated.case, cluster)
 
     def _raw(self, origin: Case) -> dict[str, Json] | None:
         """The case as its file has it."""
         document = self._document
-        for i, one in enumerate(document.value["cases"]):
+        for i, item in enumerate(document.value["cases"]):
             if document.line(("cases", i)) == origin.place.line:
-                found: dict[str, Json] = one
-                return found
+                result: dict[str, Json] = item
+                return result
         return None
 
     def _like(self, raw: JsonObject, case: Case, origin: Case) -> dict[str, Json] | None:
         """The case of the file with what is different."""
-        kept = {key: value for key, value in raw.items() if key not in _OF_REQUESTS}
+        result = {key: value for key, value in raw.items() if key not in _OF_REQUESTS}
         base = self.read(
-            {**kept, "name": "base", "operation": "CREATE", "patch": [], "expect": "admit"}
+            {**result, "name": "base", "operation": "CREATE", "patch": [], "expect": "admit"}
         )
         if base is None:
             return None
-        made = dict(kept)
+        made = dict(result)
         if case.operation is not Operation.CREATE or "operation" in self._defaults:
             made["operation"] = case.operation.value
         patch = patch_between(base.object.value, case.object.value)
@@ -234,61 +242,63 @@ class CaseWriter:
         if case.operation is Operation.UPDATE and case.old is not None and not (is_old and patch):
             made["oldObject"] = case.old.value
         made |= _user(case) if case.user != origin.user else {}
-        more = [one.value for one in _latest(case.cluster) if one not in origin.cluster]
+        more = [
+            document.value for document in _latest(case.cluster) if document not in origin.cluster
+        ]
         if more:
-            made["resources"] = [*kept.get("resources", ()), *more]
+            made["resources"] = [*result.get("resources", ()), *more]
         return made
 
     @property
     def _defaults(self) -> JsonObject:
-        found: dict[str, Json] = self._document.value.get("defaults", {})
-        return found
+        defaults: dict[str, Json] = self._document.value.get("defaults", {})
+        return defaults
 
 
 def _latest(documents: Iterable[Document]) -> list[Document]:
     """Return the last of those that are the same object."""
-    return list({identity(one, ""): one for one in documents}.values())
+    return list({identity(document, ""): document for document in documents}.values())
 
 
 def _whole(case: Case, cluster: list[Document]) -> JsonDict:
     """Everything, whatever the test has for defaults."""
-    found: dict[str, object] = {"operation": case.operation.value, "object": case.object.value}
+    result: dict[str, object] = {"operation": case.operation.value, "object": case.object.value}
     if case.old is not None:
-        found["oldObject"] = case.old.value
+        result["oldObject"] = case.old.value
     if case.subresource:
-        found["subresource"] = case.subresource
+        result["subresource"] = case.subresource
     if not metadata.namespace(case.object.value):
-        found["namespace"] = case.namespace
+        result["namespace"] = case.namespace
     if case.user != ADMIN:
-        found |= _user(case)
+        result |= _user(case)
     if case.dry_run:
-        found["dryRun"] = True
+        result["dryRun"] = True
     if cluster:
-        found["resources"] = [one.value for one in cluster]
+        result["resources"] = [document.value for document in cluster]
     if case.answers:
-        found["authorizer"] = [_answer(one) for one in case.answers]
+        result["authorizer"] = [_answer(answer) for answer in case.answers]
     if case.policies:
-        found["policy"] = list(case.policies)
-    return found
+        result["policy"] = list(case.policies)
+    return result
 
 
 def _user(case: Case) -> JsonDict:
     user = case.user
-    found: dict[str, object] = {"user": user.name, "groups": list(user.groups)}
+    result: dict[str, object] = {"user": user.name, "groups": list(user.groups)}
     if user.uid:
-        found["uid"] = user.uid
+        result["uid"] = user.uid
     if user.extra:
-        found["extra"] = {key: list(values) for key, values in user.extra.items()}
-    return found
+        result["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return result
 
 
-def _answer(one: AuthorizerAnswer) -> JsonDict:
-    found: dict[str, object] = {"decision": _DECISIONS[one.ruling], **one.asked}
-    if one.reason:
-        found["reason"] = one.reason
-    if one.error is not None:
-        found["error"] = one.error
-    return found
+def _answer(answer: AuthorizerAnswer) -> JsonDict:
+    result: dict[str, object] = {"decision": _DECISIONS[answer.ruling], **answer.asked}
+    if answer.reason:
+        result["reason"] = answer.reason
+    if answer.error is not None:
+        result["error"] = answer.error
+    return result
 
 
 # --- Difference search -------------------------------------------------------
@@ -340,19 +350,19 @@ class DifferenceSearch:
         alike = proposals = 0
         hidden: list[Generated] = []
         spaces: list[Space] = []
-        for one in self._requests(alteration, spaces):
-            before = one.glance
+        for request in self._requests(alteration, spaces):
+            before = request.glance
             if inside and self._name not in before.reached:
                 continue
-            after = glance(other, one.case, None if is_mutating(alteration) else before.sent)
+            after = glance(other, request.case, None if is_mutating(alteration) else before.sent)
             is_same = after.seen == before.seen
             if is_same or as_original(after.shown, alteration) == before.shown:
                 alike += self._name in before.reached
             elif after.answer == before.answer:
-                hidden.append(one)
+                hidden.append(request)
             elif proposals < _MOST_PROPOSALS:
                 proposals += 1
-                case = self._writer.killing_case(alteration, other, one)
+                case = self._writer.killing_case(alteration, other, request)
                 if case:
                     return Difference(case, alike, differs=True)
         case = self._first_case(alteration, other, hidden)
@@ -361,29 +371,32 @@ class DifferenceSearch:
     def case_of(self, alteration: Alteration, case: Case) -> str:
         """The text of a killing case that asks this, empty if that does not tell the two apart, or
         cannot be asked."""
-        found = self._pool.taken(case, None)
+        generated = self._pool.taken(case, None)
         other = altered_bench(self._stage.bench, alteration)
-        return "" if found is None else self._writer.killing_case(alteration, other, found)
+        return "" if generated is None else self._writer.killing_case(alteration, other, generated)
 
-    def _first_case(self, alteration: Alteration, other: Bench, found: list[Generated]) -> str:
+    def _first_case(self, alteration: Alteration, other: Bench, generateds: list[Generated]) -> str:
         """Return the first of the requests whose answer is the same that a case tells apart all the
         same."""
-        made = (self._writer.killing_case(alteration, other, one) for one in found[:_MOST_HIDDEN])
+        made = (
+            self._writer.killing_case(alteration, other, generated)
+            for generated in generateds[:_MOST_HIDDEN]
+        )
         return next(filter(None, made), "")
 
     def _requests(self, alteration: Alteration, spaces: list[Space]) -> Iterator[Generated]:
         """Some that are likely to make a difference, then all combinations within bounds, which
         are put to `spaces`."""
         asked = set()
-        for one in self._pool.first(MOST_REQUESTS):
-            asked.add(id(one))
-            yield one
+        for generated in self._pool.first(MOST_REQUESTS):
+            asked.add(id(generated))
+            yield generated
         for space in self._combinations.spaces(alteration):
             spaces.append(space)
-            for one in space.requests:
-                if id(one) not in asked:
-                    asked.add(id(one))
-                    yield one
+            for generated in space.requests:
+                if id(generated) not in asked:
+                    asked.add(id(generated))
+                    yield generated
 
     def _is_inside(self, alteration: Alteration) -> bool:
         """Return whether it shows only where the policy is evaluated."""
@@ -414,7 +427,7 @@ def proof(alteration: Alteration, stages: Sequence[Stage]) -> str:
         return _OBJECT
     match alteration.path:
         case ("spec", "reinvocationPolicy"):
-            others = (len(one.sets.mutating.policies) > 1 for one in settings)
+            others = (len(setting.sets.mutating.policies) > 1 for setting in settings)
             return "" if any(others) else _ALONE
         case ("spec", *_, "matchPolicy"):
             return _of_versions(alteration, settings)
@@ -425,35 +438,38 @@ def proof(alteration: Alteration, stages: Sequence[Stage]) -> str:
 def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
     """The policy of matching is about objects that are sent in another version, or another group,
     than rules name."""
-    found: Any = alteration.document.value_at(alteration.path[:-1])
-    constraints: JsonObject = found or {}
+    value_at: Any = alteration.document.value_at(alteration.path[:-1])
+    constraints: JsonObject = value_at or {}
     rules = [
         *(constraints.get("resourceRules") or ()),
         *(constraints.get("excludeResourceRules") or ()),
     ]
-    catalogs = {id(one.world.catalog): one.world.catalog for one in settings}.values()
-    named = [list(_named(rules, one)) for one in catalogs]
-    if any(several for found in named for _, several in found):
+    catalogs = {id(setting.world.catalog): setting.world.catalog for setting in settings}.values()
+    named = [list(_named(rules, catalog)) for catalog in catalogs]
+    if any(several for item in named for _, several in item):
         return ""
-    names = sorted({name for found in named for name, _ in found})
+    names = sorted({name for item in named for name, _ in item})
     if not names:
         return ""
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return f"of {shown} one version is served"
+    text = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"of {text} one version is served"
 
 
 def _named(rules: Sequence[JsonObject], catalog: Catalog) -> Iterator[tuple[str, bool]]:
     """Resources that rules name, and whether they are served in several versions."""
-    for one in catalog:
-        if any(_names(rule, one.gvr.group, one.gvr.version, one.gvr.resource) for rule in rules):
-            yield str(one.gvr.group_resource), bool(catalog.equivalents(one.gvr))
+    for resource in catalog:
+        if any(
+            _names(rule, resource.gvr.group, resource.gvr.version, resource.gvr.resource)
+            for rule in rules
+        ):
+            yield str(resource.gvr.group_resource), bool(catalog.equivalents(resource.gvr))
 
 
 def _names(rule: JsonObject, group: str, version: str, resource: str) -> bool:
-    resources = {one.partition("/")[0] for one in rule.get("resources") or ()}
+    resources = {resource.partition("/")[0] for resource in rule.get("resources") or ()}
     return all(
-        {value, "*"} & given
-        for value, given in (
+        {value, "*"} & item
+        for value, item in (
             (group, set(rule.get("apiGroups") or ())),
             (version, set(rule.get("apiVersions") or ())),
             (resource, resources),
@@ -471,22 +487,22 @@ def run_alterations(
     that name none; `step` is told how many policies are done."""
     given = sorted(stages(chosen, versions).items(), key=lambda one: one[0])
     workers = max(1, min(possible_workers(jobs), len(given)))
-    found: list[Alterations] = []
+    alterationses: list[Alterations] = []
     with ExitStack() as stack:
         pipes = [
             started(functools.partial(_some, given[first::workers]), stack)
             for first in range(workers if workers > 1 else 0)
         ]
-        for number, (policy, own) in enumerate(given):
-            made = received(pipes[number % workers]) if pipes else None
-            found.append(policy_alterations(policy, own) if made is None else made)
+        for number, (policy, item) in enumerate(given):
+            result = received(pipes[number % workers]) if pipes else None
+            alterationses.append(policy_alterations(policy, item) if result is None else result)
             step(number + 1)
-    return all_alterations(found)
+    return all_alterations(alterationses)
 
 
 def _some(given: Sequence[tuple[Measured, list[Stage]]]) -> Iterator[Alterations]:
-    for policy, own in given:
-        yield policy_alterations(policy, own)
+    for policy, item in given:
+        yield policy_alterations(policy, item)
 
 
 def policy_alterations(policy: Measured, own: Sequence[Stage]) -> Alterations:
@@ -494,52 +510,56 @@ def policy_alterations(policy: Measured, own: Sequence[Stage]) -> Alterations:
     searches = [DifferenceSearch(stage, policy.name) for stage in own]
     proofs = [MutantProofs(stage, policy.name) for stage in own] if can_prove() else []
     results = [
-        _result(policy, one, own, searches, proofs)
-        for one in alterations(own[0].documents)
-        if all(stage.is_valid(one, policy.name) for stage in own)
+        _result(policy, alteration, own, searches, proofs)
+        for alteration in alterations(own[0].documents)
+        if all(stage.is_valid(alteration, policy.name) for stage in own)
     ]
-    return Alterations(tuple(sorted(results, key=lambda one: one.place.line)))
+    return Alterations(tuple(sorted(results, key=lambda result: result.place.line)))
 
 
 def _result(
     policy: Measured,
-    one: Alteration,
+    alteration: Alteration,
     own: Sequence[Stage],
     searches: Sequence[DifferenceSearch],
     proofs: Sequence[MutantProofs],
 ) -> AlterationResult:
-    place = Place(one.document.file, one.document.line(one.path))
-    result = functools.partial(AlterationResult, policy, one.kind, place, one.field, one.text)
-    killers = (stage.killer(one) for stage in own)
-    killer = next((found for found in killers if found is not None), None)
+    place = Place(alteration.document.file, alteration.document.line(alteration.path))
+    result = functools.partial(
+        AlterationResult, policy, alteration.kind, place, alteration.field, alteration.text
+    )
+    killers = (stage.killer(alteration) for stage in own)
+    killer = next((killer for killer in killers if killer is not None), None)
     if killer is not None:
         return result(Fate.KILLED, killer)
-    reason = proof(one, own)
+    reason = proof(alteration, own)
     if reason:
         return result(Fate.SAME, reason=reason)
     alike, differs = 0, False
     spaces: list[Space] = []
     for search in searches:
-        found: Difference = search.difference(one)
-        alike, differs = alike + found.requests, differs or found.differs
-        spaces += found.spaces
-        if found.case:
-            return result(Fate.SURVIVED, requests=alike, diff=diff(one), case=found.case)
+        difference: Difference = search.difference(alteration)
+        alike, differs = alike + difference.requests, differs or difference.differs
+        spaces += difference.spaces
+        if difference.case:
+            return result(
+                Fate.SURVIVED, requests=alike, diff=diff(alteration), case=difference.case
+            )
     if not differs:
-        proved = [asked.proof(one) for asked in proofs]
-        for search, shown in zip(searches, proved, strict=False):
-            case = "" if shown.case is None else search.case_of(one, shown.case)
+        proved = [proofs.proof(alteration) for proofs in proofs]
+        for search, item in zip(searches, proved, strict=False):
+            case = "" if item.case is None else search.case_of(alteration, item.case)
             if case:
-                return result(Fate.SURVIVED, requests=alike, diff=diff(one), case=case)
-        if proved and all(shown.is_proved for shown in proved):
-            limits = "; ".join(dict.fromkeys(filter(None, (shown.bound for shown in proved))))
+                return result(Fate.SURVIVED, requests=alike, diff=diff(alteration), case=case)
+        if proved and all(element.is_proved for element in proved):
+            limits = "; ".join(dict.fromkeys(filter(None, (element.bound for element in proved))))
             return result(Fate.ALIKE if limits else Fate.SAME, reason=limits or EVERYWHERE_SAME)
     if differs or not alike:
         fate = Fate.SURVIVED if differs else Fate.UNREACHED
-        return result(fate, requests=alike, diff=diff(one))
+        return result(fate, requests=alike, diff=diff(alteration))
     varied = frozenset[str]().union(*(space.varied for space in spaces))
     fixed = dict.fromkeys(name for space in spaces for name in space.fixed if name not in varied)
     if fixed:
-        return result(Fate.OPEN, requests=alike, diff=diff(one), reason=", ".join(fixed))
+        return result(Fate.OPEN, requests=alike, diff=diff(alteration), reason=", ".join(fixed))
     bounds = dict.fromkeys(space.bound for space in spaces)
     return result(Fate.ALIKE, requests=alike, reason="; ".join(bounds))

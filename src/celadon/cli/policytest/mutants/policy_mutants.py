@@ -76,19 +76,19 @@ def _binding(spec: JsonObject) -> Iterator[FieldChange]:
     actions = spec.get("validationActions") or []
     path = ("spec", "validationActions")
     if len(actions) > 1:
-        for one in actions:
-            yield FieldChange(Kind.ACTIONS, path, [other for other in actions if other != one])
+        for action in actions:
+            yield FieldChange(Kind.ACTIONS, path, [other for other in actions if other != action])
     if "Deny" in actions and "Warn" not in actions:
-        soft = ["Warn" if one == "Deny" else one for one in actions]
+        soft = ["Warn" if item == "Deny" else item for item in actions]
         yield FieldChange(Kind.ACTIONS, path, soft)
     elif actions == ["Warn"]:
         yield FieldChange(Kind.ACTIONS, path, ["Deny"])
     elif actions == ["Audit"]:
         yield FieldChange(Kind.ACTIONS, path, ["Warn"])
     param_ref = spec.get("paramRef") or {}
-    found = param_ref.get("parameterNotFoundAction")
-    if found:
-        other = "Allow" if found == "Deny" else "Deny"
+    result = param_ref.get("parameterNotFoundAction")
+    if result:
+        other = "Allow" if result == "Deny" else "Deny"
         yield FieldChange(Kind.PARAMS, ("spec", "paramRef", "parameterNotFoundAction"), other)
     yield from _selector(("spec", "paramRef", "selector"), param_ref.get("selector"), Kind.PARAMS)
     yield from _matching(("spec", "matchResources"), spec.get("matchResources") or {})
@@ -102,17 +102,17 @@ def _policy(spec: JsonObject) -> Iterator[FieldChange]:
         again = "Never" if spec["reinvocationPolicy"] == "IfNeeded" else "IfNeeded"
         yield FieldChange(Kind.REINVOCATION, ("spec", "reinvocationPolicy"), again)
     constraints = spec.get("matchConstraints") or {}
-    at: Path = ("spec", "matchConstraints")
+    place: Path = ("spec", "matchConstraints")
     exact = "Equivalent" if constraints.get("matchPolicy") == "Exact" else "Exact"
-    yield FieldChange(Kind.MATCH_POLICY, (*at, "matchPolicy"), exact)
-    yield from _matching(at, constraints)
+    yield FieldChange(Kind.MATCH_POLICY, (*place, "matchPolicy"), exact)
+    yield from _matching(place, constraints)
     yield from _items(spec, "matchConditions", Kind.CONDITION, least=0)
     annotations, validations = spec.get("auditAnnotations"), spec.get("validations")
     yield from _items(spec, "validations", Kind.VALIDATION, least=0 if annotations else 1)
     yield from _items(spec, "auditAnnotations", Kind.ANNOTATION, least=0 if validations else 1)
     yield from _items(spec, "mutations", Kind.MUTATION, least=1)
-    for i, one in enumerate(validations or ()):
-        if one.get("messageExpression"):
+    for i, validation in enumerate(validations or ()):
+        if validation.get("messageExpression"):
             path = ("spec", "validations", i, "messageExpression")
             yield FieldChange(Kind.MESSAGE, path, ABSENT)
 
@@ -125,40 +125,42 @@ def _items(spec: JsonObject, name: str, kind: Kind, *, least: int) -> Iterator[F
             yield FieldChange(kind, ("spec", name, i), ABSENT)
 
 
-def _matching(at: Path, found: JsonObject) -> Iterator[FieldChange]:
+def _matching(place: Path, obj: JsonObject) -> Iterator[FieldChange]:
     for name in ("namespaceSelector", "objectSelector"):
-        yield from _selector((*at, name), found.get(name), Kind.SELECTOR)
+        yield from _selector((*place, name), obj.get(name), Kind.SELECTOR)
     for name in ("resourceRules", "excludeResourceRules"):
-        rules = found.get(name) or []
+        rules = obj.get(name) or []
         for i, rule in enumerate(rules):
             if len(rules) > 1 or name == "excludeResourceRules":
-                yield FieldChange(Kind.RULE, (*at, name, i), ABSENT)
-            yield from _rule((*at, name, i), rule)
+                yield FieldChange(Kind.RULE, (*place, name, i), ABSENT)
+            yield from _rule((*place, name, i), rule)
 
 
-def _rule(at: Path, rule: JsonObject) -> Iterator[FieldChange]:
+def _rule(place: Path, rule: JsonObject) -> Iterator[FieldChange]:
     for name, kind in _FIELD_CHANGES_LISTS.items():
         found = rule.get(name) or []
         if len(found) > 1:
             for i in range(len(found)):
-                yield FieldChange(kind, (*at, name, i), ABSENT)
+                yield FieldChange(kind, (*place, name, i), ABSENT)
     if rule.get("resourceNames"):
-        yield FieldChange(Kind.RESOURCE, (*at, "resourceNames"), ABSENT)
+        yield FieldChange(Kind.RESOURCE, (*place, "resourceNames"), ABSENT)
     if rule.get("scope", "*") != "*":
-        yield FieldChange(Kind.RULE, (*at, "scope"), "*")
+        yield FieldChange(Kind.RULE, (*place, "scope"), "*")
 
 
-def _selector(at: Path, found: JsonObject | None, kind: Kind) -> Iterator[FieldChange]:
+def _selector(place: Path, obj: JsonObject | None, kind: Kind) -> Iterator[FieldChange]:
     """Each requirement left out, so that more is selected; or turned around."""
-    if not found:
+    if not obj:
         return
-    for key in found.get("matchLabels") or {}:
-        yield FieldChange(kind, (*at, "matchLabels", key), ABSENT)
-    for i, one in enumerate(found.get("matchExpressions") or ()):
-        path = (*at, "matchExpressions", i)
+    for key in obj.get("matchLabels") or {}:
+        yield FieldChange(kind, (*place, "matchLabels", key), ABSENT)
+    for i, match_expression in enumerate(obj.get("matchExpressions") or ()):
+        path = (*place, "matchExpressions", i)
         yield FieldChange(kind, path, ABSENT)
-        yield FieldChange(kind, (*path, "operator"), OPPOSITE_OPERATORS[one["operator"]])
-        values = one.get("values") or []
+        yield FieldChange(
+            kind, (*path, "operator"), OPPOSITE_OPERATORS[match_expression["operator"]]
+        )
+        values = match_expression.get("values") or []
         for j in range(len(values) if len(values) > 1 else 0):
             yield FieldChange(kind, (*path, "values", j), ABSENT)
 
@@ -195,8 +197,8 @@ class Alteration:
         whole object is gone."""
         if not self.path:
             return None
-        found: dict[str, object] = _with_value(self.document.value, self.path, self.value)
-        return found
+        with_value: dict[str, object] = _with_value(self.document.value, self.path, self.value)
+        return with_value
 
     @property
     def field(self) -> str:
@@ -222,8 +224,14 @@ def alterations(documents: Sequence[Document]) -> Iterator[Alteration]:
     for document in documents:
         for path in _expressions(document):
             text = document.value_at(path)
-            for one in altered_expressions(text) if isinstance(text, str) else ():
-                yield Alteration(one.kind, document, path, one.text, one)
+            for altered_expression in altered_expressions(text) if isinstance(text, str) else ():
+                yield Alteration(
+                    altered_expression.kind,
+                    document,
+                    path,
+                    altered_expression.text,
+                    altered_expression,
+                )
         for change in field_changes(document.value):
             yield Alteration(change.kind, document, change.path, change.value)
 
@@ -233,25 +241,25 @@ def _expressions(document: Document) -> Iterator[Path]:
     for name, fields in _LISTS.items():
         for i, item in enumerate(spec.get(name) or ()):
             for field in fields:
-                found = item.get(field)
-                if isinstance(found, dict):
+                result = item.get(field)
+                if isinstance(result, dict):
                     yield ("spec", name, i, field, "expression")
-                elif found:
+                elif result:
                     yield ("spec", name, i, field)
 
 
 def _with_value(holder: Any, path: Path, value: Any) -> Any:  # noqa: ANN401 - any JSON
     """A copy of a list or a map with something else deep inside."""
     step, rest = path[0], path[1:]
-    made: Any = holder.copy()
+    result: Any = holder.copy()
     if rest:
-        inner = made.get(step, {}) if isinstance(made, dict) else made[step]
-        made[step] = _with_value(inner, rest, value)
+        inner = result.get(step, {}) if isinstance(result, dict) else result[step]
+        result[step] = _with_value(inner, rest, value)
     elif value is ABSENT:
-        del made[step]
+        del result[step]
     else:
-        made[step] = value
-    return made
+        result[step] = value
+    return result
 
 
 def different_part(old: str, new: str) -> tuple[int, int]:
@@ -270,8 +278,8 @@ def different_part(old: str, new: str) -> tuple[int, int]:
 def _same(left: str, right: str) -> int:
     """Return how many characters both begin with."""
     found = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
+    for text, other in zip(left, right, strict=False):
+        if text != other:
             break
         found += 1
     return found
@@ -363,15 +371,15 @@ def _whole(document: Document) -> _Edit:
 def _says(document: Document, edit: _Edit, altered: JsonObject) -> bool:
     """Return whether the documents of the chunk are what they were but for this one."""
     text = document.chunk.text
-    made = text[: edit.start] + edit.text + text[edit.end :]
-    before, after = (list(DocumentReader().read(Text("", one))) for one in (text, made))
+    result = text[: edit.start] + edit.text + text[edit.end :]
+    before, after = (list(DocumentReader().read(Text("", text))) for text in (text, result))
     if len(before) != len(after):
         return False
-    wanted = document.chunk.line(document.path) - document.chunk.first_line
+    expected = document.chunk.line(document.path) - document.chunk.first_line
     for old, new in zip(before, after, strict=True):
         if isinstance(old, Problem) or isinstance(new, Problem):
             return False
-        is_meant = old.path == document.path and old.line() - 1 == wanted
+        is_meant = old.path == document.path and old.line() - 1 == expected
         if new.value != (altered if is_meant else old.value):
             return False
     return True
@@ -426,22 +434,25 @@ def _rewritten(document: Document, path: Path, value: Any) -> _Edit:  # noqa: AN
 
 def _in_expression(alteration: Alteration) -> Iterator[_Edit]:
     """Only the characters that are other, in the style of the scalar."""
-    made, document = alteration.expression, alteration.document
+    expression, document = alteration.expression, alteration.document
     value = document.value_at(alteration.path)
-    if made is None or not isinstance(value, str):
+    if expression is None or not isinstance(value, str):
         return
     path = (*document.path, *alteration.path)
-    head, tail = different_part(made.old, made.new)
-    old, new = made.old[head : len(made.old) - tail], made.new[head : len(made.new) - tail]
-    start = made.start + head
+    head, tail = different_part(expression.old, expression.new)
+    old, new = (
+        expression.old[head : len(expression.old) - tail],
+        expression.new[head : len(expression.new) - tail],
+    )
+    start = expression.start + head
     for left, right, text in (
         (start, start + len(old), new),
-        (made.start, made.start + len(made.old), made.new),
+        (expression.start, expression.start + len(expression.old), expression.new),
     ):
-        found = document.chunk.source_of(path, value, left, max(right, left + 1))
-        if found is not None:
-            end = found[1] if right > left else found[0]
-            yield _Edit(found[0], end, _escaped(text, document, path))
+        source_of = document.chunk.source_of(path, value, left, max(right, left + 1))
+        if source_of is not None:
+            end = source_of[1] if right > left else source_of[0]
+            yield _Edit(source_of[0], end, _escaped(text, document, path))
 
 
 def _escaped(text: str, document: Document, path: Path) -> str:
@@ -485,7 +496,7 @@ def _put_in(document: Document, path: Path, value: str) -> Iterator[_Edit]:
         node, _ = node.children[step]
     if not node.children:
         return
-    key = min(at for _, at in node.children.values())
+    key = min(index for _, index in node.children.values())
     if node.is_flow:
         yield _Edit(key, key, f"{path[-1]}: {value}, ")
     else:

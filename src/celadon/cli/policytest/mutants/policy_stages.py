@@ -51,28 +51,29 @@ _VALIDATING = frozenset({POLICY_KIND, BINDING_KIND})
 
 def altered_bench(bench: Bench, alteration: Alteration) -> Bench:
     """The bench with the alteration in place of the original, where that is what is loaded."""
-    made = _decoded(alteration)
+    placed = _decoded(alteration)
     document = alteration.document
 
     def change(sets: PolicySets) -> PolicySets:
         if document.value["kind"] in _VALIDATING:
-            return replace(sets, validating=_changed(sets.validating, document, made))
-        return replace(sets, mutating=_changed(sets.mutating, document, made))
+            return replace(sets, validating=_changed(sets.validating, document, placed))
+        return replace(sets, mutating=_changed(sets.mutating, document, placed))
 
     return bench.altered(change)
 
 
 def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
     """Return whether the API server makes the same of both: a default that is said, for example."""
-    made = _decoded(alteration)
+    decoded = _decoded(alteration)
     given = (
-        one
+        value
         for part in sets.all
         for placed in (part.policies, part.bindings)
-        for one in placed.values()
+        for value in placed.values()
     )
-    return made is not None and any(
-        is_original(one.document, alteration.document) and one.value == made.value for one in given
+    return decoded is not None and any(
+        is_original(item.document, alteration.document) and item.value == decoded.value
+        for item in given
     )
 
 
@@ -80,12 +81,14 @@ def compiled_policy(engines: Engines, name: str) -> PolicyFrame:
     """The policy of a name, with its programs."""
     mutating = () if engines.mutating is None else engines.mutating.policies
     every: list[PolicyFrame] = [*engines.validating.policies, *mutating]
-    return next(one for one in every if one.name == name)
+    return next(frame for frame in every if frame.name == name)
 
 
 def compiles(engines: Engines, name: str) -> bool:
     """Return whether all expressions of a policy do."""
-    return all(one.error is None for one in compiled_policy(engines, name).expressions)
+    return all(
+        expression.error is None for expression in compiled_policy(engines, name).expressions
+    )
 
 
 def is_original(document: Document, original: Document) -> bool:
@@ -105,21 +108,21 @@ def _decoded(alteration: Alteration) -> Placed[RegistrationObject] | None:
 
 
 def _changed(
-    given: PolicySet, document: Document, made: Placed[RegistrationObject] | None
+    policy_set: PolicySet, document: Document, placed: Placed[RegistrationObject] | None
 ) -> PolicySet:
     """With other policies and bindings; the order of the names stays."""
     policies, bindings = {}, {}
-    for name, policy in given.policies.items():
+    for name, policy in policy_set.policies.items():
         if not is_original(policy.document, document):
             policies[name] = policy
-        elif made is not None and isinstance(made.value, Policy):
-            policies[name] = Placed(made.value, made.document)
-    for name, binding in given.bindings.items():
+        elif placed is not None and isinstance(placed.value, Policy):
+            policies[name] = Placed(placed.value, placed.document)
+    for name, binding in policy_set.bindings.items():
         if not is_original(binding.document, document):
             bindings[name] = binding
-        elif made is not None and isinstance(made.value, Binding):
-            bindings[name] = Placed(made.value, made.document)
-    return replace(given, policies=policies, bindings=bindings)
+        elif placed is not None and isinstance(placed.value, Binding):
+            bindings[name] = Placed(placed.value, placed.document)
+    return replace(policy_set, policies=policies, bindings=bindings)
 
 
 # --- Stages ------------------------------------------------------------------
@@ -161,8 +164,8 @@ class Glance:
         if self._shown is None and self.sent is not None and self._verdict is not None:
             said, verdict = self.sent.said, self._verdict
             spoken = sorted(map(json.dumps, _spoken(said, verdict)))
-            found = (*_answer(self.sent, verdict), sorted(self.reached), spoken)
-            self._shown = json.dumps(found, sort_keys=True, default=str)
+            result = (*_answer(self.sent, verdict), sorted(self.reached), spoken)
+            self._shown = json.dumps(result, sort_keys=True, default=str)
         return self._shown or ""
 
     @property
@@ -201,19 +204,22 @@ def _answer(sent: Sent, verdict: Verdict) -> tuple[Any, ...]:
 
 def _reached(said: Said, verdict: Verdict) -> frozenset[str]:
     notes = (*verdict.notes, *(() if said.mutation is None else said.mutation.notes))
-    reached = {one.policy for one in notes if one.outcome in _LOOKED}
-    return frozenset(reached.union(one.policy for one in verdict.decisions))
+    reached = {note.policy for note in notes if note.outcome in _LOOKED}
+    return frozenset(reached.union(decision.policy for decision in verdict.decisions))
 
 
 def _signs(said: Said, verdict: Verdict) -> tuple[Any, ...]:
     happened = said.mutation
-    spoke = [(one.policy, one.binding, one.source, one.cause) for one in verdict.decisions]
-    notes = [(one.outcome, one.policy, one.binding, one.detail) for one in verdict.notes]
+    spoke = [
+        (decision.policy, decision.binding, decision.source, decision.cause)
+        for decision in verdict.decisions
+    ]
+    notes = [(note.outcome, note.policy, note.binding, note.detail) for note in verdict.notes]
     if happened is None:
         return (*spoke, *notes)
-    failures = [(one.policy, one.source) for one in happened.failures]
-    more = [(one.outcome, one.policy, one.detail) for one in happened.notes]
-    effects = [(one.policy, one.index) for one in happened.effects]
+    failures = [(failure.policy, failure.source) for failure in happened.failures]
+    more = [(note.outcome, note.policy, note.detail) for note in happened.notes]
+    effects = [(effect.policy, effect.index) for effect in happened.effects]
     return (*spoke, *notes, *failures, *more, *effects)
 
 
@@ -230,9 +236,15 @@ def _spoken(said: Said, verdict: Verdict) -> set[tuple[Json, ...]]:
     would have said if it were not ignored."""
     failures = () if said.mutation is None else said.mutation.failures
     return {
-        *((one.policy, str(one.source), one.message, one.denies) for one in verdict.decisions),
-        *((one.policy, str(one.source), one.detail) for one in verdict.notes if one.source),
-        *((one.policy, str(one.source), one.text, one.ignored) for one in failures),
+        *(
+            (decision.policy, str(decision.source), decision.message, decision.denies)
+            for decision in verdict.decisions
+        ),
+        *((note.policy, str(note.source), note.detail) for note in verdict.notes if note.source),
+        *(
+            (failure.policy, str(failure.source), failure.text, failure.ignored)
+            for failure in failures
+        ),
     }
 
 
@@ -259,32 +271,38 @@ def for_altered(case: Case, alteration: Alteration) -> Case:
     if texts is None:
         return case
     original, altered = texts
-    wanted = case.expect
+    expectation = case.expect
 
     def put(found: TextMatch) -> TextMatch:
         return replace(found, text=_quoting(found.text, original, altered))
 
-    same = isinstance(wanted.validation, str) and wanted.validation.split() == original.split()
+    same = (
+        isinstance(expectation.validation, str)
+        and expectation.validation.split() == original.split()
+    )
     expect: Expectation = replace(
-        wanted,
-        message=None if wanted.message is None else put(wanted.message),
-        warnings=None if wanted.warnings is None else tuple(map(put, wanted.warnings)),
-        audit_annotations={key: put(one) for key, one in wanted.audit_annotations.items()},
-        validation=altered if same else wanted.validation,
+        expectation,
+        message=None if expectation.message is None else put(expectation.message),
+        warnings=None if expectation.warnings is None else tuple(map(put, expectation.warnings)),
+        audit_annotations={
+            key: put(audit_annotation)
+            for key, audit_annotation in expectation.audit_annotations.items()
+        },
+        validation=altered if same else expectation.validation,
     )
     return replace(case, expect=expect)
 
 
-def as_original(shown: str, alteration: Alteration) -> str:
+def as_original(text: str, alteration: Alteration) -> str:
     """JSON in which messages quote the altered expression, with the original one."""
     texts = _texts(alteration)
     if texts is None:
-        return shown
-    once = [json.dumps(one)[1:-1] for one in texts]
-    twice = [json.dumps(one)[1:-1] for one in once]
+        return text
+    once = [json.dumps(word)[1:-1] for word in texts]
+    twice = [json.dumps(word)[1:-1] for word in once]
     for original, altered in (once, twice):
-        shown = _quoting(shown, altered, original)
-    return shown
+        text = _quoting(text, altered, original)
+    return text
 
 
 def _texts(alteration: Alteration) -> tuple[str, str] | None:
@@ -343,12 +361,12 @@ def stages(
 ) -> dict[Measured, list[Stage]]:
     """Return the stages by the policies that cases are about. `versions` are for tests that name
     none."""
-    found: dict[Measured, list[Stage]] = {}
+    result: dict[Measured, list[Stage]] = {}
     for test, cases in chosen:
         if not test.problems:
             for policy, stage in _stages(test, cases, (test.versions or tuple(versions))[-1]):
-                found.setdefault(policy, []).append(stage)
-    return found
+                result.setdefault(policy, []).append(stage)
+    return result
 
 
 def _stages(
@@ -377,9 +395,11 @@ def _stages(
 
 def _documents(part: PolicySet, name: str, test: PolicyTest) -> tuple[Document, ...]:
     bindings = (
-        one.document for one in part.bindings.values() if one.value.spec.policy_name == name
+        binding.document
+        for binding in part.bindings.values()
+        if binding.value.spec.policy_name == name
     )
     return (
         part.policies[name].document,
-        *(one for one in bindings if one.file != test.file),
+        *(binding for binding in bindings if binding.file != test.file),
     )

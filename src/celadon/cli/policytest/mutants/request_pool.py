@@ -86,17 +86,17 @@ class CaseChanges:
         """Return the changed case; None where that is nothing that could stand there, or nothing
         would be different."""
         root, *steps = _NAMES.get(place[:2], place[:2]) + place[2:]
-        given = self._given(case, str(root))
-        if given is None or not _may_be(value, value_at(given, steps)):
+        data = self._given(case, str(root))
+        if data is None or not _may_be(value, value_at(data, steps)):
             return None
-        made = change(given, steps, value)
-        if made is None or not _is_like(made, given):
+        result = change(data, steps, value)
+        if result is None or not _is_like(result, data):
             return None
         if root in ("params", "namespaceObject"):
-            return replace(case, cluster=(*case.cluster, self.kept(made)))
+            return replace(case, cluster=(*case.cluster, self.kept(result)))
         if root == "request":
-            return _asked_by(case, made)
-        document = plain_document(made, _PLACE)
+            return _asked_by(case, result)
+        document = plain_document(result, _PLACE)
         if shape_problem(document) is not None:
             return None
         return replace(case, object=document) if root == "object" else replace(case, old=document)
@@ -126,8 +126,8 @@ class CaseChanges:
                 return self._latest(case, self._param_kind)
             case "namespaceObject":
                 name = metadata.namespace(case.object.value) or case.namespace
-                found = self._latest(case, _NAMESPACE, name)
-                return found or {
+                latest = self._latest(case, _NAMESPACE, name)
+                return latest or {
                     "apiVersion": "v1",
                     "kind": "Namespace",
                     "metadata": {"name": name},
@@ -139,13 +139,13 @@ class CaseChanges:
         self, case: Case, kind: tuple[str, str] | None, name: str = ""
     ) -> JsonObject | None:
         """The last object of a kind that the case or its test brings."""
-        found = [
-            one.value
-            for one in (*self._bench.setting(case).manifests.looked_up, *case.cluster)
-            if (one.value["apiVersion"], one.value["kind"]) == kind
-            and (not name or metadata.name(one.value) == name)
+        result = [
+            document.value
+            for document in (*self._bench.setting(case).manifests.looked_up, *case.cluster)
+            if (document.value["apiVersion"], document.value["kind"]) == kind
+            and (not name or metadata.name(document.value) == name)
         ]
-        return found[-1] if found else None
+        return result[-1] if result else None
 
     def kept(self, value: JsonObject) -> Document:
         """A document with this object."""
@@ -166,9 +166,9 @@ def _request(case: Case) -> dict[str, object]:
     }
 
 
-def _asked_by(case: Case, made: JsonObject) -> Case | None:
+def _asked_by(case: Case, obj: JsonObject) -> Case | None:
     """Ask by the user, and in the way, that the request tells."""
-    info = made.get("userInfo", {})
+    info = obj.get("userInfo", {})
     name = info.get("username")
     if not name:
         return None
@@ -177,11 +177,11 @@ def _asked_by(case: Case, made: JsonObject) -> Case | None:
         return None
     known = user_info(name, groups)  # nobody is without groups
     user = KubeUser(name, known.groups, info.get("uid") or "", extra)
-    return replace(case, user=user, dry_run=bool(made.get("dryRun")))
+    return replace(case, user=user, dry_run=bool(obj.get("dryRun")))
 
 
 def _are_texts(value: object) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list | tuple) and all(isinstance(item, str) for item in value)
 
 
 def _may_be(value: object, now: object) -> bool:
@@ -190,12 +190,12 @@ def _may_be(value: object, now: object) -> bool:
     return value is None or now is None or type(value) is type(now)
 
 
-def _is_like(made: JsonObject, given: JsonObject) -> bool:
+def _is_like(obj: JsonObject, value: JsonObject) -> bool:
     """Return whether it is of the same kind and has a name, if it is an object."""
-    if "kind" not in given:
+    if "kind" not in value:
         return True
-    kinds = [(one.get("apiVersion"), one.get("kind")) for one in (made, given)]
-    return kinds[0] == kinds[1] and isinstance(made.get("metadata"), dict)
+    kinds = [(item.get("apiVersion"), item.get("kind")) for item in (obj, value)]
+    return kinds[0] == kinds[1] and isinstance(obj.get("metadata"), dict)
 
 
 # --- Read policies -----------------------------------------------------------
@@ -230,46 +230,52 @@ class ReadPolicy:
 
 def read_policy(engines: Engines, name: str) -> ReadPolicy:
     """Read a policy that is loaded."""
-    part = next(one for one in engines.sets.all if name in one.policies)
+    part = next(policy_set for policy_set in engines.sets.all if name in policy_set.policies)
     spec = part.policies[name].value.spec
-    bindings = [one.value.spec for one in part.bindings.values()]
-    own = [one.match_resources for one in bindings if one.policy_name == name]
-    constraints = [one for one in (spec.match_constraints, *own) if one is not None]
+    bindings = [binding.value.spec for binding in part.bindings.values()]
+    resourceses = [binding.match_resources for binding in bindings if binding.policy_name == name]
+    constraints = [
+        resources for resources in (spec.match_constraints, *resourceses) if resources is not None
+    ]
     checked = _checked(compiled_policy(engines, name))
-    found = _places(engines, name)
-    labels = [_wanted(one.object_selector) for one in constraints]
-    spaces = [_wanted(one.namespace_selector) for one in constraints]
+    places = _places(engines, name)
+    labels = [_wanted(constraint.object_selector) for constraint in constraints]
+    spaces = [_wanted(constraint.namespace_selector) for constraint in constraints]
     kind = spec.param_kind
     return ReadPolicy(
         tuple(_kinds(constraints[:1])),
-        _with_labels(found, labels),
+        _with_labels(places, labels),
         tuple(_users(checked)),
         tuple(_label_sets(spaces)),
-        {key: values[0] for one in labels for key, values in one.items()},
-        {key: values for one in labels for key, values in one.items()},
+        {key: values[0] for label in labels for key, values in label.items()},
+        {key: values for label in labels for key, values in label.items()},
         None if kind is None else (kind.api_version, kind.kind),
     )
 
 
 def _checked(compiled: PolicyFrame) -> list[CheckedAst]:
-    return [one.program.checked for one in compiled.expressions if one.program is not None]
+    return [
+        expression.program.checked
+        for expression in compiled.expressions
+        if expression.program is not None
+    ]
 
 
 def _places(engines: Engines, name: str) -> ReadPlaces:
     """Return the places of the policy, then those of others that may have something against the
     request."""
-    others = [one for part in engines.sets.all for one in part.policies if one != name]
+    others = [other for part in engines.sets.all for other in part.policies if other != name]
     read = []
-    for one in (name, *others[:_MOST_OTHERS]):
-        compiled = compiled_policy(engines, one)
+    for text in (name, *others[:_MOST_OTHERS]):
+        compiled = compiled_policy(engines, text)
         variables = {
             key: variable.program.checked.root
             for key, variable in compiled.variables.items()
             if variable.program is not None
         }
-        read.append(read_places([found.root for found in _checked(compiled)], variables))
-    values = {(type(one), str(one)): one for found in read for one in found.values}
-    places = dict.fromkeys(place for found in read for place in found.places)
+        read.append(read_places([ast.root for ast in _checked(compiled)], variables))
+    values = {(type(value), str(value)): value for places in read for value in places.values}
+    places = dict.fromkeys(place for places in read for place in places.places)
     return ReadPlaces(tuple(places), tuple(values.values()))
 
 
@@ -277,15 +283,17 @@ def _kinds(
     constraints: Iterable[MatchResources],
 ) -> Iterator[tuple[GroupVersionKind, frozenset[Operation]]]:
     count = 0
-    for rule in (rule for one in constraints for rule in one.resource_rules):
-        wanted = set(rule.operations)
-        operations = frozenset(one for one in Operation if wanted & {one.value, "*"})
+    for rule in (rule for constraint in constraints for rule in constraint.resource_rules):
+        expected = set(rule.operations)
+        operations = frozenset(
+            operation for operation in Operation if expected & {operation.value, "*"}
+        )
         for resource in known_resources(all_versions=True):
-            own = resource.gvr
+            gvr = resource.gvr
             if (
-                {own.group, "*"} & set(rule.api_groups)
-                and {own.version, "*"} & set(rule.api_versions)
-                and {own.resource, "*", "*/*"} & set(rule.resources)
+                {gvr.group, "*"} & set(rule.api_groups)
+                and {gvr.version, "*"} & set(rule.api_versions)
+                and {gvr.resource, "*", "*/*"} & set(rule.resources)
                 and count < _MOST_KINDS
             ):
                 count += 1
@@ -294,18 +302,20 @@ def _kinds(
 
 def _wanted(selector: JsonObject | None) -> dict[str, list[str]]:
     """Keys that a selector names, with values."""
-    given = selector or {}
-    found = {key: [value] for key, value in given.get("matchLabels", {}).items()}
-    for one in given.get("matchExpressions", ()):
-        found.setdefault(one["key"], []).extend(one.get("values") or ["yes"])
-    return found
+    data = selector or {}
+    result = {key: [value] for key, value in data.get("matchLabels", {}).items()}
+    for match_expression in data.get("matchExpressions", ()):
+        result.setdefault(match_expression["key"], []).extend(
+            match_expression.get("values") or ["yes"]
+        )
+    return result
 
 
-def _label_sets(wanted: Sequence[Mapping[str, list[str]]]) -> Iterator[dict[str, str]]:
+def _label_sets(expected: Sequence[Mapping[str, list[str]]]) -> Iterator[dict[str, str]]:
     """Yield those that satisfy everybody, and others that lack one thing."""
     every: dict[str, list[str]] = {}
-    for one in wanted:
-        for key, values in one.items():
+    for item in expected:
+        for key, values in item.items():
             every.setdefault(key, []).extend(values)
     if not every:
         return
@@ -318,17 +328,20 @@ def _label_sets(wanted: Sequence[Mapping[str, list[str]]]) -> Iterator[dict[str,
             yield {**full, key: value}
 
 
-def _with_labels(found: ReadPlaces, wanted: Sequence[Mapping[str, list[str]]]) -> ReadPlaces:
+def _with_labels(found: ReadPlaces, expected: Sequence[Mapping[str, list[str]]]) -> ReadPlaces:
     """And the labels of objects that selectors ask for."""
     places: list[Path] = []
     values: list[str] = []
-    for one in wanted:
-        for key, known in one.items():
+    for item in expected:
+        for key, value in item.items():
             places.append(("object", "metadata", "labels", key))
-            values += known
+            values += value
     return ReadPlaces(
         tuple(dict.fromkeys((*places, *found.places))),
-        (*(one for one in dict.fromkeys(values) if one not in found.values), *found.values),
+        (
+            *(fromkey for fromkey in dict.fromkeys(values) if fromkey not in found.values),
+            *found.values,
+        ),
     )
 
 
@@ -382,9 +395,9 @@ class RequestPool:
         """So many, or fewer if there are no more; the same ones each time."""
         known = len(self._made)
         yield from self._made[:count]
-        for one in islice(self._source, max(0, count - known)):
-            self._made.append(one)
-            yield one
+        for generated in islice(self._source, max(0, count - known)):
+            self._made.append(generated)
+            yield generated
 
     def taken(self, case: Case, origin: Case | None) -> Generated | None:
         """The request; None if the API server refuses it. Made once."""
@@ -404,19 +417,23 @@ class RequestPool:
         trials = 0
         while waiting and trials < _MOST_TRIALS:
             turn = waiting.popleft()
-            made = list(islice(turn, _TURN))
-            trials += len(made)
-            for case, origin in made:
-                found = None if _key(case) in self._known else self.taken(case, origin)
-                if found is not None:
-                    yield found
-                    if self._is_news(found):
-                        waiting.append(self._changed(found))
-            if made:
+            result = list(islice(turn, _TURN))
+            trials += len(result)
+            for case, origin in result:
+                generated = None if _key(case) in self._known else self.taken(case, origin)
+                if generated is not None:
+                    yield generated
+                    if self._is_news(generated):
+                        waiting.append(self._changed(generated))
+            if result:
                 waiting.append(turn)
 
-    def _is_news(self, one: Generated) -> bool:
-        sign = (one.case.operation, one.case.object.value["kind"], *one.glance.signs)
+    def _is_news(self, generated: Generated) -> bool:
+        sign = (
+            generated.case.operation,
+            generated.case.object.value["kind"],
+            *generated.glance.signs,
+        )
         is_new = sign not in self._signs
         self._signs.add(sign)
         return is_new
@@ -430,11 +447,13 @@ class RequestPool:
             case = Case(
                 "", Place(), _ADMIT, document, cluster=pattern.cluster, policies=(self._name,)
             )
-            yield from ((one, None) for one in asked_otherwise(case) if one.operation in operations)
+            yield from (
+                (item, None) for item in asked_otherwise(case) if item.operation in operations
+            )
 
-    def _changed(self, one: Generated) -> Iterator[tuple[Case, Case | None]]:
-        for case in self._changes(one.case):
-            yield case, one.origin
+    def _changed(self, generated: Generated) -> Iterator[tuple[Case, Case | None]]:
+        for case in self._changes(generated.case):
+            yield case, generated.origin
 
     def _changes(self, case: Case) -> Iterator[Case]:
         yield from asked_otherwise(case)
@@ -445,16 +464,16 @@ class RequestPool:
         for value in (None, *self.read.places.values):
             for place in self.read.places.places:
                 for change in (with_value_at, with_second_item):
-                    made = self.changes.with_value(case, place, value, change)
-                    if made is not None:
-                        yield made
+                    with_value = self.changes.with_value(case, place, value, change)
+                    if with_value is not None:
+                        yield with_value
 
 
 def _key(case: Case) -> str:
     """The same for the same request."""
     objects = [case.object.value, None if case.old is None else case.old.value]
     user = [case.user.name, case.user.groups, case.user.uid, dict(case.user.extra)]
-    cluster = [one.value for one in case.cluster]
+    cluster = [document.value for document in case.cluster]
     asked = [case.operation.value, case.subresource, case.namespace, case.dry_run]
-    asked += [repr(one) for one in case.answers]
+    asked += [repr(answer) for answer in case.answers]
     return json.dumps([objects, user, cluster, asked], sort_keys=True, default=str)

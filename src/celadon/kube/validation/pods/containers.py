@@ -58,11 +58,13 @@ def lifecycle_and_probes(path: FieldPath, container: JsonObject, around: Surroun
     lifecycle = container.get("lifecycle") or {}
     for event in ("postStart", "preStop"):
         if lifecycle.get(event) is not None:
-            at = path.child("lifecycle", event)
-            yield from _handler(at, lifecycle[event], LIFECYCLE_HANDLERS, around.grace_period)
+            field_path = path.child("lifecycle", event)
+            yield from _handler(
+                field_path, lifecycle[event], LIFECYCLE_HANDLERS, around.grace_period
+            )
     if lifecycle.get("stopSignal") is not None:
-        at = path.child("lifecycle", "stopSignal")
-        yield from _stop_signal(at, lifecycle["stopSignal"], around.os)
+        field_path = path.child("lifecycle", "stopSignal")
+        yield from _stop_signal(field_path, lifecycle["stopSignal"], around.os)
     for name in PROBES:
         if container.get(name) is not None:
             yield from _probe(path.child(name), container[name], name)
@@ -91,8 +93,8 @@ STOP_SIGNALS: Final[Mapping[str, tuple[str, ...]]] = {
 def _stop_signal(path: FieldPath, signal: str, os: JsonObject | None) -> Errors:
     # As `validateStopSignal` of `pkg/apis/core/validation`.
     if os is None:
-        why = "may not be set for containers with empty `spec.os.name`"
-        yield fieldpath.forbidden(path, why)
+        detail = "may not be set for containers with empty `spec.os.name`"
+        yield fieldpath.forbidden(path, detail)
     elif os.get("name") in STOP_SIGNALS:
         yield from supported(path, signal, STOP_SIGNALS[os["name"]])
 
@@ -103,12 +105,18 @@ def _probe(path: FieldPath, probe: JsonObject, name: str) -> Errors:
     yield from _handler(path, probe, PROBE_HANDLERS, 0)
     yield from broken_rules("core.v1.Probe", probe, path)
     seconds = probe.get("terminationGracePeriodSeconds")
-    at = path.child("terminationGracePeriodSeconds")
+    termination_grace_period_seconds_path = path.child("terminationGracePeriodSeconds")
     if seconds is not None and seconds <= 0:
-        yield fieldpath.invalid(at, seconds, "must be greater than 0")
+        yield fieldpath.invalid(
+            termination_grace_period_seconds_path, seconds, "must be greater than 0"
+        )
     if name == "readinessProbe":
         if seconds is not None:
-            yield fieldpath.invalid(at, seconds, "must not be set for readinessProbes")
+            yield fieldpath.invalid(
+                termination_grace_period_seconds_path,
+                seconds,
+                "must not be set for readinessProbes",
+            )
     elif probe.get("successThreshold", 0) != 1:
         threshold = probe.get("successThreshold", 0)
         yield fieldpath.invalid(path.child("successThreshold"), threshold, "must be 1")
@@ -188,26 +196,26 @@ def _mounts(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonOb
     device_names = {device.get("name") for device in devices}
     device_paths = {device.get("devicePath") for device in devices}
     taken: set[str] = set()
-    for at, mount in items(container, "volumeMounts", path):
+    for volume_mount_path, mount in items(container, "volumeMounts", path):
         name, where = mount.get("name") or "", mount.get("mountPath") or ""
         if not name:
-            yield fieldpath.required(at.child("name"))
+            yield fieldpath.required(volume_mount_path.child("name"))
         if name not in volumes:
-            yield fieldpath.not_found(at.child("name"), name)
+            yield fieldpath.not_found(volume_mount_path.child("name"), name)
         if not where:
-            yield fieldpath.required(at.child("mountPath"))
+            yield fieldpath.required(volume_mount_path.child("mountPath"))
         if where in taken:
-            yield fieldpath.invalid(at.child("mountPath"), where, "must be unique")
+            yield fieldpath.invalid(volume_mount_path.child("mountPath"), where, "must be unique")
         taken.add(where)
         if name in device_names:
             detail = "must not already exist in volumeDevices"
-            yield fieldpath.invalid(at.child("name"), name, detail)
+            yield fieldpath.invalid(volume_mount_path.child("name"), name, detail)
         if where in device_paths:
             detail = "must not already exist as a path in volumeDevices"
-            yield fieldpath.invalid(at.child("mountPath"), where, detail)
+            yield fieldpath.invalid(volume_mount_path.child("mountPath"), where, detail)
         if (volumes.get(name) or {}).get("image") is not None:
-            yield from _image_parts(at, mount)
-        yield from _sub_paths(at, path.child("volumeMounts"), mount)
+            yield from _image_parts(volume_mount_path, mount)
+        yield from _sub_paths(volume_mount_path, path.child("volumeMounts"), mount)
         yield from _propagation(path.child("volumeMounts"), mount, container)
 
 
@@ -237,24 +245,26 @@ def _propagation(path: FieldPath, mount: JsonObject, container: JsonObject) -> E
     # As `validateMountPropagation` of `pkg/apis/core/validation`.
     propagation = mount.get("mountPropagation")
     if propagation is not None:
-        at = path.child("mountPropagation")
-        yield from supported(at, propagation, PROPAGATIONS)
+        mount_propagation_path = path.child("mountPropagation")
+        yield from supported(mount_propagation_path, propagation, PROPAGATIONS)
         privileged = (container.get("securityContext") or {}).get("privileged")
         if propagation == "Bidirectional" and not privileged:
             detail = "Bidirectional mount propagation is available only to privileged containers"
-            yield fieldpath.forbidden(at, detail)
+            yield fieldpath.forbidden(mount_propagation_path, detail)
     recursive = mount.get("recursiveReadOnly")
     if recursive is None or recursive == "Disabled":
         return
-    at = path.child("recursiveReadOnly")
+    mount_propagation_path = path.child("recursiveReadOnly")
     if recursive not in RECURSIVE_READ_ONLY:
-        yield from supported(at, recursive, RECURSIVE_READ_ONLY)
+        yield from supported(mount_propagation_path, recursive, RECURSIVE_READ_ONLY)
         return
     if not mount.get("readOnly"):
-        yield fieldpath.forbidden(at, "may only be specified when readOnly is true")
+        yield fieldpath.forbidden(
+            mount_propagation_path, "may only be specified when readOnly is true"
+        )
     if propagation not in {None, "None"}:
         detail = "may only be specified when mountPropagation is None or not specified"
-        yield fieldpath.forbidden(at, detail)
+        yield fieldpath.forbidden(mount_propagation_path, detail)
 
 
 def _devices(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonObject]) -> Errors:
@@ -264,10 +274,10 @@ def _devices(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonO
     mount_paths = {mount.get("mountPath") for mount in mounts}
     names: set[str] = set()
     paths: set[str] = set()
-    for at, device in items(container, "volumeDevices", path):
+    for volume_device_path, device in items(container, "volumeDevices", path):
         name, where = device.get("name") or "", device.get("devicePath") or ""
-        yield from _device_volume(at.child("name"), name, names, volumes)
-        where_at = at.child("devicePath")
+        yield from _device_volume(volume_device_path.child("name"), name, names, volumes)
+        where_at = volume_device_path.child("devicePath")
         if not where:
             yield fieldpath.required(where_at)
         if where in paths:
@@ -278,7 +288,7 @@ def _devices(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonO
             paths.add(where)
         if name in mount_names:
             detail = "must not already exist in volumeMounts"
-            yield fieldpath.invalid(at.child("name"), name, detail)
+            yield fieldpath.invalid(volume_device_path.child("name"), name, detail)
         if where in mount_paths:
             detail = "must not already exist as a path in volumeMounts"
             yield fieldpath.invalid(where_at, where, detail)
@@ -357,15 +367,15 @@ def containers(path: FieldPath, spec: JsonObject, around: Surroundings) -> Error
 
 def _regular(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
     names: set[str] = set()
-    for at, container in items(spec, "containers", path):
-        yield from _any(at, container, around)
+    for container_path, container in items(spec, "containers", path):
+        yield from _any(container_path, container, around)
         name = container.get("name") or ""
         if name in names:
-            yield fieldpath.duplicate(at.child("name"), name)
+            yield fieldpath.duplicate(container_path.child("name"), name)
         names.add(name)
-        yield from lifecycle_and_probes(at, container, around)
+        yield from lifecycle_and_probes(container_path, container, around)
         if "restartPolicy" in container or "restartPolicyRules" in container:
-            yield from _gated_restart_policy(at, container)
+            yield from _gated_restart_policy(container_path, container)
     yield from _host_ports(path.child("containers"), spec["containers"])
 
 
@@ -374,8 +384,8 @@ def _gated_restart_policy(path: FieldPath, container: JsonObject) -> Errors:
     before it got rules of its own."""
     only_init = []
     if container.get("restartPolicy") is not None:
-        why = "may not be set for non-init containers"
-        only_init = [fieldpath.forbidden(path.child("restartPolicy"), why)]
+        detail = "may not be set for non-init containers"
+        only_init = [fieldpath.forbidden(path.child("restartPolicy"), detail)]
     yield from by_gate(RESTART_RULES, _restart_policy(path, container), only_init)
 
 
@@ -383,16 +393,16 @@ def _init_restart_policy(path: FieldPath, container: JsonObject) -> Errors:
     """Sidecars always restart, and without further rules at first."""
     # As `validateInitContainerRestartPolicy` of `pkg/apis/core/validation`.
     policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules")
-    at = path.child("restartPolicy")
+    restart_policy_path = path.child("restartPolicy")
     if policy is None:
         if rules and is_since("1.35"):
-            yield fieldpath.required(at, NO_RESTART_POLICY)
+            yield fieldpath.required(restart_policy_path, NO_RESTART_POLICY)
     elif policy != "Always":
-        sidecars = [fieldpath.not_supported(at, NamedText(policy), ["Always"])]
+        sidecars = [fieldpath.not_supported(restart_policy_path, NamedText(policy), ["Always"])]
         yield from by_gate(RESTART_RULES, _restart_policy(path, container), sidecars)
     elif rules:
-        why = "restartPolicyRules are not allowed for init containers with restart policy Always"
-        none = [fieldpath.forbidden(path.child("restartPolicyRules"), why)]
+        detail = "restartPolicyRules are not allowed for init containers with restart policy Always"
+        none = [fieldpath.forbidden(path.child("restartPolicyRules"), detail)]
         yield from by_gate(RESTART_ALL, _restart_policy(path, container), none)
 
 
@@ -402,12 +412,12 @@ def _restart_policy(path: FieldPath, container: JsonObject) -> Errors:
     if policy is not None:
         yield from supported(path.child("restartPolicy"), policy, RESTART_POLICIES)
     rules = container.get("restartPolicyRules") or ()
-    at = path.child("restartPolicyRules")
+    restart_policy_rules_path = path.child("restartPolicyRules")
     if rules and policy is None:
         yield fieldpath.required(path.child("restartPolicy"), NO_RESTART_POLICY)
-    yield from _at_most(at, rules, MAX_RESTART_RULES)
+    yield from _at_most(restart_policy_rules_path, rules, MAX_RESTART_RULES)
     for index, rule in enumerate(rules):
-        yield from _restart_rule(at.index(index), rule)
+        yield from _restart_rule(restart_policy_rules_path.index(index), rule)
 
 
 def _at_most(path: FieldPath, listed: Sequence[object], limit: int) -> Errors:
@@ -421,39 +431,41 @@ def _at_most(path: FieldPath, listed: Sequence[object], limit: int) -> Errors:
 
 
 def _restart_rule(path: FieldPath, rule: JsonObject) -> Errors:
-    action, at = rule.get("action") or "", path.child("action")
+    action, action_path = rule.get("action") or "", path.child("action")
     if action not in RESTART_ACTIONS[:1]:
-        only_one = [fieldpath.not_supported(at, NamedText(action), RESTART_ACTIONS[:1])]
+        only_one = [fieldpath.not_supported(action_path, NamedText(action), RESTART_ACTIONS[:1])]
         shown = RESTART_ACTIONS if is_since("1.36") else RESTART_ACTIONS[:1]
-        either = [fieldpath.not_supported(at, NamedText(action), shown)]
+        either = [fieldpath.not_supported(action_path, NamedText(action), shown)]
         yield from by_gate(RESTART_ALL, () if action in RESTART_ACTIONS else either, only_one)
-    codes, at = rule.get("exitCodes"), path.child("exitCodes")
+    codes, action_path = rule.get("exitCodes"), path.child("exitCodes")
     if codes is None:
-        yield fieldpath.required(at, "must be specified")
+        yield fieldpath.required(action_path, "must be specified")
         return
-    yield from supported(at.child("operator"), codes.get("operator") or "", EXIT_CODE_OPERATORS)
-    yield from _at_most(at.child("values"), codes.get("values") or (), MAX_EXIT_CODES)
+    yield from supported(
+        action_path.child("operator"), codes.get("operator") or "", EXIT_CODE_OPERATORS
+    )
+    yield from _at_most(action_path.child("values"), codes.get("values") or (), MAX_EXIT_CODES)
 
 
 def _init(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
     # As `validateInitContainers` of `pkg/apis/core/validation`.
-    names = {one.get("name") for one in spec.get("containers") or ()}
-    for at, container in items(spec, "initContainers", path):
-        yield from _any(at, container, around)
-        yield from _init_restart_policy(at, container)
+    names = {container.get("name") for container in spec.get("containers") or ()}
+    for init_container_path, container in items(spec, "initContainers", path):
+        yield from _any(init_container_path, container, around)
+        yield from _init_restart_policy(init_container_path, container)
         name = container.get("name") or ""
         if name in names:
-            yield fieldpath.duplicate(at.child("name"), name)
+            yield fieldpath.duplicate(init_container_path.child("name"), name)
         elif name:
             names.add(name)
         yield from _host_ports(path.child("initContainers"), [container])
         if container.get("restartPolicy") == "Always":
-            yield from lifecycle_and_probes(at, container, around)
+            yield from lifecycle_and_probes(init_container_path, container, around)
         else:
             for field in ("lifecycle", *PROBES):
                 if container.get(field) is not None:
-                    yield fieldpath.forbidden(at.child(field), SIDECARS_ONLY)
-        yield from _init_resize(at, container, around)
+                    yield fieldpath.forbidden(init_container_path.child(field), SIDECARS_ONLY)
+        yield from _init_resize(init_container_path, container, around)
 
 
 def _init_resize(path: FieldPath, container: JsonObject, around: Surroundings) -> Errors:
@@ -461,9 +473,9 @@ def _init_resize(path: FieldPath, container: JsonObject, around: Surroundings) -
     that end are not to be restarted for them."""
     policies = container.get("resizePolicy")
     if policies and not is_since("1.33"):
-        shown = GoValue(policies, "[]core.ContainerResizePolicy")
-        why = "must not be set for init containers"
-        yield fieldpath.invalid(path.child("resizePolicy"), shown, why)
+        go_value = GoValue(policies, "[]core.ContainerResizePolicy")
+        detail = "must not be set for init containers"
+        yield fieldpath.invalid(path.child("resizePolicy"), go_value, detail)
     if is_since("1.36") and not around.may_restart and restarts_for_good(container):
         yield from _no_restarts(path, container)
 
@@ -471,41 +483,41 @@ def _init_resize(path: FieldPath, container: JsonObject, around: Surroundings) -
 def restarts_for_good(container: JsonObject) -> bool:
     """Return whether a resize would restart an init container that ends."""
     policies = container.get("resizePolicy") or ()
-    restarts = any(one.get("restartPolicy") == "RestartContainer" for one in policies)
+    restarts = any(policy.get("restartPolicy") == "RestartContainer" for policy in policies)
     return restarts and container.get("restartPolicy") != "Always"
 
 
 def _no_restarts(path: FieldPath, container: JsonObject) -> Errors:
-    for at, policy in items(container, "resizePolicy", path):
+    for item, policy in items(container, "resizePolicy", path):
         restart = policy.get("restartPolicy")
         if restart == "RestartContainer":
             detail = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-            yield fieldpath.invalid(at.child("restartPolicy"), NamedText(restart), detail)
+            yield fieldpath.invalid(item.child("restartPolicy"), NamedText(restart), detail)
 
 
 def _ephemeral(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
     # As `validateEphemeralContainers` of `pkg/apis/core/validation`.
     others = {
-        one.get("name")
+        item.get("name")
         for field in ("containers", "initContainers")
-        for one in spec.get(field) or ()
+        for item in spec.get(field) or ()
     }
     names = set(others)
-    for at, container in items(spec, "ephemeralContainers", path):
-        yield from _any(at, container, around)
-        yield from trimmed_image(at, container)
+    for ephemeral_container_path, container in items(spec, "ephemeralContainers", path):
+        yield from _any(ephemeral_container_path, container, around)
+        yield from trimmed_image(ephemeral_container_path, container)
         name, target = container.get("name") or "", container.get("targetContainerName")
         if name in names:
-            yield fieldpath.duplicate(at.child("name"), name)
+            yield fieldpath.duplicate(ephemeral_container_path.child("name"), name)
         names.add(name)
         if target and target not in others:
-            yield fieldpath.not_found(at.child("targetContainerName"), target)
+            yield fieldpath.not_found(ephemeral_container_path.child("targetContainerName"), target)
         for field in UNFIT_FOR_EPHEMERAL:
             # An empty list was set, too; resources are a struct, and nothing in it is nothing.
             value = container.get(field)
             if value or (value is not None and field != "resources"):
-                yield fieldpath.forbidden(at.child(field), NOT_EPHEMERAL)
-        for where, mount in items(container, "volumeMounts", at):
+                yield fieldpath.forbidden(ephemeral_container_path.child(field), NOT_EPHEMERAL)
+        for where, mount in items(container, "volumeMounts", ephemeral_container_path):
             for field in ("subPath", "subPathExpr"):
                 if mount.get(field):
                     yield fieldpath.forbidden(where.child(field), NOT_EPHEMERAL)
@@ -540,41 +552,43 @@ def _any(path: FieldPath, container: JsonObject, around: Surroundings) -> Errors
         yield from _resize(path.child("resizePolicy"), container, around.restart_policy)
     context = container.get("securityContext")
     if context is not None:
-        at = path.child("securityContext")
-        yield from container_security_context(at, context, host_users=around.host_users)
+        security_context_path = path.child("securityContext")
+        yield from container_security_context(
+            security_context_path, context, host_users=around.host_users
+        )
 
 
 def _ports(path: FieldPath, container: JsonObject) -> Errors:
     # As `validateContainerPorts` of `pkg/apis/core/validation`.
     names: set[str] = set()
-    for at, port in items(container, "ports", path):
+    for port_path, port in items(container, "ports", path):
         name = port.get("name") or ""
         messages = text_rules.port_name(name) if name else []
         if messages:
-            yield from each(at.child("name"), name, messages)
+            yield from each(port_path.child("name"), name, messages)
         elif name:
             if name in names:
-                yield fieldpath.duplicate(at.child("name"), name)
+                yield fieldpath.duplicate(port_path.child("name"), name)
             names.add(name)
         if port.get("containerPort"):
-            yield from port_number(at.child("containerPort"), port["containerPort"])
+            yield from port_number(port_path.child("containerPort"), port["containerPort"])
         else:
-            yield fieldpath.required(at.child("containerPort"))
+            yield fieldpath.required(port_path.child("containerPort"))
         if port.get("hostPort"):
-            yield from port_number(at.child("hostPort"), port["hostPort"])
-        yield from choice_in(port, "protocol", PROTOCOLS, at)
+            yield from port_number(port_path.child("hostPort"), port["hostPort"])
+        yield from choice_in(port, "protocol", PROTOCOLS, port_path)
 
 
 def _host_ports(path: FieldPath, group: Iterable[Any]) -> Errors:
     """No two containers on the same port of the node."""
     taken: set[str] = set()
     for index, container in enumerate(group):
-        for at, port in items(container, "ports", path.index(index)):
+        for port_path, port in items(container, "ports", path.index(index)):
             if not port.get("hostPort"):
                 continue
             where = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
             if where in taken:
-                yield fieldpath.duplicate(at.child("hostPort"), where)
+                yield fieldpath.duplicate(port_path.child("hostPort"), where)
             taken.add(where)
 
 

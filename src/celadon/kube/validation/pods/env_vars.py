@@ -74,16 +74,16 @@ ONE_ONLY: Final = "may not have more than one field specified at a time"
 def environment(path: FieldPath, container: JsonObject) -> Errors:
     """`env` and `envFrom` of a container."""
     # As `ValidateEnv` of `pkg/apis/core/validation`.
-    for at, variable in items(container, "env", path):
+    for item, variable in items(container, "env", path):
         name = variable.get("name") or ""
         if name:
-            yield from _variable_name(at.child("name"), name)
+            yield from _variable_name(item.child("name"), name)
         else:
-            yield fieldpath.required(at.child("name"))
+            yield fieldpath.required(item.child("name"))
         if variable.get("valueFrom") is not None:
-            yield from _value_from(at.child("valueFrom"), variable)
-    for at, source in items(container, "envFrom", path):
-        yield from _env_from(at, path.child("envFrom"), source)
+            yield from _value_from(item.child("valueFrom"), variable)
+    for item, source in items(container, "envFrom", path):
+        yield from _env_from(item, path.child("envFrom"), source)
 
 
 def _variable_name(path: FieldPath, name: str) -> Errors:
@@ -99,11 +99,11 @@ def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> Errors:
     prefix = source.get("prefix") or ""
     if prefix:
         yield from _variable_name(path.child("prefix"), prefix)
-    given = [one for one in ("configMapRef", "secretRef") if source.get(one) is not None]
-    for one in given:
-        name = source[one].get("name") or ""
-        at = path.child(one, "name")
-        yield from required_name(at, name, name_rules.dns1123_subdomain)
+    given = [item for item in ("configMapRef", "secretRef") if source.get(item) is not None]
+    for text in given:
+        name = source[text].get("name") or ""
+        name_path = path.child(text, "name")
+        yield from required_name(name_path, name, name_rules.dns1123_subdomain)
     if not given:
         detail = "must specify one of: `configMapRef` or `secretRef`"
         yield fieldpath.invalid(whole, "", detail)
@@ -114,37 +114,37 @@ def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> Errors:
 def _value_from(path: FieldPath, variable: JsonObject) -> Errors:
     # As `validateEnvVarValueFrom` of `pkg/apis/core/validation`.
     source = variable["valueFrom"]
-    given = [one for one in SOURCES if source.get(one) is not None]
-    for one in given:
-        at = path.child(one)
-        if one == "fieldRef":
-            yield from field_selector(at, source[one], ENV_FIELDS)
-        elif one == "resourceFieldRef":
-            yield from resource_selector(at, source[one], in_volume=False)
-        elif one == "fileKeyRef":
-            yield from _file_key_selector(at, source[one])
+    sources = [item for item in SOURCES if source.get(item) is not None]
+    for text in sources:
+        field_path = path.child(text)
+        if text == "fieldRef":
+            yield from field_selector(field_path, source[text], ENV_FIELDS)
+        elif text == "resourceFieldRef":
+            yield from resource_selector(field_path, source[text], in_volume=False)
+        elif text == "fileKeyRef":
+            yield from _file_key_selector(field_path, source[text])
         else:
-            yield from _key_selector(at, source[one])
-    if not given:
+            yield from _key_selector(field_path, source[text])
+    if not sources:
         named = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`"
         with_files = fieldpath.invalid(path, "", f"{named}, `secretKeyRef` or `fileKeyRef`")
         without = fieldpath.invalid(path, "", f"{named} or `secretKeyRef`")
         yield from by_gate(ENV_FILES, (with_files,), (without,))
     elif variable.get("value"):
         yield fieldpath.invalid(path, "", "may not be specified when `value` is not empty")
-    elif len(given) > 1:
+    elif len(sources) > 1:
         yield fieldpath.invalid(path, "", ONE_ONLY)
 
 
-def _key_selector(path: FieldPath, given: JsonObject) -> Errors:
-    name, key = given.get("name") or "", given.get("key") or ""
+def _key_selector(path: FieldPath, value: JsonObject) -> Errors:
+    name, key = value.get("name") or "", value.get("key") or ""
     yield from each(path.child("name"), name, name_rules.dns1123_subdomain(name))
     yield from required_name(path.child("key"), key, text_rules.config_key)
 
 
-def _file_key_selector(path: FieldPath, given: JsonObject) -> Errors:
+def _file_key_selector(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateFileKeySelector` of `pkg/apis/core/validation`.
-    key, volume, file = (given.get(one) or "" for one in ("key", "volumeName", "path"))
+    key, volume, file = (value.get(item) or "" for item in ("key", "volumeName", "path"))
     yield from required_name(path.child("key"), key, text_rules.environment_name)
     yield from required_name(path.child("volumeName"), volume, name_rules.dns1123_label)
     if file:
@@ -178,20 +178,22 @@ def local_path(path: FieldPath, value: str) -> Errors:
 
 def _reads_files(container: JsonObject) -> bool:
     return any(
-        one["valueFrom"].get("fileKeyRef") is not None
-        for one in container.get("env") or ()
-        if one.get("valueFrom") is not None
+        item["valueFrom"].get("fileKeyRef") is not None
+        for item in container.get("env") or ()
+        if item.get("valueFrom") is not None
     )
 
 
 def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
     """The volumes of a pod's spec that variables come from."""
     # As `validateFileKeyRefVolumes` of `pkg/apis/core/validation`.
-    if not any(_reads_files(one) for field in CONTAINER_LISTS for one in spec.get(field) or ()):
+    if not any(
+        _reads_files(element) for field in CONTAINER_LISTS for element in spec.get(field) or ()
+    ):
         return
-    volumes = {one.get("name") or "": one for one in spec.get("volumes") or ()}
-    for at, container in containers_of(path, spec):
-        for where, variable in items(container, "env", at):
+    volumes = {volume.get("name") or "": volume for volume in spec.get("volumes") or ()}
+    for item, container in containers_of(path, spec):
+        for where, variable in items(container, "env", item):
             source = (variable.get("valueFrom") or {}).get("fileKeyRef")
             if source is None:
                 continue
@@ -204,19 +206,19 @@ def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
                 yield fieldpath.invalid(named, name, detail)
 
 
-def field_selector(path: FieldPath, given: JsonObject, known: tuple[str, ...]) -> Errors:
+def field_selector(path: FieldPath, value: JsonObject, known: tuple[str, ...]) -> Errors:
     """`fieldRef`: a field of the pod, or one label or annotation of it."""
     # As `validateObjectFieldSelector` of `pkg/apis/core/validation`.
-    field = given.get("fieldPath") or ""
+    field = value.get("fieldPath") or ""
     for member in ("apiVersion", "fieldPath"):
-        if not given.get(member):
+        if not value.get(member):
             yield fieldpath.required(path.child(member))
             return
     base, bracket, rest = field.partition("['")
     subscripted = bool(bracket) and rest.endswith("']") and bool(base)
     fault = ""
-    if given["apiVersion"] != "v1":
-        fault = f"unsupported pod version: {given['apiVersion']}"
+    if value["apiVersion"] != "v1":
+        fault = f"unsupported pod version: {value['apiVersion']}"
     elif subscripted and base not in SUBSCRIPTED:
         fault = f"field label does not support subscript: {field}"
     elif not subscripted and field not in POD_FIELDS:
@@ -228,27 +230,27 @@ def field_selector(path: FieldPath, given: JsonObject, known: tuple[str, ...]) -
         key = rest.removesuffix("']")
         yield from qualified_name(path, key.lower() if base == SUBSCRIPTED[0] else key)
     else:
-        shown = OLD_NAMES.get(field, field)
-        if shown not in known:
-            yield fieldpath.not_supported(path.child("fieldPath"), shown, sorted(known))
+        text = OLD_NAMES.get(field, field)
+        if text not in known:
+            yield fieldpath.not_supported(path.child("fieldPath"), text, sorted(known))
 
 
-def resource_selector(path: FieldPath, given: JsonObject, *, in_volume: bool) -> Errors:
+def resource_selector(path: FieldPath, value: JsonObject, *, in_volume: bool) -> Errors:
     """`resourceFieldRef`: what a container requests or is limited to."""
     # As `validateContainerResourceFieldSelector` of `pkg/apis/core/validation`.
-    resource = given.get("resource") or ""
-    if in_volume and not given.get("containerName"):
+    resource = value.get("resource") or ""
+    if in_volume and not value.get("containerName"):
         yield fieldpath.required(path.child("containerName"))
     elif not resource:
         yield fieldpath.required(path.child("resource"))
     elif resource not in RESOURCE_FIELDS and not resource.startswith(HUGE_PAGE_FIELDS):
         yield fieldpath.not_supported(path.child("resource"), resource, RESOURCE_FIELDS)
-    divisor = parse_amounts(given.get("divisor") or "0")
+    divisor = parse_amounts(value.get("divisor") or "0")
     if divisor.sign == 0:
         return
-    allowed, shown, kind = _divisors(resource)
+    allowed, text, kind = _divisors(resource)
     if allowed and str(divisor) not in allowed:
-        detail = f"only divisor's values {shown} are supported with the {kind} resource"
+        detail = f"only divisor's values {text} are supported with the {kind} resource"
         yield fieldpath.invalid(path.child("divisor"), resource, detail)
 
 

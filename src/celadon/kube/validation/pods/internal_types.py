@@ -111,7 +111,7 @@ def _value(value: Any, kind: str) -> Any:
         return None if value is None else _value(value, kind[1:])
     inner = kind[2:]
     if kind.startswith("[]"):
-        return None if value is None else [_value(one, inner) for one in value]
+        return None if value is None else [_value(item, inner) for item in value]
     if kind.startswith("{}"):
         return None if value is None else {key: _value(value[key], inner) for key in sorted(value)}
     if kind == "l":
@@ -185,7 +185,7 @@ def go_volume_source(spec: JsonObject) -> GoData:
 
 def internal_go_list(items: Sequence[JsonObject], type_: str) -> GoData:
     """A list of such parts."""
-    return go_list([internal_go_struct(one, type_) for one in items], type_.replace(".v1.", "."))
+    return go_list([internal_go_struct(item, type_) for item in items], type_.replace(".v1.", "."))
 
 
 def _member(value: Any, field: Field, package: str, struct: str) -> GoData:
@@ -220,7 +220,7 @@ def _go_value(value: Any, kind: str, mark: str = "", named: str = "") -> GoData:
         target = None if value is None else _go_value(value, kind[1:])
         return go_pointer(target, _NAMES.get(kind[1:]) or kind[1:].replace(".v1.", "."))
     if kind.startswith("[]"):
-        items = None if value is None else [_go_value(one, inner) for one in value]
+        items = None if value is None else [_go_value(item, inner) for item in value]
         return go_list(items, named or _NAMES.get(inner) or inner.replace(".v1.", "."))
     if kind.startswith("{}"):
         entries = None if value is None else {key: _go_value(value[key], inner) for key in value}
@@ -287,21 +287,22 @@ def _selector(value: JsonObject) -> GoData:
     members = {
         "MatchLabels": _go_value(value.get("matchLabels"), "{}s"),
         "MatchExpressions": go_list(
-            [_requirement(one) for one in requirements] if requirements else None,
+            [_requirement(requirement) for requirement in requirements] if requirements else None,
             "v1.LabelSelectorRequirement",
         ),
     }
     printed = "".join(f"{key}: {labels[key]}," for key in sorted(labels))
     of_requirements = "".join(
-        f"LabelSelectorRequirement{{Key:{one.get('key') or ''},"
-        f"Operator:{one.get('operator') or ''},Values:[{' '.join(one.get('values') or ())}],}},"
-        for one in requirements
+        f"LabelSelectorRequirement{{Key:{requirement.get('key') or ''},"
+        f"Operator:{requirement.get('operator') or ''},"
+        f"Values:[{' '.join(requirement.get('values') or ())}],}},"
+        for requirement in requirements
     )
-    shown = (
+    text = (
         f"&LabelSelector{{MatchLabels:map[string]string{{{printed}}},"
         f"MatchExpressions:[]LabelSelectorRequirement{{{of_requirements}}},}}"
     )
-    return GoData("v1.LabelSelector", Kind.STRUCT, members, shown_by_pointer=shown)
+    return GoData("v1.LabelSelector", Kind.STRUCT, members, shown_by_pointer=text)
 
 
 def _requirement(value: JsonObject) -> GoData:
@@ -326,10 +327,10 @@ def _int_or_string(value: Any) -> GoData:
 def _time(value: Any) -> GoData:
     """`2001-01-01 00:00:00 +0000 UTC`, which it says by itself."""
     known = str(value or "0001-01-01T00:00:00Z")
-    shown = f"{known.removesuffix('Z').replace('T', ' ')} +0000 UTC"
+    message = f"{known.removesuffix('Z').replace('T', ' ')} +0000 UTC"
     text = "" if value is None else known
-    inner = GoData("time.Time", Kind.STRUCT, _marked(text), text=text, shown=shown, compares=True)
-    return GoData("v1.Time", Kind.STRUCT, {"Time": inner}, shown=shown)
+    inner = GoData("time.Time", Kind.STRUCT, _marked(text), text=text, shown=message, compares=True)
+    return GoData("v1.Time", Kind.STRUCT, {"Time": inner}, shown=message)
 
 
 def _marked(text: str) -> Mapping[str, GoData]:
@@ -416,25 +417,27 @@ def _stored(value: Any, kind: str) -> Any:
     if kind.startswith("*"):
         return _stored(value, kind[1:])
     if kind.startswith("[]"):
-        return [_stored(one, kind[2:]) for one in value]
+        return [_stored(item, kind[2:]) for item in value]
     if kind.startswith("{}"):
-        return {key: _stored(one, kind[2:]) for key, one in value.items()}
+        return {key: _stored(member, kind[2:]) for key, member in value.items()}
     return value if kind == "l" or kind in _ZEROS else _as_stored(value, kind)
 
 
-def is_same_pod_spec(one: JsonObject, other: JsonObject) -> bool:
+def is_same_pod_spec(value: JsonObject, other: JsonObject) -> bool:
     """Return whether two specs of `v1` are the same inside, where empty and none are equal."""
-    first, second = (internal_pod_spec(_as_stored(spec, _POD_SPEC)) for spec in (one, other))
+    first, second = (internal_pod_spec(_as_stored(spec, _POD_SPEC)) for spec in (value, other))
     return first == second
 
 
 def _with_requests(spec: JsonObject) -> JsonObject:
     """A new spec as its defaults leave it: where limits are an empty map, requests are one, too,
     which JSON does not show."""
-    made = dict(spec)
+    result = dict(spec)
     for field in ("containers", "initContainers"):
-        made[field] = [_with_own_requests(one) for one in spec.get(field) or ()] or spec.get(field)
-    return made
+        result[field] = [_with_own_requests(item) for item in spec.get(field) or ()] or spec.get(
+            field
+        )
+    return result
 
 
 def _with_own_requests(container: JsonObject) -> JsonObject:
@@ -453,7 +456,7 @@ def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
 def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of specs of PersistentVolumeClaims."""
     old = _as_stored(old, CLAIM_SPEC)
-    return _reported(lambda one: internal_go_struct(one, CLAIM_SPEC), old, new) or _diff(
+    return _reported(lambda value: internal_go_struct(value, CLAIM_SPEC), old, new) or _diff(
         internal_value(old, CLAIM_SPEC), internal_value(new, CLAIM_SPEC)
     )
 
@@ -477,14 +480,16 @@ def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
 def ephemeral_container_diff(old: JsonObject, new: JsonObject) -> str:
     """The same of ephemeral containers."""
     old = _as_stored(old, _EPHEMERAL)
-    return _reported(lambda one: internal_go_struct(one, _EPHEMERAL), old, new) or _diff(
+    return _reported(lambda value: internal_go_struct(value, _EPHEMERAL), old, new) or _diff(
         internal_value(old, _EPHEMERAL), internal_value(new, _EPHEMERAL)
     )
 
 
 def signing_conditions_diff(old: Sequence[JsonObject], new: Sequence[JsonObject]) -> str:
     """The same of conditions of requests for certificates."""
-    before, after = ([internal_value(one, _SIGNING) for one in each] or None for each in (old, new))
+    before, after = (
+        [internal_value(item, _SIGNING) for item in each] or None for each in (old, new)
+    )
     return _reported(lambda one: internal_go_list(one, _SIGNING), old, new) or _diff(before, after)
 
 

@@ -149,7 +149,7 @@ def _seccomp(path: FieldPath, profile: str) -> Errors:
 def _apparmor(path: FieldPath, key: str, profile: str, spec: JsonObject) -> Errors:
     # As `ValidateAppArmorPodAnnotations` of `pkg/apis/core/validation`.
     name = key.removeprefix(APPARMOR_OF_CONTAINER)
-    if all(one.get("name") != name for _, one in _containers(FieldPath(), spec)):
+    if all(container.get("name") != name for _, container in _containers(FieldPath(), spec)):
         yield fieldpath.invalid(path, name, "container not found")
     known = profile in {"", RUNTIME_DEFAULT, UNCONFINED} or profile.startswith(LOCALHOST)
     if not known:
@@ -169,8 +169,8 @@ def profiles_match(path: FieldPath, notes: Mapping[str, str], spec: JsonObject) 
         return
     of_pod = (spec.get("securityContext") or {}).get(SECCOMP.field)
     if of_pod is not None and SECCOMP_OF_POD in notes:
-        at = path.child("securityContext", SECCOMP.field)
-        yield from _match(at, SECCOMP, notes[SECCOMP_OF_POD], of_pod)
+        field_path = path.child("securityContext", SECCOMP.field)
+        yield from _match(field_path, SECCOMP, notes[SECCOMP_OF_POD], of_pod)
     yield from _containers_match(path, SECCOMP, notes, spec)
     if (spec.get("os") or {}).get("name") != "windows":
         yield from _containers_match(path, APPARMOR, notes, spec)
@@ -181,11 +181,13 @@ def _containers_match(
 ) -> Errors:
     """The profile of AppArmor that a pod has is that of containers without one."""
     of_pod = (spec.get("securityContext") or {}).get(kind.field) if kind is APPARMOR else None
-    for at, container in _containers(path, spec):
+    for container_path, container in _containers(path, spec):
         profile = (container.get("securityContext") or {}).get(kind.field) or of_pod
         note = notes.get(kind.of_container + (container.get("name") or ""))
         if profile is not None and note is not None:
-            yield from _match(at.child("securityContext", kind.field), kind, note, profile)
+            yield from _match(
+                container_path.child("securityContext", kind.field), kind, note, profile
+            )
 
 
 def _match(path: FieldPath, kind: ProfileKind, note: str, profile: JsonObject) -> Errors:
@@ -206,7 +208,7 @@ def annotation_changes(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with changed annotations: those a pod was made with stay, and all are
     looked at once more."""
     # As `ValidatePodSpecificAnnotationUpdates` of `pkg/apis/core/validation`.
-    notes, before = ((one.get("metadata") or {}).get("annotations") or {} for one in (obj, old))
+    notes, before = ((item.get("metadata") or {}).get("annotations") or {} for item in (obj, old))
     if notes != before:
         for key in sorted(before):
             if notes.get(key) != before[key]:
@@ -270,14 +272,14 @@ def pod_in_general(obj: JsonObject, old: JsonObject | None = None) -> Errors:
     if not spec.get("serviceAccountName"):
         yield from _tokens_without_account(spec)
     for field in ("containers", "initContainers"):
-        for at, container in items(spec, field, SPEC):
-            yield from trimmed_image(at, container)
+        for path, container in items(spec, field, SPEC):
+            yield from trimmed_image(path, container)
 
 
 def _tokens_without_account(spec: JsonObject) -> Errors:
-    for at, volume in items(spec, "volumes", SPEC):
+    for path, volume in items(spec, "volumes", SPEC):
         projected = volume.get("projected") or {}
-        for where, source in items(projected, "sources", at.child("projected")):
+        for where, source in items(projected, "sources", path.child("projected")):
             if source.get("serviceAccountToken") is not None:
                 detail = "must not be specified when serviceAccountName is not set"
                 yield fieldpath.forbidden(where.child("serviceAccountToken"), detail)
@@ -290,16 +292,20 @@ def pod_template(path: FieldPath, template: JsonObject) -> Errors:
     yield from pod_spec(path.child("spec"), spec)
     yield from profiles_match(path.child("spec"), annotations, spec)
     if spec.get("ephemeralContainers"):
-        at = path.child("spec", "ephemeralContainers")
-        yield fieldpath.forbidden(at, "ephemeral containers not allowed in pod template")
+        ephemeral_containers_path = path.child("spec", "ephemeralContainers")
+        yield fieldpath.forbidden(
+            ephemeral_containers_path, "ephemeral containers not allowed in pod template"
+        )
 
 
 def template_metadata(path: FieldPath, template: JsonObject) -> Errors:
     """Complained about without `metadata` in the path, as upstream does."""
-    meta, at = template.get("metadata") or {}, path.child("annotations")
+    meta, annotations_path = template.get("metadata") or {}, path.child("annotations")
     yield from labels(path.child("labels"), meta.get("labels"))
-    yield from validate_annotations(at, meta.get("annotations"))
-    yield from pod_annotations(at, meta.get("annotations") or {}, template.get("spec") or {})
+    yield from validate_annotations(annotations_path, meta.get("annotations"))
+    yield from pod_annotations(
+        annotations_path, meta.get("annotations") or {}, template.get("spec") or {}
+    )
 
 
 _SELDOM: Final = frozenset(
@@ -337,13 +343,18 @@ def pod_spec(
     around = Surroundings(
         volumes=usable,
         claims=frozenset(
-            one["name"] for one in spec.get("resourceClaims") or () if one.get("name")
+            resource_claim["name"]
+            for resource_claim in spec.get("resourceClaims") or ()
+            if resource_claim.get("name")
         ),
         grace_period=grace_period or 0,
         restart_policy=spec.get("restartPolicy") or "",
         host_users=spec.get("hostUsers") is not False,
         os=spec.get("os"),
-        may_restart=any(restarts_for_good(one) for one in before.get("initContainers") or ()),
+        may_restart=any(
+            restarts_for_good(init_container)
+            for init_container in before.get("initContainers") or ()
+        ),
     )
     yield from containers(path, spec, around)
     if "resources" in spec:
@@ -392,16 +403,16 @@ def _placement(path: FieldPath, spec: JsonObject) -> Errors:
             yield from dns_subdomain(path.child(field), spec[field])
     deadline = spec.get("activeDeadlineSeconds")
     if deadline is not None:
-        at = path.child("activeDeadlineSeconds")
-        yield from in_range(at, deadline, 1, text_rules.MAX_ID)
+        active_deadline_seconds_path = path.child("activeDeadlineSeconds")
+        yield from in_range(active_deadline_seconds_path, deadline, 1, text_rules.MAX_ID)
     for field in ("hostname", "subdomain"):
         if spec.get(field):
             yield from dns_label(path.child(field), spec[field])
     yield from tolerations(path, spec)
-    for at, alias in items(spec, "hostAliases", path):
+    for active_deadline_seconds_path, alias in items(spec, "hostAliases", path):
         address = alias.get("ip") or ""
-        yield from older_address(at.child("ip"), address)
-        for where, hostname in items(alias, "hostnames", at):
+        yield from older_address(active_deadline_seconds_path.child("ip"), address)
+        for where, hostname in items(alias, "hostnames", active_deadline_seconds_path):
             yield from dns_subdomain(where, hostname)
     if spec.get("priorityClassName"):
         yield from dns_subdomain(path.child("priorityClassName"), spec["priorityClassName"])
@@ -409,8 +420,8 @@ def _placement(path: FieldPath, spec: JsonObject) -> Errors:
         yield from dns_subdomain(path.child("runtimeClassName"), spec["runtimeClassName"])
     policy = spec.get("preemptionPolicy")
     if policy is not None:
-        at = path.child("preemptionPolicy")
-        yield from required_choice(at, policy, PREEMPTION_POLICIES)
+        active_deadline_seconds_path = path.child("preemptionPolicy")
+        yield from required_choice(active_deadline_seconds_path, policy, PREEMPTION_POLICIES)
     if spec.get("overhead"):
         yield from requirements(path.child("overhead"), {"limits": spec["overhead"]}, ())
     yield from _operating_system(path, spec)
@@ -421,18 +432,23 @@ def _group(path: FieldPath, spec: JsonObject) -> Errors:
     """The pods that a pod is scheduled with: a PodGroup, in 1.35 a part of a Workload."""
     group, workload = spec.get("schedulingGroup"), spec.get("workloadRef")
     if group is not None:
-        name, at = group.get("podGroupName"), path.child("schedulingGroup", "podGroupName")
+        name, pod_group_name_path = (
+            group.get("podGroupName"),
+            path.child("schedulingGroup", "podGroupName"),
+        )
         if name is None:
-            yield fieldpath.invalid(at, None, "must specify one of: `podGroupName`")
+            yield fieldpath.invalid(
+                pod_group_name_path, None, "must specify one of: `podGroupName`"
+            )
         else:
-            yield from dns_subdomain(at, name)
+            yield from dns_subdomain(pod_group_name_path, name)
     if workload is not None:
-        at = path.child("workloadRef")
-        yield from dns_subdomain(at.child("name"), workload.get("name") or "")
-        yield from dns_label(at.child("podGroup"), workload.get("podGroup") or "")
+        pod_group_name_path = path.child("workloadRef")
+        yield from dns_subdomain(pod_group_name_path.child("name"), workload.get("name") or "")
+        yield from dns_label(pod_group_name_path.child("podGroup"), workload.get("podGroup") or "")
         key = workload.get("podGroupReplicaKey")
         if key:
-            yield from dns_label(at.child("podGroupReplicaKey"), key)
+            yield from dns_label(pod_group_name_path.child("podGroupReplicaKey"), key)
 
 
 def _operating_system(path: FieldPath, spec: JsonObject) -> Errors:
@@ -458,25 +474,25 @@ def _resource_claims(path: FieldPath, spec: JsonObject, *, is_static: bool) -> E
             yield fieldpath.forbidden(FieldPath(""), detail)
         return
     references = ("resourceClaimName", "resourceClaimTemplateName")
-    for at, claim in items(spec, "resourceClaims", path):
+    for resource_claim_path, claim in items(spec, "resourceClaims", path):
         name = claim.get("name") or ""
         if not name:
-            yield fieldpath.required(at.child("name"))
+            yield fieldpath.required(resource_claim_path.child("name"))
         elif name in names:
-            yield fieldpath.duplicate(at.child("name"), name)
+            yield fieldpath.duplicate(resource_claim_path.child("name"), name)
         else:
-            yield from dns_label(at.child("name"), name)
+            yield from dns_label(resource_claim_path.child("name"), name)
             names.add(name)
-        given = [one for one in references if claim.get(one) is not None]
+        given = [reference for reference in references if claim.get(reference) is not None]
         if len(given) != 1:
             detail = (
                 "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
                 if given
                 else "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
             )
-            yield fieldpath.invalid(at, _printed_claim(claim), detail)
-        for one in given:
-            yield from dns_subdomain(at.child(one), claim[one])
+            yield fieldpath.invalid(resource_claim_path, _printed_claim(claim), detail)
+        for text in given:
+            yield from dns_subdomain(resource_claim_path.child(text), claim[text])
 
 
 def _printed_claim(claim: JsonObject) -> GoValue:
@@ -492,8 +508,8 @@ def _host_network(path: FieldPath, spec: JsonObject, *, in_pod: bool) -> Errors:
     # As `validatePodHostNetworkDeps` of `pkg/apis/core/validation`.
     if not spec.get("hostNetwork"):
         return
-    for at, container in items(spec, "containers", path):
-        for where, port in items(container, "ports", at):
+    for container_path, container in items(spec, "containers", path):
+        for where, port in items(container, "ports", container_path):
             host = port.get("hostPort") or 0
             if (in_pod or host) and host != port.get("containerPort", 0):
                 detail = "must match `containerPort` when `hostNetwork` is true"
@@ -504,32 +520,34 @@ def _host_users(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors
     # As `validateHostUsers` of `pkg/apis/core/validation`.
     if spec.get("hostUsers") is not False:
         return
-    for field, shown in HOST_NAMESPACES:
+    for field, host_namespace in HOST_NAMESPACES:
         if spec.get(field):
-            refused = [fieldpath.forbidden(path.child(shown), NO_HOST_USERS.text)]
+            refused = [fieldpath.forbidden(path.child(host_namespace), NO_HOST_USERS.text)]
             is_network = field == "hostNetwork"
             yield from (
                 only_with(f"!{HOST_NETWORK_OF_OWN_USERS}", refused) if is_network else refused
             )
     if not is_since("1.34"):
         return
-    had_devices = any(one.get("volumeDevices") for _, one in containers_of(path, before))
+    had_devices = any(element.get("volumeDevices") for _, element in containers_of(path, before))
     if before.get("hostUsers") is False and had_devices:
         return
-    for at, container in containers_of(path, spec):
+    for item, container in containers_of(path, spec):
         if container.get("volumeDevices"):
-            yield fieldpath.forbidden(at.child("volumeDevices"), NO_HOST_USERS.text)
+            yield fieldpath.forbidden(item.child("volumeDevices"), NO_HOST_USERS.text)
 
 
 def _gates(path: FieldPath, spec: JsonObject) -> Errors:
-    for at, gate in items(spec, "readinessGates", path):
-        yield from qualified_name(at.child("conditionType"), gate.get("conditionType") or "")
+    for readiness_gate_path, gate in items(spec, "readinessGates", path):
+        yield from qualified_name(
+            readiness_gate_path.child("conditionType"), gate.get("conditionType") or ""
+        )
     names: set[str] = set()
-    for at, gate in items(spec, "schedulingGates", path):
+    for readiness_gate_path, gate in items(spec, "schedulingGates", path):
         name = gate.get("name") or ""
-        yield from qualified_name(at, name)
+        yield from qualified_name(readiness_gate_path, name)
         if name in names:
-            yield fieldpath.duplicate(at, name)
+            yield fieldpath.duplicate(readiness_gate_path, name)
         names.add(name)
 
 
@@ -550,12 +568,12 @@ def _dns(path: FieldPath, spec: JsonObject) -> Errors:
     if len(servers) > MAX_NAMESERVERS:
         detail = f"must not have more than {MAX_NAMESERVERS} nameservers"
         yield fieldpath.invalid(path.child("nameservers"), servers, detail)
-    for at, server in items(config, "nameservers", path):
-        yield from older_address(at, server)
+    for nameserver_path, server in items(config, "nameservers", path):
+        yield from older_address(nameserver_path, server)
     yield from _searches(path.child("searches"), searches)
-    for at, option in items(config, "options", path):
+    for nameserver_path, option in items(config, "options", path):
         if not option.get("name"):
-            yield fieldpath.required(at, "must not be empty")
+            yield fieldpath.required(nameserver_path, "must not be empty")
 
 
 def _searches(path: FieldPath, searches: list[str]) -> Errors:
@@ -582,8 +600,10 @@ def restart_always(path: FieldPath, template: JsonObject, owner: str) -> Errors:
     spec = template.get("spec") or {}
     policy = spec.get("restartPolicy") or ""
     if policy != "Always":
-        at = path.child("spec", "restartPolicy")
-        yield fieldpath.not_supported(at, NamedText(policy), ["Always"])
+        restart_policy_path = path.child("spec", "restartPolicy")
+        yield fieldpath.not_supported(restart_policy_path, NamedText(policy), ["Always"])
     if spec.get("activeDeadlineSeconds") is not None:
-        at = path.child("spec", "activeDeadlineSeconds")
-        yield fieldpath.forbidden(at, f"activeDeadlineSeconds in {owner} is not Supported")
+        restart_policy_path = path.child("spec", "activeDeadlineSeconds")
+        yield fieldpath.forbidden(
+            restart_policy_path, f"activeDeadlineSeconds in {owner} is not Supported"
+        )

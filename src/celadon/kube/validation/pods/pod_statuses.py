@@ -66,9 +66,9 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
         yield fieldpath.invalid(_STATUS.child("qosClass"), NamedText(quality), IMMUTABLE)
     policy = spec.get("restartPolicy") or ""
     sidecars = {
-        one.get("name")
-        for one in spec.get("initContainers") or ()
-        if one.get("restartPolicy") == "Always"
+        init_container.get("name")
+        for init_container in spec.get("initContainers") or ()
+        if init_container.get("restartPolicy") == "Always"
     }
     ended = [
         ("containerStatuses", "containers", (), is_since("1.34")),
@@ -97,37 +97,37 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
         yield from _users(status, field, system)
     for field, containers in _ALLOCATING.items():
         yield from _allocated(status, field, pod_spec.get(containers) or ())
-    for at, one in items(status, "ephemeralContainerStatuses", _STATUS):
-        if one.get("allocatedResourcesStatus"):
-            why = "must not be specified in container status"
-            yield fieldpath.forbidden(at.child("allocatedResourcesStatus"), why)
+    for path, item in items(status, "ephemeralContainerStatuses", _STATUS):
+        if item.get("allocatedResourcesStatus"):
+            detail = "must not be specified in container status"
+            yield fieldpath.forbidden(path.child("allocatedResourcesStatus"), detail)
 
 
 def _conditions(status: JsonObject) -> Errors:
     """Before 1.33 they are said to be metadata."""
     # As `validatePodConditions` of `pkg/apis/core/validation`.
-    for at, condition in items(status, "conditions", _STATUS if is_since("1.33") else METADATA):
-        yield from _generation(at, condition)
+    for path, condition in items(status, "conditions", _STATUS if is_since("1.33") else METADATA):
+        yield from _generation(path, condition)
         kind = condition.get("type") or ""
         if kind not in SYSTEM_CONDITIONS:
-            yield from qualified_name(at.child("Type"), kind)
+            yield from qualified_name(path.child("Type"), kind)
 
 
-def _generation(at: FieldPath, seen: JsonObject) -> Errors:
+def _generation(path: FieldPath, seen: JsonObject) -> Errors:
     generation = seen.get("observedGeneration") or 0
     if generation < 0:
-        why = "must be a non-negative integer"
-        yield fieldpath.invalid(at.child("observedGeneration"), generation, why)
+        detail = "must be a non-negative integer"
+        yield fieldpath.invalid(path.child("observedGeneration"), generation, detail)
 
 
 def _nominated_node(status: JsonObject, before: JsonObject, spec: JsonObject) -> Errors:
-    nominated, at = status.get("nominatedNodeName"), _STATUS.child("nominatedNodeName")
+    nominated, path = status.get("nominatedNodeName"), _STATUS.child("nominatedNodeName")
     if not nominated or nominated == before.get("nominatedNodeName"):
         return
-    yield from dns_subdomain(at, nominated)
+    yield from dns_subdomain(path, nominated)
     if spec.get("nodeName"):
-        why = "may not be set on pods that are already bound to a node"
-        yield from only_with(NODES_STAY_NOMINATED, [fieldpath.forbidden(at, why)])
+        detail = "may not be set on pods that are already bound to a node"
+        yield from only_with(NODES_STAY_NOMINATED, [fieldpath.forbidden(path, detail)])
 
 
 def _terminated(
@@ -147,11 +147,11 @@ def _terminated(
             continue
         if ended.get("exitCode") and policy == "OnFailure":
             continue
-        for one in status.get(field) or ():
-            state = one.get("state") or {}
-            if one.get("name") == old.get("name") and state.get("terminated") is None:
-                at = _STATUS.child(field).index(index).child("state")
-                yield fieldpath.forbidden(at, "may not be transitioned to non-terminated state")
+        for item in status.get(field) or ():
+            state = item.get("state") or {}
+            if item.get("name") == old.get("name") and state.get("terminated") is None:
+                path = _STATUS.child(field).index(index).child("state")
+                yield fieldpath.forbidden(path, "may not be transitioned to non-terminated state")
 
 
 _RESTARTS: Final = {"In": True, "NotIn": False}
@@ -167,17 +167,17 @@ def _ended_for_good(
     all_too: bool = True,
 ) -> Errors:
     """The same by the rules that containers have for restarts."""
-    known = {one.get("name"): one for one in reversed([*containers])}
+    known = {item.get("name"): item for item in reversed([*containers])}
     for index, old in enumerate(before.get(field) or ()):
         ended, name = (old.get("state") or {}).get("terminated"), old.get("name")
-        now = next((one for one in status.get(field) or () if one.get("name") == name), None)
+        now = next((item for item in status.get(field) or () if item.get("name") == name), None)
         if ended is None or now is None or (now.get("state") or {}).get("terminated") is not None:
             continue
         container = known.get(name)
         code = ended.get("exitCode") or 0
         if container is None or not _starts_again(container, policy, code, all_too=all_too):
-            at = _STATUS.child(field).index(index).child("state")
-            yield fieldpath.forbidden(at, "may not be transitioned to non-terminated state")
+            path = _STATUS.child(field).index(index).child("state")
+            yield fieldpath.forbidden(path, "may not be transitioned to non-terminated state")
 
 
 def _starts_again(container: JsonObject, policy: str, code: int, *, all_too: bool) -> bool:
@@ -205,65 +205,67 @@ def _restart_action(container: JsonObject, code: int) -> str:
 def _has_all_restarted(spec: JsonObject) -> bool:
     """Return whether a container of the pod may have all others started again."""
     containers = (*(spec.get("initContainers") or ()), *(spec.get("containers") or ()))
-    rules = (rule for one in containers for rule in one.get("restartPolicyRules") or ())
+    rules = (rule for container in containers for rule in container.get("restartPolicyRules") or ())
     return is_since("1.35") and any(rule.get("action") == _RESTART_ALL_ACTION for rule in rules)
 
 
 def _pod_statuses_claims(status: JsonObject, spec: JsonObject) -> Errors:
-    wanted = {one.get("name") for one in spec.get("resourceClaims") or ()}
+    resource_claims = {
+        resource_claim.get("name") for resource_claim in spec.get("resourceClaims") or ()
+    }
     seen: set[str] = set()
-    for at, one in items(status, "resourceClaimStatuses", _STATUS):
-        name = one.get("name") or ""
-        if name not in wanted:
-            why = "must match the name of an entry in `spec.resourceClaims`"
-            yield fieldpath.invalid(at.child("name"), name, why)
+    for path, resource_claim_status in items(status, "resourceClaimStatuses", _STATUS):
+        name = resource_claim_status.get("name") or ""
+        if name not in resource_claims:
+            detail = "must match the name of an entry in `spec.resourceClaims`"
+            yield fieldpath.invalid(path.child("name"), name, detail)
         if name in seen:
-            yield fieldpath.duplicate(at.child("name"), name)
+            yield fieldpath.duplicate(path.child("name"), name)
         seen.add(name)
-        if one.get("resourceClaimName") is not None:
-            named = at.child("resourceClaimName" if is_since("1.36") else "name")
-            yield from dns_subdomain(named, one["resourceClaimName"])
+        if resource_claim_status.get("resourceClaimName") is not None:
+            named = path.child("resourceClaimName" if is_since("1.36") else "name")
+            yield from dns_subdomain(named, resource_claim_status["resourceClaimName"])
 
 
 def _extended_claim(claim: JsonObject, spec: JsonObject) -> Errors:
     """The claim that was made for extended resources of the pod's containers."""
     # As `validatePodExtendedResourceClaimStatus` of `pkg/apis/core/validation`.
-    at = _STATUS.child("extendedResourceClaimStatus")
+    path = _STATUS.child("extendedResourceClaimStatus")
     containers = {
-        one.get("name") or "": one
+        item.get("name") or "": item
         for field in ("initContainers", "containers")
-        for one in spec.get(field) or ()
+        for item in spec.get(field) or ()
     }
-    mappings = at.child("requestMappings")
+    mappings = path.child("requestMappings")
     if not claim.get("requestMappings"):
         yield fieldpath.required(mappings, "at least one request mapping is required")
     seen: set[tuple[str, ...]] = set()
-    for place, one in items(claim, "requestMappings", at):
-        named = {field: one.get(field) or "" for field in _MAPPING}
+    for place, request_mapping in items(claim, "requestMappings", path):
+        named = {field: request_mapping.get(field) or "" for field in _MAPPING}
         name, resource, request = named.values()
         container = containers.get(name)
         if container is None:
-            why = (
+            detail = (
                 "must match the name of an entry in spec.initContainers.name or "
                 "spec.containers.name"
             )
-            yield fieldpath.invalid(place.child("containerName"), name, why)
+            yield fieldpath.invalid(place.child("containerName"), name, detail)
         elif resource not in _requests(container):
-            why = (
+            detail = (
                 "must match the extended resource name of an entry in "
                 "spec.initContainers.resources.requests or spec.containers.resources.requests"
             )
-            yield fieldpath.invalid(place.child("resourceName"), resource, why)
-        yield from dns_label(at.child("requestName"), request)
+            yield fieldpath.invalid(place.child("resourceName"), resource, detail)
+        yield from dns_label(path.child("requestName"), request)
         if (name, resource, request) in seen:
             for field, value in named.items():
                 yield fieldpath.duplicate(place.child(field), value)
         seen.add((name, resource, request))
-    made = claim.get("resourceClaimName") or ""
-    if made:
-        yield from dns_subdomain(at.child("resourceClaimName"), made)
+    resource_claim_name = claim.get("resourceClaimName") or ""
+    if resource_claim_name:
+        yield from dns_subdomain(path.child("resourceClaimName"), resource_claim_name)
     else:
-        yield fieldpath.required(at.child("resourceClaimName"))
+        yield fieldpath.required(path.child("resourceClaimName"))
 
 
 def _requests(container: JsonObject) -> Collection[str]:
@@ -274,11 +276,11 @@ def _requests(container: JsonObject) -> Collection[str]:
 def _users(status: JsonObject, field: str, system: str) -> Errors:
     """Whom the processes of a container run as."""
     # As `validateContainerStatusUsers` of `pkg/apis/core/validation`.
-    for at, one in items(status, field, _STATUS):
-        user = (one.get("user") or {}).get("linux")
+    for path, item in items(status, field, _STATUS):
+        user = (item.get("user") or {}).get("linux")
         if user is None:
             continue
-        place = at.child("user", "linux") if is_since("1.33") else at.child("linux")
+        place = path.child("user", "linux") if is_since("1.33") else path.child("linux")
         if system == "windows":
             yield fieldpath.forbidden(place, NOT_ON_WINDOWS)
         if system != "linux":
@@ -294,10 +296,10 @@ def _allocated(status: JsonObject, field: str, containers: Iterable[JsonObject])
     """Yield what is wrong with the health of the devices of containers. The spec need not know a
     container."""
     # As `validateContainerStatusAllocatedResourcesStatus` of `pkg/apis/core/validation`.
-    known = {one.get("name") or "": one for one in reversed([*containers])}
-    for at, one in items(status, field, _STATUS):
-        container = known.get(one.get("name") or "")
-        for place, resource in items(one, "allocatedResourcesStatus", at):
+    known = {element.get("name") or "": element for element in reversed([*containers])}
+    for path, item in items(status, field, _STATUS):
+        container = known.get(item.get("name") or "")
+        for place, resource in items(item, "allocatedResourcesStatus", path):
             if container is not None:
                 yield from _allocated_name(place.child("name"), resource, container)
             yield from _health(place, resource)
@@ -309,20 +311,20 @@ _NO_REQUEST: Final = wording(
 )
 
 
-def _allocated_name(at: FieldPath, resource: JsonObject, container: JsonObject) -> Errors:
+def _allocated_name(path: FieldPath, resource: JsonObject, container: JsonObject) -> Errors:
     name: str = resource.get("name") or ""
     if name.startswith(_CLAIM) and is_since("1.32"):
         claims = (container.get("resources") or {}).get("claims") or ()
-        allowed: Collection[str] = {_claim_name(one) for one in claims}
-        why = (
+        allowed: Collection[str] = {_claim_name(claim) for claim in claims}
+        detail = (
             "must match one of the container's resource claims in a format "
             "'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty"
         )
     else:
         allowed = _requests(container)
-        why = _NO_REQUEST.text
+        detail = _NO_REQUEST.text
     if name not in allowed:
-        yield fieldpath.invalid(at, NamedText(name), why)
+        yield fieldpath.invalid(path, NamedText(name), detail)
 
 
 def _claim_name(claim: JsonObject) -> str:
@@ -330,18 +332,18 @@ def _claim_name(claim: JsonObject) -> str:
     return f"{_CLAIM}{claim.get('name') or ''}{f'/{request}' if request else ''}"
 
 
-def _health(at: FieldPath, resource: JsonObject) -> Errors:
+def _health(path: FieldPath, resource: JsonObject) -> Errors:
     seen: set[str] = set()
-    for place, one in items(resource, "resources", at):
-        health = one.get("health") or ""
+    for place, item in items(resource, "resources", path):
+        health = item.get("health") or ""
         if health not in _HEALTH:
             yield fieldpath.not_supported(place.child("health"), NamedText(health), _HEALTH)
-        message: Any = one.get("message")
+        message: Any = item.get("message")
         if message == "":
             yield fieldpath.required(place.child("message"), "must be non-empty if specified")
         elif message is not None and len(message.encode()) > _MAX_HEALTH_MESSAGE:
             yield fieldpath.too_long(place.child("message"), _MAX_HEALTH_MESSAGE)
-        device = one.get("resourceID") or ""
+        device = item.get("resourceID") or ""
         if device in seen:
             yield fieldpath.duplicate(place.child("resourceID"), NamedText(device))
         seen.add(device)
@@ -349,26 +351,26 @@ def _health(at: FieldPath, resource: JsonObject) -> Errors:
 
 def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
     # As `validatePodIPs` of `pkg/apis/core/validation`.
-    known = [one.get("ip") or "" for one in before.get(field) or ()]
-    given = [one.get("ip") or "" for one in status.get(field) or ()]
-    at, first = _STATUS.child(field), status.get("hostIP") or ""
+    known = [item.get("ip") or "" for item in before.get(field) or ()]
+    given = [item.get("ip") or "" for item in status.get(field) or ()]
+    path, first = _STATUS.child(field), status.get("hostIP") or ""
     if field == "hostIPs" and given and given[0] != first:
-        yield fieldpath.invalid(at.index(0).child("ip"), given[0], "must be equal to `hostIP`")
+        yield fieldpath.invalid(path.index(0).child("ip"), given[0], "must be equal to `hostIP`")
     for index, address in enumerate(given):
-        yield from older_address(at.index(index), address, known)
+        yield from older_address(path.index(index), address, known)
     if len(given) < 2:
         return
-    found = [text_rules.address(one) for one in given]
-    families = {one.is_v4 for one in found if one is not None}
-    if None in found:
-        which = f"invalid IP[{found.index(None)}]: {given[found.index(None)]}"
-        yield fieldpath.internal(at, f"failed to check for dual stack with error:{which}")
-    if None in found or len(families) < 2 or len(given) > 2:
-        shown = GoValue([{"IP": one} for one in given], _ADDRESSES[field])
-        yield fieldpath.invalid(at, shown, ONE_PER_FAMILY)
+    addrs = [text_rules.address(item) for item in given]
+    families = {addr.is_v4 for addr in addrs if addr is not None}
+    if None in addrs:
+        which = f"invalid IP[{addrs.index(None)}]: {given[addrs.index(None)]}"
+        yield fieldpath.internal(path, f"failed to check for dual stack with error:{which}")
+    if None in addrs or len(families) < 2 or len(given) > 2:
+        go_value = GoValue([{"IP": item} for item in given], _ADDRESSES[field])
+        yield fieldpath.invalid(path, go_value, ONE_PER_FAMILY)
     if is_since("1.33"):
         return
     for index, address in enumerate(given):
         if address in given[:index]:
             repeated = GoValue({"IP": address}, _ADDRESSES[field].removeprefix("[]"))
-            yield fieldpath.duplicate(at.index(index), repeated)
+            yield fieldpath.duplicate(path.index(index), repeated)

@@ -54,13 +54,13 @@ def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
             detail = "pod updates may not add or remove containers"
             yield fieldpath.forbidden(SPEC.child(field), detail)
             return
-        for at, container in items(spec, field, SPEC):
+        for path, container in items(spec, field, SPEC):
             if not container.get("image"):
-                yield fieldpath.required(at.child("image"))
-            yield from trimmed_image(at, container)
-    found = list(_deadline(spec, before))
-    yield from found
-    if found and spec.get("activeDeadlineSeconds") is not None:
+                yield fieldpath.required(path.child("image"))
+            yield from trimmed_image(path, container)
+    errors = list(_deadline(spec, before))
+    yield from errors
+    if errors and spec.get("activeDeadlineSeconds") is not None:
         return
     yield from _tolerations(spec, before)
     yield from _gates(spec, before)
@@ -82,8 +82,8 @@ def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
 def _lasting_class(obj: JsonObject, old: JsonObject) -> Errors:
     """Later a resize is what is asked this."""
     if _class_changes(obj, old):
-        shown = NamedText((obj.get("status") or {}).get("qosClass") or "")
-        yield fieldpath.invalid(METADATA, shown, "Pod QoS is immutable")
+        text = NamedText((obj.get("status") or {}).get("qosClass") or "")
+        yield fieldpath.invalid(METADATA, text, "Pod QoS is immutable")
 
 
 def _class_changes(obj: JsonObject, old: JsonObject) -> bool:
@@ -93,16 +93,16 @@ def _class_changes(obj: JsonObject, old: JsonObject) -> bool:
 
 
 def _deadline(spec: JsonObject, before: JsonObject) -> Errors:
-    at = SPEC.child("activeDeadlineSeconds")
+    path = SPEC.child("activeDeadlineSeconds")
     new, old = spec.get("activeDeadlineSeconds"), before.get("activeDeadlineSeconds")
     if new is None:
         if old is not None:
             detail = "must not update from a positive integer to nil value"
-            yield fieldpath.invalid(at, None, detail)
+            yield fieldpath.invalid(path, None, detail)
     elif not 0 <= new <= text_rules.MAX_ID:
-        yield from in_range(at, new, 0, text_rules.MAX_ID)
+        yield from in_range(path, new, 0, text_rules.MAX_ID)
     elif old is not None and old < new:
-        yield fieldpath.invalid(at, new, "must be less than or equal to previous value")
+        yield fieldpath.invalid(path, new, "must be less than or equal to previous value")
 
 
 def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
@@ -112,8 +112,8 @@ def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
     def lasting(toleration: JsonObject) -> frozenset[tuple[str, str]]:
         return frozenset(item for item in toleration.items() if item[0] != "tolerationSeconds")
 
-    kept = {lasting(one) for one in spec.get("tolerations") or ()}
-    if any(lasting(one) not in kept for one in before.get("tolerations") or ()):
+    result = {lasting(toleration) for toleration in spec.get("tolerations") or ()}
+    if any(lasting(toleration) not in result for toleration in before.get("tolerations") or ()):
         detail = "existing toleration can not be modified except its tolerationSeconds"
         yield fieldpath.forbidden(SPEC.child("tolerations"), detail)
     else:
@@ -122,44 +122,46 @@ def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
 
 def _gates(spec: JsonObject, before: JsonObject) -> Errors:
     # As `validateOnlyDeletedSchedulingGates` of `pkg/apis/core/validation`.
-    known = {one.get("name") for one in before.get("schedulingGates") or ()}
-    for at, gate in items(spec, "schedulingGates", SPEC):
+    scheduling_gates = {
+        scheduling_gate.get("name") for scheduling_gate in before.get("schedulingGates") or ()
+    }
+    for path, gate in items(spec, "schedulingGates", SPEC):
         name = gate.get("name")
-        if name not in known:
+        if name not in scheduling_gates:
             detail = f"only deletion is allowed, but found new scheduling gate '{name}'"
-            yield fieldpath.forbidden(at.child("name"), detail)
+            yield fieldpath.forbidden(path.child("name"), detail)
 
 
 def _with_old_fields(spec: JsonObject, before: JsonObject) -> JsonDict:
     """The new spec with the old one's values where they may change."""
     made_anew = {*FREE_FIELDS, *CONTAINER_LISTS}
-    kept = {key: value for key, value in spec.items() if key not in made_anew}
-    kept.update((field, before[field]) for field in FREE_FIELDS if before.get(field))
+    result = {key: value for key, value in spec.items() if key not in made_anew}
+    result.update((field, before[field]) for field in FREE_FIELDS if before.get(field))
     for field in CONTAINER_LISTS:
         if spec.get(field):
             pairs = zip(spec[field], before[field], strict=True)
-            kept[field] = [{**one, "image": other.get("image")} for one, other in pairs]
+            result[field] = [{**pair, "image": other.get("image")} for pair, other in pairs]
     grace = before.get("terminationGracePeriodSeconds")
     if grace is not None and grace < 0 and spec.get("terminationGracePeriodSeconds") == 1:
-        kept["terminationGracePeriodSeconds"] = grace
-    return kept
+        result["terminationGracePeriodSeconds"] = grace
+    return result
 
 
 def _with_old_nodes(spec: JsonObject, before: JsonObject) -> JsonDict:
     """The same for where a pod may run: what waits for a gate can still become choosier."""
-    kept = {key: value for key, value in spec.items() if key != "nodeSelector"}
+    result = {key: value for key, value in spec.items() if key != "nodeSelector"}
     if before.get("nodeSelector"):
-        kept["nodeSelector"] = before["nodeSelector"]
+        result["nodeSelector"] = before["nodeSelector"]
     affinity, was = spec.get("affinity"), before.get("affinity")
     nodes = (was or {}).get("nodeAffinity")
     if (affinity or {}).get("nodeAffinity") == nodes:
-        return kept
-    others = {key: one for key, one in (affinity or {}).items() if key != "nodeAffinity"}
+        return result
+    others = {key: member for key, member in (affinity or {}).items() if key != "nodeAffinity"}
     if affinity is not None and was is None and not others:
-        del kept["affinity"]
+        del result["affinity"]
     else:
-        kept["affinity"] = others if nodes is None else {**others, "nodeAffinity": nodes}
-    return kept
+        result["affinity"] = others if nodes is None else {**others, "nodeAffinity": nodes}
+    return result
 
 
 def _chosen_nodes(spec: JsonObject, before: JsonObject) -> Errors:
@@ -168,23 +170,25 @@ def _chosen_nodes(spec: JsonObject, before: JsonObject) -> Errors:
     chosen, was = spec.get("nodeSelector") or {}, before.get("nodeSelector") or {}
     if any(chosen.get(key) != value for key, value in was.items()):
         detail = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-        shown = GoValue(spec.get("nodeSelector"), "map[string]string")
-        yield fieldpath.invalid(SPEC.child("nodeSelector"), shown, detail)
-    given, old_terms = _required_terms(spec), _required_terms(before)
-    terms = given or []
-    at = SPEC.child("affinity", "nodeAffinity", REQUIRED_TERMS, "nodeSelectorTerms")
+        go_value = GoValue(spec.get("nodeSelector"), "map[string]string")
+        yield fieldpath.invalid(SPEC.child("nodeSelector"), go_value, detail)
+    required_terms, old_terms = _required_terms(spec), _required_terms(before)
+    terms = required_terms or []
+    path = SPEC.child("affinity", "nodeAffinity", REQUIRED_TERMS, "nodeSelectorTerms")
     if not old_terms:
         return
     if len(terms) != len(old_terms):
-        inner = [internal_value(one, "core.v1.NodeSelectorTerm") for one in terms]
-        shown = GoValue(None if given is None else inner, "[]core.NodeSelectorTerm")
-        yield fieldpath.invalid(at, shown, ADDED_TERMS)
+        inner = [internal_value(term, "core.v1.NodeSelectorTerm") for term in terms]
+        go_value = GoValue(None if required_terms is None else inner, "[]core.NodeSelectorTerm")
+        yield fieldpath.invalid(path, go_value, ADDED_TERMS)
         return
     for index, (term, old) in enumerate(zip(terms, old_terms, strict=True)):
         if not _only_adds(term, old):
             detail = "only additions are allowed (no mutations or deletions)"
-            one = internal_value(term, "core.v1.NodeSelectorTerm")
-            yield fieldpath.invalid(at.index(index), GoValue(one, "core.NodeSelectorTerm"), detail)
+            item = internal_value(term, "core.v1.NodeSelectorTerm")
+            yield fieldpath.invalid(
+                path.index(index), GoValue(item, "core.NodeSelectorTerm"), detail
+            )
 
 
 def _required_terms(spec: JsonObject) -> list[JsonObject] | None:
@@ -225,22 +229,22 @@ def ephemeral_containers(obj: JsonObject, old: JsonObject) -> Errors:
         return
     yield from pod_in_general(obj, old)
     yield from annotation_changes(obj, old)
-    at = SPEC.child("ephemeralContainers")
-    given = {one.get("name"): one for one in _ephemeral(obj)}
-    for one in _ephemeral(old):
-        name = one.get("name") or ""
+    path = SPEC.child("ephemeralContainers")
+    given = {element.get("name"): element for element in _ephemeral(obj)}
+    for item in _ephemeral(old):
+        name = item.get("name") or ""
         new = given.get(name)
         intro = f"existing ephemeral containers {quote(name)} may not be"
         if new is None:
-            yield fieldpath.forbidden(at, f"{intro} removed\n")
-        elif new != one:
-            difference = ephemeral_container_diff(one, new)
-            yield fieldpath.forbidden(at, f"{intro} changed\n{difference}")
+            yield fieldpath.forbidden(path, f"{intro} removed\n")
+        elif new != item:
+            difference = ephemeral_container_diff(item, new)
+            yield fieldpath.forbidden(path, f"{intro} changed\n{difference}")
 
 
 def _ephemeral(obj: JsonObject) -> list[JsonObject]:
-    found: list[JsonObject] = (obj.get("spec") or {}).get("ephemeralContainers") or []
-    return found
+    result: list[JsonObject] = (obj.get("spec") or {}).get("ephemeralContainers") or []
+    return result
 
 
 def resize(obj: JsonObject, old: JsonObject) -> Errors:
@@ -249,8 +253,8 @@ def resize(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidatePodResize` of `pkg/apis/core/validation`.
     spec, before = obj.get("spec") or {}, old.get("spec") or {}
     if not is_since("1.35") and _has_pod_amounts(spec, before):
-        why = "pods with pod-level resources cannot be resized"
-        yield fieldpath.forbidden(_NOWHERE, why)
+        detail = "pods with pod-level resources cannot be resized"
+        yield fieldpath.forbidden(_NOWHERE, detail)
         return
     if MIRROR_POD in metadata.annotations(old):
         yield fieldpath.forbidden(_NOWHERE, "static pods cannot be resized")
@@ -262,11 +266,11 @@ def resize(obj: JsonObject, old: JsonObject) -> Errors:
     yield from annotation_changes(obj, old)
     yield from _class(obj, old)
     if not is_since("1.36") and _has_pod_amounts(spec, before):
-        why = (
+        detail = (
             "resize of pods with pod-level resources is forbidden when "
             "InPlacePodLevelResourcesVerticalScalingEnabled feature gate is disabled"
         )
-        yield fieldpath.forbidden(_NOWHERE, why)
+        yield fieldpath.forbidden(_NOWHERE, detail)
         return
     errors = [*_pod_amounts(spec, before), *_claims(old)]
     for field in ("initContainers", "containers"):
@@ -283,13 +287,13 @@ def resize(obj: JsonObject, old: JsonObject) -> Errors:
 def _class(obj: JsonObject, old: JsonObject) -> Errors:
     status = old.get("status") or {}
     if _class_changes(obj, old):
-        shown = NamedText((obj.get("status") or {}).get("qosClass") or "")
-        why = "Pod QOS Class may not change as a result of resizing"
-        yield fieldpath.invalid(SPEC, shown, why)
+        text = NamedText((obj.get("status") or {}).get("qosClass") or "")
+        detail = "Pod QOS Class may not change as a result of resizing"
+        yield fieldpath.invalid(SPEC, text, detail)
     running = (
-        one
-        for one in status.get("containerStatuses") or ()
-        if (one.get("state") or {}).get("running") is not None
+        container_status
+        for container_status in status.get("containerStatuses") or ()
+        if (container_status.get("state") or {}).get("running") is not None
     )
     first = next(running, None)
     if first is not None and first.get("resources") is None:
@@ -297,43 +301,43 @@ def _class(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _pod_amounts(spec: JsonObject, before: JsonObject) -> Errors:
-    given, was = spec.get("resources"), before.get("resources")
+    resources, was = spec.get("resources"), before.get("resources")
     if not _has_pod_amounts(spec, before):
         return
-    if given is None:
+    if resources is None:
         yield fieldpath.forbidden(_RESOURCES, "pod-level resources cannot be removed")
         return
     for part in ("requests", "limits"):
-        if _lacks(given, was or {}, part):
-            why = f"pod-level resource {part} cannot be removed"
-            yield fieldpath.forbidden(_RESOURCES.child(part), why)
-    if _without_amounts(given) != _without_amounts(was or {}):
+        if _lacks(resources, was or {}, part):
+            detail = f"pod-level resource {part} cannot be removed"
+            yield fieldpath.forbidden(_RESOURCES.child(part), detail)
+    if _without_amounts(resources) != _without_amounts(was or {}):
         yield fieldpath.forbidden(SPEC, f"{ONLY_AMOUNTS} at pod-level")
 
 
 def _has_pod_amounts(spec: JsonObject, before: JsonObject) -> bool:
     """Return whether the pod, besides its containers, asks for something, or has before."""
     return any(
-        (one.get("resources") or {}).get(part)
-        for one in (spec, before)
+        (item.get("resources") or {}).get(part)
+        for item in (spec, before)
         for part in ("requests", "limits")
     )
 
 
 def _claims(old: JsonObject) -> Errors:
     if (old.get("status") or {}).get("nodeAllocatableResourceClaimStatuses"):
-        why = "pods with node allocatable resource claims cannot be resized"
-        yield fieldpath.forbidden(SPEC, why)
+        detail = "pods with node allocatable resource claims cannot be resized"
+        yield fieldpath.forbidden(SPEC, detail)
 
 
-def _lacks(given: JsonObject, was: JsonObject, part: str) -> bool:
-    return not set(was.get(part) or ()) <= set(given.get(part) or ())
+def _lacks(value: JsonObject, was: JsonObject, part: str) -> bool:
+    return not set(was.get(part) or ()) <= set(value.get(part) or ())
 
 
 def _without_amounts(resources: JsonObject) -> JsonDict:
     """Return the part of resources that a resize does not change: other resources, and the
     devices."""
-    kept = {
+    result = {
         part: {
             name: amount
             for name, amount in (resources.get(part) or {}).items()
@@ -341,7 +345,7 @@ def _without_amounts(resources: JsonObject) -> JsonDict:
         }
         for part in ("limits", "requests")
     }
-    return {**kept, "claims": list(resources.get("claims") or ())}
+    return {**result, "claims": list(resources.get("claims") or ())}
 
 
 def _pairs(
@@ -354,15 +358,15 @@ def _pairs(
 
 
 def _container_amounts(spec: JsonObject, before: JsonObject, field: str) -> Errors:
-    for at, container, was in _pairs(spec, before, field):
+    for path, container, was in _pairs(spec, before, field):
         if field == "initContainers" and not _may_resize(was):
             continue
-        given, had = (one.get("resources") or {} for one in (container, was))
+        given, had = (item.get("resources") or {} for item in (container, was))
         for part in ("requests", "limits"):
             if _lacks(given, had, part):
-                why = f"resource {part} cannot be removed"
-                yield fieldpath.forbidden(at.child("resources", part), why)
-        yield from _less_memory(at.child("resources", "limits").key("memory"), container, had)
+                detail = f"resource {part} cannot be removed"
+                yield fieldpath.forbidden(path.child("resources", part), detail)
+        yield from _less_memory(path.child("resources", "limits").key("memory"), container, had)
 
 
 def _may_resize(container: JsonObject) -> bool:
@@ -376,21 +380,23 @@ def _less_memory(path: FieldPath, container: JsonObject, had: JsonObject) -> Err
     """Yield an error if a running container is given less memory, which was not possible at
     first."""
     policies = container.get("resizePolicy") or ()
-    chosen = (one.get("restartPolicy") for one in policies if one.get("resourceName") == "memory")
+    chosen = (
+        policy.get("restartPolicy") for policy in policies if policy.get("resourceName") == "memory"
+    )
     if next(chosen, None) == "RestartContainer":
         return
     resources = container.get("resources") or {}
-    limit, was = ((one.get("limits") or {}).get("memory") for one in (resources, had))
+    limit, was = ((item.get("limits") or {}).get("memory") for item in (resources, had))
     if limit is None:
         return
     if was is None or parse_amounts(limit).compare(parse_amounts(was)) < 0:
         done = "added" if was is None else "decreased"
-        why = f"memory limits cannot be {done} unless resizePolicy is RestartContainer"
-        yield fieldpath.forbidden(path, why)
+        detail = f"memory limits cannot be {done} unless resizePolicy is RestartContainer"
+        yield fieldpath.forbidden(path, detail)
 
 
 def _only_amounts(spec: JsonObject, before: JsonObject, field: str) -> Errors:
-    for at, container, was in _pairs(spec, before, field):
+    for path, container, was in _pairs(spec, before, field):
         fixed = _with_old(container, was)
         changed = internal_value(fixed, "core.v1.Container") != internal_value(
             was, "core.v1.Container"
@@ -403,24 +409,24 @@ def _only_amounts(spec: JsonObject, before: JsonObject, field: str) -> Errors:
             yield from _old_init_amounts(container, was, changed=changed)
             continue
         if changed:
-            why = "only cpu and memory resources for init or sidecar containers are mutable"
-            yield fieldpath.forbidden(at, why)
+            detail = "only cpu and memory resources for init or sidecar containers are mutable"
+            yield fieldpath.forbidden(path, detail)
         policies = container.get("resizePolicy") or ()
-        restarts = any(one.get("restartPolicy") == "RestartContainer" for one in policies)
+        restarts = any(policy.get("restartPolicy") == "RestartContainer" for policy in policies)
         if container != was and container.get("restartPolicy") != "Always" and restarts:
-            why = (
+            detail = (
                 "non-sidecar init containers with a resize policy of RestartContainer cannot be "
                 "resized"
             )
-            yield fieldpath.forbidden(at, why)
+            yield fieldpath.forbidden(path, detail)
 
 
 def _old_init_amounts(container: JsonObject, was: JsonObject, *, changed: bool) -> Errors:
     """Init containers that end had their amounts for good."""
     if container.get("restartPolicy") == "Always":
         if changed:
-            why = "only cpu and memory resources for sidecar containers are mutable"
-            yield fieldpath.forbidden(SPEC, why)
+            detail = "only cpu and memory resources for sidecar containers are mutable"
+            yield fieldpath.forbidden(SPEC, detail)
     elif internal_value(container, "core.v1.Container") != internal_value(was, "core.v1.Container"):
         yield fieldpath.forbidden(SPEC, "resources for non-sidecar init containers are immutable")
 
@@ -428,19 +434,19 @@ def _old_init_amounts(container: JsonObject, was: JsonObject, *, changed: bool) 
 def _with_old(container: JsonObject, was: JsonObject) -> JsonDict:
     """The new container with the old one's cpu and memory; upstream forgets about its devices, so
     that one with devices is never as it was."""
-    given, had = (one.get("resources") or {} for one in (container, was))
+    given, had = (item.get("resources") or {} for item in (container, was))
     parts = ("limits", "requests")
     fixed = {part: _old_amounts(given.get(part) or {}, had.get(part) or {}) for part in parts}
     stays = all(fixed[part] == (had.get(part) or {}) for part in parts) and not had.get("claims")
     return {**container, "resources": had if stays else fixed}
 
 
-def _old_amounts(given: JsonObject, had: JsonObject) -> JsonObject:
+def _old_amounts(value: JsonObject, had: JsonObject) -> JsonObject:
     """Before 1.35, what was added where there was nothing was not looked at."""
     if not had and not is_since("1.35"):
         return {}
-    others = {name: one for name, one in given.items() if name not in QOS_RESOURCES}
-    return {**others, **{name: one for name, one in had.items() if name in QOS_RESOURCES}}
+    others = {name: member for name, member in value.items() if name not in QOS_RESOURCES}
+    return {**others, **{name: member for name, member in had.items() if name in QOS_RESOURCES}}
 
 
 def _with_old_amounts(spec: JsonObject, before: JsonObject) -> JsonDict:
@@ -448,7 +454,7 @@ def _with_old_amounts(spec: JsonObject, before: JsonObject) -> JsonDict:
     for field in ("containers", "initContainers"):
         fixed.pop(field, None)
         if spec.get(field):
-            fixed[field] = [_with_old(one, was) for _, one, was in _pairs(spec, before, field)]
+            fixed[field] = [_with_old(pair, was) for _, pair, was in _pairs(spec, before, field)]
     return fixed
 
 

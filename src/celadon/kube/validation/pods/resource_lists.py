@@ -120,9 +120,9 @@ def pod_resource_name(path: FieldPath, name: str) -> Errors:
     """Yield what is wrong with the name of a request or limit of a whole pod: only cpu, memory and
     huge pages are known."""
     # As `validatePodResourceName` of `pkg/apis/core/validation`.
-    found = list(resource_name(path, name))
-    yield from found
-    if found or name in POD_RESOURCES or (is_huge_page(name) and is_since("1.33")):
+    errors = list(resource_name(path, name))
+    yield from errors
+    if errors or name in POD_RESOURCES or (is_huge_page(name) and is_since("1.33")):
         return
     supported = SUPPORTED_FOR_PODS if is_since("1.33") else sorted(POD_RESOURCES)
     yield fieldpath.not_supported(path, GoValue(name, "core.ResourceName"), supported)
@@ -188,28 +188,28 @@ def _huge_pages(path: FieldPath, name: str, amount: Quantity) -> Errors:
 @once_sound
 def requirements(
     path: FieldPath,
-    given: JsonObject,
+    value: JsonObject,
     claims: Collection[str],
     name_rule: NameRule = container_resource_name,
 ) -> Errors:
     """`resources` of a container or a pod; `claims` are the names of the pod's resource claims."""
     # As `ValidateContainerResourceRequirements` of `pkg/apis/core/validation`.
-    limits = dict(entries(given, "limits"))
+    limits = dict(entries(value, "limits"))
     for name, text in limits.items():
-        at = path.child("limits").key(name)
-        yield from name_rule(at, name)
-        yield from quantity_value(at, name, text)
-        yield from _huge_pages(at, name, parse_amounts(text))
-    for name, text in entries(given, "requests"):
-        at = path.child("requests").key(name)
-        yield from name_rule(at, name)
-        yield from quantity_value(at, name, text)
+        field_path = path.child("limits").key(name)
+        yield from name_rule(field_path, name)
+        yield from quantity_value(field_path, name, text)
+        yield from _huge_pages(field_path, name, parse_amounts(text))
+    for name, text in entries(value, "requests"):
+        field_path = path.child("requests").key(name)
+        yield from name_rule(field_path, name)
+        yield from quantity_value(field_path, name, text)
         yield from _within_limit(path, name, text, limits.get(name))
-        yield from _huge_pages(at, name, parse_amounts(text))
-    named = [*limits, *(given.get("requests") or {})]
+        yield from _huge_pages(field_path, name, parse_amounts(text))
+    named = [*limits, *(value.get("requests") or {})]
     if any(map(is_huge_page, named)) and not POD_RESOURCES.intersection(named):
         yield fieldpath.forbidden(path, "HugePages require cpu or memory")
-    yield from _claims(path, given, claims)
+    yield from _claims(path, value, claims)
 
 
 _NO_CLAIMS: Final = wording(
@@ -221,45 +221,45 @@ _NO_CLAIMS: Final = wording(
 def pod_requirements(path: FieldPath, spec: JsonObject, claims: Collection[str]) -> Errors:
     """`resources` of a pod's spec; `path` is theirs."""
     # As `validatePodResourceRequirements` of `pkg/apis/core/validation`.
-    given: JsonObject | None = spec.get("resources")
-    if given is None:
+    resources: JsonObject | None = spec.get("resources")
+    if resources is None:
         return
     if (spec.get("os") or {}).get("name") == "windows" and is_since("1.34"):
         yield fieldpath.forbidden(path, "may not be set for a windows pod")
         return
-    if given.get("claims") is not None:
+    if resources.get("claims") is not None:
         yield fieldpath.forbidden(path.child("claims"), _NO_CLAIMS.text)
-    yield from requirements(path, given, claims, pod_resource_name)
-    yield from _room_for_containers(path, spec, given)
+    yield from requirements(path, resources, claims, pod_resource_name)
+    yield from _room_for_containers(path, spec, resources)
 
 
-def _room_for_containers(path: FieldPath, spec: JsonObject, given: JsonObject) -> Errors:
+def _room_for_containers(path: FieldPath, spec: JsonObject, value: JsonObject) -> Errors:
     """A pod asks for as much as its containers together, and none may have more than it. Before
     1.34 it asked for nothing of what it did not name."""
     # As `validatePodResourceConsistency` of `pkg/apis/core/validation`.
-    requests, limits = given.get("requests") or {}, given.get("limits") or {}
+    requests, limits = value.get("requests") or {}, value.get("limits") or {}
     if not is_since("1.34"):
         requests = {**dict.fromkeys(pod_total(spec, "requests"), "0"), **requests}
     more = "must be greater than or equal to aggregate container"
     for name, total in sorted(pod_total(spec, "requests").items()):
         if name in requests and total.compare(parse_amounts(requests[name])) > 0:
-            at = path.child("requests").key(name)
-            yield fieldpath.invalid(at, requests[name], f"{more} requests of {total}")
+            field_path = path.child("requests").key(name)
+            yield fieldpath.invalid(field_path, requests[name], f"{more} requests of {total}")
     for name, total in sorted(pod_total(spec, "limits").items()):
         if not is_huge_page(name) or name not in limits or not is_since("1.34"):
             continue
         if total.compare(parse_amounts(limits[name])) > 0:
-            at = path.child("limits").key(name)
-            yield fieldpath.invalid(at, limits[name], f"{more} limits of {total}")
-    for at, container in items(spec, "containers", path):
+            field_path = path.child("limits").key(name)
+            yield fieldpath.invalid(field_path, limits[name], f"{more} limits of {total}")
+    for field_path, container in items(spec, "containers", path):
         for name, text in entries(container.get("resources") or {}, "limits"):
             if name in limits and parse_amounts(text).compare(parse_amounts(limits[name])) > 0:
                 detail = f"must be less than or equal to pod limits of {limits[name]}"
-                yield fieldpath.invalid(at.key(name).child("limits"), text, detail)
+                yield fieldpath.invalid(field_path.key(name).child("limits"), text, detail)
 
 
 def _within_limit(path: FieldPath, name: str, text: str, limit: str | None) -> Errors:
-    request, at = parse_amounts(text), path.child("requests")
+    request, requests_path = parse_amounts(text), path.child("requests")
     if limit is None:
         if not may_overcommit(name):
             detail = "Limit must be set for non overcommitable resources"
@@ -267,10 +267,12 @@ def _within_limit(path: FieldPath, name: str, text: str, limit: str | None) -> E
         return
     order = request.compare(parse_amounts(limit))
     if order != 0 and not may_overcommit(name):
-        yield fieldpath.invalid(at, str(request), f"must be equal to {name} limit of {limit}")
+        yield fieldpath.invalid(
+            requests_path, str(request), f"must be equal to {name} limit of {limit}"
+        )
     elif order > 0:
         detail = f"must be less than or equal to {name} limit of {limit}"
-        yield fieldpath.invalid(at, str(request), detail)
+        yield fieldpath.invalid(requests_path, str(request), detail)
 
 
 class _NameTree:
@@ -300,27 +302,27 @@ class _NameTree:
         return place.below
 
 
-def _claims(path: FieldPath, given: JsonObject, claims: Collection[str]) -> Errors:
+def _claims(path: FieldPath, value: JsonObject, claims: Collection[str]) -> Errors:
     used: set[str] = set()
     tree = _NameTree()
     listed = ""
-    for at, claim in items(given, "claims", path):
+    for claim_path, claim in items(value, "claims", path):
         name, request = claim.get("name") or "", claim.get("request") or ""
         if not name:
-            yield fieldpath.required(at)
+            yield fieldpath.required(claim_path)
             continue
         key = f"{name}/{request}" if request else name
         if name in used:
-            yield fieldpath.duplicate(at, name)
+            yield fieldpath.duplicate(claim_path, name)
         else:
             if request:
-                yield from dns_label(at.child("request"), request)
+                yield from dns_label(claim_path.child("request"), request)
             if key in used:
-                yield fieldpath.duplicate(at, key)
+                yield fieldpath.duplicate(claim_path, key)
             elif not request:
                 # Each request of the claim that was named is one too many.
                 for _ in range(tree.count_below(name)):
-                    yield fieldpath.duplicate(at, name)
+                    yield fieldpath.duplicate(claim_path, name)
             if key not in used and "/" in key:
                 tree.add(key)
             used.add(key)
@@ -328,4 +330,4 @@ def _claims(path: FieldPath, given: JsonObject, claims: Collection[str]) -> Erro
             if not listed:
                 listed = f": {', '.join(sorted(claims))}" if claims else " which is empty"
             detail = f"must be one of the names in pod.spec.resourceClaims{listed}"
-            yield fieldpath.FieldError(fieldpath.ErrorType.NOT_FOUND, at, name, detail)
+            yield fieldpath.FieldError(fieldpath.ErrorType.NOT_FOUND, claim_path, name, detail)

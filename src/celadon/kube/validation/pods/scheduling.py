@@ -35,20 +35,22 @@ NODE_POLICIES: Final = ("Honor", "Ignore")
 BAD_OPERATOR: Final = "not a valid selector operator"
 
 
-def affinity(path: FieldPath, given: JsonObject | None, before: JsonObject | None = None) -> Errors:
+def affinity(path: FieldPath, value: JsonObject | None, before: JsonObject | None = None) -> Errors:
     """`before` is what was changed."""
     # As `validateAffinity` of `pkg/apis/core/validation`.
-    found = given or {}
-    node = found.get("nodeAffinity") or {}
-    at = path.child("nodeAffinity")
+    result = value or {}
+    node = result.get("nodeAffinity") or {}
+    node_affinity_path = path.child("nodeAffinity")
     if node.get(REQUIRED_TERMS) is not None:
         was = ((before or {}).get("nodeAffinity") or {}).get(REQUIRED_TERMS)
-        yield from required_nodes(at.child(REQUIRED_TERMS), node[REQUIRED_TERMS], was)
-    for where, term in items(node, PREFERRED_TERMS, at):
+        yield from required_nodes(
+            node_affinity_path.child(REQUIRED_TERMS), node[REQUIRED_TERMS], was
+        )
+    for where, term in items(node, PREFERRED_TERMS, node_affinity_path):
         yield from _weight(where, term)
         yield from _node_term(where.child("preference"), term.get("preference") or {}, lax=True)
     for kind in ("podAffinity", "podAntiAffinity"):
-        terms = found.get(kind) or {}
+        terms = result.get(kind) or {}
         for where, term in items(terms, REQUIRED_TERMS, path.child(kind)):
             yield from _pod_term(where, term)
         for where, term in items(terms, PREFERRED_TERMS, path.child(kind)):
@@ -63,10 +65,10 @@ def _weight(path: FieldPath, term: JsonObject) -> Errors:
         yield fieldpath.invalid(path.child("weight"), weight, "must be in the range 1-100")
 
 
-def required_nodes(path: FieldPath, given: JsonObject, before: JsonObject | None) -> Errors:
+def required_nodes(path: FieldPath, value: JsonObject, before: JsonObject | None) -> Errors:
     """The nodes that a pod or a volume asks for. Values that cannot be those of labels were let
     through before 1.33, and may stay."""
-    return node_selector(path, given, lax=not is_since("1.33") or _names_no_values(before))
+    return node_selector(path, value, lax=not is_since("1.33") or _names_no_values(before))
 
 
 def _names_no_values(nodes: JsonObject | None) -> bool:
@@ -79,44 +81,46 @@ def _names_no_values(nodes: JsonObject | None) -> bool:
     )
 
 
-def node_selector(path: FieldPath, given: JsonObject, *, lax: bool = False) -> Errors:
+def node_selector(path: FieldPath, value: JsonObject, *, lax: bool = False) -> Errors:
     """`lax`: values need not be possible values of labels; before 1.32 none had to."""
     # As `ValidateNodeSelector` of `pkg/apis/core/validation`.
     lax = lax or not is_since("1.32")
-    if not given.get("nodeSelectorTerms"):
+    if not value.get("nodeSelectorTerms"):
         detail = "must have at least one node selector term"
         yield fieldpath.required(path.child("nodeSelectorTerms"), detail)
-    for at, term in items(given, "nodeSelectorTerms", path):
-        yield from _node_term(at, term, lax=lax)
+    for node_selector_term_path, term in items(value, "nodeSelectorTerms", path):
+        yield from _node_term(node_selector_term_path, term, lax=lax)
 
 
 def _node_term(path: FieldPath, term: JsonObject, *, lax: bool) -> Errors:
     # As `ValidateNodeSelectorTerm` of `pkg/apis/core/validation`.
-    for at, requirement in items(term, "matchExpressions", path):
-        yield from _node_requirement(at, requirement)
-        yield from label_name(at.child("key"), requirement.get("key") or "")
+    for match_expression_path, requirement in items(term, "matchExpressions", path):
+        yield from _node_requirement(match_expression_path, requirement)
+        yield from label_name(match_expression_path.child("key"), requirement.get("key") or "")
         if not lax:
-            for where, value in items(requirement, "values", at):
+            for where, value in items(requirement, "values", match_expression_path):
                 yield from each(where, value, name_rules.label_value(value))
-    for at, requirement in items(term, "matchFields", path):
-        yield from _node_field(at, requirement)
+    for match_expression_path, requirement in items(term, "matchFields", path):
+        yield from _node_field(match_expression_path, requirement)
 
 
 def _node_requirement(path: FieldPath, requirement: JsonObject) -> Errors:
     # As `ValidateNodeSelectorRequirement` of `pkg/apis/core/validation`.
     operator, values = requirement.get("operator") or "", requirement.get("values") or ()
-    at = path.child("values")
+    values_path = path.child("values")
     if operator in {"In", "NotIn"}:
         if not values:
-            yield fieldpath.required(at, "must be specified when `operator` is 'In' or 'NotIn'")
+            yield fieldpath.required(
+                values_path, "must be specified when `operator` is 'In' or 'NotIn'"
+            )
     elif operator in {"Exists", "DoesNotExist"}:
         if values:
             detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-            yield fieldpath.forbidden(at, detail)
+            yield fieldpath.forbidden(values_path, detail)
     elif operator in {"Gt", "Lt"}:
         if len(values) != 1:
             detail = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-            yield fieldpath.required(at, detail)
+            yield fieldpath.required(values_path, detail)
     else:
         yield fieldpath.invalid(path.child("operator"), NamedText(operator), BAD_OPERATOR)
 
@@ -132,8 +136,8 @@ def _node_field(path: FieldPath, requirement: JsonObject) -> Errors:
     if key != "metadata.name":
         yield fieldpath.invalid(path.child("key"), key, "not a valid field selector key")
         return
-    for at, value in items(requirement, "values", path):
-        yield from dns_subdomain(at, value)
+    for value_path, value in items(requirement, "values", path):
+        yield from dns_subdomain(value_path, value)
 
 
 def _pod_term(path: FieldPath, term: JsonObject) -> Errors:
@@ -154,7 +158,7 @@ def _matched_keys(path: FieldPath, term: JsonObject) -> Errors:
     expressions of the selector already, where the pod is known: twice is too often."""
     for field in ("matchLabelKeys", "mismatchLabelKeys"):
         yield from _label_keys(path, term, field)
-    matched, mismatched = (term.get(f"{one}LabelKeys") or () for one in ("match", "mismatch"))
+    matched, mismatched = (term.get(f"{item}LabelKeys") or () for item in ("match", "mismatch"))
     chosen = term.get("labelSelector") or {}
     positions = {key: index for index, key in enumerate(matched)}
     seen = set(chosen.get("matchLabels") or ())
@@ -164,10 +168,10 @@ def _matched_keys(path: FieldPath, term: JsonObject) -> Errors:
             detail = "exists in both matchLabelKeys and labelSelector"
             yield fieldpath.invalid(path.index(positions[key]), key, detail)
         seen.add(key)
-    for at, key in items(term, "matchLabelKeys", path):
+    for match_label_key_path, key in items(term, "matchLabelKeys", path):
         if key in mismatched:
             detail = "exists in both matchLabelKeys and mismatchLabelKeys"
-            yield fieldpath.invalid(at, key, detail)
+            yield fieldpath.invalid(match_label_key_path, key, detail)
 
 
 def _label_keys(path: FieldPath, term: JsonObject, field: str) -> Errors:
@@ -175,21 +179,21 @@ def _label_keys(path: FieldPath, term: JsonObject, field: str) -> Errors:
         detail = "must not be specified when labelSelector is not set"
         yield fieldpath.forbidden(path.child(field), detail)
         return
-    for at, key in items(term, field, path):
-        yield from label_name(at, key)
+    for item_path, key in items(term, field, path):
+        yield from label_name(item_path, key)
 
 
-def tolerations(path: FieldPath, given: JsonObject, field: str = "tolerations") -> Errors:
+def tolerations(path: FieldPath, value: JsonObject, field: str = "tolerations") -> Errors:
     # As `ValidateTolerations` of `pkg/apis/core/validation`.
-    for at, toleration in items(given, field, path):
-        yield from _toleration(at, toleration)
+    for item_path, toleration in items(value, field, path):
+        yield from _toleration(item_path, toleration)
 
 
 @once_sound
 def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
     key, operator = toleration.get("key") or "", toleration.get("operator") or ""
     effect, value = toleration.get("effect") or "", toleration.get("value") or ""
-    at = path.child("operator")
+    operator_path = path.child("operator")
     if key:
         yield from label_name(path.child("key"), key)
     elif operator != "Exists":
@@ -197,24 +201,24 @@ def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
             'operator must be Exists when `key` is empty, which means "match all values and all '
             'keys"'
         )
-        yield fieldpath.invalid(at, NamedText(operator), detail)
+        yield fieldpath.invalid(operator_path, NamedText(operator), detail)
     if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         detail = "effect must be 'NoExecute' when `tolerationSeconds` is set"
         yield fieldpath.invalid(path.child("effect"), NamedText(effect), detail)
     if operator in {"", "Equal"}:
         messages = name_rules.label_value(value)
         if messages:
-            yield fieldpath.invalid(at, value, ";".join(messages))
+            yield fieldpath.invalid(operator_path, value, ";".join(messages))
     elif operator == "Exists":
         if value:
             detail = "value must be empty when `operator` is 'Exists'"
             whole = GoValue(toleration, "core.Toleration")
-            yield fieldpath.invalid(at, value if is_since("1.32") else whole, detail)
+            yield fieldpath.invalid(operator_path, value if is_since("1.32") else whole, detail)
     else:
         # Upstream names the others to those who know them; they wait for a feature gate.
         compares = operator in COMPARING_OPERATORS and is_since("1.35")
         known = (*TOLERATION_OPERATORS, *(COMPARING_OPERATORS if compares else ()))
-        unknown = [fieldpath.not_supported(at, NamedText(operator), known)]
+        unknown = [fieldpath.not_supported(operator_path, NamedText(operator), known)]
         if compares:
             yield from by_gate(COMPARED_TAINTS, _whole_number(path.child("value"), value), unknown)
         else:
@@ -241,27 +245,47 @@ def spread_constraints(path: FieldPath, spec: JsonObject) -> Errors:
     # As `validateTopologySpreadConstraints` of `pkg/apis/core/validation`.
     constraints: Sequence[JsonObject] = spec.get("topologySpreadConstraints") or ()
     pairs = [
-        (one.get("topologyKey") or "", one.get("whenUnsatisfiable") or "") for one in constraints
+        (item.get("topologyKey") or "", item.get("whenUnsatisfiable") or "") for item in constraints
     ]
     last = {pair: index for index, pair in enumerate(pairs)}
-    for index, (at, one) in enumerate(items(spec, "topologySpreadConstraints", path)):
+    for index, (topology_spread_constraint_path, constraint) in enumerate(
+        items(spec, "topologySpreadConstraints", path)
+    ):
         key, action = pairs[index]
-        skew = one.get("maxSkew", 0)
+        skew = constraint.get("maxSkew", 0)
         if skew <= 0:
-            yield fieldpath.invalid(at.child("maxSkew"), skew, NOT_POSITIVE)
+            yield fieldpath.invalid(
+                topology_spread_constraint_path.child("maxSkew"), skew, NOT_POSITIVE
+            )
         if not key:
-            yield fieldpath.required(at.child("topologyKey"), "can not be empty")
-        yield from supported(at.child("whenUnsatisfiable"), action, SCHEDULE_ACTIONS)
+            yield fieldpath.required(
+                topology_spread_constraint_path.child("topologyKey"), "can not be empty"
+            )
+        yield from supported(
+            topology_spread_constraint_path.child("whenUnsatisfiable"), action, SCHEDULE_ACTIONS
+        )
         if last[pairs[index]] > index:
-            where = at.child("{topologyKey, whenUnsatisfiable}")
+            where = topology_spread_constraint_path.child("{topologyKey, whenUnsatisfiable}")
             yield fieldpath.duplicate(where, f"{{{key}, {action}}}")
-        yield from _min_domains(at.child("minDomains"), one.get("minDomains"), action)
+        yield from _min_domains(
+            topology_spread_constraint_path.child("minDomains"),
+            constraint.get("minDomains"),
+            action,
+        )
         for field in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-            if one.get(field) is not None:
-                yield from supported(at.child(field), one[field], NODE_POLICIES)
-        if one.get("matchLabelKeys"):
-            yield from by_gate(MERGED_SPREADING, _matched_keys(at, one), _keys_apart(at, one))
-        yield from selector(at.child("labelSelector"), one.get("labelSelector"))
+            if constraint.get(field) is not None:
+                yield from supported(
+                    topology_spread_constraint_path.child(field), constraint[field], NODE_POLICIES
+                )
+        if constraint.get("matchLabelKeys"):
+            yield from by_gate(
+                MERGED_SPREADING,
+                _matched_keys(topology_spread_constraint_path, constraint),
+                _keys_apart(topology_spread_constraint_path, constraint),
+            )
+        yield from selector(
+            topology_spread_constraint_path.child("labelSelector"), constraint.get("labelSelector")
+        )
 
 
 def _keys_apart(path: FieldPath, constraint: JsonObject) -> Errors:
@@ -270,13 +294,16 @@ def _keys_apart(path: FieldPath, constraint: JsonObject) -> Errors:
     if chosen is None:
         detail = "must not be specified when labelSelector is not set"
         yield fieldpath.forbidden(path.child("matchLabelKeys"), detail)
-    named = {one.get("key") for one in (chosen or {}).get("matchExpressions") or ()}
+    named = {
+        match_expression.get("key")
+        for match_expression in (chosen or {}).get("matchExpressions") or ()
+    }
     named.update((chosen or {}).get("matchLabels") or ())
-    for at, key in items(constraint, "matchLabelKeys", path):
-        yield from label_name(at, key)
+    for match_label_key_path, key in items(constraint, "matchLabelKeys", path):
+        yield from label_name(match_label_key_path, key)
         if key in named:
             detail = "exists in both matchLabelKeys and labelSelector"
-            yield fieldpath.invalid(at, key, detail)
+            yield fieldpath.invalid(match_label_key_path, key, detail)
 
 
 def _min_domains(path: FieldPath, number: int | None, action: str) -> Errors:

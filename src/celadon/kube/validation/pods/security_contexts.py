@@ -71,12 +71,17 @@ def windows_options(path: FieldPath, options: JsonObject | None) -> Errors:
     name = options.get("gmsaCredentialSpecName")
     if name is not None:
         yield from dns_subdomain(path.child("gmsaCredentialSpecName"), name)
-    credentials, at = options.get("gmsaCredentialSpec"), path.child("gmsaCredentialSpec")
+    credentials, gmsa_credential_spec_path = (
+        options.get("gmsaCredentialSpec"),
+        path.child("gmsaCredentialSpec"),
+    )
     if credentials == "":
-        yield fieldpath.invalid(at, "", "gmsaCredentialSpec cannot be an empty string")
+        yield fieldpath.invalid(
+            gmsa_credential_spec_path, "", "gmsaCredentialSpec cannot be an empty string"
+        )
     elif credentials is not None and len(credentials.encode()) > MAX_CREDENTIAL_KIB * 1024:
         detail = f"gmsaCredentialSpec size must be under {MAX_CREDENTIAL_KIB} KiB"
-        yield fieldpath.invalid(at, credentials, detail)
+        yield fieldpath.invalid(gmsa_credential_spec_path, credentials, detail)
     user = options.get("runAsUserName")
     if user is not None:
         for detail in _user_faults(user):
@@ -113,17 +118,17 @@ def host_processes(path: FieldPath, spec: JsonObject) -> Errors:
     """Containers that run as processes of the host: all of a pod or none, on its network."""
     # As `validateWindowsHostProcessPod` of `pkg/apis/core/validation`.
     of_pod = _is_host_process(spec)
-    every = (one for field in CONTAINER_LISTS for one in spec.get(field) or ())
-    if of_pod is None and all(_is_host_process(one) is None for one in every):
+    every = (element for field in CONTAINER_LISTS for element in spec.get(field) or ())
+    if of_pod is None and all(_is_host_process(element) is None for element in every):
         return
-    given = [(at, _is_host_process(one)) for at, one in containers_of(path, spec)]
-    for at, of_container in given:
+    given = [(path, _is_host_process(element)) for path, element in containers_of(path, spec)]
+    for item, of_container in given:
         if None not in (of_pod, of_container) and of_pod is not of_container:
-            shown = "true" if of_pod else "false"
-            detail = f"pod hostProcess value must be identical if both are specified, was {shown}"
-            where = at.child("securityContext", "windowsOptions", "hostProcess")
+            text = "true" if of_pod else "false"
+            detail = f"pod hostProcess value must be identical if both are specified, was {text}"
+            where = item.child("securityContext", "windowsOptions", "hostProcess")
             yield fieldpath.invalid(where, of_container, detail)
-    running = [one or (one is None and bool(of_pod)) for _, one in given]
+    running = [element or (element is None and bool(of_pod)) for _, element in given]
     if not any(running):
         return
     if not all(running):
@@ -139,16 +144,16 @@ def host_processes(path: FieldPath, spec: JsonObject) -> Errors:
 
 def _is_host_process(obj: JsonObject) -> bool | None:
     context = obj.get("securityContext")
-    found: bool | None = ((context or {}).get("windowsOptions") or {}).get("hostProcess")
-    return found
+    host_process: bool | None = ((context or {}).get("windowsOptions") or {}).get("hostProcess")
+    return host_process
 
 
 def for_linux(path: FieldPath, spec: JsonObject) -> Errors:
     """Yield errors for what a pod may not say if it says that it is for Linux."""
     # As `validateLinux` of `pkg/apis/core/validation`.
-    for at, one in ((path, spec), *containers_of(path, spec)):
-        if (one.get("securityContext") or {}).get("windowsOptions") is not None:
-            yield fieldpath.forbidden(at.child("securityContext", "windowsOptions"), NOT_ON_LINUX)
+    for item, element in ((path, spec), *containers_of(path, spec)):
+        if (element.get("securityContext") or {}).get("windowsOptions") is not None:
+            yield fieldpath.forbidden(item.child("securityContext", "windowsOptions"), NOT_ON_LINUX)
 
 
 def for_windows(path: FieldPath, spec: JsonObject) -> Errors:
@@ -158,12 +163,14 @@ def for_windows(path: FieldPath, spec: JsonObject) -> Errors:
     for field in _ON_POD_CONTEXT:
         name, in_spec = field.removeprefix("/"), field.startswith("/")
         if _is_set(spec if in_spec else context, name):
-            at = path.child(name) if in_spec else path.child("securityContext", name)
-            yield fieldpath.forbidden(at, NOT_ON_WINDOWS)
-    for at, container in containers_of(path, spec):
+            field_path = path.child(name) if in_spec else path.child("securityContext", name)
+            yield fieldpath.forbidden(field_path, NOT_ON_WINDOWS)
+    for field_path, container in containers_of(path, spec):
         for field in _ON_CONTAINER_CONTEXT:
             if (container.get("securityContext") or {}).get(field) is not None:
-                yield fieldpath.forbidden(at.child("securityContext", field), NOT_ON_WINDOWS)
+                yield fieldpath.forbidden(
+                    field_path.child("securityContext", field), NOT_ON_WINDOWS
+                )
 
 
 def _is_set(obj: JsonObject, field: str) -> bool:
@@ -216,8 +223,8 @@ def pod_security_context(
         return
     for field in ("fsGroup", "runAsUser", "runAsGroup"):
         yield from _id(path, context, field)
-    for at, group in items(context, "supplementalGroups", path):
-        yield from each(at, group, text_rules.user_or_group_id(group))
+    for supplemental_group_path, group in items(context, "supplementalGroups", path):
+        yield from each(supplemental_group_path, group, text_rules.user_or_group_id(group))
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         detail = "ShareProcessNamespace and HostPID cannot both be enabled"
         yield fieldpath.invalid(path.child("shareProcessNamespace"), value=True, detail=detail)
@@ -253,8 +260,8 @@ def container_security_context(path: FieldPath, context: JsonObject, *, host_use
     yield from _choice(path, context, "procMount", PROC_MOUNTS)
     if host_users and context.get("procMount") == "Unmasked":
         detail = "`hostUsers` must be false to use `Unmasked`"
-        at = path.child("procMount")
-        yield fieldpath.invalid(at, fieldpath.NamedText("Unmasked"), detail)
+        proc_mount_path = path.child("procMount")
+        yield fieldpath.invalid(proc_mount_path, fieldpath.NamedText("Unmasked"), detail)
     yield from _seccomp(path.child("seccompProfile"), context.get("seccompProfile"))
     if context.get("allowPrivilegeEscalation") is False:
         yield from _escalation(path, context)
@@ -332,15 +339,19 @@ def _seccomp(path: FieldPath, profile: JsonObject | None) -> Errors:
     else:
         detail = "type is required when seccompProfile is set"
         yield fieldpath.required(path.child("type"), detail)
-    at = path.child("localhostProfile")
+    localhost_profile_path = path.child("localhostProfile")
     if kind != "Localhost":
         if local is not None:
             shown = {"Type": kind, "LocalhostProfile": local}
-            yield fieldpath.invalid(at, shown, "can only be set when seccomp type is Localhost")
+            yield fieldpath.invalid(
+                localhost_profile_path, shown, "can only be set when seccomp type is Localhost"
+            )
     elif local is None:
-        yield fieldpath.required(at, "must be set when seccomp type is Localhost")
+        yield fieldpath.required(
+            localhost_profile_path, "must be set when seccomp type is Localhost"
+        )
     else:
-        yield from descending_path(at, local)
+        yield from descending_path(localhost_profile_path, local)
 
 
 def _app_armor(path: FieldPath, profile: JsonObject | None) -> Errors:
@@ -348,14 +359,18 @@ def _app_armor(path: FieldPath, profile: JsonObject | None) -> Errors:
     if profile is None:
         return
     kind, local = profile.get("type") or "", profile.get("localhostProfile")
-    at = path.child("localhostProfile")
+    localhost_profile_path = path.child("localhostProfile")
     if kind == "Localhost":
         if local is not None and local != local.strip():
-            yield fieldpath.invalid(at, local, "must not be padded with whitespace")
+            yield fieldpath.invalid(
+                localhost_profile_path, local, "must not be padded with whitespace"
+            )
         elif not local:
-            yield fieldpath.required(at, "must be set when AppArmor type is Localhost")
+            yield fieldpath.required(
+                localhost_profile_path, "must be set when AppArmor type is Localhost"
+            )
         if local is not None and len(local) > LOCAL_PROFILE_MAX_BYTES:
-            yield fieldpath.too_long(at, LOCAL_PROFILE_MAX_BYTES)
+            yield fieldpath.too_long(localhost_profile_path, LOCAL_PROFILE_MAX_BYTES)
     elif kind not in PROFILE_TYPES:
         if kind:
             yield from supported(path.child("type"), kind, PROFILE_TYPES)
@@ -363,20 +378,22 @@ def _app_armor(path: FieldPath, profile: JsonObject | None) -> Errors:
             detail = "type is required when appArmorProfile is set"
             yield fieldpath.required(path.child("type"), detail)
     elif local is not None:
-        yield fieldpath.invalid(at, local, "can only be set when AppArmor type is Localhost")
+        yield fieldpath.invalid(
+            localhost_profile_path, local, "can only be set when AppArmor type is Localhost"
+        )
 
 
 def normal_name(sysctl: str) -> str:
     """With dots between its parts, and slashes in them, as it may be written the other way."""
-    first = next((one for one in sysctl if one in "./"), ".")
+    first = next((text for text in sysctl if text in "./"), ".")
     return sysctl if first == "." else sysctl.translate(_SWAPPED)
 
 
 def _sysctls(path: FieldPath, context: JsonObject, spec: JsonObject) -> Errors:
     # As `validateSysctls` of `pkg/apis/core/validation`.
     taken: set[str] = set()
-    for at, sysctl in items(context, "sysctls", path):
-        name, where = sysctl.get("name") or "", at.child("name")
+    for sysctl_path, sysctl in items(context, "sysctls", path):
+        name, where = sysctl.get("name") or "", sysctl_path.child("name")
         if not name:
             yield fieldpath.required(where)
         elif len(name) > SYSCTL_MAX_BYTES or _SYSCTL.fullmatch(name) is None:

@@ -36,8 +36,8 @@ def signer_name(path: FieldPath, name: str) -> Errors:
         return
     segments = name.split("/")
     if len(segments) != 2:
-        why = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
-        yield fieldpath.invalid(path, name, why)
+        detail = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
+        yield fieldpath.invalid(path, name, detail)
         return
     domain, rest = segments
     if len(domain.encode()) > LONGEST_DOMAIN:
@@ -45,8 +45,8 @@ def signer_name(path: FieldPath, name: str) -> Errors:
     labels = domain.split(".")
     yield from _first_bad(path, domain, labels, name_rules.dns1123_label)
     if len(labels) < 2:
-        why = "should be a domain with at least two segments separated by dots"
-        yield fieldpath.invalid(path, domain, why)
+        detail = "should be a domain with at least two segments separated by dots"
+        yield fieldpath.invalid(path, domain, detail)
     yield from _first_bad(path, rest, rest.split("."), name_rules.dns1123_subdomain)
     if len(name.encode()) > LONGEST_SIGNER:
         yield fieldpath.too_long(path, LONGEST_SIGNER)
@@ -56,8 +56,8 @@ def _first_bad(path: FieldPath, whole: str, labels: list[str], rule: Messages) -
     """Yield what is wrong with the first bad label."""
     for label in labels:
         complaints = rule(label)
-        for why in complaints:
-            yield fieldpath.invalid(path, whole, f"validating label {quote(label)}: {why}")
+        for detail in complaints:
+            yield fieldpath.invalid(path, whole, f"validating label {quote(label)}: {detail}")
         if complaints:
             return
 
@@ -81,7 +81,7 @@ def is_of_kubernetes(signer: str) -> bool:
     return f".{signer.partition('/')[0]}".endswith(".kubernetes.io")
 
 
-def user_annotations(at: FieldPath, annotations: JsonObject | None) -> Errors:
+def user_annotations(path: FieldPath, annotations: JsonObject | None) -> Errors:
     """Yield what is wrong with what a pod says to its signer."""
     # As `ValidateUserAnnotations` of `pkg/apis/core/validation`.
     given = sorted((annotations or {}).items())
@@ -89,14 +89,14 @@ def user_annotations(at: FieldPath, annotations: JsonObject | None) -> Errors:
         name = key.lower()
         faults = name_rules.qualified_name(name) if name else ()
         if not name:
-            yield fieldpath.required(at)
+            yield fieldpath.required(path)
         elif faults:
-            yield from each(at, name, faults)
+            yield from each(path, name, faults)
         elif "/" not in name:
-            why = 'must be a domain-prefixed key (such as "acme.io/foo")'
-            yield fieldpath.invalid(at, name, why)
+            detail = 'must be a domain-prefixed key (such as "acme.io/foo")'
+            yield fieldpath.invalid(path, name, detail)
     if sum(len(text.encode()) for pair in given for text in pair) > ANNOTATIONS_BYTES:
-        yield fieldpath.too_long(at, ANNOTATIONS_BYTES)
+        yield fieldpath.too_long(path, ANNOTATIONS_BYTES)
 
 
 # --- Certificates in volumes -------------------------------------------------
@@ -111,63 +111,74 @@ PATHS: Final = ("credentialBundlePath", "keyPath", "certificateChainPath")
 
 
 def bundle_projection(
-    path: FieldPath, whole: FieldPath, given: JsonObject, taken: set[str]
+    path: FieldPath, whole: FieldPath, value: JsonObject, taken: set[str]
 ) -> Errors:
     """Yield what is wrong with a bundle; `whole` is the path of the volume, whose files have
     `taken` names."""
-    name, signer = given.get("name"), given.get("signerName")
+    name, signer = value.get("name"), value.get("signerName")
     if name is not None and signer is not None:
-        shown = internal_value(given, "core.v1.ClusterTrustBundleProjection")
+        shown = internal_value(value, "core.v1.ClusterTrustBundleProjection")
         yield fieldpath.invalid(path, shown, "only one of name and signerName may be used")
     elif name is not None:
-        yield from _named(path, name, given)
+        yield from _named(path, name, value)
     elif signer is not None:
-        at = path.child("signerName")
+        signer_name_path = path.child("signerName")
         if not signer:
-            yield fieldpath.required(at, "must be a valid signer name")
-        yield from signer_name(at, signer)
-        yield from selector(path.child("labelSelector"), given.get("labelSelector"))
+            yield fieldpath.required(signer_name_path, "must be a valid signer name")
+        yield from signer_name(signer_name_path, signer)
+        yield from selector(path.child("labelSelector"), value.get("labelSelector"))
     else:
         yield fieldpath.required(path, "either name or signerName must be specified")
-    file, at = given.get("path") or "", path.child("path")
+    file, signer_name_path = value.get("path") or "", path.child("path")
     if not file:
-        yield fieldpath.required(at)
-    yield from _file(at, whole, file, taken)
+        yield fieldpath.required(signer_name_path)
+    yield from _file(signer_name_path, whole, file, taken)
 
 
-def _named(path: FieldPath, name: str, given: JsonObject) -> Errors:
-    at = path.child("name")
+def _named(path: FieldPath, name: str, value: JsonObject) -> Errors:
+    name_path = path.child("name")
     if not name:
-        yield fieldpath.required(at, "must be a valid object name")
-    for why in bundle_name(name, name.rpartition(":")[0].replace(":", "/")):
-        yield fieldpath.invalid(at, name, f"not a valid clustertrustbundlename: {why}")
-    chosen = given.get("labelSelector")
+        yield fieldpath.required(name_path, "must be a valid object name")
+    for detail in bundle_name(name, name.rpartition(":")[0].replace(":", "/")):
+        yield fieldpath.invalid(name_path, name, f"not a valid clustertrustbundlename: {detail}")
+    chosen = value.get("labelSelector")
     if chosen is not None:
-        why = "labelSelector must be unset if name is specified"
-        yield fieldpath.invalid(path.child("labelSelector"), printed_selector(chosen), why)
+        detail = "labelSelector must be unset if name is specified"
+        yield fieldpath.invalid(path.child("labelSelector"), printed_selector(chosen), detail)
 
 
 def certificate_projection(
-    path: FieldPath, whole: FieldPath, given: JsonObject, taken: set[str]
+    path: FieldPath, whole: FieldPath, value: JsonObject, taken: set[str]
 ) -> Errors:
     """Yield what is wrong with a certificate that a kubelet asks for."""
-    signer, kind = given.get("signerName") or "", given.get("keyType") or ""
+    signer, kind = value.get("signerName") or "", value.get("keyType") or ""
     yield from signer_name(path.child("signerName"), signer)
-    yield from user_annotations(path.child("userAnnotations"), given.get("userAnnotations"))
+    yield from user_annotations(path.child("userAnnotations"), value.get("userAnnotations"))
     if kind not in KEY_TYPES:
         yield fieldpath.not_supported(path.child("keyType"), kind, KEY_TYPES)
-    seconds, at = given.get("maxExpirationSeconds"), path.child("maxExpirationSeconds")
+    seconds, max_expiration_seconds_path = (
+        value.get("maxExpirationSeconds"),
+        path.child("maxExpirationSeconds"),
+    )
     longest = LONGEST_OF_KUBERNETES if is_of_kubernetes(signer) else LONGEST
     if seconds is not None and seconds < SHORTEST:
-        yield fieldpath.invalid(at, seconds, f"if provided, {at.steps[-1]} must be >= {SHORTEST}")
+        yield fieldpath.invalid(
+            max_expiration_seconds_path,
+            seconds,
+            f"if provided, {max_expiration_seconds_path.steps[-1]} must be >= {SHORTEST}",
+        )
     if seconds is not None and seconds > longest:
-        yield fieldpath.invalid(at, seconds, f"if provided, {at.steps[-1]} must be <= {longest}")
+        yield fieldpath.invalid(
+            max_expiration_seconds_path,
+            seconds,
+            f"if provided, {max_expiration_seconds_path.steps[-1]} must be <= {longest}",
+        )
     for field in PATHS:
-        if given.get(field):
-            yield from _file(path.child(field), whole, given[field], taken)
-    if not any(given.get(field) for field in PATHS):
-        why = f"specify at least one of {PATHS[0]}, {PATHS[1]}, and {PATHS[2]}"
-        yield fieldpath.required(path, why)
+        if value.get(field):
+            yield from _file(path.child(field), whole, value[field], taken)
+    if not any(value.get(field) for field in PATHS):
+        detail = f"specify at least one of {PATHS[0]}, {PATHS[1]}, and {PATHS[2]}"
+        yield fieldpath.required(path, detail)
 
 
 def _file(path: FieldPath, whole: FieldPath, file: str, taken: set[str]) -> Errors:

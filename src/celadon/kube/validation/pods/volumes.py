@@ -85,42 +85,42 @@ CLAIM: Final = by_rules("core.v1.PersistentVolumeClaimVolumeSource")
 IMAGE: Final = by_rules("core.v1.ImageVolumeSource")
 
 
-def nfs(path: FieldPath, given: JsonObject) -> Errors:
+def nfs(path: FieldPath, data: JsonObject) -> Errors:
     """A server and an absolute path."""
     # As `validateNFSVolumeSource` of `pkg/apis/core/validation`.
-    yield from present(given, path, "server", "path")
-    value = given.get("path") or ""
+    yield from present(data, path, "server", "path")
+    value = data.get("path") or ""
     if not value.startswith("/"):
         yield fieldpath.invalid(path.child("path"), value, "must be an absolute path")
 
 
-def gce_disk(path: FieldPath, given: JsonObject) -> Errors:
+def gce_disk(path: FieldPath, value: JsonObject) -> Errors:
     """A disk, or one of its partitions."""
     # As `validateGCEPersistentDiskVolumeSource` of `pkg/apis/core/validation`.
-    yield from present(given, path, "pdName")
-    yield from _partition(path, given)
+    yield from present(value, path, "pdName")
+    yield from _partition(path, value)
 
 
-def aws_disk(path: FieldPath, given: JsonObject) -> Errors:
+def aws_disk(path: FieldPath, value: JsonObject) -> Errors:
     """The same of another cloud."""
     # As `validateAWSElasticBlockStoreVolumeSource` of `pkg/apis/core/validation`.
-    yield from present(given, path, "volumeID")
-    yield from _partition(path, given)
+    yield from present(value, path, "volumeID")
+    yield from _partition(path, value)
 
 
-def _partition(path: FieldPath, given: JsonObject) -> Errors:
+def _partition(path: FieldPath, value: JsonObject) -> Errors:
     """0 stands for none at all."""
-    partition = given.get("partition") or 0
+    partition = value.get("partition") or 0
     if partition:
         yield from in_range(path.child("partition"), partition, 1, MAX_PARTITION)
 
 
-def iscsi(path: FieldPath, given: JsonObject, *, lasting: bool = False, name: str = "") -> Errors:
+def iscsi(path: FieldPath, value: JsonObject, *, lasting: bool = False, name: str = "") -> Errors:
     """`lasting`: of a PersistentVolume, whose name is `name`."""
     # As `validateISCSIVolumeSource` of `pkg/apis/core/validation`.
-    initiator = given.get("initiatorName")
-    portal, target = given.get("targetPortal") or "", given.get("iqn") or ""
-    yield from present(given, path, "targetPortal")
+    initiator = value.get("initiatorName")
+    portal, target = value.get("targetPortal") or "", value.get("iqn") or ""
+    yield from present(value, path, "targetPortal")
     if lasting and initiator is not None and len(f"{name}:{portal}".encode()) > 64:
         detail = (
             "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if "
@@ -131,12 +131,12 @@ def iscsi(path: FieldPath, given: JsonObject, *, lasting: bool = False, name: st
         yield from _iscsi_name(path.child("iqn"), target, lasting=lasting)
     else:
         yield fieldpath.required(path.child("iqn"))
-    yield from in_range(path.child("lun"), given.get("lun") or 0, 0, MAX_LUN)
-    secret = given.get("secretRef")
-    if (given.get("chapAuthDiscovery") or given.get("chapAuthSession")) and secret is None:
+    yield from in_range(path.child("lun"), value.get("lun") or 0, 0, MAX_LUN)
+    secret = value.get("secretRef")
+    if (value.get("chapAuthDiscovery") or value.get("chapAuthSession")) and secret is None:
         yield fieldpath.required(path.child("secretRef"))
     if lasting:
-        yield from named_secret(path, given)
+        yield from named_secret(path, value)
     if initiator is not None:
         yield from _iscsi_name(path.child("initiatorname"), initiator, lasting=lasting)
 
@@ -147,23 +147,23 @@ def _iscsi_name(path: FieldPath, name: str, *, lasting: bool) -> Errors:
         detail = "must be valid format"
         starting = "" if lasting else " starting with iqn, eui, or naa"
         yield fieldpath.invalid(path, name, detail + starting)
-    elif all(found[1] is None for found in pattern.finditer(name)):
+    elif all(item[1] is None for item in pattern.finditer(name)):
         yield fieldpath.invalid(path, name, "must be valid format")
 
 
-def named_secret(path: FieldPath, given: JsonObject, *, namespaced: bool = False) -> Errors:
+def named_secret(path: FieldPath, value: JsonObject, *, namespaced: bool = False) -> Errors:
     """Yield what is wrong with `secretRef`, if there is one; `namespaced`: it says in which
     namespace, too."""
-    secret = given.get("secretRef")
+    secret = value.get("secretRef")
     if secret is not None:
         fields = ("name", "namespace") if namespaced else ("name",)
         yield from present(secret, path.child("secretRef"), *fields)
 
 
-def flocker(path: FieldPath, given: JsonObject) -> Errors:
+def flocker(path: FieldPath, value: JsonObject) -> Errors:
     """A dataset, by its name or its UUID."""
     # As `validateFlockerVolumeSource` of `pkg/apis/core/validation`.
-    name, identity = given.get("datasetName") or "", given.get("datasetUUID") or ""
+    name, identity = value.get("datasetName") or "", value.get("datasetUUID") or ""
     if not name and not identity:
         yield fieldpath.required(path, "one of datasetName and datasetUUID is required")
     if name and identity:
@@ -173,39 +173,41 @@ def flocker(path: FieldPath, given: JsonObject) -> Errors:
         yield fieldpath.invalid(path.child("datasetName"), name, "must not contain '/'")
 
 
-def cinder(path: FieldPath, given: JsonObject, *, lasting: bool = False) -> Errors:
+def cinder(path: FieldPath, value: JsonObject, *, lasting: bool = False) -> Errors:
     """A disk of OpenStack."""
     # As `validateCinderVolumeSource` of `pkg/apis/core/validation`.
-    yield from present(given, path, "volumeID")
-    yield from named_secret(path, given, namespaced=lasting)
+    yield from present(value, path, "volumeID")
+    yield from named_secret(path, value, namespaced=lasting)
 
 
-def quobyte(path: FieldPath, given: JsonObject) -> Errors:
+def quobyte(path: FieldPath, value: JsonObject) -> Errors:
     """A volume in a registry at some addresses."""
     # As `validateQuobyteVolumeSource` of `pkg/apis/core/validation`.
-    registry = given.get("registry") or ""
+    registry = value.get("registry") or ""
     if not registry:
         yield fieldpath.required(path.child("registry"), _PAIRS)
-    elif len((given.get("tenant") or "").encode()) > TENANT_CHARACTERS:
+    elif len((value.get("tenant") or "").encode()) > TENANT_CHARACTERS:
         detail = f"must be a UUID and may not exceed a length of {TENANT_CHARACTERS} characters"
         yield fieldpath.required(path.child("tenant"), detail)
     else:
         for pair in registry.split(","):
             if _HOST_AND_PORT.fullmatch(pair) is None:
                 yield fieldpath.invalid(path.child("registry"), registry, _PAIRS)
-    yield from present(given, path, "volume")
+    yield from present(value, path, "volume")
 
 
-def fibre_channel(path: FieldPath, given: JsonObject) -> Errors:
+def fibre_channel(path: FieldPath, value: JsonObject) -> Errors:
     """Disks by the names of their ports, or by their own."""
     # As `validateFCVolumeSource` of `pkg/apis/core/validation`.
-    names, identities = given.get("targetWWNs") or [], given.get("wwids")
-    at, lun = path.child("targetWWNs"), given.get("lun")
+    names, identities = value.get("targetWWNs") or [], value.get("wwids")
+    target_ww_ns_path, lun = path.child("targetWWNs"), value.get("lun")
     if not names and not identities:
-        yield fieldpath.required(at, "must specify either targetWWNs or wwids, but not both")
+        yield fieldpath.required(
+            target_ww_ns_path, "must specify either targetWWNs or wwids, but not both"
+        )
     if names and identities:
         detail = "targetWWNs and wwids can not be specified simultaneously"
-        yield fieldpath.invalid(at, names, detail)
+        yield fieldpath.invalid(target_ww_ns_path, names, detail)
     if names and lun is None:
         yield fieldpath.required(path.child("lun"), "lun is required if targetWWNs is specified")
     elif names:
@@ -213,23 +215,23 @@ def fibre_channel(path: FieldPath, given: JsonObject) -> Errors:
         yield from in_range(path.child("lun"), number, 0, MAX_LUN)
 
 
-def flex_volume(path: FieldPath, given: JsonObject) -> Errors:
+def flex_volume(path: FieldPath, value: JsonObject) -> Errors:
     """Whatever a driver takes, but no options that are Kubernetes' own."""
     # As `validateFlexVolumeSource` of `pkg/apis/core/validation`.
-    yield from present(given, path, "driver")
-    for key in sorted(given.get("options") or ()):
+    yield from present(value, path, "driver")
+    for key in sorted(value.get("options") or ()):
         if f".{key.partition('/')[0].lower()}".endswith(RESERVED_DOMAINS):
             detail = "kubernetes.io and k8s.io namespaces are reserved"
             yield fieldpath.invalid(path.child("options").key(key), key, detail)
 
 
-def azure_disk(path: FieldPath, given: JsonObject) -> Errors:
+def azure_disk(path: FieldPath, value: JsonObject) -> Errors:
     """A disk whose address fits its kind."""
     # As `validateAzureDisk` of `pkg/apis/core/validation`.
-    yield from present(given, path, "diskName", "diskURI")
-    if given.get("cachingMode") is not None:
-        yield from supported(path.child("cachingMode"), given["cachingMode"], CACHING_MODES)
-    kind, uri = given.get("kind"), given.get("diskURI") or ""
+    yield from present(value, path, "diskName", "diskURI")
+    if value.get("cachingMode") is not None:
+        yield from supported(path.child("cachingMode"), value["cachingMode"], CACHING_MODES)
+    kind, uri = value.get("kind"), value.get("diskURI") or ""
     if kind is None:
         return
     yield from supported(path.child("kind"), kind, DISK_KINDS)
@@ -239,16 +241,16 @@ def azure_disk(path: FieldPath, given: JsonObject) -> Errors:
         yield fieldpath.not_supported(path.child("diskURI"), uri, [BLOB_DISK])
 
 
-def storage_os(path: FieldPath, given: JsonObject, *, lasting: bool = False) -> Errors:
+def storage_os(path: FieldPath, value: JsonObject, *, lasting: bool = False) -> Errors:
     """A volume by its name and namespace."""
-    name, namespace = given.get("volumeName") or "", given.get("volumeNamespace") or ""
+    name, namespace = value.get("volumeName") or "", value.get("volumeNamespace") or ""
     if name:
         yield from dns_label(path.child("volumeName"), name)
     else:
         yield fieldpath.required(path.child("volumeName"))
     if namespace:
         yield from dns_label(path.child("volumeNamespace"), namespace)
-    yield from named_secret(path, given, namespaced=lasting)
+    yield from named_secret(path, value, namespaced=lasting)
 
 
 # --- Claim specs -------------------------------------------------------------
@@ -273,14 +275,14 @@ def claim_spec(path: FieldPath, spec: JsonObject, *, any_group: bool = False) ->
         yield fieldpath.required(path.child("accessModes"), detail)
     yield from selector(path.child("selector"), spec.get("selector"))
     yield from access_modes(path, spec)
-    at = path.child("resources").key("storage")
+    field_path = path.child("resources").key("storage")
     size = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     if size is None:
-        yield fieldpath.required(at)
+        yield fieldpath.required(field_path)
     elif parse_amounts(size).sign <= 0:
-        yield from positive_quantity(at, size)
+        yield from positive_quantity(field_path, size)
     else:
-        yield from quantity_value(at, "storage", size)
+        yield from quantity_value(field_path, "storage", size)
     if spec.get("storageClassName"):
         yield from dns_subdomain(path.child("storageClassName"), spec["storageClassName"])
     if spec.get("volumeMode") is not None:
@@ -294,18 +296,18 @@ def claim_spec(path: FieldPath, spec: JsonObject, *, any_group: bool = False) ->
 def access_modes(path: FieldPath, spec: JsonObject) -> Errors:
     """Yield what is wrong with the access modes of a claim or a volume: they must be known, and one
     of them stands alone."""
-    at, modes = path.child("accessModes"), spec.get("accessModes") or ()
+    access_modes_path, modes = path.child("accessModes"), spec.get("accessModes") or ()
     for mode in modes:
-        yield from supported(at, mode, ACCESS_MODES)
+        yield from supported(access_modes_path, mode, ACCESS_MODES)
     if ALONE in modes and any(mode in ACCESS_MODES and mode != ALONE for mode in modes):
-        yield fieldpath.forbidden(at, NOT_ALONE)
+        yield fieldpath.forbidden(access_modes_path, NOT_ALONE)
 
 
 def _data_sources(path: FieldPath, spec: JsonObject, *, any_group: bool) -> Errors:
     source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
-    for field, given in (("dataSource", source), ("dataSourceRef", reference)):
-        if given is not None:
-            yield from _data_source(path.child(field), given, any_group=any_group)
+    for field, item in (("dataSource", source), ("dataSourceRef", reference)):
+        if item is not None:
+            yield from _data_source(path.child(field), item, any_group=any_group)
     if source is None or reference is None:
         return
     if reference.get("namespace"):
@@ -316,19 +318,19 @@ def _data_sources(path: FieldPath, spec: JsonObject, *, any_group: bool) -> Erro
         yield fieldpath.invalid(path, {}, "must match dataSourceRef")
 
 
-def _data_source(path: FieldPath, given: JsonObject, *, any_group: bool) -> Errors:
+def _data_source(path: FieldPath, value: JsonObject, *, any_group: bool) -> Errors:
     # As `validateDataSource` of `pkg/apis/core/validation`.
     for field in ("name", "kind"):
-        if not given.get(field):
+        if not value.get(field):
             yield fieldpath.required(path.child(field))
-    group = given.get("apiGroup") or ""
-    if not group and given.get("kind") != "PersistentVolumeClaim":
+    group = value.get("apiGroup") or ""
+    if not group and value.get("kind") != "PersistentVolumeClaim":
         detail = "must be 'PersistentVolumeClaim' when referencing the default apiGroup"
-        yield fieldpath.invalid(path, given.get("kind") or "", detail)
+        yield fieldpath.invalid(path, value.get("kind") or "", detail)
     if group and not any_group:
         yield from dns_subdomain(path.child("apiGroup"), group)
-    if given.get("namespace"):
-        yield from dns_label(path.child("namespace"), given["namespace"])
+    if value.get("namespace"):
+        yield from dns_label(path.child("namespace"), value["namespace"])
 
 
 VOLUME_FIELDS: Final = (
@@ -368,26 +370,26 @@ def volumes(
     }
     usable: dict[str, JsonObject] = {}
     errors: list[FieldError] = []
-    for at, volume in items(spec, "volumes", path):
+    for volume_path, volume in items(spec, "volumes", path):
         name = volume.get("name") or ""
-        found = list(_volume(at, volume, pod_name, in_pod=in_pod))
+        result = list(_volume(volume_path, volume, pod_name, in_pod=in_pod))
         if name in usable:
-            found.append(fieldpath.duplicate(at.child("name"), name))
-        if not found:
+            result.append(fieldpath.duplicate(volume_path.child("name"), name))
+        if not result:
             usable[name] = volume
-        errors += found
+        errors += result
         claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
         if claim and claim in created:
             detail = "must not reference a PVC that gets created for an ephemeral volume"
-            where = at.child("persistentVolumeClaim", "claimName")
+            where = volume_path.child("persistentVolumeClaim", "claimName")
             errors.append(fieldpath.invalid(where, claim, detail))
     return usable, errors
 
 
 def _volume(path: FieldPath, volume: JsonObject, pod_name: str, *, in_pod: bool) -> Errors:
     # As `validateVolumeSource` of `pkg/apis/core/validation`.
-    given = [kind for kind in SOURCES if volume.get(kind) is not None]
-    for position, kind in enumerate(given):
+    sources = [kind for kind in SOURCES if volume.get(kind) is not None]
+    for position, kind in enumerate(sources):
         if position:
             yield fieldpath.forbidden(path.child(SHOWN_AS.get(kind, kind)), ONE_TYPE)
         else:
@@ -395,12 +397,12 @@ def _volume(path: FieldPath, volume: JsonObject, pod_name: str, *, in_pod: bool)
                 yield from present(volume["image"], path.child("image"), "reference")
             yield from SOURCES[kind](path.child(INSIDE.get(kind, kind)), volume[kind])
     name = volume.get("name") or ""
-    if given[:1] == ["ephemeral"] and pod_name and name:
+    if sources[:1] == ["ephemeral"] and pod_name and name:
         claim = f"{pod_name}-{name}"
         for message in name_rules.dns1123_subdomain(claim):
             detail = f"PVC name {quote(claim)}: {message}"
             yield fieldpath.invalid(path.child("name"), name, detail)
-    if not given:
+    if not sources:
         yield fieldpath.required(path, "must specify a volume type")
     if name:
         yield from dns_label(path.child("name"), name)
@@ -408,65 +410,65 @@ def _volume(path: FieldPath, volume: JsonObject, pod_name: str, *, in_pod: bool)
         yield fieldpath.required(path.child("name"))
 
 
-def _mode(path: FieldPath, given: JsonObject, field: str) -> Errors:
-    mode = given.get(field)
+def _mode(path: FieldPath, value: JsonObject, field: str) -> Errors:
+    mode = value.get(field)
     if mode is not None and not 0 <= mode <= 0o777:
         yield fieldpath.invalid(path.child(field), mode, MODE)
 
 
-def _key_to_path(path: FieldPath, given: JsonObject) -> Errors:
+def _key_to_path(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateKeyToPath` of `pkg/apis/core/validation`.
-    yield from present(given, path, "key", "path")
-    yield from local_path(path.child("path"), given.get("path") or "")
-    yield from _mode(path, given, "mode")
+    yield from present(value, path, "key", "path")
+    yield from local_path(path.child("path"), value.get("path") or "")
+    yield from _mode(path, value, "mode")
 
 
-def _empty_dir(path: FieldPath, given: JsonObject) -> Errors:
-    limit = given.get("sizeLimit")
+def _empty_dir(path: FieldPath, value: JsonObject) -> Errors:
+    limit = value.get("sizeLimit")
     if limit is not None and parse_amounts(limit).sign < 0:
         detail = "SizeLimit field must be a valid resource quantity"
         yield fieldpath.forbidden(path.child("sizeLimit"), detail)
 
 
-def host_path(path: FieldPath, given: JsonObject) -> Errors:
+def host_path(path: FieldPath, data: JsonObject) -> Errors:
     """A path on the node, without backsteps, of a known type."""
     # As `validateHostPathVolumeSource` of `pkg/apis/core/validation`.
-    value = given.get("path") or ""
+    value = data.get("path") or ""
     if not value:
         yield fieldpath.required(path.child("path"))
         return
     yield from no_backsteps(path.child("path"), value)
-    yield from supported(path.child("type"), given.get("type") or "", HOST_PATH_TYPES)
+    yield from supported(path.child("type"), data.get("type") or "", HOST_PATH_TYPES)
 
 
-def _git_repo(path: FieldPath, given: JsonObject) -> Errors:
+def _git_repo(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateGitRepoVolumeSource` of `pkg/apis/core/validation`.
-    yield from present(given, path, "repository")
-    yield from descending_path(path.child("directory"), given.get("directory") or "")
+    yield from present(value, path, "repository")
+    yield from descending_path(path.child("directory"), value.get("directory") or "")
 
 
 def _keys(name_field: str) -> Callable[[FieldPath, JsonObject], Errors]:
-    def source(path: FieldPath, given: JsonObject) -> Errors:
-        yield from present(given, path, name_field)
-        yield from _mode(path, given, "defaultMode")
-        for at, item in items(given, "items", path):
-            yield from _key_to_path(at, item)
+    def source(path: FieldPath, value: JsonObject) -> Errors:
+        yield from present(value, path, name_field)
+        yield from _mode(path, value, "defaultMode")
+        for item_path, item in items(value, "items", path):
+            yield from _key_to_path(item_path, item)
 
     return source
 
 
-def _downward(path: FieldPath, given: JsonObject) -> Errors:
+def _downward(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateDownwardAPIVolumeSource` of `pkg/apis/core/validation`.
-    yield from _mode(path, given, "defaultMode")
-    for item in given.get("items") or ():
+    yield from _mode(path, value, "defaultMode")
+    for item in value.get("items") or ():
         yield from _downward_file(path, item)
 
 
-def _downward_file(path: FieldPath, given: JsonObject) -> Errors:
+def _downward_file(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateDownwardAPIVolumeFile` of `pkg/apis/core/validation`.
-    yield from present(given, path, "path")
-    yield from local_path(path.child("path"), given.get("path") or "")
-    field, resource = given.get("fieldRef"), given.get("resourceFieldRef")
+    yield from present(value, path, "path")
+    yield from local_path(path.child("path"), value.get("path") or "")
+    field, resource = value.get("fieldRef"), value.get("resourceFieldRef")
     if field is not None:
         yield from field_selector(path.child("fieldRef"), field, VOLUME_FIELDS)
         if resource is not None:
@@ -476,51 +478,55 @@ def _downward_file(path: FieldPath, given: JsonObject) -> Errors:
         yield from resource_selector(path.child("resourceFieldRef"), resource, in_volume=True)
     else:
         yield fieldpath.required(path, "one of fieldRef and resourceFieldRef is required")
-    yield from _mode(path, given, "mode")
+    yield from _mode(path, value, "mode")
 
 
-def _projected(path: FieldPath, given: JsonObject) -> Errors:
+def _projected(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateProjectedVolumeSource` of `pkg/apis/core/validation`.
-    yield from _mode(path, given, "defaultMode")
+    yield from _mode(path, value, "defaultMode")
     taken: set[str] = set()
-    for at, source in items(given, "sources", path):
+    for source_path, source in items(value, "sources", path):
         for kind in ("secret", "configMap"):
             if source.get(kind) is not None:
-                yield from _projected_keys(at.child(kind), path, source[kind], taken)
+                yield from _projected_keys(source_path.child(kind), path, source[kind], taken)
         for file in (source.get("downwardAPI") or {}).get("items") or ():
-            yield from _downward_file(at.child("downwardAPI"), file)
+            yield from _downward_file(source_path.child("downwardAPI"), file)
             yield from _free_path(path, file, file.get("path"), taken)
         if source.get("serviceAccountToken") is not None:
-            yield from _token(at.child("serviceAccountToken"), path, source["serviceAccountToken"])
+            yield from _token(
+                source_path.child("serviceAccountToken"), path, source["serviceAccountToken"]
+            )
         if _OF_CERTIFICATES & source.keys():
-            yield from _of_certificates(at, path, source, taken)
+            yield from _of_certificates(source_path, path, source, taken)
         kinds = [kind for kind in source if source[kind] is not None]
         if len(kinds) > 1:
-            yield fieldpath.forbidden(at, f"{ONE_TYPE}{_PER_SOURCE.text}")
+            yield fieldpath.forbidden(source_path, f"{ONE_TYPE}{_PER_SOURCE.text}")
 
 
 _OF_CERTIFICATES: Final = frozenset({"clusterTrustBundle", "podCertificate"})
 
 
-def _of_certificates(at: FieldPath, path: FieldPath, source: JsonObject, taken: set[str]) -> Errors:
+def _of_certificates(
+    field_path: FieldPath, path: FieldPath, source: JsonObject, taken: set[str]
+) -> Errors:
     from celadon.kube.validation.pods import signers  # late: few pods have any
 
-    bundle, own = source.get("clusterTrustBundle"), source.get("podCertificate")
+    bundle, pod_certificate = source.get("clusterTrustBundle"), source.get("podCertificate")
     if bundle is not None:
-        where = at.child("clusterTrustBundle")
+        where = field_path.child("clusterTrustBundle")
         yield from signers.bundle_projection(where, path, bundle, taken)
-    if own is not None:
-        where = at.child("podCertificate")
-        yield from signers.certificate_projection(where, path, own, taken)
+    if pod_certificate is not None:
+        where = field_path.child("podCertificate")
+        yield from signers.certificate_projection(where, path, pod_certificate, taken)
 
 
 def _projected_keys(
-    path: FieldPath, whole: FieldPath, given: JsonObject, taken: set[str]
+    path: FieldPath, whole: FieldPath, value: JsonObject, taken: set[str]
 ) -> Errors:
-    yield from present(given, path, "name")
-    for at, item in items(given, "items", path):
-        yield from _key_to_path(at, item)
-        yield from _free_path(whole, item, given.get("name") or "", taken)
+    yield from present(value, path, "name")
+    for item_path, item in items(value, "items", path):
+        yield from _key_to_path(item_path, item)
+        yield from _free_path(whole, item, value.get("name") or "", taken)
 
 
 def _free_path(path: FieldPath, item: JsonObject, shown: object, taken: set[str]) -> Errors:
@@ -531,10 +537,10 @@ def _free_path(path: FieldPath, item: JsonObject, shown: object, taken: set[str]
         taken.add(value)
 
 
-def _token(path: FieldPath, whole: FieldPath, given: JsonObject) -> Errors:
-    yield from token_lifetime(path.child("expirationSeconds"), given.get("expirationSeconds", 0))
-    if given.get("path"):
-        yield from local_path(whole.child("path"), given["path"])
+def _token(path: FieldPath, whole: FieldPath, value: JsonObject) -> Errors:
+    yield from token_lifetime(path.child("expirationSeconds"), value.get("expirationSeconds", 0))
+    if value.get("path"):
+        yield from local_path(whole.child("path"), value["path"])
     else:
         yield fieldpath.required(whole.child("path"))
 
@@ -548,9 +554,9 @@ def token_lifetime(path: FieldPath, seconds: int) -> Errors:
         yield fieldpath.invalid(path, seconds, detail)
 
 
-def _csi(path: FieldPath, given: JsonObject) -> Errors:
-    yield from driver_name(path.child("driver"), given.get("driver") or "")
-    reference = given.get("nodePublishSecretRef")
+def _csi(path: FieldPath, value: JsonObject) -> Errors:
+    yield from driver_name(path.child("driver"), value.get("driver") or "")
+    reference = value.get("nodePublishSecretRef")
     if reference is not None:
         name = reference.get("name") or ""
         if name:
@@ -559,14 +565,19 @@ def _csi(path: FieldPath, given: JsonObject) -> Errors:
             yield fieldpath.required(path.child("nodePublishSecretRef", "name"))
 
 
-def _ephemeral(path: FieldPath, given: JsonObject) -> Errors:
+def _ephemeral(path: FieldPath, value: JsonObject) -> Errors:
     # As `validateEphemeralVolumeSource` of `pkg/apis/core/validation`.
-    template, at = given.get("volumeClaimTemplate"), path.child("volumeClaimTemplate")
+    template, volume_claim_template_path = (
+        value.get("volumeClaimTemplate"),
+        path.child("volumeClaimTemplate"),
+    )
     if template is None:
-        yield fieldpath.required(at)
+        yield fieldpath.required(volume_claim_template_path)
         return
-    yield from inherited_metadata(at.child("metadata"), template.get("metadata") or {})
-    yield from claim_spec(at.child("spec"), template.get("spec") or {})
+    yield from inherited_metadata(
+        volume_claim_template_path.child("metadata"), template.get("metadata") or {}
+    )
+    yield from claim_spec(volume_claim_template_path.child("spec"), template.get("spec") or {})
 
 
 SOURCES: Final[Mapping[str, Callable[[FieldPath, JsonObject], Errors]]] = {
