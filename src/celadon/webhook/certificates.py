@@ -172,7 +172,7 @@ class Wish:
 def renewed(
     certificates: KeptCertificates | None, wish: Wish, now: datetime.datetime
 ) -> KeptCertificates | None:
-    """The next step; None if there is nothing to do. `certificates` is None where none can be used."""
+    """The next step; None if there is nothing to do. `certificates` is None if none can be used."""
     if certificates is None:
         return _begun(wish, now)
     authorities = tuple(
