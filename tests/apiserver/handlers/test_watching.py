@@ -149,19 +149,21 @@ def test_no_more_is_decoded_than_is_sent_next(
     run(scenario)
 
 
-def test_a_worker_decodes_all_but_what_is_as_short_as_a_short_list(
-    monkeypatch: pytest.MonkeyPatch, decoded: list[tuple[str, bool]]
+@pytest.mark.parametrize(("large", "aside"), [(1, True), (1 << 10, False)])
+def test_a_worker_decodes_what_is_large(
+    monkeypatch: pytest.MonkeyPatch, decoded: list[tuple[str, bool]], large: int, *, aside: bool
 ) -> None:
-    monkeypatch.setattr(watch, "MANY_OBJECTS", 2)
+    monkeypatch.setattr(object_store, "LARGE_JSON", large)
 
     async def scenario(shelf: Shelf) -> None:
-        put_all(shelf, "abc")
-        stream = opened(shelf)
-        assert [name for _, name in await taken(stream, 3)] == ["a", "b", "c"]
-        await stream.aclose()
+        put_all(shelf, "ab")
+        for _ in range(2):  # what is known already is decoded by nobody
+            stream = opened(shelf)
+            assert await taken(stream, 2) == [("ADDED", "a"), ("ADDED", "b")]
+            await stream.aclose()
 
     run(scenario)
-    assert decoded == [("a", True), ("b", True), ("c", False)]
+    assert decoded == [("a", aside), ("b", aside)]
 
 
 def test_what_changes_while_it_is_sent_is_neither_lost_nor_doubled(

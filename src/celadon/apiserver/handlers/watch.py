@@ -278,15 +278,16 @@ class Watching:
             await turns.take()
 
     async def _next(self, request: WatchRequest, entries: deque[Entry]) -> Iterable[JsonObject]:
-        """Take some of what there is at first, and return it in the version of the endpoint: one
-        who reads slowly holds no more decoded than that. Raises StatusError, TooMuchWork,
-        Undecodable."""
-        some, size = list[Entry](), 0
-        while entries and len(some) < MANY_OBJECTS and size < MANY_BYTES:
+        """Take so much of what there is at first as a short list has, and return it in the version
+        of the endpoint: one who reads slowly holds no more decoded than that. Raises StatusError,
+        TooMuchWork, Undecodable."""
+        some = [entries.popleft()]
+        left = MANY_BYTES - len(some[0].value)
+        while entries and len(some) < MANY_OBJECTS and len(entries[0].value) <= left:
             some.append(entries.popleft())
-            size += len(some[-1].value)
+            left -= len(some[-1].value)
         work, resource = request.work, request.endpoint.resource
-        read = work.aside if entries or size > MANY_BYTES else work.step
+        read = work.step if all(map(self._objects.is_read, some)) else work.aside
         objects = [stored.object for stored in await read(self._objects.all_stored, some)]
         if self._reader.may_wait(resource):
             return await self._reader.prepared(objects, resource)
