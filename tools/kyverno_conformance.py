@@ -364,18 +364,27 @@ def _contains(live: Json, wanted: Json) -> bool:
 def table(results: Iterable[Played]) -> Iterator[str]:
     """Yield the lines of a table by folder, and the reasons for what was not played."""
     found = list(results)
+    folders: dict[str, list[Played]] = {}
+    for one in found:
+        folders.setdefault(one.name.split("/")[0], []).append(one)
     yield "| folder | tests | played | cases | otherwise |"
     yield "|---|---:|---:|---:|---:|"
-    folders = sorted({one.name.split("/")[0] for one in found})
-    for folder in folders:
-        yield _row(folder, [one for one in found if one.name.split("/")[0] == folder])
+    others: list[Played] = []
+    for folder, own in sorted(folders.items()):
+        if all(one.reason for one in own):
+            others += own
+        else:
+            yield _row(folder, own)
+    yield _row("others", others)
     yield _row("**all**", found)
     yield ""
     yield "| tests | why they are not played |"
     yield "|---:|---|"
     reasons = Counter(one.reason for one in found if one.reason)
     for reason, count in sorted(reasons.items(), key=lambda one: (-one[1], one[0])):
-        yield f"| {count} | {reason} |"
+        if count > 1:
+            yield f"| {count} | {reason} |"
+    yield f"| {sum(count == 1 for count in reasons.values())} | each for another reason |"
 
 
 def _row(name: str, results: list[Played]) -> str:

@@ -217,3 +217,30 @@ def test_what_cannot_be_decoded_is_an_error_where_it_is_read() -> None:
         assert ask(running, "POST", MAPS, {"metadata": {"name": "judged"}}).code == 201
     finally:
         running.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "managers"),
+    [
+        ("/api/v1/namespaces/default", [("kube-apiserver", "Update", "")]),
+        ("/api/v1/namespaces/default/services/kubernetes", [("kube-apiserver", "Update", "")]),
+        (
+            "/apis/rbac.authorization.k8s.io/v1/clusterroles/view",
+            [("kube-apiserver", "Update", "")],
+        ),
+        (
+            "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas/exempt",
+            [
+                ("api-priority-and-fairness-config-consumer-v1", "Apply", "status"),
+                ("api-priority-and-fairness-config-producer-v1", "Update", ""),
+            ],
+        ),
+    ],
+)
+def test_first_objects_have_managers(
+    running: Running, path: str, managers: list[tuple[str, str, str]]
+) -> None:
+    entries = json.loads(ask(running, "GET", path).body)["metadata"]["managedFields"]
+    found = [(one["manager"], one["operation"], one.get("subresource", "")) for one in entries]
+    assert found == managers
+    assert all(one["time"] for one in entries)

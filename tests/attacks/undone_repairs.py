@@ -614,4 +614,49 @@ UNDONE = (
         '" ".join(text.split())',
         "tests/cli/report/test_ci_forms.py::test_nothing_in_a_form_is_obeyed",
     ),
+    Undone(
+        "a bundle of authorities that is read for minutes, while all wait",
+        "apiserver/go_network.py",
+        "    for block in pem_blocks(text):\n",
+        '    late_pattern(rb"(?s)-----BEGIN ([A-Z ]+)-----.*?-----END \\1-----").findall(text)\n'
+        "    for block in pem_blocks(text):\n",
+        "tests/apiserver/clientconfig/test_trusted_roots.py::test_unusable_bundles",
+    ),
+    Undone(
+        "a bundle of a thousand authorities that is loaded on the event loop",
+        "apiserver/go_network.py",
+        "    context = await aside(_rooted, ca_bundle)\n",
+        "    context = _rooted(ca_bundle)\n",
+        "tests/apiserver/clientconfig/test_trusted_roots.py"
+        "::test_bundles_are_read_beside_the_event_loop",
+    ),
+    Undone(
+        "keys of tokens behind blocks of PEM that never end",
+        "apiserver/authn/signing_keys.py",
+        "(?:(?!-----).)*+-----END",
+        ".*?-----END",
+        "tests/growth/test_patterns.py::test_what_strangers_send_is_read_in_proportion",
+    ),
+    Undone(
+        "sets of thousands of maps, each of which is compared with each",
+        "cel/library/sets.py",
+        "    return all(is_in(element, some) for element, some in candidates(b, a))\n",
+        "    return all(is_in(element, a) for element in b)\n",
+        "tests/cel/library/test_sets.py::test_maps_are_found_in_steps_in_proportion",
+    ),
+    Undone(
+        "thousands of maps of which the distinct ones are wanted",
+        "cel/library/lists.py",
+        "zip(common_keys(elements), elements, strict=True)",
+        "((None, one) for one in elements)",
+        "tests/cel/library/test_sets.py::test_maps_are_found_in_steps_in_proportion",
+    ),
+    Undone(
+        "a template of a megabyte that is hashed on the event loop",
+        "apiserver/simulation/workload_controller.py",
+        "        if self.view.size(workload) <= LARGE_BYTES:\n",
+        "        if True:\n",
+        "tests/apiserver/simulation/test_planned_controllers.py"
+        "::test_the_hash_of_a_large_template_is_made_in_a_worker",
+    ),
 )

@@ -47,8 +47,8 @@ def held(value: Any, depth: int = 3) -> Iterator[tuple[str, int]]:
     """The patterns in a constant, a few levels deep."""
     kinds: tuple[Any, ...] = (late_pattern, re.Pattern)
     if isinstance(value, kinds):
-        if isinstance(value.pattern, str):
-            yield value.pattern, int(value.flags)
+        text = value.pattern
+        yield text if isinstance(text, str) else text.decode("latin-1"), int(value.flags)
     elif depth and isinstance(value, (dict, tuple, list, frozenset)):
         for one in value.values() if isinstance(value, dict) else value:
             yield from held(one, depth - 1)
@@ -172,6 +172,7 @@ def test_the_same_is_matched(text: str, subject: str) -> None:
 
 
 SENT = [
+    ("apiserver.authn.signing_keys", "_BLOCK", "finditer", ("", "-----BEGIN A-----", "")),
     ("cel.values.timestamps", "_INTEGER", "fullmatch", ("", "0", "x")),
     ("goyaml.yaml_blocks", "_LINE", "fullmatch", ("", " ", "!")),
     ("kube.defaulting.field_functions", "_REFERENCE", "fullmatch", ("", "a", "/")),
@@ -179,6 +180,7 @@ SENT = [
     ("kube.go.go_time", "_PART", "finditer", ("", "9", "")),
     ("kube.jsonpath", "_NUMBER", "fullmatch", ("", "9", "x")),
     ("kube.quantity", "_PARTS", "fullmatch", ("", "0", "x")),
+    ("webhook.certificates", "_BLOCK", "findall", ("", "-----BEGIN CERTIFICATE-----", "")),
     (
         "kube.validation.pods.volumes",
         "_ISCSI_NAMES",

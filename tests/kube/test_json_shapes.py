@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from celadon.kube.json_types import DEFINITION, OBJECT, Needed, Shape, misfit
+from celadon.kube.json_types import DEFINITION, OBJECT, Needed, Shape, misfit, same
 
 ITSELF: Shape = {"name": str}
 ITSELF["below"] = [ITSELF]
@@ -50,3 +50,31 @@ def test_shapes(value: Any, shape: Shape, text: str) -> None:
     found = misfit(value, shape)
     assert ("" if found is None else str(found)).startswith(text)
     assert bool(found) == bool(text)
+
+
+class Text(str):
+    """A text of another class, which has no bytes to be told by."""
+
+    __slots__ = ()
+
+
+@pytest.mark.parametrize(
+    ("value", "before", "alike"),
+    [
+        ("a", "a", True),
+        (1, True, False),
+        (1, 1.0, False),
+        (0, None, False),
+        ([], {}, False),
+        ([1], [True], False),
+        ([1, {"a": []}], [1, {"a": []}], True),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        ({"b": 2, "a": [1]}, {"a": [1.0], "b": 2}, False),
+        ({"a": {"b": 0.0}}, {"a": {"b": -0.0}}, True),
+        ([Text("a"), {}], [Text("a"), {}], True),
+        ([Text("a")], ["a"], False),
+    ],
+)
+def test_values_are_the_same(value: object, before: object, alike: bool) -> None:
+    assert same(value, before) is alike
+    assert same([value], [before]) is alike

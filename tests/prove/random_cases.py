@@ -77,7 +77,7 @@ _TEMPLATES: Final[Mapping[str, Sequence[str]]] = {
         *("{str} < {str}", "{str} <= {str}", "{bool} == {bool}", "{list}.contains({int})"),
         *("({bool} ? has(object.?o.i) : {bool})", "object.o == {list}", "object.?o == object.?m"),
         *("type({int}) == int", "{list} == []", "double({int}) < 1.5", "{str} in {list}"),
-        *("quantity({str}).isInteger()", "quantity({str}).sign() == {int}", "object.m == object.m"),
+        *("quantity({str}).isInteger()", "sign(quantity({str})) == {int}", "object.m == object.m"),
         *("object[{str}] == {int}", "{str} in object", "object.m.all(y, y == {str})"),
         *("quantity({str}).add(quantity('1')).isGreaterThan(quantity({str}))",),
         *("{list}.exists(x, x == {int})",),

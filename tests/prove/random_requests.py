@@ -103,7 +103,7 @@ _TEMPLATES: Final[Mapping[str, Sequence[str]]] = {
         *("string({int})", "({bool} ? {str} : {str})", "{map}.?a.orValue({str})"),
         *("{str}.split({str})[{int}]", "optional.ofNonZeroValue({str}).orValue({str})"),
         *("{str}.find('[a-z]+')", "string(ip({str}))", "'%s-%d'.format([{str}, {int}])"),
-        *("url({str}).getHost()", "{list}.max()", "string(quantity({str}).sign())"),
+        *("url({str}).getHost()", "{list}.max()", "string(sign(quantity({str})))"),
         *("{map}.map(k, k)[0]", "{list}.filter(x, x != {str})[0]", "string(cidr({str}).ip())"),
     ),
     "int": (
@@ -160,7 +160,7 @@ _TEMPLATES: Final[Mapping[str, Sequence[str]]] = {
         *("{map}[?{str}].orValue({str}) == {str}", "{list}[?{int}] == optional.of({str})"),
         *("{list}[?{int}].hasValue()", "{map}.?a.optMap(x, x + {str}).orValue({str}) == {str}"),
         *("{map}[?'a'].optFlatMap(x, {map}[?x]).hasValue()", "type(dyn({str})) == string"),
-        *("optional.ofNonZeroValue({map}).hasValue()"),
+        "optional.ofNonZeroValue({map}).hasValue()",
         *("!format.dns1123Label().validate({str}).hasValue()", "bool({str})"),
         *("[{str}, {str}].all(x, {bool} || x == {str})", "{map} != {map}", "{list} == []"),
         *("authorizer.group('').resource('pods').check({str}).allowed()",),

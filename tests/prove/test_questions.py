@@ -280,6 +280,12 @@ def test_params_are_of_their_kind() -> None:
     assert [one["kind"] for one in reply.around] == ["Namespace", "ConfigMap"]
 
 
+A = "object.metadata.annotations['a']"
+BEYOND_A, BEYOND_B = (
+    f"{A}.charAt({place}) > '\\U0002FFFE' && {A}.charAt({place}).size() == 1" for place in (0, 1)
+)
+
+
 @pytest.mark.parametrize(
     ("expression", "question", "is_claimed"),
     [
@@ -289,6 +295,8 @@ def test_params_are_of_their_kind() -> None:
          Question.REFUSES, NO),
         ("has(object.metadata.creationTimestamp)", Question.REFUSES, NO),
         ("dyn({'q': 2})[?'a'][?dyn(object.metadata).zz].orValue(2) == 2", Question.ADMITS, NO),
+        # Of the characters that the solver does not have there are several.
+        (f"!({BEYOND_A} && {BEYOND_B} && {A}.charAt(0) != {A}.charAt(1))", Question.REFUSES, NO),
     ],
 )  # fmt: skip
 def test_never_is_not_claimed(expression: str, question: Question, is_claimed: Answer) -> None:
@@ -402,7 +410,8 @@ def test_numbers_of_params_are_limits_of_quantities(param: str) -> None:
     )
     prover = Prover(decode_policy(document).value, kinds=KnownKinds.of([LIMITS]))
     (endpoint,) = prover.endpoints()
-    assert {prover.reply(endpoint, 0, one).answer for one in Question} == {YES}
+    for question in (Question.FAILS, Question.REFUSES, Question.ADMITS):
+        assert prover.reply(endpoint, 0, question).answer is YES
 
 
 @pytest.mark.parametrize(("expression", "fails"), WITH_PARAMS)

@@ -111,7 +111,7 @@ def test_the_decision_lists_what_is_not_modelled() -> None:
         ("object.s.split('-', object.s)", {"s": "a-b"}),
         ("object.s.replace('-', '+', object.s)", {"s": "a-b"}),
         ("object.s.lastIndexOf('-', object.s)", {"s": "a-b"}),
-        # Digits are their number as a quantity, but for what is beyond the largest int.
+        # Digits are their number as a quantity, however many they are.
         *(
             (f"quantity(string(object.i)).compareTo(quantity('{limit}'))", {"i": number})
             for limit, number in (

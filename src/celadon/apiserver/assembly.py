@@ -44,8 +44,13 @@ from celadon.apiserver.caches.service_network_view import (
     ServiceNetworkView,
     first_address,
 )
-from celadon.apiserver.controllers.controller_loops import Controllers, ServerRequests
+from celadon.apiserver.controllers.controller_loops import (
+    Controllers,
+    ServerRequests,
+    with_applied_status,
+)
 from celadon.apiserver.controllers.server_controllers import (
+    FLOW_SCHEMAS,
     ControllerSurroundings,
     led_controllers,
     server_controllers,
@@ -78,6 +83,8 @@ from celadon.apiserver.webhook_phases import Webhooks, WebhookView
 from celadon.apiserver.workers import TooMuchWork
 from celadon.kube import JsonObject, StatusError, User, metadata, releases
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.fieldmanager import FieldWriter, track_create
+from celadon.kube.json_types import JsonDict
 from celadon.kube.library import parse_version
 from celadon.kube.rbac import bootstrap_roles
 from celadon.kube.registry import Target, create, draft_of
@@ -401,14 +408,23 @@ async def create_initial_objects(
             continue
         namespace, name = metadata.namespace(obj), metadata.name(obj)
         if objects.store.get(object_key(resource, namespace, name)) is None:
-            target = Target(resource, namespace)
-            context = new_context()
-            draft = create.begin_create(draft_of(obj, target, context), target)
-            made = create.finish_create(draft)
-            status = _status(obj, context.now)
-            kept = in_order({**create.stored_new(draft, made, target), **status})
+            kept = _first_object(obj, Target(resource, namespace), new_context())
             writes.append(objects.create(resource, namespace, name, kept))
     await asyncio.gather(*writes)
+
+
+def _first_object(obj: JsonObject, target: Target, context: DefaultingContext) -> JsonDict:
+    """Return an object as it is stored, with the managers that it has upstream."""
+    draft = create.begin_create(draft_of(obj, target, context), target)
+    maker = bootstrap_objects.MAKERS.get(target.kind.kind, bootstrap_objects.SERVER)
+    if maker:
+        track_create(draft, target, FieldWriter(maker, context.now))
+    made = create.finish_create(draft)
+    new, shown = create.stored_new(draft, made, target), _status(obj, context.now)
+    if target.resource.gvr == FLOW_SCHEMAS:
+        consumer = FieldWriter(bootstrap_objects.FLOW_CONSUMER, context.now)
+        shown = with_applied_status(new, shown["status"], target.resource, consumer)
+    return in_order({**new, **shown})
 
 
 def _status(obj: JsonObject, now: str) -> JsonObject:
@@ -531,10 +547,10 @@ class ApiServer:
             answer, panic = PANICKED, f"APIServer panic'd: {error}"
         warnings = await self._warned(notes) if notes.warnings else ()
         # Of a request whose path says nothing, upstream has come to no filter yet.
-        is_unread = notes.info is None and answer.code == HTTPStatus.INTERNAL_SERVER_ERROR
+        is_unread = notes.info is None and answer.code == _FAILED
         is_cached = _has(answer, "cache-control") or (is_unread and not panic)
         cache = () if is_cached else (NOT_KEPT,)
-        is_kept_out = answer.code == HTTPStatus.FORBIDDEN and notes.endpoint is None
+        is_kept_out = answer.code == _FORBIDDEN and notes.endpoint is None
         sniff = (NO_SNIFF,) if is_kept_out else ()
         headers = (
             ("Audit-Id", audit_id),
@@ -603,6 +619,10 @@ async def _read_as(
             yield part
     finally:
         await stream.aclose()
+
+
+_FORBIDDEN: Final = int(HTTPStatus.FORBIDDEN)
+_FAILED: Final = int(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def _warning_headers(texts: Iterable[str]) -> tuple[Header, ...]:

@@ -56,6 +56,16 @@ PRIORITY_CLASSES: Final = (
 )
 """Name, value and description."""
 
+SERVER: Final = "kube-apiserver"
+FLOW_CONSUMER: Final = "api-priority-and-fairness-config-consumer-v1"
+_FLOW_PRODUCER: Final = "api-priority-and-fairness-config-producer-v1"
+MAKERS: Final[Mapping[str, str]] = {
+    "FlowSchema": _FLOW_PRODUCER,
+    "PriorityLevelConfiguration": _FLOW_PRODUCER,
+    "ServiceAccount": "",
+}
+"""Who made an object of a kind, as its managers say, if not `SERVER`; empty for nobody."""
+
 
 def initial_namespaces() -> Iterator[JsonDict]:
     """The four that no server is without."""

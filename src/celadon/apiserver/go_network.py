@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import errno
 import os
-import re
 import socket
 import ssl
 from collections.abc import Callable, Iterable, Sequence
@@ -28,7 +28,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from celadon.apiserver.http_messages import NetworkFailure
 from celadon.apiserver.tls import trust_as_go
+from celadon.apiserver.workers import aside
 from celadon.kube.go import quote
+from celadon.kube.x509 import CERTIFICATE, bundle_fault, pem_blocks
 from celadon.patterns import late_pattern
 
 # --- Certificates ------------------------------------------------------------
@@ -239,8 +241,9 @@ def _covers(pattern: str, name: str) -> bool:
 # As k8s.io/client-go `transport` (`rootCertPool`), with its texts.
 
 
-_BLOCK: Final = late_pattern(rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n(.*?)-----END \1-----", re.DOTALL)
-_UNUSABLE: Final = "unable to load root certificates: "
+_MALFORMED: Final = (
+    "unable to load root certificates: failed to parse certificate: x509: malformed certificate"
+)
 
 
 class UnusableRoots(Exception):
@@ -254,39 +257,39 @@ class RootedContext(ssl.SSLContext):
     pool: tuple[x509.Certificate, ...] = ()
 
 
-def tls_context(ca_bundle: str, protocols: list[str]) -> RootedContext:
+async def tls_context(ca_bundle: str, protocols: list[str]) -> RootedContext:
     """`ca_bundle` is base64 as in the configuration; empty for the system's. `protocols` are those
-    offered to the server. Raises UnusableRoots."""
-    context = RootedContext(ssl.PROTOCOL_TLS_CLIENT)
-    if ca_bundle:
-        context.pool = _certificates(ca_bundle)
-        ders = {one.public_bytes(Encoding.DER): None for one in context.pool}
-        context.load_verify_locations(cadata=b"".join(ders))
-    else:
-        context.load_default_certs()
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    trust_as_go(context)
+    offered to the server. Made aside: to load what a client may write in a bundle takes a quarter
+    of a second. Raises UnusableRoots."""
+    context = await aside(_rooted, ca_bundle)
     context.set_alpn_protocols(protocols)
     return context
 
 
-def _certificates(ca_bundle: str) -> tuple[x509.Certificate, ...]:
-    text = base64.b64decode(ca_bundle)
-    blocks = _BLOCK.findall(text)
-    if not blocks:
-        raise UnusableRoots(f"{_UNUSABLE}unable to parse bytes as PEM block")
-    found = [_certificate(body) for label, body in blocks if label == b"CERTIFICATE"]
+def _rooted(ca_bundle: str) -> RootedContext:
+    context = RootedContext(ssl.PROTOCOL_TLS_CLIENT)
+    if ca_bundle:
+        context.pool = _certificates(base64.b64decode(ca_bundle))
+        for der in {one.public_bytes(Encoding.DER): None for one in context.pool}:
+            context.load_verify_locations(cadata=der)  # one by one: each holds Python's lock
+    else:
+        context.load_default_certs()
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    trust_as_go(context)
+    return context
+
+
+def _certificates(text: bytes) -> tuple[x509.Certificate, ...]:
+    """Return the certificates of a bundle that can be read, which are enough for Go if there is
+    one. Raises UnusableRoots."""
+    found: list[x509.Certificate] = []
+    for block in pem_blocks(text):
+        if block.kind == CERTIFICATE and not block.has_headers:
+            with contextlib.suppress(ValueError, x509.InvalidVersion):
+                found.append(x509.load_der_x509_certificate(block.content))
     if not found:
-        raise UnusableRoots(f"{_UNUSABLE}no valid certificate authority data seen")
+        raise UnusableRoots(bundle_fault(text) or _MALFORMED)
     return tuple(found)
-
-
-def _certificate(body: bytes) -> x509.Certificate:
-    try:
-        return x509.load_der_x509_certificate(base64.b64decode(body))
-    except (ValueError, x509.InvalidVersion):
-        text = f"{_UNUSABLE}failed to parse certificate: x509: malformed certificate"
-        raise UnusableRoots(text) from None
 
 
 # --- Go response head --------------------------------------------------------

@@ -267,7 +267,7 @@ class HttpRequest:
         """Characters of the target and the headers."""
         return len(self.target) + len("".join(chain.from_iterable(self.headers)))
 
-    @property
+    @remembered  # asked seven times
     def has_long_head(self) -> bool:
         """Return whether reading the target or some header may take long."""
         return self.head_size > LONG_HEAD

@@ -572,7 +572,7 @@ def _encoded_and_known(obj: JsonObject, resource: Resource) -> tuple[bytes, Json
 
 def _with_version(obj: JsonObject, version: str) -> JsonDict:
     metadata = obj.get("metadata")
-    found = metadata if isinstance(metadata, Mapping) else {}
+    found = metadata if isinstance(metadata, dict) else {}
     if "resourceVersion" in found:
         return {**obj, "metadata": {**found, "resourceVersion": version}}
     before = {key: found[key] for key in _BEFORE_THE_VERSION if key in found}

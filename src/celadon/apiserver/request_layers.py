@@ -77,8 +77,7 @@ from celadon.apiserver.request_info import (
 from celadon.apiserver.server_core import ServerCore
 from celadon.apiserver.workers import REQUEST_SECONDS, TooMuchWork
 from celadon.kube import GroupVersionResource, StatusError, User, metadata, status
-from celadon.kube.go import TOO_DEEP
-from celadon.kube.go.go_text import quote
+from celadon.kube.go import TOO_DEEP, quote
 from celadon.kube.json_types import JsonDict
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog

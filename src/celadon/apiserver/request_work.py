@@ -173,7 +173,6 @@ class _Known:
     cheap: int = 0
     """How many steps in a row were."""
 
-    @property
     def is_dear(self) -> bool:
         return self.seconds is None or self.seconds > DEAR_SECONDS
 
@@ -208,7 +207,7 @@ class Pace:
         if work.is_large:
             return await work.step(function, *args)
         measured = functools.partial(self._measured, known, function, *args)
-        aside = aside or known.is_dear or (waits is not None and waits())
+        aside = aside or known.is_dear() or (waits is not None and waits())
         return await work.step(measured, aside=aside)
 
     def _measured(self, known: _Known, function: Callable[..., T], *args: object) -> T:

@@ -213,10 +213,10 @@ class WebhookClient:
             # anyway.
             http2 = parts.hostname in _LOOPBACK
             protocols = ["h2", "http/1.1"] if http2 else ["http/1.1"]
-            context = go_network.tls_context(ca_bundle, protocols)
+            context = await go_network.tls_context(ca_bundle, protocols)
             if user is not None:
                 await user[1].load(context)
-            pool = httpcore.AsyncConnectionPool(
+            made = httpcore.AsyncConnectionPool(
                 ssl_context=context,
                 max_connections=None,
                 max_keepalive_connections=IDLE_CONNECTIONS,
@@ -224,7 +224,7 @@ class WebhookClient:
                 http2=http2,
                 network_backend=self._network,
             )
-            self._pools[key] = pool
+            pool = self._pools.setdefault(key, made)  # another call may have been faster
             # A client may configure webhooks without end, each with another bundle of authorities.
             if len(self._pools) > POOLS:
                 _, oldest = self._pools.popitem(last=False)

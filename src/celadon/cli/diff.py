@@ -10,7 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from celadon.admission import Cause, Engine, Source, ValidatingAdmissionPolicy, decode_binding
+from celadon.admission import (
+    Cause,
+    Decision,
+    Engine,
+    Source,
+    ValidatingAdmissionPolicy,
+    decode_binding,
+)
 from celadon.cli.check.check_report import Place, PolicyError
 from celadon.cli.check.cluster import Circumstances, given_world
 from celadon.cli.check.manifests import (
@@ -455,17 +462,19 @@ class _Wording:
         )
 
     def _spot(self, found: Comparison) -> tuple[Place, str]:
-        """Return where the change is to be looked at: in the new files, if what decides is
-        there."""
+        """Return where the change is to be looked at: what only the stricter side says, in the new
+        files if it is there."""
         assert found.example is not None
-        sides = (self.new, self.old)
-        judgements = (found.example.new, found.example.old)
-        for judgement in judgements:
-            for one in judgement.decisions:
-                for given in sides:
-                    place = given.place(one.source, one.policy, one.binding)
-                    if place is not None:
-                        return place, f"ValidatingAdmissionPolicy {one.policy}"
+        told = [found.example.new.decisions, found.example.old.decisions]
+        if found.direction is Direction.LOOSER:
+            told.reverse()
+        common = set.intersection(*(set(map(_origin, one)) for one in told))
+        every = [decision for one in told for decision in one]
+        for one in sorted(every, key=lambda decision: _origin(decision) in common):
+            for given in (self.new, self.old):
+                place = given.place(one.source, one.policy, one.binding)
+                if place is not None:
+                    return place, f"ValidatingAdmissionPolicy {one.policy}"
         return Place(), ""
 
     def _example(self, found: Example) -> RequestExample:
@@ -493,6 +502,11 @@ class _Wording:
             if place is not None:
                 return place
         return Place()
+
+
+def _origin(decision: Decision) -> tuple[object, ...]:
+    """Return what says a thing, and what is done about it."""
+    return decision.policy, decision.binding, decision.source, decision.actions
 
 
 def _verdict(given: Given, judgement: Judgement) -> SideVerdict:

@@ -46,8 +46,21 @@ def fresh(value: object) -> Any:  # noqa: ANN401 - any JSON
 
 def same(value: object, before: object) -> bool:
     """Return whether it is what it was: also the kinds of numbers and booleans are the same."""
-    # what differs for Python does so in any case, and that is told in a tenth of the time
-    return bool(value == before) and _of_same_kinds(value, before)
+    # What differs for Python does so in any case, and what has the same bytes never: that is told
+    # in a tenth of the time.
+    if value.__class__ not in _CONTAINERS:
+        return value.__class__ is before.__class__ and bool(value == before)
+    return bool(value == before) and (
+        have_same_bytes(value, before) or _of_same_kinds(value, before)
+    )
+
+
+def have_same_bytes(value: object, before: object) -> bool:
+    """Return whether two values are certainly the same: no says nothing."""
+    try:
+        return compact(value) == compact(before)
+    except ValueError:
+        return False
 
 
 def _of_same_kinds(value: object, before: object) -> bool:

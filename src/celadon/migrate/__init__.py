@@ -19,8 +19,8 @@ from celadon.migrate.gatekeeper.constraint_translation import (
     left_behind,
     translate_constraints,
 )
-from celadon.migrate.gatekeeper.mutators import translate_mutator
-from celadon.migrate.gatekeeper.templates import is_constraint, is_mutator, is_template
+from celadon.migrate.gatekeeper.mutators import translate_mutators
+from celadon.migrate.gatekeeper.templates import is_constraint, is_template
 from celadon.migrate.kyverno.policies import PolicyException, is_exception, outcome_of
 from celadon.migrate.kyverno.translation import shape_of, translate_document
 from celadon.migrate.suites import (
@@ -56,7 +56,6 @@ __all__ = [
     "gatekeeper_shape",
     "is_constraint",
     "is_exception",
-    "is_mutator",
     "is_suite",
     "is_template",
     "judged_by",
@@ -69,5 +68,5 @@ __all__ = [
     "shape_of",
     "translate_constraints",
     "translate_document",
-    "translate_mutator",
+    "translate_mutators",
 ]

@@ -144,7 +144,7 @@ def literal(value: object) -> Value:
         case float():
             return Double(z3.FPVal(value, z3.Float64()))
         case str():
-            if any(ord(char) >= logic.HIGHEST for char in value):
+            if any(ord(char) >= logic.UNNAMED for char in value):
                 raise NotModelled(logic.BEYOND)
             return Text(logic.text(value))
         case list() | tuple():

@@ -134,10 +134,14 @@ def text(value: str) -> Term:
 
 
 HIGHEST: Final = 0x2FFFF
-"""The largest code point of the solver's strings. It stands for all beyond, too: so nothing may
-tell them apart."""
+"""The largest code point of the solver's strings."""
 
-BEYOND: Final = f"a character beyond U+{HIGHEST - 1:X}"
+UNNAMED: Final = 0x20000
+"""The first code point that no expression which is modelled may tell from those behind it. So the
+solver has 65,536 characters to stand for all that are beyond its own: enough for texts that are
+different from each other, and in order."""
+
+BEYOND: Final = f"a character beyond U+{UNNAMED - 1:X}"
 """What is not modelled of them."""
 
 

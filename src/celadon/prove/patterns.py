@@ -27,7 +27,7 @@ from celadon.cel.re2.pattern_tree import (
     Repeat,
     fold_char,
 )
-from celadon.prove.logic import BEYOND, HIGHEST, Term, text
+from celadon.prove.logic import BEYOND, HIGHEST, UNNAMED, Term, text
 from celadon.prove.values import NotModelled
 
 _ANYTHING: Term = z3.Full(z3.ReSort(z3.StringSort()))
@@ -178,7 +178,7 @@ def _repeated(node: Repeat) -> list[_Way]:
 
 
 def _literal(node: Literal) -> Term:
-    if any(ord(char) >= HIGHEST for char in node.text):
+    if any(ord(char) >= UNNAMED for char in node.text):
         raise NotModelled(BEYOND)
     if not node.fold:
         return z3.Re(text(node.text))
@@ -187,8 +187,8 @@ def _literal(node: Literal) -> Term:
 
 
 def _charset(chars: CharSet) -> Term:
-    beyond = sum(high - max(low, HIGHEST) + 1 for low, high in chars if high >= HIGHEST)
-    if beyond not in (0, _HIGHEST_OF_ALL - HIGHEST + 1):
+    beyond = sum(high - max(low, UNNAMED) + 1 for low, high in chars if high >= UNNAMED)
+    if beyond not in (0, _HIGHEST_OF_ALL - UNNAMED + 1):
         raise NotModelled(BEYOND)
     return _union(
         [z3.Range(_char(low), _char(min(high, HIGHEST))) for low, high in chars if low <= HIGHEST]

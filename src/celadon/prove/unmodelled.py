@@ -278,12 +278,10 @@ def _never_fails(function: str, arguments: Sequence[Value]) -> bool:
 
 
 def _plain_quantity(function: str, arguments: Sequence[Value]) -> Numeral | None:
-    """Return where a quantity is read from digits, and which integer these are."""
+    """Return where a quantity is read from digits, and which integer it is."""
     match arguments:
         case [Text(numeral=Numeral() as numeral)] if function == "quantity":
-            # Of what is beyond the largest int, whatever the sign, nothing more is known.
-            fits = numeral.value > logic.INT_MIN, numeral.value <= logic.INT_MAX
-            return numeral._replace(where=both(numeral.where, *fits))
+            return numeral
     return None
 
 
@@ -505,9 +503,12 @@ class Unmodelled:
             samples = self._samples(call.asked.function) if len(arguments) == 1 else []
             if call.asked.function in SEARCHES:  # who searches a text often names what is in it
                 samples = list(self.texts)[:_MOST_TEXTS]
-            if samples:
+            numeral = _plain_quantity(call.asked.function, arguments)
+            if samples and (numeral is None or not numeral.where.eq(TRUE)):
                 term = arguments[0].term
-                found.append(either(same(term, logic.text(one)) for one in samples))
+                known = [] if numeral is None else [numeral.where]
+                texts = (same(term, logic.text(one)) for one in samples)
+                found.append(either((*known, *texts)))
         return found
 
     def _samples(self, function: str) -> list[str]:

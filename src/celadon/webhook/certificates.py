@@ -131,7 +131,7 @@ URGENT: Final = datetime.timedelta(days=1)
 """So long before its end a certificate is renewed whoever may trust the new one."""
 
 _BLOCK: Final = late_pattern(
-    rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n?", re.DOTALL
+    rb"-----BEGIN CERTIFICATE-----(?:(?!-----).)*+-----END CERTIFICATE-----\n?", re.DOTALL
 )
 
 

@@ -168,6 +168,14 @@ def test_what_is_no_upgrade_is_passed_on(
     assert answer.tunnel is None
 
 
+def test_what_is_no_upgrade_may_have_no_type(
+    certificates: Certificates, extension: ExtensionServer
+) -> None:
+    extension.answers[f"{NODES}/one/exec"] = 403, {}, b""
+    answer = _answered(certificates, extension, f"{NODES}/one/exec", *UPGRADE)
+    assert (answer.code, answer.content_type, answer.body) == (403, "", b"")
+
+
 def test_an_upgrade_needs_an_answer_that_is_one(
     certificates: Certificates, extension: ExtensionServer
 ) -> None:

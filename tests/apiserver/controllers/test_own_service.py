@@ -14,6 +14,8 @@ def lasting(obj: dict[str, Any]) -> dict[str, Any]:
     """Without what each object has of its own."""
     own = ("uid", "resourceVersion", "creationTimestamp")
     kept = {key: value for key, value in obj["metadata"].items() if key not in own}
+    for entry in kept["managedFields"]:
+        del entry["time"]
     return {**obj, "metadata": kept}
 
 

@@ -14,6 +14,7 @@ from celadon.apiserver.operation.metric_table import (
     exposition,
     number,
 )
+from tests.paths import ROOT
 
 
 def test_a_counter_with_labels_sorted_and_escaped() -> None:
@@ -88,6 +89,19 @@ BOUNDS = {
     "FLOW_REQUEST_USE_BOUNDS": "0 0.001 0.003 0.01 0.03 0.1 0.25 0.5 0.75 1",
 }
 """Where the buckets of histograms end: dashboards name them. `POLICY_BOUNDS` are ours."""
+
+
+def test_what_is_said_of_each_metric(request: pytest.FixtureRequest) -> None:
+    """`tests/cases/apiserver_metrics.txt`, rewritten by `pytest --update-golden`."""
+    found = "".join(
+        f"{about.name}{{{','.join(about.labels)}}} {about.stability or '-'} {about.help}\n"
+        for about in vars(metric_table).values()
+        if isinstance(about, Description)
+    )
+    path = ROOT / "tests" / "cases" / "apiserver_metrics.txt"
+    if request.config.getoption("--update-golden"):
+        path.write_text(found, encoding="utf-8")
+    assert found == path.read_text(encoding="utf-8")
 
 
 def test_where_buckets_end() -> None:

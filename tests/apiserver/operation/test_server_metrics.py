@@ -7,7 +7,7 @@ import re
 import pytest
 
 from celadon.apiserver.api_settings import Settings
-from celadon.apiserver.http_messages import HttpRequest
+from celadon.apiserver.http_messages import HttpAnswer, HttpRequest
 from celadon.apiserver.operation.metric_table import CONTENT_TYPE
 from celadon.apiserver.operation.server_metrics import request_labels
 from celadon.apiserver.request_info import request_info
@@ -151,3 +151,20 @@ def test_what_a_server_tells_about_its_work() -> None:
     assert value(lines, ours, 'policy="calm"', 'result="allowed"') == 1
     assert value(lines, ours, 'policy="calm"', 'result="denied"') == 1
     assert value(lines, ours, 'policy="broken"', 'result="error"') == 2
+
+
+@pytest.mark.parametrize(("code", "count"), [(429, 1), (504, 1), (503, 0), (200, 0)])
+def test_what_a_server_ends_to_defend_itself(code: int, count: int) -> None:
+    running = Running(Settings())
+    try:
+        request = HttpRequest("GET", f"{MAPS}/a")
+        resource = known_resources().by_gvr(GroupVersionResource("", "v1", "configmaps"))
+        info = request_info(request)
+        running.server.core.metrics.answered(request, info, resource, HttpAnswer(code), 0.1)
+        lines = shown(running)
+    finally:
+        running.close()
+    labels = 'verb="GET",group="",version="v1",resource="configmaps",subresource="",\
+scope="resource",component="apiserver"'
+    line = f'apiserver_request_terminations_total{{{labels},code="{code}"}} 1'
+    assert lines.count(line) == count

@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning import stateful_sets
+from celadon.apiserver.simulation.planning import daemon_sets, stateful_sets
 from celadon.apiserver.simulation.planning.node_filters import NodeState
+from celadon.apiserver.workers import is_worker
+from celadon.kube import workload_controllers
+from celadon.kube.template_hashes import template_hash
 from celadon.storage import put
 from celadon.testing import HandlerAccess, KubeApi, RequestRefused, ServerOptions
 from tests.apiserver.simulation import living as cluster
@@ -530,3 +533,23 @@ def test_revisions_hold_what_the_release_writes(release: str, has_time: bool) ->
         (revision,) = items(api, f"{APPS}/controllerrevisions")
         template = revision["data"]["spec"]["template"]
         assert ("creationTimestamp" in template["metadata"]) == has_time
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "DaemonSet"])
+def test_the_hash_of_a_large_template_is_made_in_a_worker(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places: list[bool] = []
+
+    def hashed(*args: Any) -> str:
+        places.append(is_worker())
+        return template_hash(*args)
+
+    for module in (workload_controllers, daemon_sets):
+        monkeypatch.setattr(module, "template_hash", hashed)
+    with living() as api:
+        api.create(workload(kind, "large", annotations={"a": "x" * 50_000}))
+        api.settle()
+        assert items(api, PODS)
+    assert places
+    assert all(places)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,10 +13,11 @@ from hypothesis import strategies as st
 from celadon.cel import types
 from celadon.cel.cost import Range, Sized
 from celadon.cel.errors import EvaluationError
-from celadon.cel.library import sets
+from celadon.cel.library import lists, sets
 from celadon.cel.syntax import Ident
 from celadon.cel.values.container_access import contains as is_in
 from celadon.cel.values.text import Uint
+from tests.growth.counted_steps import LINEAR, growth
 
 
 @pytest.mark.parametrize(
@@ -73,3 +76,22 @@ def test_too_many_elements_are_not_compared(function: Any) -> None:
     with pytest.raises(EvaluationError, match="actual cost limit exceeded"):
         function([[i] for i in range(3000)], [[-i] for i in range(1, 3000)])
     assert not function(list(range(9000)), [-1])
+
+
+def maps(count: int, first: int = 0) -> list[Any]:
+    return [{"a": number, "b": [{"c": "x"}]} for number in range(first, first + count)]
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda count: lambda: sets.contains(maps(count), maps(count)[::-1]),
+        lambda count: lambda: sets.intersects(maps(count), maps(count, count)),
+        lambda count: lambda: sets.equivalent(maps(count), maps(count)[::-1]),
+        lambda count: lambda: lists.distinct(maps(count)),
+        lambda count: lambda: lists.distinct([[math.nan] for _ in range(count)]),
+    ],
+    ids=["contains", "intersects", "equivalent", "distinct", "distinct, which nothing is"],
+)
+def test_maps_are_found_in_steps_in_proportion(work: Callable[[int], Callable[[], object]]) -> None:
+    assert growth(work, 20) < LINEAR

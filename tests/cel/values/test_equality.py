@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from celadon.cel import types
 from celadon.cel.errors import EvaluationError
 from celadon.cel.values import equality
-from celadon.cel.values.equality import compare, equal, not_equal
+from celadon.cel.values.equality import candidates, common_keys, compare, equal, not_equal
 from celadon.cel.values.maps import make_map
 from celadon.cel.values.runtime_types import NONE, Opaque, Optional
 from celadon.cel.values.text import MAX_INT, Uint
@@ -247,3 +247,58 @@ def test_what_stands_on_both_sides(leaf: object, itself: bool, count: int) -> No
     assert equal(value, value) is itself
     assert equal([value], [value]) is itself
     assert not_equal(value, value) is not itself
+
+
+PLAIN = st.recursive(
+    st.sampled_from(
+        [
+            *(0, 1, -1, 1.0, -0.0, 0.0, 0.5, math.nan, math.inf, Uint(0), Uint(1), True, False),
+            *(None, "", "a", b"", b"a", 2**53, 2**53 + 1, float(2**53), Uint(2**53 + 1)),
+            *(Duration(1), Duration(2), Timestamp(1), Timestamp(1, 0, 60)),
+        ]
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2),
+        st.dictionaries(st.sampled_from(["a", 1, Uint(2)]), inner, max_size=2),
+    ),
+    max_leaves=4,
+)
+
+
+def nested(levels: int, width: int) -> object:
+    whole: object = 1
+    for _ in range(levels):
+        whole = [whole] * width
+    return whole
+
+
+@given(st.lists(PLAIN, max_size=8))
+def test_equal_values_have_a_common_key(values: list[object]) -> None:
+    keys = common_keys(values)
+    assert None not in keys
+    for one, key in zip(values, keys, strict=True):
+        for other, its_key in zip(values, keys, strict=True):
+            assert key == its_key or not equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Weight(1),
+        [Weight(1)],
+        NONE,
+        types.INT,
+        make_map([(True, 1), (1, 2)]),  # what it equals, a lookup says
+        nested(100, 1),
+        nested(30, 2),  # small and yet endless
+    ],
+)
+def test_where_that_cannot_be_told_all_may_be_equal(value: object) -> None:
+    assert common_keys([1, value]) == [None, None]
+    assert list(candidates([1], [2, value])) == [(1, [2, value])]
+
+
+def test_what_is_different_is_not_compared() -> None:
+    nothing = {"a": math.nan}
+    elements, others = [1, "b", nothing], [Uint(1), 1.0, "a", nothing]
+    assert [some for _, some in candidates(elements, others)] == [[Uint(1), 1.0], [], []]

@@ -113,6 +113,23 @@ def test_forms(form: str, capsys: pytest.CaptureFixture[str]) -> None:
         assert out.startswith("::error file=new.json,line=")
 
 
+@pytest.mark.parametrize(("before", "after"), [(OLD, LOOSER), (LOOSER, OLD)])
+def test_a_change_is_where_the_sides_say_different_things(
+    before: tuple[dict[str, object], ...],
+    after: tuple[dict[str, object], ...],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Not where both of them warn of the example."""
+    warning = binding("a-warning")
+    warning["spec"] = {**warning["spec"], "validationActions": ["Warn"]}
+    for side, documents in (("before", before), ("after", after)):
+        Path(side).mkdir()
+        write(Path(side, "a-warning.json"), policy("a-warning", "false"), warning)
+        write(Path(side, "limit.json"), *documents)
+    _, out, _ = run(capsys, "diff", "-o", "github", "before", "after")
+    assert out.startswith("::error file=after/limit.json,line=")
+
+
 def test_revisions(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
         monkeypatch.delenv(name, raising=False)

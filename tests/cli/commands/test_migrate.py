@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -355,3 +357,73 @@ def test_what_a_release_cannot_say_is_not_translated_for_it(
     assert said.get("reason", "") == reason
     assert code == (Exit.DENIED if reason else Exit.OK)
     assert bool(out.strip()) == (not reason)
+
+
+def test_the_guide_is_followed(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commands in their order, as far as they need no cluster: what `kubectl` gets is there."""
+    guide = Path(__file__).parents[3] / "docs" / "migrating.md"
+    lines = re.findall(r"^    (celadon|kubectl) (.*)$", guide.read_text(), re.MULTILINE)
+    monkeypatch.chdir(folder)
+    Path("policies").mkdir()
+    for name in ("team.yaml", ".kyverno-test"):
+        Path(name).rename(Path("policies", name))
+    policy = kyverno_policy(rule(PATTERN), validationFailureAction="Enforce")
+    write(Path("reviews.jsonl"))
+    got = {
+        "policies/kyverno.yaml": [{**policy, "metadata": {"name": "q"}}],
+        "policies/gatekeeper.yaml": [template(says("true")), constraint()],
+        "dump.yaml": [policy, pod()],
+    }
+    ran = []
+    for program, line in lines:
+        command, _, file = line.partition(" > ")
+        if program == "kubectl" and file:
+            write(Path(file), *got.pop(file))
+        elif program == "celadon" and "--context" not in line and "/var/" not in line:
+            code, _, err = run(capsys, *shlex.split(command))
+            assert code in (Exit.OK, Exit.DENIED), err
+            ran.append(command.split()[0])
+    assert not got
+    assert ran == ["migrate", "audit", "migrate", "migrate", "migrate"]
+
+
+def test_the_report_names_policies_as_they_are_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules = [{**rule(PATTERN), "name": name} for name in ("a", "b")]
+    write(tmp_path / "p.yaml", kyverno_policy(*rules))
+    made = tmp_path / "out"
+    _, page, _ = run(capsys, "migrate", str(tmp_path), "-o", str(made), "--report", "html")
+    (policy, _) = yaml.safe_load_all((made / "p.yaml").read_text())
+    assert policy["metadata"]["name"] == "p"
+    assert "<code>p</code>" in page
+    assert "<code>p-a</code>" not in page
+
+
+CEL = "object.metadata.?labels.orValue([]).size() > 0"
+LINTED = [
+    (
+        {"cel": {"expressions": [{"expression": CEL, "message": "no"}]}},
+        "finds CEL011 in its own CEL",
+    ),
+    (PATTERN, ""),
+]
+
+
+@pytest.mark.parametrize(("validate", "said"), LINTED)
+def test_the_report_says_what_the_linter_finds(
+    validate: dict[str, Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "p.yaml", kyverno_policy(rule(validate)))
+    made = tmp_path / "out"
+    code, out, _ = run(capsys, "migrate", str(tmp_path), "-o", str(made))
+    assert code == Exit.OK
+    assert ("celadon lint" in out) == bool(said)
+    assert said in out
+    _, report, _ = run(
+        capsys, "migrate", str(tmp_path), "-o", str(made), "--force", "--report", "json"
+    )
+    notes = " ".join(json.loads(report)[0].get("notes", []))
+    assert said in notes

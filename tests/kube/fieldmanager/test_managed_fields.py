@@ -357,12 +357,13 @@ def test_what_an_endpoint_of_a_custom_resource_can_give(
     given: list[tuple[str, ...]],
     withheld: list[tuple[str, ...]],
 ) -> None:
+    counts = {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}
     version = {
         "name": "v1",
         "served": True,
         "storage": True,
         "schema": {"openAPIV3Schema": {"type": "object"}},
-        "subresources": {"status": {}} if has_status else {},
+        "subresources": {"scale": counts, **({"status": {}} if has_status else {})},
     }
     names = {"kind": "Box", "plural": "boxes"}
     spec = {"group": "x.io", "names": names, "scope": "Namespaced", "versions": [version]}

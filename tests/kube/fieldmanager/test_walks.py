@@ -291,3 +291,21 @@ def test_what_loses_all_it_has_was_null() -> None:
     with answering_as("1.35"):
         assert without(DEDUCED, value, fields) == {"spec": None, "b": {"d": 2}}
     assert without(DEDUCED, value, fields) == {"spec": {}, "b": {"d": 2}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "alike"),
+    [
+        (1, 1.0, True),
+        (1, True, False),
+        ([1], [1.0], True),
+        ([1], [True], False),
+        ({"a": [True], "b": None}, {"b": None, "a": [True]}, True),
+        ({"a": [True]}, {"a": [1]}, False),
+        ({"a": {}}, {"a": []}, False),
+        ({"a": 1}, {"a": 1, "b": 2}, False),
+        ([{}], [{}, {}], False),
+    ],
+)
+def test_true_is_no_number_but_numbers_have_one_kind(old: Any, new: Any, alike: bool) -> None:
+    assert same(old, new) is alike

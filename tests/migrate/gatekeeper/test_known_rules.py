@@ -217,10 +217,15 @@ _ranges = st.lists(
     st.sampled_from([{"min": 100, "max": 200}, {"min": 0, "max": 0}, {"min": 201, "max": 201}]),
     max_size=2,
 )
-_rules = st.fixed_dictionaries(
-    {"rule": st.sampled_from(["MustRunAs", "MayRunAs", "RunAsAny"])}, optional={"ranges": _ranges}
-)
-_users = st.one_of(_rules, st.just({"rule": "MustRunAsNonRoot"}))
+
+
+def _of_rules(*names: str) -> _Values:
+    rule = {"rule": st.sampled_from(names)}
+    return st.fixed_dictionaries(rule, optional={"ranges": _ranges})
+
+
+_rules = _of_rules("MustRunAs", "MayRunAs", "RunAsAny")
+_users = _of_rules("MustRunAs", "MustRunAsNonRoot", "RunAsAny")
 _bounds = some(**_exempt, cpu=("100m", "1", "1500m", "-1"), memory=("1Gi", "1G", "1k"))
 _required = st.lists(
     st.fixed_dictionaries(

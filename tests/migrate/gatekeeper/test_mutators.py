@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from celadon.kube import Json, JsonObject
-from celadon.migrate import Case, Translation, exempt_namespaces, judged_by, translate_mutator
+from celadon.migrate import Case, Translation, judged_by, translate_mutators
 from tests.migrate.gatekeeper.gatekeeper_documents import CATALOG, pod
 
 PODS: JsonObject = {"groups": [""], "versions": ["v1"], "kinds": ["Pod"]}
@@ -55,8 +55,12 @@ def label(name: str, value: str | None) -> dict[str, Any]:
     return mutator(f'metadata.labels."{name}"', "AssignMetadata", parameters={"assign": what})
 
 
-def of(document: JsonObject, exempt: Sequence[str] = ()) -> Translation:
-    return translate_mutator(document, CATALOG, exempt)
+def of(document: JsonObject, *others: JsonObject) -> Translation:
+    """What becomes of a mutator, with other documents beside it."""
+    found, *rest = translate_mutators([document, *others], CATALOG)
+    assert found is not None
+    assert not any(rest)
+    return found
 
 
 def assert_makes(document: JsonObject, obj: JsonObject, expected: JsonObject) -> None:
@@ -213,9 +217,7 @@ def test_namespaces_that_a_configuration_exempts_from_mutations() -> None:
         "metadata": {"name": "config"},
         "spec": {"match": [{"excludedNamespaces": ["kube-*"], "processes": ["mutation-webhook"]}]},
     }
-    assert exempt_namespaces([config]) == []
-    exempt = exempt_namespaces([config], "mutation-webhook")
-    (policy,) = of(assign(PULL, "Always"), exempt).policies
+    (policy,) = of(assign(PULL, "Always"), config).policies
     (condition,) = policy["spec"]["matchConditions"]
     assert condition["expression"] == "!request.namespace.startsWith('kube-')"
 

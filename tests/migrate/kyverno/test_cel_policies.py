@@ -145,7 +145,9 @@ def test_preconditions_whose_names_become_one() -> None:
     ("expression", "library"),
     [
         ("resource.List('v1', 'pods', 'a').items.size() == 0", "resource"),
+        ("resource.get('v1', 'pods', 'a', 'b').spec.hostNetwork", "resource"),
         ("http.Get('https://a').b == 'c'", "http"),
+        ("http.post('https://a', {}).b == 'c'", "http"),
         ("globalContext.Get('a', '') == 'b'", "globalContext"),
         ("image('nginx').registry() == 'a'", "images"),
         ("has(image.GetMetadata('nginx').config)", "images"),

@@ -81,7 +81,7 @@ def test_other_calls_are_not_translated(call: JsonObject) -> None:
 
 def test_a_text_of_the_namespace_may_be_a_pattern() -> None:
     path = "/api/v1/namespaces/{{ request.namespace }}"
-    context = [
+    context: list[JsonObject] = [
         {"name": "a", "apiCall": {"urlPath": path, "jmesPath": "metadata.annotations.a || ''"}}
     ]
     condition = {"key": "{{ request.name }}", "operator": "Equals", "value": "{{ a }}"}

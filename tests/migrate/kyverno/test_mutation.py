@@ -591,3 +591,12 @@ def test_the_template_of_a_job_is_changed_when_it_is_created() -> None:
     (one,) = labels.policies[0]["spec"]["matchConstraints"]["resourceRules"]
     assert one["operations"] == ["CREATE", "UPDATE"]
     assert not labels.notes
+
+
+@pytest.mark.parametrize(("kind", "is_noted"), [("Pod", True), ("Service", False)])
+def test_an_api_server_promises_no_order_of_policies(kind: str, is_noted: bool) -> None:
+    patch = merging({"metadata": {"labels": {"a": "b"}}})
+    (first,) = mutating(patch)["spec"]["rules"]
+    (second,) = mutating(patch, kind)["spec"]["rules"]
+    found = translate_document(kyverno_policy(first, {**second, "name": "s"}), CATALOG)
+    assert [any("in any order" in note for note in one.notes) for one in found] == [is_noted] * 2

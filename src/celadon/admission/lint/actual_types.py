@@ -33,7 +33,6 @@ from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.registration.registration_types import (
     BindingSpec,
     MutatingAdmissionPolicyBinding,
-    Mutation,
     PolicySpec,
 )
 from celadon.admission.request import Operation, Request, default_options
@@ -428,20 +427,21 @@ class Trial:
 def trials(bundle: Bundle) -> Iterator[Trial]:
     """One for each mutation that compiles, for the first kind where something was found."""
     for case in bundle.mutating:
-        if case.policy.spec.param_kind is not None:
-            continue
-        for expression in case.expressions:
-            if expression.checked is not None:
-                yield from _tried(bundle, case, expression)
+        if case.policy.spec.param_kind is None:
+            found: dict[int, Trial] = {}
+            for request in _requests(bundle, case):
+                for trial in _tried(case, request):
+                    found.setdefault(trial.expression.index, trial)
+            yield from (one for _, one in sorted(found.items()))
 
 
-def _tried(bundle: Bundle, case: MutatingCase, expression: PolicyExpression) -> Iterator[Trial]:
+def _requests(bundle: Bundle, case: MutatingCase) -> Iterator[Request]:
     for kind in case.kinds[:_MOST_KINDS]:
         resource = bundle.catalog.by_gvk(kind)
         if resource is None or kind in bundle.custom:
             continue
         for sample in _samples(kind):
-            request = Request(
+            yield Request(
                 Operation.CREATE,
                 kind,
                 resource.gvr,
@@ -450,10 +450,6 @@ def _tried(bundle: Bundle, case: MutatingCase, expression: PolicyExpression) -> 
                 object=sample,
                 options=default_options(Operation.CREATE),
             )
-            found = _trial(case, expression, request)
-            if found is not None:
-                yield found
-                return
 
 
 def _samples(kind: GroupVersionKind) -> Iterator[JsonObject]:
@@ -473,41 +469,34 @@ def _samples(kind: GroupVersionKind) -> Iterator[JsonObject]:
             return
 
 
-def _trial(case: MutatingCase, expression: PolicyExpression, request: Request) -> Trial | None:
+def _tried(case: MutatingCase, request: Request) -> Iterator[Trial]:
+    """Yield what is found of the mutations, one after the other; one that fails changes nothing."""
     binding = MutatingAdmissionPolicyBinding({"name": "b"}, BindingSpec(case.name))
     world = ObjectWorld(implicit_namespaces=True)
-    mutations = case.policy.spec.mutations
-
-    def engine(mutations: tuple[Mutation, ...]) -> MutatingEngine:
+    for expression in case.expressions:
+        if expression.checked is None:
+            continue
+        mutations = (case.policy.spec.mutations[expression.index],)
         spec = replace(
             case.policy.spec, mutations=mutations, match_conditions=(), failure_policy="Fail"
         )
-        return MutatingEngine([replace(case.policy, spec=spec)], [binding])
-
-    def run(engine: MutatingEngine, given: JsonObject | None) -> tuple[JsonObject | None, bool]:
-        rounds = engine.rounds(world, MutatedKinds())
-        return rounds.run(replace(request, object=given), 0), bool(rounds.notes.changes)
-
-    try:
-        before, _ = run(engine(mutations[: expression.index]), request.object)
-    except StatusError:
-        return None  # said of the one that fails
-    alone = engine((mutations[expression.index],))
-    try:
-        first, is_changed = run(alone, before)
-        if not is_changed:
-            return None
-        second, _ = run(alone, first)
-    except StatusError as error:
-        missing = _MISSING.search(str(error))
-        if missing is None:
-            return None
-        parent = missing[1].rpartition("/")[0]
-        return Trial(case, expression, request.kind, missing_parent=parent)
-    again = patch_between(first, second)
-    if not again:
-        return None
-    return Trial(case, expression, request.kind, unstable_path=str(again[0]["path"]))
+        engine = MutatingEngine([replace(case.policy, spec=spec)], [binding])
+        try:
+            rounds = engine.rounds(world, MutatedKinds())
+            first = rounds.run(request, 0)
+            if not rounds.notes.changes:
+                continue
+            second = engine.rounds(world, MutatedKinds()).run(replace(request, object=first), 0)
+        except StatusError as error:
+            missing = _MISSING.search(str(error))
+            if missing is not None:
+                parent = missing[1].rpartition("/")[0]
+                yield Trial(case, expression, request.kind, missing_parent=parent)
+            continue
+        again = patch_between(first, second)
+        if again:
+            yield Trial(case, expression, request.kind, unstable_path=str(again[0]["path"]))
+        request = replace(request, object=first)
 
 
 # --- Written fields ----------------------------------------------------------

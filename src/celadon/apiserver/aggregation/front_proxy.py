@@ -249,7 +249,7 @@ class ExtensionServers:
             method, url, headers=headers, content=body, extensions={"trace": trace}
         )
         try:
-            return await self._pool(service).handle_async_request(request)
+            return await (await self._pool(service)).handle_async_request(request)
         except ProtocolsSwitched:
             raise NetworkFailure("unexpected switching of protocols") from None
         except httpcore.ProtocolError as error:
@@ -262,7 +262,7 @@ class ExtensionServers:
         stream = await self._network.connect_tcp(service.host, service.port)
         assert isinstance(stream, GoStream)
         try:
-            await stream.start_tls(self._context(service), service.host)
+            await stream.start_tls(await self._context(service), service.host)
             await stream.send(request)
             head, behind = await _read_up_to_body(stream)
         except BaseException:
@@ -270,7 +270,7 @@ class ExtensionServers:
             raise
         return UpgradedConnection(stream, head, behind)
 
-    def _pool(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
+    async def _pool(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
         """Return the connections to an extension server. Raises NetworkFailure for a certificate of
         ours that cannot be read, UnusableRoots."""
         try:
@@ -280,7 +280,8 @@ class ExtensionServers:
             key = service.host, service.port, service.ca_bundle, service.is_insecure, times
             pool = self._pools.get(key)
             if pool is None:
-                pool = self._pools[key] = self._made(service)
+                made = await self._made(service)
+                pool = self._pools.setdefault(key, made)  # another call may have been faster
         except (OSError, ssl.SSLError) as error:
             raise NetworkFailure(f"the certificate of the front proxy: {error}") from None
         self._pools.move_to_end(key)
@@ -291,16 +292,16 @@ class ExtensionServers:
             task.add_done_callback(self._closing.discard)
         return pool
 
-    def _context(self, service: RemoteApiService) -> ssl.SSLContext:
+    async def _context(self, service: RemoteApiService) -> ssl.SSLContext:
         """Return the context of a connection to an extension server. Raises NetworkFailure for a
         certificate of ours that cannot be read, UnusableRoots."""
         try:
-            return self._new_context(service)
+            return await self._new_context(service)
         except (OSError, ssl.SSLError) as error:
             raise NetworkFailure(f"the certificate of the front proxy: {error}") from None
 
-    def _new_context(self, service: RemoteApiService) -> ssl.SSLContext:
-        context = tls_context(service.ca_bundle, ["http/1.1"])
+    async def _new_context(self, service: RemoteApiService) -> ssl.SSLContext:
+        context = await tls_context(service.ca_bundle, ["http/1.1"])
         # The host's name is not checked either; a CA bundle beside this is refused by validation.
         if service.is_insecure:
             context.check_hostname = False
@@ -309,8 +310,8 @@ class ExtensionServers:
             context.load_cert_chain(self._settings.certificate, self._settings.key)
         return context
 
-    def _made(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
-        context = self._new_context(service)
+    async def _made(self, service: RemoteApiService) -> httpcore.AsyncConnectionPool:
+        context = await self._new_context(service)
         return httpcore.AsyncConnectionPool(
             ssl_context=context,
             max_connections=None,

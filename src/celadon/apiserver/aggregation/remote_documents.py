@@ -121,7 +121,9 @@ def read_list(body: bytes, version: str) -> JsonDict:
             )
             continue
         parent = made.setdefault(name, _Resource(name, _Kind(), scope))
-        parent.subresources = [*(parent.subresources or ()), _Below(below, kind, verbs=one.verbs)]
+        if parent.subresources is None:
+            parent.subresources = []
+        parent.subresources.append(_Below(below, kind, verbs=one.verbs))
     return _shown(_Version(version, list(made.values())))
 
 

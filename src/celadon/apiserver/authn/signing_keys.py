@@ -116,7 +116,7 @@ class Signer:
         return r.to_bytes(_HALF, "big") + s.to_bytes(_HALF, "big")
 
 
-_BLOCK: Final = late_pattern(rb"(?s)-----BEGIN ([A-Z0-9 ]+)-----.*?-----END \1-----")
+_BLOCK: Final = late_pattern(rb"(?s)-----BEGIN ([A-Z0-9 ]+)-----(?:(?!-----).)*+-----END \1-----")
 
 
 def public_keys(pem: bytes) -> list[PublicKey]:

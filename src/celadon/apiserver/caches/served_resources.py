@@ -71,14 +71,23 @@ class ServedResources:
         self._objects = objects
         self._mirror = Mirror(objects, collection_prefix(resource))
         self._lagging = Lagging(self._made(self._definitions()))
+        self._seen = -1
+        """The revision of the last look."""
+
+    def current(self) -> Served:
+        """Return what is served now. A create asks nine times, mostly in the same revision."""
+        if self._objects.store.revision() == self._seen:
+            return self._lagging.value
+        return self._refreshed()
 
     @on_loop
-    def current(self) -> Served:
-        """Return what is served now."""
+    def _refreshed(self) -> Served:
+        revision = self._objects.store.revision()
         if self._mirror.refresh():
             definitions = self._definitions()
             is_long = self._is_long(definitions)
             self._lagging.change(lambda _: self._made(definitions), is_long=is_long)
+        self._seen = revision
         return self._lagging.value
 
     async def settled(self) -> None:

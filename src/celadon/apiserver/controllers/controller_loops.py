@@ -30,7 +30,7 @@ from celadon.apiserver.request_work import LARGE_BYTES, RequestWork
 from celadon.apiserver.workers import Turns, Workers
 from celadon.kube import GroupResource, JsonObject, StatusError, User, metadata
 from celadon.kube.defaulting import DefaultingContext
-from celadon.kube.fieldmanager import FieldWriter, track_update
+from celadon.kube.fieldmanager import FieldWriter, applied, track_update
 from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import service_account_user
 from celadon.kube.registry import Target, draft_of, patch
@@ -624,8 +624,21 @@ def resource_path(resource: Resource, namespace: str = "", name: str = "") -> st
 _OWNER: Final = "the statuses that controllers write"
 
 
+def with_applied_status(
+    live: JsonObject, status: JsonObject, resource: Resource, writer: FieldWriter
+) -> JsonObject:
+    """Return the object with that status, applied by somebody who takes it from whoever had it."""
+    named = {"metadata": {"name": metadata.name(live)}, "status": status}
+    config = {"apiVersion": resource.gvk.api_version, "kind": resource.gvk.kind, **named}
+    target = Target(resource, "", metadata.name(live), "status")
+    managers = metadata.metadata(applied(config, live, target, writer, force=True))["managedFields"]
+    meta = {**metadata.metadata(live), "managedFields": managers}
+    return {**live, "metadata": meta, "status": status}
+
+
 class StatusWrites:
     """Reads and writes by name. `writer` says who writes, and when; without it nobody is noted.
+    Upstream's controllers update statuses, but for those that `applies` stands for.
     What is large is made by `workers`, in turn with the other works of controllers."""
 
     def __init__(
@@ -634,8 +647,11 @@ class StatusWrites:
         resource: Resource,
         writer: Callable[[], FieldWriter] | None = None,
         workers: Workers | None = None,
+        *,
+        applies: bool = False,
     ) -> None:
         self._workers = workers
+        self._applies = applies
         self._objects = objects
         self._resource = resource
         self._writer = writer
@@ -667,6 +683,8 @@ class StatusWrites:
         changed = {**live, "status": status}
         if self._writer is None:
             return changed
+        if self._applies:
+            return with_applied_status(live, status, self._resource, self._writer())
         target = Target(self._resource, "", metadata.name(live), "status")
         draft = draft_of(changed, target, DefaultingContext())
         track_update(draft, changed, live, target, self._writer())

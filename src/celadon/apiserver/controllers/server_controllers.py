@@ -8,7 +8,11 @@ from typing import Final
 
 from celadon.apiserver.aggregation.aggregator import Aggregator
 from celadon.apiserver.aggregation.api_services import API_SERVICES
-from celadon.apiserver.bootstrap_objects import FIRST_ADDRESS, kubernetes_service
+from celadon.apiserver.bootstrap_objects import (
+    FIRST_ADDRESS,
+    FLOW_CONSUMER,
+    kubernetes_service,
+)
 from celadon.apiserver.caches.policy_view import VALIDATING
 from celadon.apiserver.caches.served_resources import DEFINITIONS, ServedResources
 from celadon.apiserver.controllers import namespaces, storage_migrations, upkeep
@@ -78,11 +82,13 @@ class ControllerSurroundings:
         """The clock's digits below the second."""
         return self.now().microsecond * 1000
 
-    def writes(self, gvr: GroupVersionResource, manager: str = "") -> StatusWrites:
+    def writes(
+        self, gvr: GroupVersionResource, manager: str = "", *, applies: bool = False
+    ) -> StatusWrites:
         """Return what writes the statuses of a built-in cluster-scoped resource; `manager` is who
-        is noted to write, if anybody."""
+        is noted to write, or to apply, if anybody."""
         writer = (lambda: FieldWriter(manager, self.timestamp())) if manager else None
-        return StatusWrites(self.objects, built_in(gvr), writer, self.workers)
+        return StatusWrites(self.objects, built_in(gvr), writer, self.workers, applies=applies)
 
     def aside(self, account: str) -> Aside:
         """Return what does long work of a controller, which has as much time as a user."""
@@ -172,10 +178,9 @@ def _own_service(given: ControllerSurroundings) -> Controller:
     return upkeep.OwnService(given.objects, built_in(SERVICES), own, given.new_context)
 
 
-# The manager's name stands in managedFields of every FlowSchema, so that it is upstream's.
 def _flow_control(given: ControllerSurroundings) -> Controller:
     return upkeep.FlowControlUpkeep(
-        given.writes(FLOW_SCHEMAS, "api-priority-and-fairness-config-consumer-v1"),
+        given.writes(FLOW_SCHEMAS, FLOW_CONSUMER, applies=True),
         given.writes(PRIORITY_LEVELS),
         given.requests("flow-control"),
         given.timestamp,

@@ -29,10 +29,11 @@ from celadon.apiserver.object_store import ROOT, ObjectStore, collection_prefix,
 from celadon.apiserver.quota_charging import OpenCharges
 from celadon.kube import GroupResource, GroupVersionKind, JsonObject, metadata
 from celadon.kube.defaulting import DefaultingContext
+from celadon.kube.fieldmanager import FieldWriter, track_create
 from celadon.kube.go import json_text, parse_bool
 from celadon.kube.json_types import JsonDict
 from celadon.kube.rbac import role_selectors
-from celadon.kube.registry import Target, create, stored_object
+from celadon.kube.registry import Target, create, draft_of, stored_object
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource
 from celadon.kube.schemas import Schema, custom_schemas
@@ -493,6 +494,8 @@ class OwnService:
     async def reconcile(self, item: str) -> None:
         if self._objects.get(self._services, self._namespace, item) is None:
             target, context = Target(self._services, self._namespace), self._new_context()
-            made = create.created(self._wanted, target, context)
+            draft = create.begin_create(draft_of(self._wanted, target, context), target)
+            track_create(draft, target, FieldWriter(bootstrap_objects.SERVER, context.now))
+            made = create.finish_create(draft)
             kept = in_order(stored_object(made, target, context))
             await self._objects.create(self._services, self._namespace, item, kept)

@@ -156,11 +156,11 @@ class Call:
             raise request_bodies.invalid_options(kind, errors)
         return options
 
-    @property
+    @remembered
     def dry_run(self) -> bool:
         return bool(self.options.dry_run)
 
-    @property
+    @remembered
     def field_validation(self) -> str:
         """`Warn` where nothing was said."""
         return self.options.field_validation or "Warn"

@@ -23,7 +23,7 @@ from celadon.kube import (
 from celadon.kube.protobuf import has_message
 from celadon.kube.releases import is_since
 from celadon.kube.resources import Catalog, Resource, Subresource
-from celadon.records import dataclass, replace
+from celadon.records import dataclass, field, replace
 
 NAMED_VERBS: Final = frozenset({"get", "update", "patch", "delete"})
 """Verbs that are about one object."""
@@ -58,34 +58,31 @@ class NoSuchPath(Exception):
 
 
 # House rule 9: nobody assigns to its fields, but it is not frozen: each request makes one, and a
-# frozen one takes four times as long.
+# frozen one takes four times as long. What follows from the fields is worked out at once, as in
+# `Target`.
 @dataclass(slots=True)
 class Endpoint:
-    """A resource, or one of its subresources; `name` is empty for the collection."""
+    """A resource, or one of its subresources; `name` is empty for the collection. `kind` is what
+    its objects are, `body_types` are the media types in which they are sent, `answer_types` those
+    among which a client may choose. A few kinds of alpha and beta versions have no message in our
+    table (`celadon.kube.protobuf`); who knows protobuf takes JSON, too."""
 
     resource: Resource
     subresource: Subresource | None
     namespace: str
     name: str
     verb: str
+    kind: GroupVersionKind = field(init=False, repr=False, compare=False)
+    body_types: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    answer_types: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
-    @property
-    def kind(self) -> GroupVersionKind:
-        """Return what objects of this endpoint are."""
-        return self.resource.gvk if self.subresource is None else self.subresource.gvk
-
-    @property
-    def body_types(self) -> tuple[str, ...]:
-        """Media types in which objects are sent."""
-        return CUSTOM_TYPES if self.resource.custom else self.answer_types
-
-    @property
-    def answer_types(self) -> tuple[str, ...]:
-        """Media types among which a client may choose. A few kinds of alpha and beta versions have
-        no message in our table (`celadon.kube.protobuf`); who knows protobuf takes JSON, too."""
-        if self.resource.custom or has_message(self.kind):
-            return BUILT_IN_TYPES
-        return CUSTOM_TYPES
+    def __post_init__(self) -> None:
+        self.kind = self.resource.gvk if self.subresource is None else self.subresource.gvk
+        if self.resource.custom:
+            self.body_types, self.answer_types = CUSTOM_TYPES, BUILT_IN_TYPES
+        else:
+            known = BUILT_IN_TYPES if has_message(self.kind) else CUSTOM_TYPES
+            self.body_types = self.answer_types = known
 
     @property
     def connects(self) -> bool:

@@ -312,13 +312,13 @@ RESPONSE_BYTES: Final = Description(
 TERMINATIONS: Final = Description(
     "apiserver_request_terminations_total",
     "Number of requests which apiserver terminated in self-defense.",
-    ("component", "code"),
+    ("verb", *RESOURCE_LABELS, "component", "code"),
     "ALPHA",
 )
 LONG_RUNNING: Final = Description(
     "apiserver_longrunning_requests",
     "Gauge of all active long-running apiserver requests broken out by verb, group, "
-    "version, resource, scope and component.",
+    "version, resource, scope and component. Not all requests are tracked this way.",
     ("verb", *RESOURCE_LABELS, "component"),
     "STABLE",
 )
@@ -386,14 +386,14 @@ WEBHOOK_REJECTIONS: Final = Description(
 WEBHOOK_FAIL_OPENS: Final = Description(
     "apiserver_admission_webhook_fail_open_count",
     "Admission webhook fail open count, identified by name and broken out for each "
-    "admission type (validating or mutating).",
+    "admission type (validating or admit).",
     ("name", "type"),
     "ALPHA",
 )
 WEBHOOK_REQUESTS: Final = Description(
     "apiserver_admission_webhook_request_total",
     "Admission webhook request total, identified by name and broken out for each "
-    "admission type (validating or mutating) and operation. Additional labels specify "
+    "admission type (validating or admit) and operation. Additional labels specify "
     "whether the request was rejected or not and an HTTP status code. Codes greater than 600 "
     "are truncated to 600, to keep the metrics cardinality bounded.",
     ("name", "type", "operation", "code", "rejected"),
@@ -655,14 +655,16 @@ FLOW_REQUEST_USE: Final = Description(
 FLOW_REQUEST_USE_BOUNDS: Final = (0.0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.25, 0.5, 0.75, 1.0)
 RESOURCE_OBJECTS: Final = Description(
     "apiserver_resource_objects",
-    "Number of stored objects at the time of last check split by kind.",
+    "Number of stored objects at the time of last check split by kind. "
+    "In case of a fetching error, the value will be -1.",
     ("group", "resource"),
     "ALPHA",
 )
 STORAGE_OBJECTS: Final = Description(
     "apiserver_storage_objects",
     "[DEPRECATED, consider using apiserver_resource_objects instead] Number of "
-    "stored objects at the time of last check split by kind.",
+    "stored objects at the time of last check split by kind. "
+    "In case of a fetching error, the value will be -1.",
     ("resource",),
     "STABLE",
 )

@@ -454,7 +454,7 @@ class ServerMetrics:
         if alike.sizes is not None:
             alike.sizes.observe(len(answer.body))
         if answer.code in TERMINATED:
-            self.terminations.add((COMPONENT, str(answer.code)))
+            self.terminations.add((alike.counted[0], *alike.counted[2:]))
         self._decided(answer)
 
     def _alike_of(

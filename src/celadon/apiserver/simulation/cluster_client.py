@@ -72,6 +72,10 @@ class KindView:
         self.refresh()
         return self._found.get(object_key(self.resource, namespace, name))
 
+    def size(self, obj: JsonObject) -> int:
+        """Return the bytes of an object as it is stored."""
+        return self._objects.size(self.resource, metadata.namespace(obj), metadata.name(obj))
+
     def every(self) -> list[JsonObject]:
         """Return all objects in the order of their keys."""
         self.refresh()

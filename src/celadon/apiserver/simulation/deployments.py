@@ -210,7 +210,7 @@ class DeploymentController(WorkloadController):
         revision = max(map(rollouts.revision_of, old), default=0) + 1
         size = rollouts.new_size(deployment, old, None)
         annotations = rollouts.new_annotations(deployment, {}, revision, exists=False)
-        wanted = replica_set_of(deployment, size, annotations)
+        wanted = await self.worked_out(replica_set_of, deployment, size, annotations)
         name = metadata.name(wanted)
         reply = await self.requests.create(self._sets.resource, wanted)
         if reply.code == CREATED:

@@ -187,7 +187,6 @@ class PlannedController(WorkloadController):
         kinds = (self.workloads, *self.dependents, *self.touched)
         resources = [around.view(kind).resource for kind in kinds]
         self.runner = PlanRunner(self.requests, self.events, resources)
-        self._aside = around.aside(self.account)
 
     async def sync(self, workload: JsonObject) -> float | None:
         """Carry out what is planned. Raises Stale."""
@@ -199,10 +198,14 @@ class PlannedController(WorkloadController):
         """Return what there is to do for a workload. Raises Stale."""
         raise NotImplementedError
 
-    async def decided(self, count: int, plan: Callable[..., T], *args: object) -> T:
+    async def decided(
+        self, count: int, plan: Callable[..., T], workload: JsonObject, *args: object
+    ) -> T:
         """The plan that a function makes, which is made in a worker if so many objects are looked
-        at that others would wait for it."""
-        return plan(*args) if count <= FEW else await self._aside(plan, *args)
+        at, or one so large, that others would wait for it."""
+        if count <= FEW:
+            return await self.worked_out(plan, workload, *args)
+        return await self.aside(plan, workload, *args)
 
     async def claimed(self, gvr: GroupVersionResource, workload: JsonObject) -> list[JsonObject]:
         """The objects of a dependent resource that are the workload's. Raises Stale."""

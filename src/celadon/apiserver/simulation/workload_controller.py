@@ -5,8 +5,8 @@ about, and how they make and delete its pods.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from typing import ClassVar, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import ClassVar, Final, TypeVar
 
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import (
@@ -17,6 +17,7 @@ from celadon.apiserver.controllers.controller_loops import (
     Stale,
 )
 from celadon.apiserver.controllers.server_controllers import ControllerSurroundings, built_in
+from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.apiserver.simulation.cluster_client import (
     CREATED,
     NOT_FOUND,
@@ -34,6 +35,8 @@ from celadon.kube.workload_controllers import owner_reference
 # --- Surroundings ------------------------------------------------------------
 #
 # What a simulated controller sees and may do: objects, the time, requests, events.
+
+T = TypeVar("T")
 
 CONTROLLER_MANAGER: Final = "kube-controller-manager"
 
@@ -104,6 +107,16 @@ class WorkloadController:
         self.view = around.view(self.workloads)
         self.requests = around.requests(self.account)
         self.events = around.recorder(self.requests, self.account)
+        self.aside = around.aside(self.account)
+
+    async def worked_out(
+        self, function: Callable[..., T], workload: JsonObject, *args: object
+    ) -> T:
+        """What a function makes of a workload: in a worker if that is large, for the hash of a
+        template takes a step for each byte."""
+        if self.view.size(workload) <= LARGE_BYTES:
+            return function(workload, *args)
+        return await self.aside(function, workload, *args)
 
     @property
     def prefixes(self) -> Sequence[str]:

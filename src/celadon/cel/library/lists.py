@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from celadon.cel.cost import (
@@ -40,7 +40,7 @@ from celadon.cel.types import (
     type_param,
 )
 from celadon.cel.values import Value
-from celadon.cel.values.equality import equal, is_comparable, refusal
+from celadon.cel.values.equality import common_keys, equal, is_comparable, refusal
 from celadon.cel.values.runtime_types import go_name, is_list, type_of
 from celadon.cel.values.text import Uint, too_long
 from celadon.cel.values.timestamps import Duration, Timestamp
@@ -361,8 +361,11 @@ def distinct(elements: object) -> list[Value]:
     if len(elements) > _MOST_COMPARED:
         raise too_long()
     result: list[Value] = []
-    for element in elements:
-        if not any(_surely_equal(element, known) for known in result):
+    alike: dict[Hashable, list[Value]] = {}
+    for key, element in zip(common_keys(elements), elements, strict=True):
+        known = alike.setdefault(key, [])
+        if not any(_surely_equal(element, one) for one in known):
+            known.append(element)
             result.append(element)
     return result
 

@@ -11,6 +11,7 @@ from celadon.cel.growth import Argument, Polynomial
 from celadon.cel.types import BOOL, list_of, type_param
 from celadon.cel.values import Value
 from celadon.cel.values.container_access import contains as is_in
+from celadon.cel.values.equality import candidates
 from celadon.cel.values.text import too_long
 from celadon.cel.values.typed_lists import shown_size
 
@@ -35,7 +36,7 @@ def contains(a: list[Value], b: list[Value]) -> bool:
     if _same_hashed_kind(a, b):
         return set(a).issuperset(b)
     _refuse_long(a, b)
-    return all(is_in(element, a) for element in b)
+    return all(is_in(element, some) for element, some in candidates(b, a))
 
 
 def equivalent(a: list[Value], b: list[Value]) -> bool:
@@ -48,7 +49,7 @@ def intersects(a: list[Value], b: list[Value]) -> bool:
     if _same_hashed_kind(a, b):
         return not set(a).isdisjoint(b)
     _refuse_long(a, b)
-    return any(is_in(element, b) for element in a)
+    return any(is_in(element, some) for element, some in candidates(a, b))
 
 
 def _cost(factor: int) -> CostRule:

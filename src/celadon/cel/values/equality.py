@@ -12,7 +12,7 @@ section 8.4): kinds without the comparer trait name the operator, others do not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any
 
 from celadon.cel.errors import EvaluationError, no_such_overload
@@ -307,3 +307,69 @@ def compare(a: Any, b: Any) -> int:
     if a == b:
         return 0
     return -1 if a < b else 1
+
+
+# --- Many comparisons --------------------------------------------------------
+#
+# Which of many values may equal each other, so that not each is compared with each.
+
+#: Parts of values that one call looks at; behind that, each is compared with each.
+_MOST_PARTS = 1_000_000
+#: Levels of values: what is nested deeper is compared in one loop for all levels.
+_MOST_LEVELS = 50
+
+
+def candidates(elements: Sequence[Any], others: Sequence[Any]) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield each element with those of the others that it may equal."""
+    keys = common_keys((*elements, *others))
+    alike: dict[Hashable, list[Any]] = {}
+    for key, other in zip(keys[len(elements) :], others, strict=True):
+        alike.setdefault(key, []).append(other)
+    for key, element in zip(keys, elements, strict=False):
+        yield element, alike.get(key, [])
+
+
+def common_keys(values: Sequence[Any]) -> list[Hashable]:
+    """Return a key for each value, so that equal values have the same one. All have None where
+    there is one whose equality may fail or is not found by its parts, as that of abstract values,
+    typed lists and maps with keys of all kinds; or where that is too much work."""
+    keys = _CommonKeys()
+    try:
+        return [keys.of(value) for value in values]
+    except _NoKey:
+        return [None] * len(values)
+
+
+class _NoKey(Exception):
+    """Says that a value has no key, or a costly one."""
+
+
+class _CommonKeys:
+    """Makes the keys of one call. Texts take the place of numbers: what the hash of a text will be
+    nobody can foresee, and with it values that share theirs."""
+
+    def __init__(self) -> None:
+        self._parts = _MOST_PARTS
+        self._levels = _MOST_LEVELS
+
+    def of(self, value: Any) -> Hashable:
+        """Return the key. Raises _NoKey."""
+        kind = value.__class__
+        self._parts -= 1
+        if kind is str:
+            return value  # type: ignore[no-any-return]  # the class was just compared
+        if kind in _NUMBERS:
+            number = float(value) + 0.0  # of -0.0, 0.0
+            return ("number", number.hex()) if number == number else object()
+        if kind in _PLAIN:
+            return kind.__name__, value if kind is bytes else str(hash(value))
+        if (kind is not dict and kind is not list) or self._parts < len(value) or not self._levels:
+            raise _NoKey
+        self._levels -= 1
+        key: Hashable
+        if kind is dict:
+            key = "map", frozenset((self.of(one), self.of(other)) for one, other in value.items())
+        else:
+            key = "list", tuple(map(self.of, value))
+        self._levels += 1
+        return key

@@ -49,7 +49,6 @@ from celadon.migrate import (
     gatekeeper_shape,
     is_constraint,
     is_exception,
-    is_mutator,
     is_suite,
     is_template,
     judged_by,
@@ -62,7 +61,7 @@ from celadon.migrate import (
     shape_of,
     translate_constraints,
     translate_document,
-    translate_mutator,
+    translate_mutators,
 )
 
 _SUITE_NAMES: Final = ("kyverno-test.yaml", "kyverno-test.yml")
@@ -383,7 +382,7 @@ class Migration:
                     alone.append(one)
                 else:
                     constraints.setdefault(id(template), []).append(one)
-            elif not (is_template(one.value) or is_mutator(one.value)):
+            elif not is_template(one.value):
                 alone.append(one)
         exempt = exempt_namespaces([one.value for one in fitting])
         for template in templates:
@@ -403,10 +402,9 @@ class Migration:
         fitting = [
             one for one in documents if misfit(one.value, gatekeeper_shape(one.value)) is None
         ]
-        exempt = exempt_namespaces([one.value for one in fitting], "mutation-webhook")
-        for one in fitting:
-            if is_mutator(one.value):
-                translation = translate_mutator(one.value, catalog, exempt)
+        found = translate_mutators([one.value for one in fitting], catalog)
+        for one, translation in zip(fitting, found, strict=True):
+            if translation is not None:
                 yield RuleOutcome(one, self._with_own_names(translation))
 
     # Tests.

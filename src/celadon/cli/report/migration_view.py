@@ -122,10 +122,9 @@ def _row(outcome: RuleOutcome) -> tuple[Cell, ...]:
     known = [translation.reason, translation.instead] if translation.reason else []
     known += [f"heeds the exception `{name}`" for name in translation.exceptions]
     known += [*outcome.notes, *_differences(outcome)]
-    made = [one["metadata"]["name"] for one in translation.policies]
     return (
         Cell.named(_name(outcome), outcome.position),
-        Cell(outcome.state, _EFFECTS[outcome.state], tuple(made)),
+        Cell(outcome.state, _EFFECTS[outcome.state], tuple(dict.fromkeys(outcome.policy_names))),
         Cell.number(outcome.cases),
         Cell(known[0] if known else "", below=tuple(one.strip() for one in known[1:] if one)),
     )

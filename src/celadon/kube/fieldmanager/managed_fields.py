@@ -236,8 +236,8 @@ def renews(new: JsonObject, old: JsonObject) -> bool:
     """Return whether a write of the new object makes an entry, or gives one another time."""
     mine, theirs = metadata.metadata(new), metadata.metadata(old)
     entries, before = mine.get("managedFields") or (), theirs.get("managedFields") or ()
-    return not (
-        same(_timeless(entries), _timeless(before)) and same(_rest(new, mine), _rest(old, theirs))
+    return not (  # which mostly differ in the rest
+        same(_rest(new, mine), _rest(old, theirs)) and same(_timeless(entries), _timeless(before))
     )
 
 

@@ -24,7 +24,7 @@ from celadon.kube.fieldmanager.merge_types import (
     MergeType,
 )
 from celadon.kube.go.go_text import plain_text, quote
-from celadon.kube.json_types import Json, JsonObject
+from celadon.kube.json_types import Json, JsonObject, have_same_bytes
 from celadon.records import dataclass
 
 _CONTAINERS: Final = (dict, list)
@@ -345,7 +345,8 @@ def _compare(type_: MergeType, old: Any, new: Any, found: Comparison) -> bool:
 def _are_equal(type_: MergeType, old: object, new: object) -> bool:
     """Return whether nothing differs, as far as that can be seen at once: of Go's types equal
     values are equal in their JSON types, too; what is owned as a whole may hold any JSON."""
-    return type_.codec is not None and not type_.map.atomic and bool(old == new)
+    rule = type_.map
+    return type_.codec is not None and rule is not None and not rule.atomic and bool(old == new)
 
 
 def both_are(wanted: type, old: object, new: object) -> bool:
@@ -365,11 +366,18 @@ def same(old: Any, new: Any) -> bool:
     """Return whether two JSON values are equal; `true` is no number, but 1 is 1.0."""
     if old.__class__ is not new.__class__:
         return _is_number(old) and _is_number(new) and bool(old == new)
+    if old.__class__ not in _CONTAINERS:
+        return bool(old == new)
+    return bool(old == new) and (have_same_bytes(old, new) or _are_alike(old, new))
+
+
+def _are_alike(old: Any, new: Any) -> bool:
+    """Return whether values that are equal for Python, to which `true` is 1, are the same."""
+    if old.__class__ is not new.__class__:
+        return _is_number(old) and _is_number(new)
     if old.__class__ is dict:
-        return old.keys() == new.keys() and all(same(old[key], new[key]) for key in old)
-    if old.__class__ is list:
-        return len(old) == len(new) and all(map(same, old, new))
-    return bool(old == new)
+        return all(_are_alike(old[key], new[key]) for key in old)
+    return old.__class__ is not list or all(map(_are_alike, old, new))
 
 
 def _is_number(value: object) -> bool:

@@ -10,7 +10,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, cast
 
 from celadon.kube.errors import MalformedText
@@ -495,7 +495,7 @@ def data_syntax(data: GoData) -> str:
             return f"({data.type})({where})"
     if data.members is None:
         return f"{data.type}(nil)"
-    members = data.members.items()
+    members: Iterable[tuple[str, GoData]] = data.members.items()
     if data.kind is Kind.MAP:
         members = sorted((quote(key), one) for key, one in members)
     printed = (

@@ -288,8 +288,8 @@ PARAMS_GROUP: Final = "constraints.policy.internal"
 
 _PARAMS_VERSION: Final = "v1"
 
-_OPERATIONS: Final = (Operation.CREATE.name, Operation.UPDATE.name)
-"""What Gatekeeper's webhook asks about, unless it is told otherwise."""
+OPERATIONS: Final = (Operation.CREATE.name, Operation.UPDATE.name)
+"""What Gatekeeper's webhooks ask about, unless they are told otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,7 +447,7 @@ def _demand(template: Template) -> _Demand:
 def _operations(template: Template) -> tuple[str, ...]:
     if "*" in template.operations:
         return ("CREATE", "UPDATE", "DELETE", "CONNECT")
-    return template.operations or _OPERATIONS
+    return template.operations or OPERATIONS
 
 
 _TABLES: Final = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from celadon.kube import GroupVersionKind, JsonObject
 from celadon.kube.json_types import JsonDict
@@ -28,7 +28,13 @@ from celadon.migrate.cel_text import (
     quoted,
     some,
 )
-from celadon.migrate.gatekeeper.constraint_translation import matching, resources_of
+from celadon.migrate.gatekeeper.constraint_translation import (
+    OPERATIONS,
+    exempt_namespaces,
+    matching,
+    resources_of,
+)
+from celadon.migrate.gatekeeper.templates import is_mutator
 from celadon.migrate.shapes import Form, Place, is_selectable, object_place
 from celadon.migrate.translations import (
     NotTranslated,
@@ -41,11 +47,16 @@ from celadon.migrate.translations import (
 )
 
 
-def translate_mutator(
-    document: JsonObject, catalog: Catalog, exempt: Sequence[str] = ()
-) -> Translation:
-    """Return what becomes of a mutator, whose shape was checked before. `exempt` are the namespaces
-    that a `Config` exempts from mutations."""
+def translate_mutators(
+    documents: Sequence[JsonObject], catalog: Catalog
+) -> list[Translation | None]:
+    """Return what becomes of each mutator among documents of Gatekeeper, which have their shapes;
+    None of the others. A `Config` among them exempts namespaces."""
+    exempt = exempt_namespaces(documents, "mutation-webhook")
+    return [_translated(one, catalog, exempt) if is_mutator(one) else None for one in documents]
+
+
+def _translated(document: JsonObject, catalog: Catalog, exempt: Sequence[str]) -> Translation:
     origin = Origin(document["metadata"]["name"], "", (), "mutate")
     try:
         policy = _policy(document, catalog, exempt)
@@ -73,7 +84,7 @@ def _policy(document: JsonObject, catalog: Catalog, exempt: Sequence[str]) -> Js
     match["excludedNamespaces"] = [*(match.get("excludedNamespaces") or ()), *exempt]
     rules, gvks = _rules(kind, spec, catalog)
     around = matching(match, catalog)
-    constraints = around.constraints(_OPERATIONS)
+    constraints = around.constraints(OPERATIONS)
     if rules:
         scope = {} if around.scope == "*" else {"scope": around.scope}
         constraints["resourceRules"] = [{**one, **scope} for one in rules]
@@ -91,9 +102,6 @@ def _policy(document: JsonObject, catalog: Catalog, exempt: Sequence[str]) -> Js
 
 # --- What it applies to ------------------------------------------------------
 
-_OPERATIONS: Final = ("CREATE", "UPDATE")
-"""What Gatekeeper's webhook for mutations asks about."""
-
 
 def _rules(
     kind: str, spec: JsonObject, catalog: Catalog
@@ -107,7 +115,7 @@ def _rules(
     wanted: Sequence[JsonObject] = (spec.get("match") or {}).get("kinds") or ({},)
     for entry in spec.get("applyTo") or ():
         named = set(entry.get("operations") or ("*",))
-        operations = [one for one in _OPERATIONS if named & {"*", one}]
+        operations = [one for one in OPERATIONS if named & {"*", one}]
         versions = list(entry.get("versions") or ())
         for group in entry.get("groups") or ():
             kinds = [one for one in entry.get("kinds") or () if _is_meant(group, one, wanted)]
@@ -234,7 +242,7 @@ class _Spot:
         """The same, where it is known to be there."""
         return replace(self, place=self.place.there())
 
-    def written(self, value: _Value) -> str:
+    def written(self, value: object) -> str:
         """A value that is to stand here. Raises NotTranslated."""
         if isinstance(value, Mapping):
             # A typed object has fields with names of CEL only; what else there is can be a map.
@@ -246,7 +254,7 @@ class _Spot:
             return f"{'' if is_map else self.type_name}{{{', '.join(members)}}}"
         if isinstance(value, list):
             return f"[{', '.join(map(self.item().written, value))}]"
-        return value.text if isinstance(value, _Read) else literal(value)
+        return value.text if isinstance(value, _Read) else literal(value)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,16 +264,13 @@ class _Read:
     text: str
 
 
-_Value = Any
-"""JSON, in which a value may be a `_Read`."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Write:
     """What is written at the end of the path: this value; or, where there is a list already, that
     list with some values, or without them."""
 
-    value: _Value
+    value: object
+    """JSON, in which a value may be a `_Read`."""
     adds: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
 
@@ -371,7 +376,7 @@ def _edits(root: _Spot, path: _Path, tests: Mapping[int, bool], write: _Write) -
     return found
 
 
-def _nested(names: Sequence[str], value: _Value) -> _Value:
+def _nested(names: Sequence[str], value: object) -> object:
     """Return a value in the objects around it."""
     for name in reversed(names):
         value = {name: value}
@@ -409,7 +414,7 @@ def _way(
     spot: _Spot,
     names: Sequence[str],
     tests: Mapping[int, bool],
-    value: _Value,
+    value: object,
     *,
     to_end: bool,
 ) -> tuple[Condition, list[_Choice], _Spot | None]:
@@ -475,7 +480,7 @@ def _appended(
     names: Sequence[str],
     tests: Mapping[int, bool],
     items: _Items,
-    item: _Value,
+    item: object,
 ) -> str:
     """Return the patch that adds an item to a list which has none with its key. Raises
     NotTranslated."""

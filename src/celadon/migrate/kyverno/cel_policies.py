@@ -174,11 +174,12 @@ def translate_cel_policy(
 
 _LIBRARIES: Final = (
     (r"\bglobalContext\.", "globalContext", "Give the values as params of the policy."),
-    (r"\b(http|Http)\.(Get|Post|Client)\b", "http", "Keep it in Kyverno: policies call nobody."),
+    (r"\b(http|Http)\.([Gg]et|[Pp]ost|Client)\b", "http",
+     "Keep it in Kyverno: policies call nobody."),
     (r"\bimage\.GetMetadata\b", "images", "Keep it in Kyverno: policies fetch no images."),
     (r"\bimage(Data)?\(|\bimages\b|\bparseImageReference\(|\bisImage\(", "images",
      "Compare the `image` of containers as a text."),
-    (r"\bresource\.(Get|List|Post|GetMetadata|ToGVR)\b", "resource",
+    (r"\bresource\.([Gg]et|[Ll]ist|[Pp]ost|GetMetadata|ToGVR)\b", "resource",
      "Policies see the request, its namespace and params: give the object as params."),
     (r"\bparseServiceAccount\(|\buser\.", "user", "Split `request.userInfo.username` at `:`."),
     (r"\b(md5|sha1|sha256|sha512|hash)\b", "hash", "Keep it in Kyverno: CEL hashes nothing."),

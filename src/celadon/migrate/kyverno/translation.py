@@ -275,9 +275,9 @@ def _document(
 
 
 def _in_order(policy: Policy, rule: Rule) -> str:
-    """Return what a rule is called in the name of its policy. Policies change an object in the
-    order of their names, Kyverno's rules in their own: where it is another one, they are numbered,
-    since a later rule may match what an earlier one has written."""
+    """Return what a rule is called in the name of its policy. Celadon asks policies in the order of
+    their names (an API server in any), Kyverno rules in their own: where it is another one, they
+    are numbered, since a later rule may match what an earlier one has written."""
     names = [one.name for one in policy.rules if "mutate" in one.value]
     if "mutate" not in rule.value or names == sorted(names):
         return rule.name
@@ -290,6 +290,11 @@ def _in_order(policy: Policy, rule: Rule) -> str:
 def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterator[str]:
     """Yield what a translated rule is known to decide otherwise than Kyverno."""
     rule = forms[0].rule
+    if _changes_with_others(policy, rule):
+        yield (
+            "is one of several rules that change the same kinds: Kyverno takes them one after the "
+            "other, an API server its policies in any order"
+        )
     validate: JsonObject = rule.value.get("validate") or {}
     if "cel" in validate:
         if Operation.DELETE.name not in asked_operations(rule) and not any(
@@ -315,6 +320,16 @@ def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterat
     )
     if asks and is_asked_of_deletions and {"deny", "foreach"} & set(validate):
         yield "lets deletions pass, which Kyverno judges, too, since it names no `operations`"
+
+
+def _changes_with_others(policy: Policy, rule: Rule) -> bool:
+    """Return whether another rule that mutates is for a kind of this one."""
+    kinds = {kind for block in rule.match.blocks for kind in block.kinds}
+    return "mutate" in rule.value and any(
+        one.name != rule.name and "mutate" in one.value and not kinds.isdisjoint(block.kinds)
+        for one in policy.rules
+        for block in one.match.blocks
+    )
 
 
 def _missing(policy: Policy, rule: Rule, catalog: Catalog) -> Iterator[str]:

@@ -13,6 +13,7 @@ from celadon.apiserver.simulation.planning.endpoint_slices import (
     Reachable,
     TriggerTimes,
     endpoints_plan,
+    is_own_slice,
     slices_plan,
 )
 from celadon.apiserver.simulation.planning.plans import Verb
@@ -293,3 +294,20 @@ def test_what_changes_tells_the_time_it_follows_from() -> None:
     assert step.object["metadata"]["annotations"] == {LAST_CHANGE: at}
     (step,) = endpoints_plan(service(), [], step.object, "").steps
     assert "annotations" not in step.object["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("manager", "service", "is_own"),
+    [
+        ("endpointslice-controller.k8s.io", "web", True),
+        ("endpointslice-controller.k8s.io", "other", False),
+        ("somebody", "web", False),
+        ("somebody", "other", False),
+    ],
+)
+def test_which_slices_are_looked_after(manager: str, service: str, is_own: bool) -> None:
+    labels = {
+        "endpointslice.kubernetes.io/managed-by": manager,
+        "kubernetes.io/service-name": service,
+    }
+    assert is_own_slice({"metadata": {"labels": labels}}, {"metadata": {"name": "web"}}) is is_own

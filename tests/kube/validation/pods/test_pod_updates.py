@@ -84,6 +84,9 @@ def test_a_negative_time_to_end_may_become_one() -> None:
         ({"nodeSelector": {"a": "c"}}, "only additions to spec.nodeSelector are allowed"),
         ({"schedulingGates": None}, ""),
         (nodes(TERM), ""),
+        ({"affinity": {}}, "pod updates may not change fields other than"),
+        ({"affinity": {"nodeAffinity": {}}}, ""),
+        ({"affinity": {"podAffinity": {}}}, "pod updates may not change fields other than"),
         ({"hostname": "h"}, "pod updates may not change fields other than"),
     ],
 )

@@ -150,15 +150,15 @@ def _with_old_nodes(spec: JsonObject, before: JsonObject) -> JsonDict:
     kept = {key: value for key, value in spec.items() if key != "nodeSelector"}
     if before.get("nodeSelector"):
         kept["nodeSelector"] = before["nodeSelector"]
-    nodes = (before.get("affinity") or {}).get("nodeAffinity")
-    affinity = dict(spec.get("affinity") or {})
-    affinity.pop("nodeAffinity", None)
-    if nodes is not None:
-        affinity["nodeAffinity"] = nodes
-    if affinity or before.get("affinity") is not None:
-        kept["affinity"] = affinity
+    affinity, was = spec.get("affinity"), before.get("affinity")
+    nodes = (was or {}).get("nodeAffinity")
+    if (affinity or {}).get("nodeAffinity") == nodes:
+        return kept
+    others = {key: one for key, one in (affinity or {}).items() if key != "nodeAffinity"}
+    if affinity is not None and was is None and not others:
+        del kept["affinity"]
     else:
-        kept.pop("affinity", None)
+        kept["affinity"] = others if nodes is None else {**others, "nodeAffinity": nodes}
     return kept
 
 
