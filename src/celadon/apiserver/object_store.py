@@ -281,13 +281,7 @@ class ObjectStore:
         while True:
             left = None if limit is None else limit - len(objects)
             page, known = self._entries(prefix, begin, left, revision)
-            if None in known:
-                read = [
-                    self._object(entry) if item is None else item.object
-                    for entry, item in zip(page.entries, known, strict=True)
-                ]
-                known = self._all_kept(page.entries, read)
-            objects += [item for item in known if item is not None]
+            objects += self._all_read(page.entries, known)
             key = page.entries[-1].key if page.entries else key
             if not page.remaining or len(objects) == limit:
                 break
@@ -309,7 +303,7 @@ class ObjectStore:
         self, prefix: str, start: str, limit: int | None, revision: int | None
     ) -> tuple[Page, Sequence[StoredObject | None]]:
         page = self.store.range(prefix, start, limit, revision)
-        return page, [self._known(entry) for entry in page.entries]
+        return page, self._all_known(page.entries)
 
     @on_loop
     def has_any(self, resource: Resource, namespace: str) -> bool:
@@ -347,6 +341,19 @@ class ObjectStore:
         found = self._known(entry)
         return self._kept(entry, self._object(entry)) if found is None else found
 
+    def all_stored(self, entries: Sequence[Entry]) -> Sequence[StoredObject]:
+        """The same of many; a worker reads them itself."""
+        return self._all_read(entries, self._all_known(entries))
+
+    def _all_read(
+        self, entries: Sequence[Entry], known: Sequence[StoredObject | None]
+    ) -> Sequence[StoredObject]:
+        if None in known:
+            pairs = zip(entries, known, strict=True)
+            read = [self._object(one) if found is None else found.object for one, found in pairs]
+            known = self._all_kept(entries, read)
+        return [one for one in known if one is not None]
+
     def is_read(self, entry: Entry) -> bool:
         """Return whether the object takes no time."""
         return (
@@ -369,6 +376,10 @@ class ObjectStore:
         if found.revision == entry.mod_revision:
             return found
         return self._former.get((entry.key, entry.mod_revision))
+
+    @on_loop
+    def _all_known(self, entries: Sequence[Entry]) -> Sequence[StoredObject | None]:
+        return [self._known(entry) for entry in entries]
 
     def _object(self, entry: Entry) -> JsonObject:
         """An object that has just been written need not be read: the store gives back the same

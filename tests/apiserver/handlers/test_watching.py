@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
-from celadon.apiserver import workers
+from celadon.apiserver import object_store, workers
 from celadon.apiserver.authz import access_decisions
 from celadon.apiserver.authz.access_decisions import Standing
 from celadon.apiserver.handlers import watch
@@ -21,11 +20,11 @@ from celadon.apiserver.handlers.watch import (
     bookmark,
 )
 from celadon.apiserver.http_messages import HttpRequest, Outlet
-from celadon.apiserver.object_store import ObjectPage, ObjectStore
+from celadon.apiserver.object_store import encoded
 from celadon.apiserver.request_info import list_options
-from celadon.kube import GroupVersionResource, User, metadata, releases
-from celadon.storage import put
-from tests.apiserver.serving import Shelf, endpoint, resource
+from celadon.kube import GroupVersionResource, JsonObject, User, metadata, releases
+from celadon.storage import Entry, put
+from tests.apiserver.serving import Shelf, config_map, endpoint, resource
 
 Seen = tuple[str, str]
 
@@ -99,26 +98,139 @@ def test_others_have_their_turn_while_nothing_is_selected(monkeypatch: pytest.Mo
     assert len(turns) >= 4
 
 
-def test_many_objects_are_gathered_by_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "MANY_OBJECTS", 1)
-    where: list[bool] = []
-    real = ObjectStore.page
+@pytest.fixture
+def decoded(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, bool]]:
+    """The names of objects that have been decoded, each with whether a worker has done it."""
+    found: list[tuple[str, bool]] = []
+    real = object_store.decoded
 
-    def page(objects: ObjectStore, *args: Any, **kwargs: Any) -> ObjectPage:
-        where.append(workers.is_worker())
-        return real(objects, *args, **kwargs)
+    def noted(entry: Entry, revision: int) -> JsonObject:
+        found.append((entry.key[-1], workers.is_worker()))
+        return real(entry, revision)
 
-    monkeypatch.setattr(ObjectStore, "page", page)
+    monkeypatch.setattr(object_store, "decoded", noted)
+    return found
+
+
+def put_all(shelf: Shelf, names: str) -> int:
+    """Store objects as somebody else would, who has not decoded them here; return the revision."""
+    for name in names:
+        key, value = f"/registry/core/configmaps/a/{name}", encoded(config_map(name))
+        shelf.store.submit(put(key, value)).result()
+    return shelf.store.revision()
+
+
+@pytest.mark.parametrize(
+    ("bounds", "pieces"),
+    [
+        pytest.param({}, ["abcde"], id="few"),
+        pytest.param({"MANY_OBJECTS": 2}, ["ab", "cd", "e"], id="many"),
+        pytest.param({"MANY_BYTES": 1}, ["a", "b", "c", "d", "e"], id="large"),
+    ],
+)
+def test_no_more_is_decoded_than_is_sent_next(
+    monkeypatch: pytest.MonkeyPatch,
+    decoded: list[tuple[str, bool]],
+    bounds: dict[str, int],
+    pieces: list[str],
+) -> None:
+    for name, bound in bounds.items():
+        monkeypatch.setattr(watch, name, bound)
 
     async def scenario(shelf: Shelf) -> None:
-        await shelf.create("a")
-        await shelf.create("b")
+        put_all(shelf, "abcde")
         stream = opened(shelf)
-        assert await taken(stream, 2) == [("ADDED", "a"), ("ADDED", "b")]
+        for number, piece in enumerate(pieces, 1):
+            for name in piece:
+                assert await taken(stream, 1) == [("ADDED", name)]
+                assert "".join(name for name, _ in decoded) == "".join(pieces[:number])
         await stream.aclose()
 
     run(scenario)
-    assert where == [True]
+
+
+@pytest.mark.parametrize(("large", "aside"), [(1, True), (1 << 10, False)])
+def test_a_worker_decodes_what_is_large(
+    monkeypatch: pytest.MonkeyPatch, decoded: list[tuple[str, bool]], large: int, *, aside: bool
+) -> None:
+    monkeypatch.setattr(object_store, "LARGE_JSON", large)
+
+    async def scenario(shelf: Shelf) -> None:
+        put_all(shelf, "ab")
+        for _ in range(2):  # what is known already is decoded by nobody
+            stream = opened(shelf)
+            assert await taken(stream, 2) == [("ADDED", "a"), ("ADDED", "b")]
+            await stream.aclose()
+
+    run(scenario)
+    assert decoded == [("a", aside), ("b", aside)]
+
+
+def test_what_changes_while_it_is_sent_is_neither_lost_nor_doubled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(watch, "MANY_OBJECTS", 1)
+
+    async def scenario(shelf: Shelf) -> None:
+        before = put_all(shelf, "abc")
+        stream = opened(shelf, "allowWatchBookmarks=1")
+        assert await taken(stream, 1) == [("ADDED", "a")]
+        await shelf.update("a", k="v")
+        await shelf.update("b", k="v")
+        await shelf.delete("c")
+        await shelf.create("d")
+        b, c, end = [await anext(stream) for _ in range(3)]
+        assert [seen(b), seen(c)] == [("ADDED", "b"), ("ADDED", "c")]
+        assert not metadata.labels(b.object)
+        assert metadata.annotations(end.object) == {INITIAL_EVENTS_END: "true"}
+        assert metadata.resource_version(end.object) == str(before)
+        assert await taken(stream, 4) == [
+            ("MODIFIED", "a"),
+            ("MODIFIED", "b"),
+            ("DELETED", "c"),
+            ("ADDED", "d"),
+        ]
+        await stream.aclose()
+
+    run(scenario)
+
+
+def test_what_changes_while_it_is_gathered_comes_afterwards(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(watch, "_GATHERED", 1)
+    monkeypatch.setattr(workers, "TURN_SECONDS", 0.0)
+
+    async def scenario(shelf: Shelf) -> None:
+        put_all(shelf, "bcd")
+        stream = opened(shelf)
+        first = asyncio.ensure_future(anext(stream))
+        await asyncio.sleep(0)
+        assert not first.done()
+        put_all(shelf, "ae")
+        await shelf.delete("d")
+        assert seen(await first) == ("ADDED", "b")
+        assert await taken(stream, 2) == [("ADDED", "c"), ("ADDED", "d")]
+        assert await taken(stream, 3) == [("ADDED", "a"), ("ADDED", "e"), ("DELETED", "d")]
+        await stream.aclose()
+
+    run(scenario)
+
+
+def test_what_cannot_be_decoded_ends_a_long_watch_where_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(watch, "MANY_OBJECTS", 1)
+
+    async def scenario(shelf: Shelf) -> None:
+        put_all(shelf, "a")
+        shelf.store.submit(put("/registry/core/configmaps/a/b", b"{")).result()
+        put_all(shelf, "c")
+        events = [event async for event in opened(shelf)]
+        assert [event.type for event in events] == ["ADDED", "ERROR"]
+        assert events[-1].object["code"] == 500
+
+    run(scenario)
 
 
 def test_the_history_after_a_revision() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import re
+import sys
 from typing import Any
 
 import pytest
@@ -12,7 +15,8 @@ from celadon.apiserver.simulation.planning.node_filters import NodeState
 from celadon.apiserver.workers import is_worker
 from celadon.kube import workload_controllers
 from celadon.kube.template_hashes import template_hash
-from celadon.testing import KubeApi, RequestRefused
+from celadon.storage import put
+from celadon.testing import HandlerAccess, KubeApi, RequestRefused, ServerOptions
 from tests.apiserver.simulation import living as cluster
 from tests.apiserver.simulation.living import PODS, items, living, pod_spec, told
 
@@ -187,6 +191,36 @@ def test_a_cron_job_by_the_clock() -> None:
         assert "active" not in found
         assert found["lastSuccessfulTime"] > found["lastScheduleTime"]
         assert len([one for one in told(api, "tick") if one[0] == "SuccessfulCreate"]) == 6
+
+
+@pytest.mark.thorough
+def test_a_minute_of_cron_jobs_takes_no_longer_because_much_has_been_told() -> None:
+    async def scenario() -> None:
+        async with HandlerAccess(ServerOptions(tls=False, simulate=True)) as api:
+            spec = {"schedule": "* * * * *", "jobTemplate": {"spec": {"template": running()}}}
+            for number in range(4):
+                await api.create([created("batch/v1", "CronJob", f"tick{number}", spec)])
+            await api.advance(360)  # from here on old jobs go as new ones come
+            before = await calls_of_a_minute(api)
+            store = api.server.core.objects.store
+            (event,) = store.range("/registry/core/events/", limit=1).entries
+            for number in range(5_000):
+                store.submit(put(f"{event.key}-{number}", event.value))
+            await api.settle()
+            assert await calls_of_a_minute(api) < 1.5 * before
+
+    asyncio.run(scenario())
+
+
+async def calls_of_a_minute(api: HandlerAccess) -> int:
+    """How many functions the server's loop calls while the clock moves on by a minute."""
+    calls = itertools.count()
+    sys.setprofile(lambda *_: next(calls))
+    try:
+        await api.advance(60)
+    finally:
+        sys.setprofile(None)
+    return next(calls)
 
 
 def test_evictions_respect_a_budget() -> None:

@@ -22,14 +22,13 @@ from celadon.apiserver.handlers.endpoints import Endpoint
 from celadon.apiserver.handlers.read import Reader
 from celadon.apiserver.http_messages import Outlet
 from celadon.apiserver.object_store import (
-    ObjectPage,
     ObjectSelection,
     ObjectStore,
     Undecodable,
     collection_prefix,
 )
 from celadon.apiserver.request_info import ListOptions, revision_of
-from celadon.apiserver.request_work import MANY_OBJECTS, RequestWork
+from celadon.apiserver.request_work import MANY_BYTES, MANY_OBJECTS, RequestWork
 from celadon.apiserver.workers import TooMuchWork, Turns
 from celadon.kube import GroupKind, JsonObject, StatusError, status
 from celadon.kube.json_types import JsonDict
@@ -61,6 +60,9 @@ _COUNTS_REPLICAS: Final = frozenset(
 _CLOCK_TICK: Final = 0.005
 """More than timers of event loops are wrong by, in seconds."""
 
+_GATHERED: Final = 10_000
+"""Entries taken from the store, none of them decoded, before others may have their turn."""
+
 _LOOKED_AT: Final = 50
 """Objects that are looked at, of those there are at first, before others may have their turn."""
 
@@ -78,6 +80,9 @@ WOKEN_AT_ONCE: Final = 50
 
 SENT_AT_ONCE: Final = 8
 """Revisions whose events one watch sends without a step of its stream."""
+
+_FAILURES: Final = (StatusError, TooMuchWork, Compacted, Undecodable)
+"""What is said in the last event of a watch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,46 +226,34 @@ class Watching:
         wake = Wake()
         spared = Spared(wake)
         notify = partial(self.wakes.wake, spared)
-        page: ObjectPage | None = None
+        options, entries, start = request.options, deque[Entry](), revision or None
         try:
-            if _wants_initial_events(request.options, revision):
+            if _wants_initial_events(options, revision):
                 await self._reader.reach(revision)
-                page = await self._page(request)
+                entries, start = await self._gathered(request)
             else:
                 self._require_history(request, revision)
-            after = page.revision if page is not None else revision or None
-            stream = _Stream(self, request, self._open(request, after, notify))
+            stream = _Stream(self, request, self._open(request, start, notify))
             if request.outlet is not None and not self.may_wait(request):
                 spared.does_all = partial(copy_context().run, stream.send_at_once)
-        except StatusError as error:
-            yield WatchEvent(ERROR, error.status.to_json())
-            return
-        except TooMuchWork:
-            yield WatchEvent(ERROR, status.too_many_requests("try again later").status.to_json())
-            return
-        except Compacted as error:
-            yield WatchEvent(ERROR, _too_old(revision, error.oldest).status.to_json())
-            return
-        except Undecodable as error:
-            yield WatchEvent(ERROR, status.internal_error(str(error)).status.to_json())
+        except _FAILURES as error:
+            yield _failed(error, revision)
             return
         definition = self._definition(request, partial(self.wakes.wake, wake))
         try:
-            if page is not None:
-                turns, selection = Turns(), request.selection
-                for number, obj in enumerate(await self._initial(request, page)):
+            turns, selection = Turns(), request.selection
+            while entries:
+                for number, obj in enumerate(await self._next(request, entries)):
                     if number % _LOOKED_AT == 0:
                         await turns.take()
                     if selection.matches(obj):
                         yield WatchEvent(ADDED, obj)
-                if request.options.allow_bookmarks and request.options.send_initial_events:
-                    yield bookmark(request.endpoint.resource, page.revision, initial_end=True)
+            if start is not None and options.allow_bookmarks and options.send_initial_events:
+                yield bookmark(request.endpoint.resource, start, initial_end=True)
             async for event in stream.events(wake, deadline, definition):
                 yield event
-        except Undecodable as error:
-            yield WatchEvent(ERROR, status.internal_error(str(error)).status.to_json())
-        except StatusError as error:
-            yield WatchEvent(ERROR, error.status.to_json())
+        except _FAILURES as error:
+            yield _failed(error, revision)
         finally:
             stream.close()
             if definition is not None:
@@ -271,11 +264,34 @@ class Watching:
         prefix = collection_prefix(endpoint.resource, endpoint.namespace)
         return self._objects.store.watch(prefix, after, notify)
 
-    async def _page(self, request: WatchRequest) -> ObjectPage:
-        """All there is. Raises StatusError, Undecodable."""
-        resource, namespace = request.endpoint.resource, request.endpoint.namespace
-        is_long = self._objects.count(resource, namespace) > MANY_OBJECTS
-        return await request.work.step(self._objects.page, resource, namespace, aside=is_long)
+    async def _gathered(self, request: WatchRequest) -> tuple[deque[Entry], int]:
+        """Return all there is at one revision, as it is stored, and the revision. Raises
+        Compacted."""
+        prefix = collection_prefix(request.endpoint.resource, request.endpoint.namespace)
+        entries, turns, start, revision = deque[Entry](), Turns(), "", None
+        while True:
+            page = self._objects.store.range(prefix, start, _GATHERED, revision)
+            entries += page.entries
+            if not page.remaining:
+                return entries, page.revision
+            start, revision = f"{page.entries[-1].key}\0", page.revision
+            await turns.take()
+
+    async def _next(self, request: WatchRequest, entries: deque[Entry]) -> Iterable[JsonObject]:
+        """Take so much of what there is at first as a short list has, and return it in the version
+        of the endpoint: one who reads slowly holds no more decoded than that. Raises StatusError,
+        TooMuchWork, Undecodable."""
+        some = [entries.popleft()]
+        left = MANY_BYTES - len(some[0].value)
+        while entries and len(some) < MANY_OBJECTS and len(entries[0].value) <= left:
+            some.append(entries.popleft())
+            left -= len(some[-1].value)
+        work, resource = request.work, request.endpoint.resource
+        read = work.step if all(map(self._objects.is_read, some)) else work.aside
+        objects = [stored.object for stored in await read(self._objects.all_stored, some)]
+        if self._reader.may_wait(resource):
+            return await self._reader.prepared(objects, resource)
+        return (self._reader.shown(obj, resource) for obj in objects)
 
     def _require_history(self, request: WatchRequest, revision: int) -> None:
         """Refuse a watch of a custom resource from before its definition, of which nothing is
@@ -288,14 +304,6 @@ class Watching:
         if not request.definition:
             return None
         return self._objects.store.watch(request.definition, None, notify)
-
-    async def _initial(self, request: WatchRequest, page: ObjectPage) -> Iterable[JsonObject]:
-        """Return what there is at first, in the version of the endpoint."""
-        resource = request.endpoint.resource
-        objects = [stored.object for stored in page.objects]
-        if self._reader.may_wait(resource):
-            return await self._reader.prepared(objects, resource)
-        return (self._reader.shown(obj, resource) for obj in objects)
 
     def defined_by(self, request: WatchRequest) -> object:
         """Return what defines a custom kind now: another object once it says something else."""
@@ -491,6 +499,19 @@ def _wants_initial_events(options: ListOptions, revision: int) -> bool:
     if options.send_initial_events is None:
         return revision == 0
     return options.send_initial_events
+
+
+def _failed(
+    error: StatusError | TooMuchWork | Compacted | Undecodable, revision: int
+) -> WatchEvent:
+    """Return the last event of a watch after `revision`, which failed."""
+    if isinstance(error, TooMuchWork):
+        error = status.too_many_requests("try again later")
+    elif isinstance(error, Compacted):
+        error = _too_old(revision, error.oldest)
+    elif isinstance(error, Undecodable):
+        error = status.internal_error(str(error))
+    return WatchEvent(ERROR, error.status.to_json())
 
 
 def _too_old(revision: int, oldest: int) -> StatusError:
