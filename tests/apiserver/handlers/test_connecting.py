@@ -169,6 +169,9 @@ METHODS = [
     ("PATCH", "pods/loose/proxy", 400),
     ("HEAD", "pods/loose/proxy", 400),
     ("GET", "pods/loose/nonsense", 404),
+    ("OPTIONS", "pods/loose/proxy", 400),
+    ("FOO", "pods/loose/proxy", 405),
+    ("TRACE", "services/none/proxy/more", 405),
 ]
 
 
