@@ -69,6 +69,8 @@ _OF_CORE: Final = frozenset(
 """Further kinds of `v1` that no endpoint shows."""
 _PIECE: Final = 1 << 16
 _UNREADABLE: Final = "couldn't get version/kind; json parse error: "
+_SAYS: Final = {key.casefold(): key for key in ("apiVersion", "kind")}
+_LENGTHS: Final = frozenset(map(len, _SAYS))
 _TYPE_META: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
@@ -104,7 +106,7 @@ def interpreted(
         return expected, Document({})
     if not isinstance(value, dict):
         raise Uninterpretable(not_an_object(value))
-    api_version, kind = _text(value, "apiVersion"), _text(value, "kind")
+    api_version, kind = _said(value)
     try:
         group, version = parse_api_version(api_version)
     except ApiVersionError as error:
@@ -144,15 +146,21 @@ def not_an_object(value: object) -> str:
     return _UNREADABLE + why
 
 
-def _text(value: dict[str, Json], key: str) -> str:
-    found = value.get(key)
-    if found is None:
-        return ""
-    if not isinstance(found, str):
-        kind = json_kind(found)
-        why = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
-        raise Uninterpretable(_UNREADABLE + why)
-    return found
+def _said(value: dict[str, Json]) -> tuple[str, str]:
+    """Return the `apiVersion` and the `kind` of an object. Whoever looks what a body is takes names
+    of members in any case, and of several the last; to read it as its kind takes them as they
+    are."""
+    said = {"apiVersion": "", "kind": ""}
+    for name, found in value.items():
+        key = _SAYS.get(name.casefold()) if len(name) in _LENGTHS else None
+        if key is None or found is None:
+            continue
+        if not isinstance(found, str):
+            kind = json_kind(found)
+            why = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
+            raise Uninterpretable(_UNREADABLE + why)
+        said[key] = found
+    return said["apiVersion"], said["kind"]
 
 
 def unrecognized(kind: str, why: str, body: bytes) -> StatusError:
