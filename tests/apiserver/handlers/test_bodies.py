@@ -58,6 +58,8 @@ KINDS = [
     (text(kind="ConfigMap", Kind="Pod"), JSON, 'Pod in version "v1" cannot'),
     (text(Kind="Pod", kind="ConfigMap"), JSON, "name or generateName is required"),
     (text(Kind="Pod", kInd=None), JSON, 'Pod in version "v1" cannot'),
+    (text(kind="Status", status={}), JSON, "Go struct field Status.status of type string"),
+    (text(kind="Status", status=""), JSON, "converting (v1.Status) to (core.ConfigMap)"),
     (b"Kind: 5", YAML, "(4b696e643a2035)"),
     (b"kind: ConfigMap\nKind: Pod", YAML, "name or generateName is required"),
 ]
