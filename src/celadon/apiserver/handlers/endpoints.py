@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Final
 
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
-from celadon.apiserver.request_info import COLLECTION_VERBS, RequestInfo
+from celadon.apiserver.request_info import COLLECTION_VERBS, SPECIAL_VERBS, RequestInfo
 from celadon.kube import (
     GroupResource,
     GroupVersionKind,
@@ -208,16 +208,26 @@ def _is_named(info: RequestInfo) -> bool:
 def _has_no_route(info: RequestInfo, resource: Resource) -> bool:
     """Tell whether a path has no route: without a namespace, what is in namespaces can only be
     listed."""
-    if not resource.namespaced or info.namespace or _EMPTY_NAMESPACE in info.path:
+    if not resource.namespaced or info.namespace or _names_no_namespace(info):
         return False
     return _is_named(info) or "list" not in resource.verbs
+
+
+def _names_no_namespace(info: RequestInfo) -> bool:
+    """Return whether the place of the namespace is in the path, and empty."""
+    before, found, _ = info.path.strip("/").partition(_EMPTY_NAMESPACE)
+    if not found:
+        return False
+    root = [part for part in (info.prefix, info.group, info.version) if part]
+    parts = before.split("/")
+    return parts == root or (parts[:-1] == root and parts[-1] in SPECIAL_VERBS)
 
 
 def _fits_scope(info: RequestInfo, resource: Resource) -> bool:
     """A cluster-scoped resource is not found inside a namespace, even one without a name."""
     if resource.namespaced or resource.gvr.resource == "namespaces":
         return True
-    return not info.namespace and (resource.custom or _EMPTY_NAMESPACE not in info.path)
+    return not info.namespace and (resource.custom or not _names_no_namespace(info))
 
 
 def _namespace(info: RequestInfo, resource: Resource) -> str:
@@ -233,7 +243,7 @@ def _check_verb(endpoint: Endpoint, info: RequestInfo) -> None:
     offered = resource.verbs if subresource is None else subresource.verbs
     if subresource is not None and subresource.name == PROXY and not verb:
         return  # OPTIONS: what is behind it may know more methods
-    is_inside = bool(endpoint.namespace) or _EMPTY_NAMESPACE in info.path
+    is_inside = bool(endpoint.namespace) or _names_no_namespace(info)
     selects_all = resource.namespaced and not is_inside
     misplaced = selects_all and not (verb in ACROSS_NAMESPACES or info.deprecated_watch)
     named = bool(info.name) and verb not in COLLECTION_VERBS
