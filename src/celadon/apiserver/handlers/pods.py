@@ -35,13 +35,12 @@ from celadon.kube.resources import Resource
 from celadon.kube.selectors import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.validation import NODES_STAY_NOMINATED
-from celadon.kube.well_known_values import PODS
+from celadon.kube.well_known_values import DISRUPTION_ALLOWED, PODS
 from celadon.records import dataclass, replace
 
 BUDGETS: Final = GroupVersionResource("policy", "v1", "poddisruptionbudgets")
 BINDING: Final = GroupVersionKind("", "v1", "Binding")
 EVICTION: Final = GroupVersionKind("policy", "v1", "Eviction")
-_ALLOWED: Final = "DisruptionAllowed"
 _ANSWERED: Final = (BINDING.group_kind, EVICTION.group_kind)
 _BINDINGS: Final = GroupResource("", "pods/binding")
 _NO_BUDGET_PHASES: Final = frozenset({"Pending", "Succeeded", "Failed"})
@@ -256,11 +255,11 @@ class PodOperations:
     def _with_none_left(self, state: JsonObject) -> list[JsonObject]:
         """The conditions of a budget whose last disruption was taken."""
         present: list[JsonObject] = list(state.get("conditions") or ())
-        places = [i for i, one in enumerate(present) if one.get("type") == _ALLOWED]
+        places = [i for i, one in enumerate(present) if one.get("type") == DISRUPTION_ALLOWED]
         former = present[places[0]] if places else {}
         stays = former.get("status") == "False"
         said: JsonDict = {
-            "type": _ALLOWED,
+            "type": DISRUPTION_ALLOWED,
             "status": "False",
             "observedGeneration": state.get("observedGeneration"),
             "lastTransitionTime": former.get("lastTransitionTime") if stays else self.now(),
@@ -278,7 +277,7 @@ def _why_not(state: JsonObject) -> str:
         (
             one
             for one in state.get("conditions") or ()
-            if one.get("type") == _ALLOWED and is_since("1.35")
+            if one.get("type") == DISRUPTION_ALLOWED and is_since("1.35")
         ),
         {},
     )

@@ -27,6 +27,7 @@ from celadon.kube.schemas import typed_objects
 from celadon.kube.schemas.schema_packs import OBJECT_META
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import StatusError
+from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -69,8 +70,7 @@ _OF_CORE: Final = frozenset(
 """Further kinds of `v1` that no endpoint shows."""
 _PIECE: Final = 1 << 16
 _UNREADABLE: Final = "couldn't get version/kind; json parse error: "
-_TYPE_KEYS: Final = ("apiVersion", "kind")
-_SAYS: Final = {key.casefold(): key for key in _TYPE_KEYS}
+_SAYS: Final = {key.casefold(): key for key in TYPE_FIELDS}
 _LENGTHS: Final = frozenset(map(len, _SAYS))
 _TYPE_META: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
@@ -163,7 +163,7 @@ def _said(value: dict[str, Json]) -> tuple[str, str]:
     """Return the `apiVersion` and the `kind` of an object. Whoever looks what a body is takes names
     of members in any case, and of several the last; to read it as its kind takes them as they
     are."""
-    said = dict.fromkeys(_TYPE_KEYS, "")
+    said = {"apiVersion": "", "kind": ""}
     for name, found in value.items():
         key = _SAYS.get(name.casefold()) if len(name) in _LENGTHS else None
         if key is None or found is None:
@@ -173,8 +173,7 @@ def _said(value: dict[str, Json]) -> tuple[str, str]:
             why = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
             raise Uninterpretable(_UNREADABLE + why)
         said[key] = found
-    api_version, kind = said.values()
-    return api_version, kind
+    return said["apiVersion"], said["kind"]
 
 
 def unrecognized(kind: str, why: str, body: bytes) -> StatusError:
