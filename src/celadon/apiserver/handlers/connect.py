@@ -62,7 +62,9 @@ class Destination:
 
 
 def existing(world: Lookups, gvr: GroupVersionResource, namespace: str, name: str) -> JsonObject:
-    """Raises StatusError 404."""
+    """What is in a namespace. Raises StatusError: 404, or 400 where none is named."""
+    if not namespace:
+        raise status.namespace_required()
     found = world.get(gvr, namespace, name)
     if found is None:
         raise status.not_found(gvr.group_resource, name)

@@ -35,7 +35,7 @@ from celadon.kube.resources import Resource
 from celadon.kube.selectors import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.validation import NODES_STAY_NOMINATED
-from celadon.kube.well_known_values import PODS
+from celadon.kube.well_known_values import DISRUPTION_ALLOWED, PODS
 from celadon.records import dataclass, replace
 
 BUDGETS: Final = GroupVersionResource("policy", "v1", "poddisruptionbudgets")
@@ -180,11 +180,12 @@ class PodOperations:
         resource, stored = self._pod(namespace, name)
         options = delete.delete_options(sent or {}, {})
         dry_run = call.dry_run or bool(options.dry_run)
+        if not _may_go_without_budget(stored.object):
+            await self._spend(call, stored.object, namespace, dry_run=dry_run)
+        # Whoever means another pod has spent the budget all the same.
         delete.require_deletable(
             options.preconditions, stored.object, replace(call.target, subresource="")
         )
-        if not _may_go_without_budget(stored.object):
-            await self._spend(call, stored.object, namespace, dry_run=dry_run)
         if dry_run:
             return Written(201, DONE)
         await self._marked(call, resource, namespace, name)
@@ -247,7 +248,26 @@ class PodOperations:
         # not spent twice.
         disrupted = {**(state.get("disruptedPods") or {}), pod: self.now()}
         spent = {**state, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}
+        if allowed == 1:
+            spent["conditions"] = self._with_none_left(state)
         return {**budget, "status": spent}
+
+    def _with_none_left(self, state: JsonObject) -> list[JsonObject]:
+        """The conditions of a budget whose last disruption was taken."""
+        present: list[JsonObject] = list(state.get("conditions") or ())
+        places = [i for i, one in enumerate(present) if one.get("type") == DISRUPTION_ALLOWED]
+        former = present[places[0]] if places else {}
+        stays = former.get("status") == "False"
+        said: JsonDict = {
+            "type": DISRUPTION_ALLOWED,
+            "status": "False",
+            "observedGeneration": state.get("observedGeneration"),
+            "lastTransitionTime": former.get("lastTransitionTime") if stays else self.now(),
+            "reason": "InsufficientPods",
+            "message": "",
+        }
+        at = places[0] if places else len(present)
+        return [*present[:at], said, *present[at + 1 :]]
 
 
 def _why_not(state: JsonObject) -> str:
@@ -257,7 +277,7 @@ def _why_not(state: JsonObject) -> str:
         (
             one
             for one in state.get("conditions") or ()
-            if one.get("type") == "DisruptionAllowed" and is_since("1.35")
+            if one.get("type") == DISRUPTION_ALLOWED and is_since("1.35")
         ),
         {},
     )

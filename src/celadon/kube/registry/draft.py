@@ -339,12 +339,13 @@ class Target:
 
 def require_namespace(draft: Draft, target: Target) -> None:
     """Gives an object without a namespace that of the URL, and takes it from one of a
-    cluster-scoped kind. StatusError (400) when the object names another."""
+    cluster-scoped kind, or where the URL has none. StatusError (400) when the object names
+    another."""
     meta = draft.meta
     if meta is None:
         return
     own = metadata.namespace(draft.made)
-    if not target.is_namespaced:
+    if not target.is_namespaced or not target.namespace:
         meta.pop("namespace", None)
     elif own and own != target.namespace:
         raise status.bad_request(

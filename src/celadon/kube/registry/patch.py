@@ -408,7 +408,7 @@ def _complaints(result: Patched, target: Target) -> list[str]:
     return sorted(found) if result.is_strategic else found
 
 
-def _other_kind(document: object, target: Target) -> str:
+def _other_kind(document: JsonObject, target: Target) -> str:
     found = metadata.gvk(document)
     known = request_bodies.internal_kind(found, target.kind.group)
     if known is None and (structure_of(found) != found or _is_known(found)):
@@ -416,7 +416,8 @@ def _other_kind(document: object, target: Target) -> str:
     if known is None:
         scheme = SCHEME_OF_SCALES if target.is_scale_of_custom else ""
         return request_bodies.unregistered(found, target.kind.group, scheme)
-    return request_bodies.unknown_conversion(known, target.kind)
+    why = request_bodies.misfit_of(document, known)
+    return why or request_bodies.unknown_conversion(known, target.kind)
 
 
 def _is_known(kind: Any) -> bool:

@@ -27,6 +27,7 @@ from celadon.kube.schemas import typed_objects
 from celadon.kube.schemas.schema_packs import OBJECT_META
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import StatusError
+from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ _OF_CORE: Final = frozenset(
 """Further kinds of `v1` that no endpoint shows."""
 _PIECE: Final = 1 << 16
 _UNREADABLE: Final = "couldn't get version/kind; json parse error: "
+_SAYS: Final = {key.casefold(): key for key in TYPE_FIELDS}
+_LENGTHS: Final = frozenset(map(len, _SAYS))
 _TYPE_META: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
@@ -80,22 +83,27 @@ class Uninterpretable(MalformedText):
 
 
 def interpret(
-    body: bytes | Document, expected: GroupVersionKind, sent: bytes = b""
+    body: bytes | Document,
+    expected: GroupVersionKind,
+    sent: bytes = b"",
+    *,
+    is_custom: bool = False,
 ) -> tuple[GroupVersionKind, Document]:
     """Return what the document is, with the parts that it does not say taken from `expected`.
-    `sent` are the bytes that came, of another format than JSON.
+    `sent` are the bytes that came, of another format than JSON. Custom resources are read once
+    more, as they are.
 
     StatusError when it is no JSON object with a readable kind and version.
     """
     try:
-        return interpreted(body, expected)
+        return interpreted(body, expected, is_custom=is_custom)
     except Uninterpretable as error:
         shown = sent if sent or isinstance(body, Document) else body
         raise unrecognized(expected.kind, str(error), shown) from None
 
 
 def interpreted(
-    body: bytes | Document, expected: GroupVersionKind
+    body: bytes | Document, expected: GroupVersionKind, *, is_custom: bool = False
 ) -> tuple[GroupVersionKind, Document]:
     """The same. Raises Uninterpretable."""
     document = body if isinstance(body, Document) else _document(body)
@@ -104,14 +112,21 @@ def interpreted(
         return expected, Document({})
     if not isinstance(value, dict):
         raise Uninterpretable(not_an_object(value))
-    api_version, kind = _text(value, "apiVersion"), _text(value, "kind")
+    found = _kind(*_said(value), expected)
+    if is_custom:
+        found = _kind(value.get("apiVersion") or "", value.get("kind") or "", expected)
+    return found, document
+
+
+def _kind(api_version: str, kind: str, expected: GroupVersionKind) -> GroupVersionKind:
+    """Raises Uninterpretable."""
     try:
         group, version = parse_api_version(api_version)
     except ApiVersionError as error:
         raise Uninterpretable(str(error)) from None
     if not version and group in ("", expected.group):
         group, version = expected.group, expected.version
-    return GroupVersionKind(group, version, kind or expected.kind), document
+    return GroupVersionKind(group, version, kind or expected.kind)
 
 
 def _document(body: bytes) -> Document:
@@ -144,15 +159,21 @@ def not_an_object(value: object) -> str:
     return _UNREADABLE + why
 
 
-def _text(value: dict[str, Json], key: str) -> str:
-    found = value.get(key)
-    if found is None:
-        return ""
-    if not isinstance(found, str):
-        kind = json_kind(found)
-        why = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
-        raise Uninterpretable(_UNREADABLE + why)
-    return found
+def _said(value: dict[str, Json]) -> tuple[str, str]:
+    """Return the `apiVersion` and the `kind` of an object. Whoever looks what a body is takes names
+    of members in any case, and of several the last; to read it as its kind takes them as they
+    are."""
+    said = {"apiVersion": "", "kind": ""}
+    for name, found in value.items():
+        key = _SAYS.get(name.casefold()) if len(name) in _LENGTHS else None
+        if key is None or found is None:
+            continue
+        if not isinstance(found, str):
+            kind = json_kind(found)
+            why = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
+            raise Uninterpretable(_UNREADABLE + why)
+        said[key] = found
+    return said["apiVersion"], said["kind"]
 
 
 def unrecognized(kind: str, why: str, body: bytes) -> StatusError:
@@ -448,7 +469,8 @@ def read_object(
     the bytes that came and `noticed` what its reader had to complain about. StatusError (400) when
     it is not an object of the endpoint's kind; its version is for `require_version`."""
     sent = sent if sent or isinstance(body, Document) else body
-    found, document = interpret(body, target.kind, sent)
+    is_custom = target.schema is not None
+    found, document = interpret(body, target.kind, sent, is_custom=is_custom)
     if target.schema is not None:
         if isinstance(body, bytes) and (number := without_double(_decoded(body))):
             raise undecodable(found, target.kind.kind, too_large(number))
@@ -457,7 +479,7 @@ def read_object(
         why = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"
         raise undecodable(found, target.kind.kind, why)
     elif (other := internal_kind(found, target.kind.group)) is not None:
-        raise other_kind(other, target.kind)
+        raise _other_kind(document, other, target.kind)
     elif found != target.kind:
         _require_kind(document, found, target)
     return read_document(document, found, target, context, field_validation, noticed)
@@ -584,11 +606,20 @@ def _other_kind(
     document: Document, found: GroupVersionKind, expected: GroupVersionKind
 ) -> StatusError:
     """Values that do not fit the other kind are found before it is known to be another."""
+    why = misfit_of(document.value, found)
+    return undecodable(found, expected.kind, why) if why else other_kind(found, expected)
+
+
+def misfit_of(value: JsonObject, kind: GroupVersionKind) -> str:
+    """Return why an object cannot be read as the kind that it says, empty if it can."""
+    structure = structure_of(kind)
+    if kind.kind in UNVERSIONED:
+        structure = GroupVersionKind("", "v1", kind.kind)
     try:
-        typed_objects.round_trip(document.value, structure_of(found))
+        typed_objects.round_trip(value, structure)
     except DecodeError as error:
-        return undecodable(found, expected.kind, str(error))
-    return other_kind(found, expected)
+        return str(error)
+    return ""
 
 
 def _require_custom_kind(

@@ -15,11 +15,11 @@ from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.apiserver.simulation.planning.plans import NORMAL, WARNING, Plan, Step, Verb, told
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
+from celadon.kube.well_known_values import DISRUPTION_ALLOWED
 from celadon.records import dataclass
 
 DELETION_TIMEOUT: Final = timedelta(minutes=2)
 """Within which an evicted pod is expected to be deleted."""
-_CONDITION: Final = "DisruptionAllowed"
 
 
 class _NoScale(Exception):
@@ -164,10 +164,10 @@ class _Sync:
             value, reason = "False", "InsufficientPods"
         former = facts.status_of(self.budget)
         conditions: Sequence[JsonObject] = former.get("conditions") or ()
-        present = next((one for one in conditions if one.get("type") == _CONDITION), None)
+        present = next((one for one in conditions if one.get("type") == DISRUPTION_ALLOWED), None)
         kept = present is not None and present.get("status") == value
         condition = {
-            "type": _CONDITION,
+            "type": DISRUPTION_ALLOWED,
             "status": value,
             "observedGeneration": status.get("observedGeneration"),
             "lastTransitionTime": present["lastTransitionTime"]
@@ -179,7 +179,7 @@ class _Sync:
         made = {
             **status,
             "conditions": [
-                *(one for one in conditions if one.get("type") != _CONDITION),
+                *(one for one in conditions if one.get("type") != DISRUPTION_ALLOWED),
                 {key: one for key, one in condition.items() if one is not None},
             ],
         }
