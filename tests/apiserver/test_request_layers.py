@@ -66,6 +66,47 @@ def test_odd_paths(running: Running, path: str, code: int, text: str) -> None:
     assert (answer.code, read(answer)["message"]) == (code, text)
 
 
+UNNAMED = "/api/v1/namespaces/"
+"""No namespace is between its end and the slash behind it."""
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "code"),
+    [
+        ("GET", "/configmaps", 200),
+        ("GET", "/nodes", 404),
+        ("POST", "/nodes", 404),
+        ("POST", "/configmaps", 422),
+        ("POST", "/configmaps/x", 405),
+        ("PUT", "/configmaps", 405),
+        ("PUT", "/configmaps/x", 400),
+        ("HEAD", "/configmaps/x", 405),
+        ("OPTIONS", "/pods/x", 405),
+        ("PUT", "/pods/x/log", 405),
+        ("GET", "/pods/x/log", 400),
+        ("PUT", "/pods/x/proxy", 400),
+        ("DELETE", "/configmaps/x", 400),
+        ("DELETE", "/secrets", 200),
+        ("DELETE", "/configmaps", 400),
+    ],
+)
+def test_a_path_with_an_empty_namespace(
+    running: Running, method: str, path: str, code: int
+) -> None:
+    ask(running, "POST", MAPS, {"metadata": {"name": "some"}})
+    body = {"metadata": {"name": "x"}} if method in ("POST", "PUT") else None
+    assert ask(running, method, UNNAMED + path, body).code == code
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "/configmaps"), ("PUT", "/configmaps/x"), ("PATCH", "/pods/x")]
+)
+def test_a_wrong_type_is_said_before_that_no_namespace_is_named(
+    running: Running, method: str, path: str
+) -> None:
+    assert ask(running, method, UNNAMED + path, {}, content_type="text/plain").code == 415
+
+
 @pytest.mark.parametrize("method", ["PUT", "PATCH"])
 def test_a_collection_cannot_be_changed(running: Running, method: str) -> None:
     answer = ask(running, method, MAPS, {}, content_type="application/merge-patch+json")

@@ -183,6 +183,11 @@ def not_found(resource: GroupResource, name: str) -> StatusError:
     return _failure("NotFound", f"{resource} {quote(name)} not found", _of(resource, name))
 
 
+def namespace_required() -> StatusError:
+    """Return the refusal of what is kept in a namespace where none is named."""
+    return bad_request("Namespace parameter required.")
+
+
 def route_not_found() -> StatusError:
     """No resource, or no such path."""
     message = "the server could not find the requested resource"

@@ -184,6 +184,8 @@ SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 (k8s.io/apimachinery `pkg/util/rand`)."""
 FUTURE_REVISION: Final = "etcdserver: mvcc: required revision is a future revision"
 """What etcd says, and an API server passes on to its clients, of a revision that is not yet."""
+DISRUPTION_ALLOWED: Final = "DisruptionAllowed"
+"""The condition of a budget that says whether anything of it is left."""
 AUTOSCALING_PREFIX: Final = "autoscaling.alpha.kubernetes.io/"
 """What the annotations begin with in which autoscaling/v1 keeps what only newer versions know."""
 DEFAULT_CPU_UTILIZATION: Final = 80

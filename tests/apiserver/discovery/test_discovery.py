@@ -224,5 +224,5 @@ def test_other_media_types() -> None:
     apis = published()
     assert get(apis, "/apis/apps", accept="application/yaml").body.startswith(b"apiVersion: v1\n")
     protobuf = get(apis, "/api/v1", accept="application/vnd.kubernetes.protobuf")
-    assert protobuf.body.startswith(b"k8s\0")
+    assert protobuf.body.startswith(b"k8s\0\n\x13\n\0\x12\x0fAPIResourceList"), "no version"
     assert get(apis, "/apis/apps", accept="text/html").code == 406

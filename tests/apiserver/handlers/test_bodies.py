@@ -15,6 +15,7 @@ from tests.apiserver.handlers.test_endpoints import DEFINITIONS, definition
 from tests.apiserver.in_process import Running
 
 MAPS = "/api/v1/namespaces/default/configmaps"
+JSON = "application/json"
 YAML = "application/yaml"
 APPLY = "application/apply-patch+yaml"
 
@@ -41,6 +42,34 @@ TYPES = [
 def test_bodies_in_yaml_that_are_refused(running: Running, body: bytes, why: str) -> None:
     code, message = said(ask(running, "POST", MAPS, body, content_type=YAML))
     assert code == 400
+    assert why in message
+
+
+def text(**members: Any) -> bytes:
+    return json.dumps(members).encode()
+
+
+KINDS = [
+    (text(Kind=5), JSON, ".kind of type string"),
+    (text(kind="ConfigMap", KIND=[1]), JSON, "cannot unmarshal array into Go struct field .kind"),
+    (text(kind=5, apiVersion=5), JSON, "field .kind of"),
+    (text(apiversion={}), JSON, "cannot unmarshal object into Go struct field .apiVersion of"),
+    (text(Kind="Pod"), JSON, 'Pod in version "v1" cannot be handled as a ConfigMap'),
+    (text(kind="ConfigMap", Kind="Pod"), JSON, 'Pod in version "v1" cannot'),
+    (text(Kind="Pod", kind="ConfigMap"), JSON, "name or generateName is required"),
+    (text(Kind="Pod", kInd=None), JSON, 'Pod in version "v1" cannot'),
+    (text(kind="Status", status={}), JSON, "Go struct field Status.status of type string"),
+    (text(kind="Status", status=""), JSON, "converting (v1.Status) to (core.ConfigMap)"),
+    (b"Kind: 5", YAML, "(4b696e643a2035)"),
+    (b"kind: ConfigMap\nKind: Pod", YAML, "name or generateName is required"),
+]
+
+
+@pytest.mark.parametrize(("body", "media_type", "why"), KINDS)
+def test_the_kind_is_said_in_any_case(
+    running: Running, body: bytes, media_type: str, why: str
+) -> None:
+    _, message = said(ask(running, "POST", MAPS, body, content_type=media_type))
     assert why in message
 
 

@@ -141,6 +141,7 @@ def test_why_there_is_no_connection(cluster: Running, path: str, code: int, mess
 
 NODES = [
     ("none/proxy", 404, 'nodes "none" not found'),
+    ("none/proxy/namespaces//x", 404, 'nodes "none" not found'),
     ("n1/proxy/", 503, f"error trying to reach service: dial tcp 10.0.0.1:10250: {REFUSED}"),
     ("n1:99/proxy/", 503, f"error trying to reach service: dial tcp 10.0.0.1:99: {REFUSED}"),
     ("n2/proxy", 500, "no preferred addresses found; known addresses: []"),
@@ -169,6 +170,9 @@ METHODS = [
     ("PATCH", "pods/loose/proxy", 400),
     ("HEAD", "pods/loose/proxy", 400),
     ("GET", "pods/loose/nonsense", 404),
+    ("OPTIONS", "pods/loose/proxy", 400),
+    ("FOO", "pods/loose/proxy", 405),
+    ("TRACE", "services/none/proxy/more", 405),
 ]
 
 

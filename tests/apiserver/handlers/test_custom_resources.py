@@ -66,6 +66,22 @@ def customs(running: Running) -> Iterator[Running]:
         ask(running, "DELETE", f"{DEFINITIONS}/{plural}.{GROUP}")
 
 
+@pytest.mark.parametrize(
+    ("members", "code"),
+    [
+        ({"Kind": "Pod"}, 201),
+        ({"APIVERSION": "v1"}, 201),
+        ({"Kind": 5}, 400),
+        ({"apiversion": "a/b/c"}, 400),
+    ],
+)
+def test_the_kind_is_said_in_one_case_though_others_have_to_be_texts(
+    customs: Running, members: dict[str, Any], code: int
+) -> None:
+    answer = ask(customs, "POST", f"{HERE}?dryRun=All", custom("Crew", "b", **members))
+    assert answer.code == code
+
+
 @pytest.mark.parametrize("path", [f"{HERE}/a", f"{EVERYWHERE}/a"])
 def test_all_can_be_scaled(customs: Running, path: str) -> None:
     answer = ask(customs, "PUT", f"{path}/scale", scale(4))

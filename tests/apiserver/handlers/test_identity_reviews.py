@@ -10,7 +10,9 @@ import pytest
 from celadon.apiserver.authn.authentication import Authenticator, TokenFile
 from celadon.apiserver.handlers.reviews import rfc3339, self_subject_review, token_review
 from celadon.kube import User
+from tests.apiserver.asking import ask, read
 from tests.apiserver.authn.front_desk import NOW
+from tests.apiserver.in_process import Running
 
 
 def test_who_am_i() -> None:
@@ -56,6 +58,28 @@ def test_what_a_review_says_itself_stays_where_there_is_no_answer(
         expected,
     )
     assert (shown["error"] == "e") is (token == "t")
+
+
+@pytest.mark.parametrize(
+    ("path", "spec"),
+    [
+        ("authentication.k8s.io/v1/tokenreviews", {"token": "x"}),
+        (
+            "authorization.k8s.io/v1/subjectaccessreviews",
+            {"user": "u", "nonResourceAttributes": {"path": "/x"}},
+        ),
+    ],
+)
+def test_a_review_keeps_nothing_that_servers_say(path: str, spec: dict[str, Any]) -> None:
+    time = "2026-01-02T03:04:05Z"
+    meta = {"uid": "u", "selfLink": "/x", "creationTimestamp": time, "deletionTimestamp": time}
+    running = Running()
+    try:
+        answer = ask(running, "POST", f"/apis/{path}", {"metadata": meta, "spec": spec})
+    finally:
+        running.close()
+    assert answer.code == 201
+    assert set(read(answer)["metadata"]) == {"managedFields"}
 
 
 def test_times_are_shown_in_utc() -> None:

@@ -144,6 +144,20 @@ def test_evictions_spend_the_budget(
         assert spent["status"]["disruptionsAllowed"] == left
 
 
+def test_who_means_another_pod_is_told_so_after_the_budget_is_spent(running: Running) -> None:
+    running_pod(running, "a")
+    budget(running, "one", 1)
+    answers = [evict(running, "a", preconditions={"uid": "another"}) for _ in range(2)]
+    assert [code for code, _ in answers] == [409, 429]
+    _, spent = ask(running, "GET", f"{BUDGETS}/one")
+    (said,) = spent["status"]["conditions"]
+    assert (said["type"], said["status"], said["reason"]) == (
+        "DisruptionAllowed",
+        "False",
+        "InsufficientPods",
+    )
+
+
 def test_pods_that_wait_need_no_budget(running: Running) -> None:
     pod(running, "a")
     budget(running, "one", 0)

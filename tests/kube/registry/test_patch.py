@@ -243,7 +243,13 @@ BAD_RESULTS = [
         {"kind": "Secret"},
         MERGE_PATCH,
         r'"{\"apiVersion\":\"v1\",\"data\":{\"k\":\"v\"},\"kind\":\"Secret\",\"metadata\":'
-        r'{\"name\":\"a\"}}": converting (v1.Secret) to (core.ConfigMap): unknown conversion',
+        r'{\"name\":\"a\"}}": illegal base64 data at input byte 0',
+    ),
+    (
+        {"kind": "Endpoints"},
+        MERGE_PATCH,
+        r'"{\"apiVersion\":\"v1\",\"data\":{\"k\":\"v\"},\"kind\":\"Endpoints\",\"metadata\":'
+        r'{\"name\":\"a\"}}": converting (v1.Endpoints) to (core.ConfigMap): unknown conversion',
     ),
     (
         {"kind": "Gone"},

@@ -428,7 +428,7 @@ def _document(request: HttpRequest, document: JsonObject) -> HttpAnswer:
 
 def _written(document: JsonObject, accepted: negotiation.Accepted) -> HttpAnswer:
     if accepted.media_type == negotiation.PROTOBUF:
-        document = {"apiVersion": "v1", **document}
+        document = {"apiVersion": "", **document}
     return negotiation.object_answer(200, document, accepted)
 
 

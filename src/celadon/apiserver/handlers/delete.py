@@ -19,7 +19,7 @@ from celadon.apiserver.handlers.read import ObjectList, Reader
 from celadon.apiserver.handlers.write import Written, in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import EXACT, list_options
-from celadon.kube import JsonObject, StatusError, metadata
+from celadon.kube import JsonObject, StatusError, metadata, status
 from celadon.kube.registry import Target, delete
 
 _DeleteOptions: TypeAlias = delete.DeleteOptions
@@ -57,6 +57,8 @@ class Deleter:
         if not selected.match and selected.resource_version not in ("", "0"):
             selected = replace(selected, match=EXACT)  # upstream reads page by page
         listed = await self._reader.collection(call.endpoint, selected, call.work)
+        if listed.objects and call.target.is_namespaced and not call.target.namespace:
+            raise status.namespace_required()
         is_long = call.work.is_large
         for obj in listed.objects:
             await asyncio.sleep(0)  # others have their turn, even if nothing is written

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import Final
 
 from celadon.apiserver.negotiation import BUILT_IN_TYPES, CUSTOM_TYPES
-from celadon.apiserver.request_info import COLLECTION_VERBS, RequestInfo
+from celadon.apiserver.request_info import COLLECTION_VERBS, SPECIAL_VERBS, RequestInfo
 from celadon.kube import (
     GroupResource,
     GroupVersionKind,
@@ -45,6 +45,9 @@ _STATUS_WITHOUT_TABLE: Final = frozenset(
     }
 )
 """Resources whose status has no `ConvertToTable` (k8s.io/kubernetes `pkg/registry`)."""
+
+_EMPTY_NAMESPACE: Final = "/namespaces//"
+"""In a path: it is one for what is in namespaces, and names none."""
 
 _ALL_OF_CUSTOM: Final = COLLECTION_VERBS | NAMED_VERBS | {"create"}
 
@@ -179,9 +182,10 @@ def _built_in(info: RequestInfo, resource: Resource) -> Endpoint:
     if info.subresource and subresource is None:
         raise status.route_not_found()
     endpoint = Endpoint(resource, subresource, _namespace(info, resource), info.name, info.verb)
-    if is_named and resource.namespaced and not info.namespace:
-        raise status.bad_request("Namespace parameter required.")
     _check_verb(endpoint, info)
+    is_missing = is_named and resource.namespaced and not info.namespace
+    if is_missing and info.verb not in NAMED_VERBS:  # these miss it where they look for the object
+        raise status.namespace_required()
     return endpoint
 
 
@@ -191,7 +195,7 @@ def _is_broken(info: RequestInfo) -> bool:
     path = info.path.strip("/")
     if info.rest or "//" not in path:
         return False
-    before, _, behind = path.partition("/namespaces//")
+    before, _, behind = path.partition(_EMPTY_NAMESPACE)
     return "//" in before or "//" in behind or not behind
 
 
@@ -204,14 +208,26 @@ def _is_named(info: RequestInfo) -> bool:
 def _has_no_route(info: RequestInfo, resource: Resource) -> bool:
     """Tell whether a path has no route: without a namespace, what is in namespaces can only be
     listed."""
-    if not resource.namespaced or info.namespace or "/namespaces//" in info.path:
+    if not resource.namespaced or info.namespace or _names_no_namespace(info):
         return False
     return _is_named(info) or "list" not in resource.verbs
 
 
+def _names_no_namespace(info: RequestInfo) -> bool:
+    """Return whether the place of the namespace is in the path, and empty."""
+    before, found, _ = info.path.strip("/").partition(_EMPTY_NAMESPACE)
+    if not found:
+        return False
+    root = [part for part in (info.prefix, info.group, info.version) if part]
+    parts = before.split("/")
+    return parts == root or (parts[:-1] == root and parts[-1] in SPECIAL_VERBS)
+
+
 def _fits_scope(info: RequestInfo, resource: Resource) -> bool:
-    """A cluster-scoped resource is not found inside a namespace."""
-    return resource.namespaced or not info.namespace or resource.gvr.resource == "namespaces"
+    """A cluster-scoped resource is not found inside a namespace, even one without a name."""
+    if resource.namespaced or resource.gvr.resource == "namespaces":
+        return True
+    return not info.namespace and (resource.custom or not _names_no_namespace(info))
 
 
 def _namespace(info: RequestInfo, resource: Resource) -> str:
@@ -227,7 +243,8 @@ def _check_verb(endpoint: Endpoint, info: RequestInfo) -> None:
     offered = resource.verbs if subresource is None else subresource.verbs
     if subresource is not None and subresource.name == PROXY and not verb:
         return  # OPTIONS: what is behind it may know more methods
-    selects_all = resource.namespaced and not endpoint.namespace
+    is_inside = bool(endpoint.namespace) or _names_no_namespace(info)
+    selects_all = resource.namespaced and not is_inside
     misplaced = selects_all and not (verb in ACROSS_NAMESPACES or info.deprecated_watch)
     named = bool(info.name) and verb not in COLLECTION_VERBS
     if verb in NAMED_VERBS and not info.name:

@@ -35,7 +35,7 @@ from celadon.kube.resources import Resource
 from celadon.kube.selectors import label_selector
 from celadon.kube.status import Status, StatusCause, StatusDetails
 from celadon.kube.validation import NODES_STAY_NOMINATED
-from celadon.kube.well_known_values import PODS
+from celadon.kube.well_known_values import DISRUPTION_ALLOWED, PODS
 from celadon.records import dataclass, replace
 
 BUDGETS: Final = GroupVersionResource("policy", "v1", "poddisruptionbudgets")
@@ -76,13 +76,13 @@ class PodOperations:
 
     async def create(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
-        read = await self._read(call)
-        if call.target.subresource and metadata.name(read) != call.target.name:
+        made = await self._read(call)
+        if call.target.subresource and metadata.name(made) != call.target.name:
             kind = call.target.kind.kind
             raise status.bad_request(f"name in URL does not match name in {kind} object")
         if call.target.kind.kind == EVICTION.kind:
-            return await self._evicted(call, read)
-        return await self._bound(call, read)
+            return await self._evicted(call, made)
+        return await self._bound(call, made)
 
     async def _read(self, call: Call) -> JsonObject:
         assert call.options is not None  # refused before the body is read
@@ -119,27 +119,27 @@ class PodOperations:
                 return Written(201, DONE)
 
     async def _replaced(
-        self, call: Call, resource: Resource, stored: StoredObject, obj: JsonObject
+        self, call: Call, resource: Resource, stored: StoredObject, made: JsonObject
     ) -> bool:
         """Return whether it could be stored in place of what was there."""
-        namespace, name = metadata.namespace(obj), metadata.name(obj)
+        namespace, name = metadata.namespace(made), metadata.name(made)
         call.work.is_large |= self.objects.size(resource, namespace, name) > LARGE_BYTES
-        ordered = await call.work.step(in_order, obj)
+        ordered = await call.work.step(in_order, made)
         return bool(await self.objects.update(resource, namespace, name, ordered, stored.revision))
 
     # As `setPodNodeAndMetadata` of `storage.go`: the checks are made on the pod that is written
     # over, so that two schedulers cannot both assign it.
     def _assigned(self, pod: JsonObject, binding: JsonObject) -> JsonDict:
         name, spec = metadata.name(pod), pod["spec"]
-        reason = ""
+        why = ""
         if metadata.deletion_timestamp(pod):
-            reason = f"pod {name} is being deleted, cannot be assigned to a host"
+            why = f"pod {name} is being deleted, cannot be assigned to a host"
         elif spec.get("nodeName"):
-            reason = f'pod {name} is already assigned to node "{spec["nodeName"]}"'
+            why = f'pod {name} is already assigned to node "{spec["nodeName"]}"'
         elif spec.get("schedulingGates"):
-            reason = f"pod {name} has non-empty .spec.schedulingGates"
-        if reason:
-            raise status.conflict(_BINDINGS, name, reason)
+            why = f"pod {name} has non-empty .spec.schedulingGates"
+        if why:
+            raise status.conflict(_BINDINGS, name, why)
         meta: JsonDict = dict(pod["metadata"])
         labels = metadata.labels(binding)
         annotations = {**metadata.annotations(pod), **metadata.annotations(binding)}
@@ -149,26 +149,24 @@ class PodOperations:
         if topology and self.has_gate(_TOPOLOGY_GATE):
             meta["labels"] = {**metadata.labels(pod), **topology}
         bound = {**spec, "nodeName": binding["target"]["name"]}
-        result = {**pod, "metadata": meta, "spec": bound}
+        made = {**pod, "metadata": meta, "spec": bound}
         if self.has_gate(NODES_STAY_NOMINATED):
             state = pod.get("status") or {}
-            result["status"] = {key: state[key] for key in state if key != "nominatedNodeName"}
-        return self._with_condition(result, {"type": "PodScheduled", "status": "True"})
+            made["status"] = {key: state[key] for key in state if key != "nominatedNodeName"}
+        return self._with_condition(made, {"type": "PodScheduled", "status": "True"})
 
     def _with_condition(self, pod: JsonObject, condition: dict[str, str]) -> JsonDict:
         """In place of one of its type; the time of the transition stays if there was none."""
         state = pod.get("status") or {}
         present = state.get("conditions") or []
-        former: JsonObject = next(
-            (item for item in present if item["type"] == condition["type"]), {}
-        )
+        former: JsonObject = next((one for one in present if one["type"] == condition["type"]), {})
         same = former.get("status") == condition["status"]
         since = former.get("lastTransitionTime") if same else None
         kind, value, *rest = condition.items()
-        result = dict([kind, value, ("lastProbeTime", None)])
-        result.update(lastTransitionTime=since or self.now(), **dict(rest))
-        others = [item for item in present if item["type"] != condition["type"]]
-        return {**pod, "status": {**state, "conditions": [*others, result]}}
+        made = dict([kind, value, ("lastProbeTime", None)])
+        made.update(lastTransitionTime=since or self.now(), **dict(rest))
+        others = [one for one in present if one["type"] != condition["type"]]
+        return {**pod, "status": {**state, "conditions": [*others, made]}}
 
     # --- eviction ---
 
@@ -182,17 +180,18 @@ class PodOperations:
         resource, stored = self._pod(namespace, name)
         options = delete.delete_options(sent or {}, {})
         dry_run = call.dry_run or bool(options.dry_run)
+        if not _may_go_without_budget(stored.object):
+            await self._spend(call, stored.object, namespace, dry_run=dry_run)
+        # Whoever means another pod has spent the budget all the same.
         delete.require_deletable(
             options.preconditions, stored.object, replace(call.target, subresource="")
         )
-        if not _may_go_without_budget(stored.object):
-            await self._spend(call, stored.object, namespace, dry_run=dry_run)
         if dry_run:
             return Written(201, DONE)
         await self._marked(call, resource, namespace, name)
         endpoint = replace(call.endpoint, subresource=None, verb="delete")
-        expected = replace(options, preconditions={})
-        await self.deleter.evict(replace(call, endpoint=endpoint), expected)
+        wanted = replace(options, preconditions={})
+        await self.deleter.evict(replace(call, endpoint=endpoint), wanted)
         return Written(201, DONE)
 
     async def _marked(self, call: Call, resource: Resource, namespace: str, name: str) -> None:
@@ -216,19 +215,19 @@ class PodOperations:
         resource = self.world.catalog.by_gvr(BUDGETS)
         assert resource is not None, "a catalogue without budgets"
         while True:
-            objects = [
+            found = [
                 stored
                 for stored in self.objects.page(resource, namespace).objects
                 if _covers(stored.object, pod)
             ]
-            if not objects:
+            if not found:
                 return
-            if len(objects) > 1:
+            if len(found) > 1:
                 raise status.plain_error(
                     "This pod has more than one PodDisruptionBudget, which the eviction "
                     "subresource does not support."
                 )
-            (stored,) = objects
+            (stored,) = found
             if _is_spared(pod, stored.object):
                 return
             budget = self._spent(stored.object, metadata.name(pod))
@@ -249,27 +248,46 @@ class PodOperations:
         # not spent twice.
         disrupted = {**(state.get("disruptedPods") or {}), pod: self.now()}
         spent = {**state, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}
+        if allowed == 1:
+            spent["conditions"] = self._with_none_left(state)
         return {**budget, "status": spent}
+
+    def _with_none_left(self, state: JsonObject) -> list[JsonObject]:
+        """The conditions of a budget whose last disruption was taken."""
+        present: list[JsonObject] = list(state.get("conditions") or ())
+        places = [i for i, one in enumerate(present) if one.get("type") == DISRUPTION_ALLOWED]
+        former = present[places[0]] if places else {}
+        stays = former.get("status") == "False"
+        said: JsonDict = {
+            "type": DISRUPTION_ALLOWED,
+            "status": "False",
+            "observedGeneration": state.get("observedGeneration"),
+            "lastTransitionTime": former.get("lastTransitionTime") if stays else self.now(),
+            "reason": "InsufficientPods",
+            "message": "",
+        }
+        at = places[0] if places else len(present)
+        return [*present[:at], said, *present[at + 1 :]]
 
 
 def _why_not(state: JsonObject) -> str:
     """Return why a budget with this status allows no disruption. Since 1.35 conditions count."""
     needed, healthy = state.get("desiredHealthy") or 0, state.get("currentHealthy") or 0
-    conditions: JsonObject = next(
+    said: JsonObject = next(
         (
-            condition
-            for condition in state.get("conditions") or ()
-            if condition.get("type") == "DisruptionAllowed" and is_since("1.35")
+            one
+            for one in state.get("conditions") or ()
+            if one.get("type") == DISRUPTION_ALLOWED and is_since("1.35")
         ),
         {},
     )
-    why = (conditions.get("message") or "") if conditions.get("status") == "False" else ""
-    if why and conditions.get("reason") == "SyncFailed":
+    why = (said.get("message") or "") if said.get("status") == "False" else ""
+    if why and said.get("reason") == "SyncFailed":
         return f"does not allow evicting pods currently because it failed sync: {why}"
     if healthy <= needed or not is_since("1.35"):
         return f"needs {needed} healthy pods and has {healthy} currently"
     if why:
-        return f"does not allow evicting pods currently ({conditions.get('reason') or ''}): {why}"
+        return f"does not allow evicting pods currently ({said.get('reason') or ''}): {why}"
     return "does not allow evicting pods currently"
 
 
@@ -278,9 +296,9 @@ def _require_readable(eviction: JsonObject) -> None:
     value = (eviction.get("deleteOptions") or {}).get(_UNREADABLE)
     if value:
         path = FieldPath("deleteOptions").child(_UNREADABLE)
-        reason = "can not be set for pod eviction, try after removing the option"
+        why = "can not be set for pod eviction, try after removing the option"
         raise status.invalid(
-            EVICTION.group_kind, metadata.name(eviction), [fieldpath.invalid(path, value, reason)]
+            EVICTION.group_kind, metadata.name(eviction), [fieldpath.invalid(path, value, why)]
         )
 
 
@@ -294,7 +312,7 @@ def _require_node(target: JsonObject) -> None:
     if not target.get("name"):
         errors.append(fieldpath.required(path.child("name"), ""))
     if errors:
-        texts = [str(error) for error in errors]
+        texts = [str(one) for one in errors]
         raise status.plain_error(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
 
 
@@ -314,9 +332,7 @@ def _covers(budget: JsonObject, pod: JsonObject) -> bool:
 def _is_spared(pod: JsonObject, budget: JsonObject) -> bool:
     """Return whether a pod that is not ready may go without being counted."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    if any(
-        condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
-    ):
+    if any(one["type"] == "Ready" and one["status"] == "True" for one in conditions):
         return False
     if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True
@@ -325,9 +341,9 @@ def _is_spared(pod: JsonObject, budget: JsonObject) -> bool:
     return desired > 0 and (state.get("currentHealthy") or 0) >= desired
 
 
-def _over_budget(reason: str, retry_after_seconds: int = 0) -> StatusError:
+def _over_budget(why: str, retry_after_seconds: int = 0) -> StatusError:
     message = "Cannot evict pod as it would violate the pod's disruption budget."
     details = StatusDetails(
-        causes=(StatusCause(reason, "DisruptionBudget"),), retry_after_seconds=retry_after_seconds
+        causes=(StatusCause(why, "DisruptionBudget"),), retry_after_seconds=retry_after_seconds
     )
     return StatusError(Status(message=message, reason="TooManyRequests", details=details, code=429))

@@ -117,6 +117,8 @@ class Reader:
         no name of an object."""
         resource = endpoint.resource
         status.require_name(endpoint.name)
+        if resource.namespaced and not endpoint.namespace:
+            raise status.namespace_required()
         found = self._objects.get(resource, endpoint.namespace, endpoint.name)
         if found is None:
             raise _not_found(endpoint)

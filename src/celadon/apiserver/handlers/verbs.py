@@ -108,7 +108,8 @@ class Reviewer:
         if call.target.subresource:
             create.prepare_create(draft, call.target)
         else:
-            require_namespace(draft, call.target)  # all else that it says stays
+            require_namespace(draft, call.target)
+            create.wipe_metadata(draft)  # but not its status
         draft = await self.admission.mutate(call, Operation.CREATE, draft)
         review, now = await call.work.step(draft.form), self.now()
         if call.target.subresource:
@@ -175,6 +176,8 @@ class Verbs:
         if call.request.method == "HEAD" and not endpoint.knows_head:
             raise status.method_not_allowed()
         if endpoint.connects:
+            if not endpoint.verb and call.request.method != "OPTIONS":
+                raise status.method_not_allowed()  # of those that are no verbs, proxies pass on one
             raise await self.connector.refused(call)
         if call.target.subresource == LOG:
             split = self.connector.has_gate(SPLIT_STREAMS)

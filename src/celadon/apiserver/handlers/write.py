@@ -561,6 +561,8 @@ class Writer:
 
     def _stored(self, call: Call, name: str = "") -> StoredObject | None:
         target = call.target
+        if target.is_namespaced and not target.namespace:
+            raise status.namespace_required()
         return self._objects.get(target.resource, target.namespace, name or target.name)
 
     def _read(self, call: Call, context: DefaultingContext, *, again: bool = False) -> Incoming:

@@ -502,9 +502,10 @@ def decode(body: bytes, default: GroupVersionKind | None = None) -> JsonDict:
 
 
 def encode(obj: JsonObject) -> bytes:
-    """The body with an object that says its apiVersion and kind. Raises as `decode` does."""
+    """The body with an object that says its apiVersion and kind; an empty apiVersion, as some
+    discovery documents have, is read as `v1`. Raises as `decode` does."""
     api_version, kind = obj.get("apiVersion"), obj.get("kind")
-    gvk = _kind_of(str(api_version or ""), str(kind or ""))
+    gvk = _kind_of("v1" if api_version == "" else str(api_version or ""), str(kind or ""))
     name = message_of(gvk)
     if name is None:
         raise NoMessageError(gvk)

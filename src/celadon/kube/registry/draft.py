@@ -86,17 +86,17 @@ class Draft:
         _complete(shown, self.codec)
         return shown
 
-    def validated(self, obj: JsonDict) -> JsonObject:
-        """Return what validation sees of `obj`, the object that `finish_create` or `finish_update`
+    def validated(self, made: JsonDict) -> JsonObject:
+        """Return what validation sees of `made`, the object that `finish_create` or `finish_update`
         made of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
         validates its structs; admission and the store get them encoded. Of the object before an
         update it sees the same, as upstream takes empty and absent for equal."""
-        return typed_objects.with_empty_values(obj, self.run.empties) if self.run.empties else obj
+        return typed_objects.with_empty_values(made, self.run.empties) if self.run.empties else made
 
     def replaced(self, obj: JsonObject) -> Draft:
         """The draft as somebody has left it who was shown `form`: defaulted once more."""
-        result, codec, run, is_exact = _drafted(obj, self.gvk, self.run.context)
-        return Draft(self.gvk, result, codec, run, is_exact, is_mutated=True)
+        made, codec, run, is_exact = _drafted(obj, self.gvk, self.run.context)
+        return Draft(self.gvk, made, codec, run, is_exact, is_mutated=True)
 
 
 def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN) -> Draft:
@@ -107,10 +107,10 @@ def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext =
 def _drafted(
     obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext
 ) -> tuple[JsonDict, typed_objects.StructCodec, Run, bool]:
-    result, codec, is_exact, empties = _decoded(obj, gvk)
-    run = Run(result, context, gates_of(context), empties=empties)
+    made, codec, is_exact, empties = _decoded(obj, gvk)
+    run = Run(made, context, gates_of(context), empties=empties)
     _default(run, gvk)
-    return result, codec, run, is_exact
+    return made, codec, run, is_exact
 
 
 def defaulted(
@@ -134,19 +134,19 @@ def stored_form(
     but of autoscalers, whose behavior has defaults in the newer version only.
     """
     if gvk == _OLD_AUTOSCALER:
-        result = stored_form(to_v2(obj), gvk._replace(version="v2"), context)
-        return {**to_v1(result), "apiVersion": gvk.api_version}
+        kept = stored_form(to_v2(obj), gvk._replace(version="v2"), context)
+        return {**to_v1(kept), "apiVersion": gvk.api_version}
     codec, stored = (
         typed_objects.codec_for(gvk),
         typed_objects.codec_for(gvk, typed_objects.Reading.STORED),
     )
     if codec is None or stored is None:
         return dict(obj)
-    decode = typed_objects.decode(stored, obj)
-    decode["apiVersion"], decode["kind"] = gvk.api_version, gvk.kind
-    _default(Run(decode, context, gates_of(context)), gvk)
-    _complete(decode, codec)
-    return decode
+    made = typed_objects.decode(stored, obj)
+    made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
+    _default(Run(made, context, gates_of(context)), gvk)
+    _complete(made, codec)
+    return made
 
 
 def _default(run: Run, gvk: GroupVersionKind) -> None:
@@ -191,10 +191,10 @@ def _decoded(
     read = typed_objects.decode_kind(obj, gvk)
     if read is None:
         return *_decoded_custom(obj), False, ()
-    result, codec, is_exact = read
+    made, codec, is_exact = read
     empties = () if is_exact else typed_objects.empty_values(codec, obj)
-    result["apiVersion"], result["kind"] = gvk.api_version, gvk.kind
-    return result, codec, is_exact, empties
+    made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
+    return made, codec, is_exact, empties
 
 
 def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], typed_objects.StructCodec]:
@@ -204,26 +204,26 @@ def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], typed_objects.S
     It is shared with the object given in: nothing changes it afterwards.
     """
     codec = typed_objects.struct_codec(schema_packs.OBJECT_META)
-    result = {key: value for key, value in obj.items() if key != "metadata"}
+    made = {key: value for key, value in obj.items() if key != "metadata"}
     meta = obj.get("metadata")
     if meta is not None and not isinstance(meta, dict):
         reason = f"json: cannot unmarshal {json_kind(meta)} into Go value of type v1.ObjectMeta"
         raise DecodeError(reason, FieldPath("metadata"))
     try:
-        result["metadata"] = typed_objects.decode(codec, meta or {})
+        made["metadata"] = typed_objects.decode(codec, meta or {})
     except DecodeError as error:
         locate(error, "metadata")
         raise
-    return result, codec
+    return made, codec
 
 
-def _complete(obj: JsonDict, codec: typed_objects.StructCodec) -> None:
+def _complete(made: JsonDict, codec: typed_objects.StructCodec) -> None:
     """Add the fields that are always written. A custom resource has a struct for its metadata
     alone, and leaves out a time that is not set in all releases."""
     if codec.name != schema_packs.OBJECT_META:
-        codec.complete(obj)
+        codec.complete(made)
         return
-    meta = obj["metadata"]
+    meta = made["metadata"]
     codec.complete(meta)
     if "creationTimestamp" in meta and meta["creationTimestamp"] is None:
         del meta["creationTimestamp"]
@@ -242,9 +242,9 @@ class ChangedDefaulting(NamedTuple):
     rules: SharingRules
     triggers: Mapping[str, Triggers]
 
-    def run(self, obj: JsonDict) -> Run:
+    def run(self, made: JsonDict) -> Run:
         """The object on its way through the rules."""
-        return Run(obj, self.context, self.gates)
+        return Run(made, self.context, self.gates)
 
     def default(self, run: Run, settled: Container[int]) -> None:
         """The defaults of what was changed; parts with these identities are left alone."""
@@ -339,14 +339,15 @@ class Target:
 
 def require_namespace(draft: Draft, target: Target) -> None:
     """Gives an object without a namespace that of the URL, and takes it from one of a
-    cluster-scoped kind. StatusError (400) when the object names another."""
+    cluster-scoped kind, or where the URL has none. StatusError (400) when the object names
+    another."""
     meta = draft.meta
     if meta is None:
         return
-    namespace = metadata.namespace(draft.made)
-    if not target.is_namespaced:
+    own = metadata.namespace(draft.made)
+    if not target.is_namespaced or not target.namespace:
         meta.pop("namespace", None)
-    elif namespace and namespace != target.namespace:
+    elif own and own != target.namespace:
         raise status.bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
@@ -379,17 +380,17 @@ def undeterminable(target: Target) -> StatusError:
 
 
 def stored_object(
-    obj: JsonObject, target: Target, context: DefaultingContext, *, is_mutated: bool = False
+    made: JsonObject, target: Target, context: DefaultingContext, *, is_mutated: bool = False
 ) -> JsonDict:
     """Return what is kept of an object that was admitted, and answered: without the link to itself
     that a mutator may have given it."""
     kind = target.kind
-    result = stored_form(obj, kind, context)
+    kept = stored_form(made, kind, context)
     if target.schema is not None:
-        result = target.schema.read_back(result, is_mutated=is_mutated)
+        kept = target.schema.read_back(kept, is_mutated=is_mutated)
     if is_mutated:
-        result = without_link(result)
-    return {**result, "apiVersion": kind.api_version, "kind": kind.kind}
+        kept = without_link(kept)
+    return {**kept, "apiVersion": kind.api_version, "kind": kind.kind}
 
 
 def without_link(obj: JsonDict) -> JsonDict:
@@ -466,20 +467,20 @@ def _requirement_text(key: str, requirement: JsonObject) -> str:
 def scaled(obj: JsonObject, scale: JsonObject, paths: ScalePaths = BUILT_IN) -> JsonDict:
     """The object with the count that its Scale asks for, and with the managers of its fields, which
     the Scale brings along (`kube.apply`)."""
-    result: JsonDict = fresh(obj)
+    made: JsonDict = fresh(obj)
     managed = metadata.metadata(scale).get("managedFields")
     if managed:
-        result["metadata"]["managedFields"] = managed
+        made["metadata"]["managedFields"] = managed
     *parents, last = paths.wanted
-    parent = result
+    parent = made
     for name in parents:
         parent = parent.setdefault(name, {})
     replicas = (scale.get("spec") or {}).get("replicas", 0)
     if parent.get(last, None if paths is not BUILT_IN else 0) != replicas:
         parent[last] = replicas
         if metadata.generation(obj):
-            result["metadata"]["generation"] = metadata.generation(obj) + 1
-    return result
+            made["metadata"]["generation"] = metadata.generation(obj) + 1
+    return made
 
 
 def _value_at(obj: JsonObject, names: tuple[str, ...]) -> Any:

@@ -27,6 +27,7 @@ from celadon.kube.schemas import typed_objects
 from celadon.kube.schemas.schema_packs import OBJECT_META
 from celadon.kube.schemas.typed_values import DecodeError, json_kind
 from celadon.kube.status import StatusError
+from celadon.kube.well_known_values import TYPE_FIELDS
 from celadon.records import dataclass
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ _OF_CORE: Final = frozenset(
 """Further kinds of `v1` that no endpoint shows."""
 _PIECE: Final = 1 << 16
 _UNREADABLE: Final = "couldn't get version/kind; json parse error: "
+_SAYS: Final = {key.casefold(): key for key in TYPE_FIELDS}
+_LENGTHS: Final = frozenset(map(len, _SAYS))
 _TYPE_META: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
@@ -80,22 +83,27 @@ class Uninterpretable(MalformedText):
 
 
 def interpret(
-    body: bytes | Document, expected: GroupVersionKind, sent: bytes = b""
+    body: bytes | Document,
+    expected: GroupVersionKind,
+    sent: bytes = b"",
+    *,
+    is_custom: bool = False,
 ) -> tuple[GroupVersionKind, Document]:
     """Return what the document is, with the parts that it does not say taken from `expected`.
-    `sent` are the bytes that came, of another format than JSON.
+    `sent` are the bytes that came, of another format than JSON. Custom resources are read once
+    more, as they are.
 
     StatusError when it is no JSON object with a readable kind and version.
     """
     try:
-        return interpreted(body, expected)
+        return interpreted(body, expected, is_custom=is_custom)
     except Uninterpretable as error:
         shown = sent if sent or isinstance(body, Document) else body
         raise unrecognized(expected.kind, str(error), shown) from None
 
 
 def interpreted(
-    body: bytes | Document, expected: GroupVersionKind
+    body: bytes | Document, expected: GroupVersionKind, *, is_custom: bool = False
 ) -> tuple[GroupVersionKind, Document]:
     """The same. Raises Uninterpretable."""
     document = body if isinstance(body, Document) else _document(body)
@@ -104,14 +112,21 @@ def interpreted(
         return expected, Document({})
     if not isinstance(value, dict):
         raise Uninterpretable(not_an_object(value))
-    api_version, kind = _text(value, "apiVersion"), _text(value, "kind")
+    found = _kind(*_said(value), expected)
+    if is_custom:
+        found = _kind(value.get("apiVersion") or "", value.get("kind") or "", expected)
+    return found, document
+
+
+def _kind(api_version: str, kind: str, expected: GroupVersionKind) -> GroupVersionKind:
+    """Raises Uninterpretable."""
     try:
         group, version = parse_api_version(api_version)
     except ApiVersionError as error:
         raise Uninterpretable(str(error)) from None
     if not version and group in ("", expected.group):
         group, version = expected.group, expected.version
-    return GroupVersionKind(group, version, kind or expected.kind), document
+    return GroupVersionKind(group, version, kind or expected.kind)
 
 
 def _document(body: bytes) -> Document:
@@ -121,9 +136,9 @@ def _document(body: bytes) -> Document:
         raise Uninterpretable(f"{_UNREADABLE}{error}") from None
 
 
-def too_large(number: str, subject: str = "Go value") -> str:
+def too_large(number: str, what: str = "Go value") -> str:
     """The decoder's words for a number that no double is large enough for."""
-    return f"json: cannot unmarshal number {number} into {subject} of type float64"
+    return f"json: cannot unmarshal number {number} into {what} of type float64"
 
 
 def _decoded(body: bytes) -> str:
@@ -134,30 +149,36 @@ def _decoded(body: bytes) -> str:
     except UnicodeDecodeError:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         starts = range(0, len(body), _PIECE)
-        pieces = [decoder.decode(body[index : index + _PIECE]) for index in starts]
+        pieces = [decoder.decode(body[at : at + _PIECE]) for at in starts]
         return "".join((*pieces, decoder.decode(b"", final=True)))
 
 
 def not_an_object(value: object) -> str:
     """The decoder's words for a list or a scalar."""
-    reason = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
-    return _UNREADABLE + reason
+    why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
+    return _UNREADABLE + why
 
 
-def _text(value: dict[str, Json], key: str) -> str:
-    found = value.get(key)
-    if found is None:
-        return ""
-    if not isinstance(found, str):
-        kind = json_kind(found)
-        reason = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
-        raise Uninterpretable(_UNREADABLE + reason)
-    return found
+def _said(value: dict[str, Json]) -> tuple[str, str]:
+    """Return the `apiVersion` and the `kind` of an object. Whoever looks what a body is takes names
+    of members in any case, and of several the last; to read it as its kind takes them as they
+    are."""
+    said = {"apiVersion": "", "kind": ""}
+    for name, found in value.items():
+        key = _SAYS.get(name.casefold()) if len(name) in _LENGTHS else None
+        if key is None or found is None:
+            continue
+        if not isinstance(found, str):
+            kind = json_kind(found)
+            why = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
+            raise Uninterpretable(_UNREADABLE + why)
+        said[key] = found
+    return said["apiVersion"], said["kind"]
 
 
-def unrecognized(kind: str, reason: str, body: bytes) -> StatusError:
+def unrecognized(kind: str, why: str, body: bytes) -> StatusError:
     """Return the error about bodies that do not even say what they are."""
-    message = f"the object provided is unrecognized (must be of type {kind}): {reason}"
+    message = f"the object provided is unrecognized (must be of type {kind}): {why}"
     return status.bad_request(f"{message} ({_summary(body)})")
 
 
@@ -170,9 +191,9 @@ def _summary(body: bytes) -> str:
     return f"{text} ..." if len(body) > SUMMARY_BYTES else text
 
 
-def undecodable(found: GroupVersionKind, kind: str, reason: str) -> StatusError:
+def undecodable(found: GroupVersionKind, kind: str, why: str) -> StatusError:
     """Return the error about bodies that are of a kind, which cannot be read as `kind`."""
-    message = f'{found.kind} in version "{found.version}" cannot be handled as a {kind}: {reason}'
+    message = f'{found.kind} in version "{found.version}" cannot be handled as a {kind}: {why}'
     return status.bad_request(message)
 
 
@@ -209,11 +230,11 @@ def unknown_scale() -> StatusError:
 def other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
     """A registered kind, but another than the endpoint's."""
     package = expected.group.partition(".")[0] or "core"
-    reason = (
+    why = (
         f"converting ({found.version}.{found.kind}) to ({package}.{expected.kind}): "
         "unknown conversion"
     )
-    return undecodable(found, expected.kind, reason)
+    return undecodable(found, expected.kind, why)
 
 
 def other_version(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
@@ -365,22 +386,22 @@ def connect_options(
     """`path` is what follows the subresource, with the slash before it. Raises ValueError for
     ports that are none, with upstream's text."""
     fields = OPTIONS.get(kind.kind, OptionFields())
-    result: dict[str, Json] = {"kind": kind.kind, "apiVersion": kind.api_version}
+    made: dict[str, Json] = {"kind": kind.kind, "apiVersion": kind.api_version}
     for name in fields.flags:
         if query.get(name) and flag(query[name][0]):
-            result[name] = True
+            made[name] = True
     for name in fields.texts:
         if query.get(name) and query[name][0]:
-            result[name] = query[name][0]
+            made[name] = query[name][0]
     for name in fields.lists:
         if query.get(name):
-            result[name] = list(query[name])
+            made[name] = list(query[name])
     for name in fields.ports:
         if query.get(name):
-            result[name] = [_port(part) for text in query[name] for part in text.split(",")]
+            made[name] = [_port(part) for text in query[name] for part in text.split(",")]
     if fields.has_path and path:
-        result["path"] = path
-    return result
+        made["path"] = path
+    return made
 
 
 def flag(text: str) -> bool:
@@ -448,16 +469,17 @@ def read_object(
     the bytes that came and `noticed` what its reader had to complain about. StatusError (400) when
     it is not an object of the endpoint's kind; its version is for `require_version`."""
     sent = sent if sent or isinstance(body, Document) else body
-    found, document = interpret(body, target.kind, sent)
+    is_custom = target.schema is not None
+    found, document = interpret(body, target.kind, sent, is_custom=is_custom)
     if target.schema is not None:
         if isinstance(body, bytes) and (number := without_double(_decoded(body))):
             raise undecodable(found, target.kind.kind, too_large(number))
         _require_custom_kind(document, found, target, sent)
     elif not found.version:
-        reason = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"
-        raise undecodable(found, target.kind.kind, reason)
+        why = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"
+        raise undecodable(found, target.kind.kind, why)
     elif (other := internal_kind(found, target.kind.group)) is not None:
-        raise other_kind(other, target.kind)
+        raise _other_kind(document, other, target.kind)
     elif found != target.kind:
         _require_kind(document, found, target)
     return read_document(document, found, target, context, field_validation, noticed)
@@ -491,7 +513,7 @@ def _is_elsewhere(found: GroupVersionKind, group: str) -> bool:
 
 def _has_kinds(found: GroupVersionKind) -> bool:
     resources = known_resources(all_versions=True)
-    return any(resource.gvr.group_version == found.group_version for resource in resources)
+    return any(one.gvr.group_version == found.group_version for one in resources)
 
 
 def require_version(incoming: Incoming, target: Target) -> None:
@@ -518,12 +540,10 @@ def read_document(
     if field_validation != IGNORE:
         complaints += warnings
         if document.repeated or not draft.is_exact:
-            complaints += [
-                stray_field.text for stray_field in stray_fields(document, found, target)
-            ]
+            complaints += [one.text for one in stray_fields(document, found, target)]
     if complaints and field_validation == STRICT:
-        reason = strict_decoding_error(complaints)
-        raise undecodable(found, found.kind, reason)
+        why = strict_decoding_error(complaints)
+        raise undecodable(found, found.kind, why)
     return Incoming(found, draft, document.value, tuple(complaints))
 
 
@@ -542,16 +562,16 @@ def draft_of(
     if custom is None:
         return drafted(value, structure_of(found or target.kind), context)
     read = as_read(dict(value))
-    mutated = custom.mutated(read) if is_applied else custom.prepare(read).value
+    made = custom.mutated(read) if is_applied else custom.prepare(read).value
     kind = found or target.kind
     try:
-        draft = drafted(mutated, kind, context)
+        draft = drafted(made, kind, context)
     except DecodeError:
         # Upstream reads the metadata from what was written of a map: the first fault by name.
-        drafted({**mutated, "metadata": sorted_members(mutated.get("metadata"))}, kind, context)
+        drafted({**made, "metadata": sorted_members(made.get("metadata"))}, kind, context)
         raise
     draft.is_mutated = is_applied
-    custom.require_readable(mutated)
+    custom.require_readable(made)
     return draft
 
 
@@ -586,11 +606,20 @@ def _other_kind(
     document: Document, found: GroupVersionKind, expected: GroupVersionKind
 ) -> StatusError:
     """Values that do not fit the other kind are found before it is known to be another."""
+    why = misfit_of(document.value, found)
+    return undecodable(found, expected.kind, why) if why else other_kind(found, expected)
+
+
+def misfit_of(value: JsonObject, kind: GroupVersionKind) -> str:
+    """Return why an object cannot be read as the kind that it says, empty if it can."""
+    structure = structure_of(kind)
+    if kind.kind in UNVERSIONED:
+        structure = GroupVersionKind("", "v1", kind.kind)
     try:
-        typed_objects.round_trip(document.value, structure_of(found))
+        typed_objects.round_trip(value, structure)
     except DecodeError as error:
-        return undecodable(found, expected.kind, str(error))
-    return other_kind(found, expected)
+        return str(error)
+    return ""
 
 
 def _require_custom_kind(
@@ -599,11 +628,11 @@ def _require_custom_kind(
     """The kind has to be said; another one is a 422."""
     value = document.value
     if not value.get("kind"):
-        reason = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
-        raise unrecognized(target.kind.kind, reason, body)
-    group_version_kind = GroupVersionKind(*_said_version(value, found), found.kind)
-    if group_version_kind.group_version != target.kind.group_version:
-        raise other_version(group_version_kind, target.kind)
+        why = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
+        raise unrecognized(target.kind.kind, why, body)
+    said = GroupVersionKind(*_said_version(value, found), found.kind)
+    if said.group_version != target.kind.group_version:
+        raise other_version(said, target.kind)
     if found.kind != target.kind.kind:
         error = fieldpath.invalid(FieldPath("kind"), found.kind, f"must be {target.kind.kind}")
         name = (value.get("metadata") or {}).get("name") or ""
@@ -685,15 +714,15 @@ def _is_sound(key: str, value: object) -> bool:
 def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionKind:
     """Return what the document says it is, and `kind` where it says nothing. StatusError (500) for
     a kind that there is not."""
-    gvk = metadata.gvk(document)
-    group, version = gvk[:2] if document.get("apiVersion") else kind[:2]
-    group_version_kind = GroupVersionKind(group, version, gvk.kind or kind.kind)
-    if group_version_kind != kind and typed_objects.codec_for(group_version_kind) is None:
+    said = metadata.gvk(document)
+    group, version = said[:2] if document.get("apiVersion") else kind[:2]
+    found = GroupVersionKind(group, version, said.kind or kind.kind)
+    if found != kind and typed_objects.codec_for(found) is None:
         raise status.internal_error(
-            f'no kind "{group_version_kind.kind}" is registered for version '
-            f'"{group_version_kind.api_version}" in scheme "{SCHEME}"'
+            f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
+            f'"{SCHEME}"'
         )
-    return group_version_kind
+    return found
 
 
 def _require_same(document: JsonObject, kind: GroupVersionKind) -> None:

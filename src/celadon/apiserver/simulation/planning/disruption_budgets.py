@@ -15,11 +15,11 @@ from celadon.apiserver.simulation.planning import pod_facts as facts
 from celadon.apiserver.simulation.planning.plans import NORMAL, WARNING, Plan, Step, Verb, told
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
+from celadon.kube.well_known_values import DISRUPTION_ALLOWED
 from celadon.records import dataclass
 
 DELETION_TIMEOUT: Final = timedelta(minutes=2)
 """Within which an evicted pod is expected to be deleted."""
-_CONDITION: Final = "DisruptionAllowed"
 
 
 class _NoScale(Exception):
@@ -77,7 +77,7 @@ class _Sync:
         )
         # Of a budget that expects no pods, upstream allows no disruption.
         allowed = max(healthy - desired, 0) if expected > 0 else 0
-        result: JsonDict = {
+        made: JsonDict = {
             "observedGeneration": metadata.generation(self.budget),
             **({"disruptedPods": disrupted} if disrupted else {}),
             "disruptionsAllowed": allowed,
@@ -85,7 +85,7 @@ class _Sync:
             "desiredHealthy": desired,
             "expectedPods": expected,
         }
-        self._write(result)
+        self._write(made)
         return Plan(tuple(self.steps), self.again)
 
     # --- how many there should be ---
@@ -108,18 +108,18 @@ class _Sync:
         """Return how many replicas all owners of the pods want together. Raises _NoScale."""
         unmanaged = [pod for pod in self.pods if not facts.controller_of(pod)]
         owners = {
-            facts.controller_of(pod).get("uid") or ""
-            for pod in self.pods
-            if facts.controller_of(pod)
+            facts.controller_of(one).get("uid") or ""
+            for one in self.pods
+            if facts.controller_of(one)
         }
-        expected: dict[str, int] = {}
+        wanted: dict[str, int] = {}
         for uid in owners:
             found = scales[uid]
             if isinstance(found, str):
                 raise _NoScale(found)
             # Several references may lead to one owner, as those of ReplicaSets do to their
             # Deployment.
-            expected[found.uid] = found.replicas
+            wanted[found.uid] = found.replicas
         if unmanaged:
             text = (
                 f"Pods selected by this PodDisruptionBudget (selector: "
@@ -129,13 +129,13 @@ class _Sync:
                 '".spec.minAvailable" field of the PDB to an integer value.'
             )
             self.steps.append(told(text, self.budget, "UnmanagedPods", WARNING))
-        return sum(expected.values())
+        return sum(wanted.values())
 
     # As `buildDisruptedPodMap`: an eviction counts before the pod is seen to go, but not for ever,
     # since its deletion may have failed.
     def _disrupted(self) -> dict[str, str]:
         """Evicted pods that are still there, but not for long."""
-        result: dict[str, str] = {}
+        found: dict[str, str] = {}
         listed = facts.status_of(self.budget).get("disruptedPods") or {}
         for pod in self.pods:
             since = listed.get(metadata.name(pod))
@@ -149,9 +149,9 @@ class _Sync:
                 )
                 self.steps.append(told(text, pod, "NotDeleted", WARNING))
             else:
-                result[metadata.name(pod)] = since
+                found[metadata.name(pod)] = since
                 self.again = left if self.again is None else min(self.again, left)
-        return result
+        return found
 
     # --- status ---
 
@@ -164,12 +164,10 @@ class _Sync:
             value, reason = "False", "InsufficientPods"
         former = facts.status_of(self.budget)
         conditions: Sequence[JsonObject] = former.get("conditions") or ()
-        present = next(
-            (condition for condition in conditions if condition.get("type") == _CONDITION), None
-        )
+        present = next((one for one in conditions if one.get("type") == DISRUPTION_ALLOWED), None)
         kept = present is not None and present.get("status") == value
         condition = {
-            "type": _CONDITION,
+            "type": DISRUPTION_ALLOWED,
             "status": value,
             "observedGeneration": status.get("observedGeneration"),
             "lastTransitionTime": present["lastTransitionTime"]
@@ -178,15 +176,15 @@ class _Sync:
             "reason": reason,
             "message": failure,
         }
-        result = {
+        made = {
             **status,
             "conditions": [
-                *(condition for condition in conditions if condition.get("type") != _CONDITION),
-                {key: value for key, value in condition.items() if value is not None},
+                *(one for one in conditions if one.get("type") != DISRUPTION_ALLOWED),
+                {key: one for key, one in condition.items() if one is not None},
             ],
         }
-        if result != former:
-            self.steps.append(Step(Verb.STATUS, {**self.budget, "status": result}))
+        if made != former:
+            self.steps.append(Step(Verb.STATUS, {**self.budget, "status": made}))
 
 
 def _selector_text(selector: JsonObject) -> str:
