@@ -103,27 +103,27 @@ def node_of(pod: JsonObject) -> str:
 
 def pod_address(world: Lookups, namespace: str, text: str) -> str:
     """Raises StatusError."""
-    wanted = destination(text, "pod")
-    pod = existing(world, PODS, namespace, wanted.name)
+    expected = destination(text, "pod")
+    pod = existing(world, PODS, namespace, expected.name)
     address = (pod.get("status") or {}).get("podIP") or ""
     _require_address(address)
-    return f"{address}:{wanted.port or _first_port(pod)}"
+    return f"{address}:{expected.port or _first_port(pod)}"
 
 
-def container_of(pod: JsonObject, wanted: str) -> str:
-    """The container that is meant; `wanted` is empty where the request does not say. Raises
+def container_of(pod: JsonObject, expected: str) -> str:
+    """The container that is meant; `expected` is empty where the request does not say. Raises
     StatusError 400."""
     name, spec = metadata.name(pod), pod.get("spec") or {}
     names = [
-        one["name"]
+        item["name"]
         for field in ("initContainers", "containers", "ephemeralContainers")
-        for one in spec.get(field) or ()
+        for item in spec.get(field) or ()
     ]
-    if wanted:
-        if wanted not in names:
-            raise status.bad_request(f"container {wanted} is not valid for pod {name}")
-        return wanted
-    main = [one["name"] for one in spec.get("containers") or ()]
+    if expected:
+        if expected not in names:
+            raise status.bad_request(f"container {expected} is not valid for pod {name}")
+        return expected
+    main = [container["name"] for container in spec.get("containers") or ()]
     if len(main) == 1:
         return str(main[0])
     why = f"a container name must be specified for pod {name}"
@@ -142,20 +142,24 @@ def kubelet(world: Lookups, node: str, asked: GroupVersionResource) -> str:
         raise status.not_found(asked.group_resource, node)
     state = found_node.get("status") or {}
     addresses = state.get("addresses") or ()
-    by_type = {one.get("type"): one.get("address") for one in reversed(addresses)}
-    found = next((by_type[one] for one in ADDRESS_TYPES if by_type.get(one)), None)
-    if found is None:
-        shown = " ".join(f"{{{one.get('type')} {one.get('address')}}}" for one in addresses)
+    by_type = {address.get("type"): address.get("address") for address in reversed(addresses)}
+    address_types = next(
+        (by_type[address_type] for address_type in ADDRESS_TYPES if by_type.get(address_type)), None
+    )
+    if address_types is None:
+        shown = " ".join(
+            f"{{{address.get('type')} {address.get('address')}}}" for address in addresses
+        )
         raise status.plain_error(f"no preferred addresses found; known addresses: [{shown}]")
     port = ((state.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port")
-    return f"{found}:{port or KUBELET_PORT}"
+    return f"{address_types}:{port or KUBELET_PORT}"
 
 
 def node_address(world: Lookups, text: str) -> str:
     """Raises StatusError."""
-    wanted = destination(text, "node")
-    host, _, port = kubelet(world, wanted.name, NODES).rpartition(":")
-    return f"{host}:{wanted.port or port}"
+    expected = destination(text, "node")
+    host, _, port = kubelet(world, expected.name, NODES).rpartition(":")
+    return f"{host}:{expected.port or port}"
 
 
 # --- services ---
@@ -164,43 +168,43 @@ def node_address(world: Lookups, text: str) -> str:
 def service_address(world: Lookups, namespace: str, text: str) -> str:
     """Raises StatusError: 404 also for a service of which nobody has said what is behind it, 503
     where nothing is."""
-    wanted = destination(text, "service")
-    service = existing(world, SERVICES, namespace, wanted.name)
-    port = _service_port(service, wanted)
+    expected = destination(text, "service")
+    service = existing(world, SERVICES, namespace, expected.name)
+    port = _service_port(service, expected)
     slices = [
-        one
-        for one in world.list(ENDPOINT_SLICES, namespace)
-        if metadata.labels(one).get(SERVICE_LABEL) == wanted.name
+        endpoint_slice
+        for endpoint_slice in world.list(ENDPOINT_SLICES, namespace)
+        if metadata.labels(endpoint_slice).get(SERVICE_LABEL) == expected.name
     ]
     if not slices:
-        raise status.not_found(SERVICES.group_resource, wanted.name)
-    found = next(_ready(slices, port), None)
-    if found is None:
-        why = f"no endpoints available for service {quote(wanted.name)}"
+        raise status.not_found(SERVICES.group_resource, expected.name)
+    ready = next(_ready(slices, port), None)
+    if ready is None:
+        why = f"no endpoints available for service {quote(expected.name)}"
         raise status.service_unavailable(why)
-    return found
+    return ready
 
 
-def _service_port(service: JsonObject, wanted: Destination) -> str:
+def _service_port(service: JsonObject, expected: Destination) -> str:
     """The name of the port. Raises StatusError 503 for a number that the service does not have."""
     try:
-        number = parse_int(wanted.port)
+        number = parse_int(expected.port)
     except ValueError:
-        return wanted.port
+        return expected.port
     ports = (service.get("spec") or {}).get("ports") or ()
-    found = [one.get("name") or "" for one in ports if one.get("port") == number]
+    found = [port.get("name") or "" for port in ports if port.get("port") == number]
     if not found:
-        why = f"no service port {wanted.port} found for service {quote(wanted.name)}"
+        why = f"no service port {expected.port} found for service {quote(expected.name)}"
         raise status.service_unavailable(why)
     return str(found[0])
 
 
 def _ready(slices: Iterable[JsonObject], port: str) -> Iterator[str]:
     """Addresses of what is behind a port; a port without a name is an empty one."""
-    for found in slices:
-        ports = found.get("ports") or ()
-        numbers = [one.get("port") for one in ports if (one.get("name") or "") == port]
-        for endpoint in found.get("endpoints") or () if numbers else ():
+    for item in slices:
+        ports = item.get("ports") or ()
+        numbers = [element.get("port") for element in ports if (element.get("name") or "") == port]
+        for endpoint in item.get("endpoints") or () if numbers else ():
             if (endpoint.get("conditions") or {}).get("ready") is not False:
                 yield f"{endpoint['addresses'][0]}:{numbers[0]}"
 

@@ -76,13 +76,13 @@ class PodOperations:
 
     async def create(self, call: Call) -> Written:
         """Raises StatusError, Denied."""
-        made = await self._read(call)
-        if call.target.subresource and metadata.name(made) != call.target.name:
+        read = await self._read(call)
+        if call.target.subresource and metadata.name(read) != call.target.name:
             kind = call.target.kind.kind
             raise status.bad_request(f"name in URL does not match name in {kind} object")
         if call.target.kind.kind == EVICTION.kind:
-            return await self._evicted(call, made)
-        return await self._bound(call, made)
+            return await self._evicted(call, read)
+        return await self._bound(call, read)
 
     async def _read(self, call: Call) -> JsonObject:
         assert call.options is not None  # refused before the body is read
@@ -119,27 +119,27 @@ class PodOperations:
                 return Written(201, DONE)
 
     async def _replaced(
-        self, call: Call, resource: Resource, stored: StoredObject, made: JsonObject
+        self, call: Call, resource: Resource, stored: StoredObject, obj: JsonObject
     ) -> bool:
         """Return whether it could be stored in place of what was there."""
-        namespace, name = metadata.namespace(made), metadata.name(made)
+        namespace, name = metadata.namespace(obj), metadata.name(obj)
         call.work.is_large |= self.objects.size(resource, namespace, name) > LARGE_BYTES
-        ordered = await call.work.step(in_order, made)
+        ordered = await call.work.step(in_order, obj)
         return bool(await self.objects.update(resource, namespace, name, ordered, stored.revision))
 
     # As `setPodNodeAndMetadata` of `storage.go`: the checks are made on the pod that is written
     # over, so that two schedulers cannot both assign it.
     def _assigned(self, pod: JsonObject, binding: JsonObject) -> JsonDict:
         name, spec = metadata.name(pod), pod["spec"]
-        why = ""
+        reason = ""
         if metadata.deletion_timestamp(pod):
-            why = f"pod {name} is being deleted, cannot be assigned to a host"
+            reason = f"pod {name} is being deleted, cannot be assigned to a host"
         elif spec.get("nodeName"):
-            why = f'pod {name} is already assigned to node "{spec["nodeName"]}"'
+            reason = f'pod {name} is already assigned to node "{spec["nodeName"]}"'
         elif spec.get("schedulingGates"):
-            why = f"pod {name} has non-empty .spec.schedulingGates"
-        if why:
-            raise status.conflict(_BINDINGS, name, why)
+            reason = f"pod {name} has non-empty .spec.schedulingGates"
+        if reason:
+            raise status.conflict(_BINDINGS, name, reason)
         meta: JsonDict = dict(pod["metadata"])
         labels = metadata.labels(binding)
         annotations = {**metadata.annotations(pod), **metadata.annotations(binding)}
@@ -149,24 +149,26 @@ class PodOperations:
         if topology and self.has_gate(_TOPOLOGY_GATE):
             meta["labels"] = {**metadata.labels(pod), **topology}
         bound = {**spec, "nodeName": binding["target"]["name"]}
-        made = {**pod, "metadata": meta, "spec": bound}
+        result = {**pod, "metadata": meta, "spec": bound}
         if self.has_gate(NODES_STAY_NOMINATED):
             state = pod.get("status") or {}
-            made["status"] = {key: state[key] for key in state if key != "nominatedNodeName"}
-        return self._with_condition(made, {"type": "PodScheduled", "status": "True"})
+            result["status"] = {key: state[key] for key in state if key != "nominatedNodeName"}
+        return self._with_condition(result, {"type": "PodScheduled", "status": "True"})
 
     def _with_condition(self, pod: JsonObject, condition: dict[str, str]) -> JsonDict:
         """In place of one of its type; the time of the transition stays if there was none."""
         state = pod.get("status") or {}
         present = state.get("conditions") or []
-        former: JsonObject = next((one for one in present if one["type"] == condition["type"]), {})
+        former: JsonObject = next(
+            (item for item in present if item["type"] == condition["type"]), {}
+        )
         same = former.get("status") == condition["status"]
         since = former.get("lastTransitionTime") if same else None
         kind, value, *rest = condition.items()
-        made = dict([kind, value, ("lastProbeTime", None)])
-        made.update(lastTransitionTime=since or self.now(), **dict(rest))
-        others = [one for one in present if one["type"] != condition["type"]]
-        return {**pod, "status": {**state, "conditions": [*others, made]}}
+        result = dict([kind, value, ("lastProbeTime", None)])
+        result.update(lastTransitionTime=since or self.now(), **dict(rest))
+        others = [item for item in present if item["type"] != condition["type"]]
+        return {**pod, "status": {**state, "conditions": [*others, result]}}
 
     # --- eviction ---
 
@@ -190,8 +192,8 @@ class PodOperations:
             return Written(201, DONE)
         await self._marked(call, resource, namespace, name)
         endpoint = replace(call.endpoint, subresource=None, verb="delete")
-        wanted = replace(options, preconditions={})
-        await self.deleter.evict(replace(call, endpoint=endpoint), wanted)
+        expected = replace(options, preconditions={})
+        await self.deleter.evict(replace(call, endpoint=endpoint), expected)
         return Written(201, DONE)
 
     async def _marked(self, call: Call, resource: Resource, namespace: str, name: str) -> None:
@@ -215,19 +217,19 @@ class PodOperations:
         resource = self.world.catalog.by_gvr(BUDGETS)
         assert resource is not None, "a catalogue without budgets"
         while True:
-            found = [
+            objects = [
                 stored
                 for stored in self.objects.page(resource, namespace).objects
                 if _covers(stored.object, pod)
             ]
-            if not found:
+            if not objects:
                 return
-            if len(found) > 1:
+            if len(objects) > 1:
                 raise status.plain_error(
                     "This pod has more than one PodDisruptionBudget, which the eviction "
                     "subresource does not support."
                 )
-            (stored,) = found
+            (stored,) = objects
             if _is_spared(pod, stored.object):
                 return
             budget = self._spent(stored.object, metadata.name(pod))
@@ -255,7 +257,7 @@ class PodOperations:
     def _with_none_left(self, state: JsonObject) -> list[JsonObject]:
         """The conditions of a budget whose last disruption was taken."""
         present: list[JsonObject] = list(state.get("conditions") or ())
-        places = [i for i, one in enumerate(present) if one.get("type") == DISRUPTION_ALLOWED]
+        places = [i for i, item in enumerate(present) if item.get("type") == DISRUPTION_ALLOWED]
         former = present[places[0]] if places else {}
         stays = former.get("status") == "False"
         said: JsonDict = {
@@ -273,21 +275,21 @@ class PodOperations:
 def _why_not(state: JsonObject) -> str:
     """Return why a budget with this status allows no disruption. Since 1.35 conditions count."""
     needed, healthy = state.get("desiredHealthy") or 0, state.get("currentHealthy") or 0
-    said: JsonObject = next(
+    conditions: JsonObject = next(
         (
-            one
-            for one in state.get("conditions") or ()
-            if one.get("type") == DISRUPTION_ALLOWED and is_since("1.35")
+            condition
+            for condition in state.get("conditions") or ()
+            if condition.get("type") == DISRUPTION_ALLOWED and is_since("1.35")
         ),
         {},
     )
-    why = (said.get("message") or "") if said.get("status") == "False" else ""
-    if why and said.get("reason") == "SyncFailed":
+    why = (conditions.get("message") or "") if conditions.get("status") == "False" else ""
+    if why and conditions.get("reason") == "SyncFailed":
         return f"does not allow evicting pods currently because it failed sync: {why}"
     if healthy <= needed or not is_since("1.35"):
         return f"needs {needed} healthy pods and has {healthy} currently"
     if why:
-        return f"does not allow evicting pods currently ({said.get('reason') or ''}): {why}"
+        return f"does not allow evicting pods currently ({conditions.get('reason') or ''}): {why}"
     return "does not allow evicting pods currently"
 
 
@@ -312,7 +314,7 @@ def _require_node(target: JsonObject) -> None:
     if not target.get("name"):
         errors.append(fieldpath.required(path.child("name"), ""))
     if errors:
-        texts = [str(one) for one in errors]
+        texts = [str(error) for error in errors]
         raise status.plain_error(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
 
 
@@ -332,7 +334,9 @@ def _covers(budget: JsonObject, pod: JsonObject) -> bool:
 def _is_spared(pod: JsonObject, budget: JsonObject) -> bool:
     """Return whether a pod that is not ready may go without being counted."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    if any(one["type"] == "Ready" and one["status"] == "True" for one in conditions):
+    if any(
+        condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions
+    ):
         return False
     if budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow":
         return True

@@ -86,17 +86,17 @@ class Draft:
         _complete(shown, self.codec)
         return shown
 
-    def validated(self, made: JsonDict) -> JsonObject:
-        """Return what validation sees of `made`, the object that `finish_create` or `finish_update`
+    def validated(self, obj: JsonDict) -> JsonObject:
+        """Return what validation sees of `obj`, the object that `finish_create` or `finish_update`
         made of the draft: besides what is encoded, lists, maps and bytes that came empty. A server
         validates its structs; admission and the store get them encoded. Of the object before an
         update it sees the same, as upstream takes empty and absent for equal."""
-        return typed_objects.with_empty_values(made, self.run.empties) if self.run.empties else made
+        return typed_objects.with_empty_values(obj, self.run.empties) if self.run.empties else obj
 
     def replaced(self, obj: JsonObject) -> Draft:
         """The draft as somebody has left it who was shown `form`: defaulted once more."""
-        made, codec, run, is_exact = _drafted(obj, self.gvk, self.run.context)
-        return Draft(self.gvk, made, codec, run, is_exact, is_mutated=True)
+        result, codec, run, is_exact = _drafted(obj, self.gvk, self.run.context)
+        return Draft(self.gvk, result, codec, run, is_exact, is_mutated=True)
 
 
 def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext = _PLAIN) -> Draft:
@@ -107,10 +107,10 @@ def drafted(obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext =
 def _drafted(
     obj: JsonObject, gvk: GroupVersionKind, context: DefaultingContext
 ) -> tuple[JsonDict, typed_objects.StructCodec, Run, bool]:
-    made, codec, is_exact, empties = _decoded(obj, gvk)
-    run = Run(made, context, gates_of(context), empties=empties)
+    result, codec, is_exact, empties = _decoded(obj, gvk)
+    run = Run(result, context, gates_of(context), empties=empties)
     _default(run, gvk)
-    return made, codec, run, is_exact
+    return result, codec, run, is_exact
 
 
 def defaulted(
@@ -134,19 +134,19 @@ def stored_form(
     but of autoscalers, whose behavior has defaults in the newer version only.
     """
     if gvk == _OLD_AUTOSCALER:
-        kept = stored_form(to_v2(obj), gvk._replace(version="v2"), context)
-        return {**to_v1(kept), "apiVersion": gvk.api_version}
+        result = stored_form(to_v2(obj), gvk._replace(version="v2"), context)
+        return {**to_v1(result), "apiVersion": gvk.api_version}
     codec, stored = (
         typed_objects.codec_for(gvk),
         typed_objects.codec_for(gvk, typed_objects.Reading.STORED),
     )
     if codec is None or stored is None:
         return dict(obj)
-    made = typed_objects.decode(stored, obj)
-    made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
-    _default(Run(made, context, gates_of(context)), gvk)
-    _complete(made, codec)
-    return made
+    decode = typed_objects.decode(stored, obj)
+    decode["apiVersion"], decode["kind"] = gvk.api_version, gvk.kind
+    _default(Run(decode, context, gates_of(context)), gvk)
+    _complete(decode, codec)
+    return decode
 
 
 def _default(run: Run, gvk: GroupVersionKind) -> None:
@@ -191,10 +191,10 @@ def _decoded(
     read = typed_objects.decode_kind(obj, gvk)
     if read is None:
         return *_decoded_custom(obj), False, ()
-    made, codec, is_exact = read
+    result, codec, is_exact = read
     empties = () if is_exact else typed_objects.empty_values(codec, obj)
-    made["apiVersion"], made["kind"] = gvk.api_version, gvk.kind
-    return made, codec, is_exact, empties
+    result["apiVersion"], result["kind"] = gvk.api_version, gvk.kind
+    return result, codec, is_exact, empties
 
 
 def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], typed_objects.StructCodec]:
@@ -204,26 +204,26 @@ def _decoded_custom(obj: JsonObject) -> tuple[dict[str, object], typed_objects.S
     It is shared with the object given in: nothing changes it afterwards.
     """
     codec = typed_objects.struct_codec(schema_packs.OBJECT_META)
-    made = {key: value for key, value in obj.items() if key != "metadata"}
+    result = {key: value for key, value in obj.items() if key != "metadata"}
     meta = obj.get("metadata")
     if meta is not None and not isinstance(meta, dict):
         reason = f"json: cannot unmarshal {json_kind(meta)} into Go value of type v1.ObjectMeta"
         raise DecodeError(reason, FieldPath("metadata"))
     try:
-        made["metadata"] = typed_objects.decode(codec, meta or {})
+        result["metadata"] = typed_objects.decode(codec, meta or {})
     except DecodeError as error:
         locate(error, "metadata")
         raise
-    return made, codec
+    return result, codec
 
 
-def _complete(made: JsonDict, codec: typed_objects.StructCodec) -> None:
+def _complete(obj: JsonDict, codec: typed_objects.StructCodec) -> None:
     """Add the fields that are always written. A custom resource has a struct for its metadata
     alone, and leaves out a time that is not set in all releases."""
     if codec.name != schema_packs.OBJECT_META:
-        codec.complete(made)
+        codec.complete(obj)
         return
-    meta = made["metadata"]
+    meta = obj["metadata"]
     codec.complete(meta)
     if "creationTimestamp" in meta and meta["creationTimestamp"] is None:
         del meta["creationTimestamp"]
@@ -242,9 +242,9 @@ class ChangedDefaulting(NamedTuple):
     rules: SharingRules
     triggers: Mapping[str, Triggers]
 
-    def run(self, made: JsonDict) -> Run:
+    def run(self, obj: JsonDict) -> Run:
         """The object on its way through the rules."""
-        return Run(made, self.context, self.gates)
+        return Run(obj, self.context, self.gates)
 
     def default(self, run: Run, settled: Container[int]) -> None:
         """The defaults of what was changed; parts with these identities are left alone."""
@@ -344,10 +344,10 @@ def require_namespace(draft: Draft, target: Target) -> None:
     meta = draft.meta
     if meta is None:
         return
-    own = metadata.namespace(draft.made)
+    namespace = metadata.namespace(draft.made)
     if not target.is_namespaced or not target.namespace:
         meta.pop("namespace", None)
-    elif own and own != target.namespace:
+    elif namespace and namespace != target.namespace:
         raise status.bad_request(
             "the namespace of the provided object does not match the namespace sent on the request"
         )

@@ -77,21 +77,21 @@ class Patched:
     complaints: tuple[str, ...] = ()
     is_strategic: bool = False
 
-    def refusal(self, why: str) -> StatusError:
+    def refusal(self, reason: str) -> StatusError:
         """422 for a result that is not taken."""
-        error = fieldpath.invalid(FieldPath("patch"), self.show(), why)
+        error = fieldpath.invalid(FieldPath("patch"), self.show(), reason)
         return status.invalid(GroupKind("", ""), "", [error])
 
 
 def patch_type(content_type: str, target: Target) -> str:
     """The media type of a patch, from the header as it was sent: to the letter. 415 for a type that
     the kind does not have, in the words of the router or, behind it, of the handler."""
-    found = content_type.partition(";")[0]
+    partition = content_type.partition(";")[0]
     types = CUSTOM_TYPES if target.resource.custom else BUILT_IN_TYPES
-    if found in types:
-        return found
-    given = (one.partition(";")[0].strip() for one in content_type.split(","))
-    if target.resource.custom or any(one in types for one in given):
+    if partition in types:
+        return partition
+    given = (text.partition(";")[0].strip() for text in content_type.split(","))
+    if target.resource.custom or any(text in types for text in given):
         raise status.unsupported_media_type(types)
     message = "415: Unsupported Media Type"
     failed = Status(
@@ -136,17 +136,17 @@ def _read(body: bytes, prefix: str, read: Callable[[str], Document] = read_json)
         raise status.bad_request(f"{prefix}{error}") from None
 
 
-def _require(value: object, wanted: type, go_name: str, prefix: str = _DECODING) -> None:
-    if value is not None and not isinstance(value, wanted):
-        why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {go_name}"
-        raise status.bad_request(f"{prefix}{why}")
+def _require(value: object, expected: type, go_name: str, prefix: str = _DECODING) -> None:
+    if value is not None and not isinstance(value, expected):
+        reason = f"json: cannot unmarshal {json_kind(value)} into Go value of type {go_name}"
+        raise status.bad_request(f"{prefix}{reason}")
 
 
-def _require_doubles(body: bytes, prefix: str = "", what: str = "Go value") -> None:
+def _require_doubles(body: bytes, prefix: str = "", subject: str = "Go value") -> None:
     """StatusError (400) for a number that no double is large enough for."""
     number = without_double(body.decode("utf-8", "replace"))
     if number:
-        raise status.bad_request(f"{prefix}{request_bodies.too_large(number, what)}")
+        raise status.bad_request(f"{prefix}{request_bodies.too_large(number, subject)}")
 
 
 def _merged(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
@@ -162,14 +162,16 @@ def _merged(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
         _require_doubles(body, _DECODING)
     if not isinstance(patch.value, dict | list):
         raise status.bad_request(BAD_MERGE_PATCH)
-    made = apply_merge_patch(dict(current), patch.value, as_written=True)
-    complaints = tuple(one.text for one in repeated_fields(patch)) if is_strict else ()
+    result = apply_merge_patch(dict(current), patch.value, as_written=True)
+    complaints = (
+        tuple(repeated_field.text for repeated_field in repeated_fields(patch)) if is_strict else ()
+    )
 
     def show() -> str:
         again = with_sources(body.decode("utf-8", "replace"))
         return source_text(apply_merge_patch(dict(current), again, as_written=True))
 
-    return Patched(made, show, complaints)
+    return Patched(result, show, complaints)
 
 
 def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
@@ -186,19 +188,19 @@ def _operated(current: JsonObject, body: bytes, *, is_strict: bool) -> Patched:
             f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got "
             f"{len(operations)}"
         )
-    named = [one or {} for one in operations]
-    made = apply_json_patch(dict(current), named, as_written=True)
+    named = [operation or {} for operation in operations]
+    result = apply_json_patch(dict(current), named, as_written=True)
 
     def show() -> str:
         sources = with_sources(body.decode("utf-8", "replace")) or []
         again = [
-            {**one, "value": source["value"]} if "value" in one else one
-            for one, source in zip(named, sources, strict=True)
-            if one.get("op") != "test"
+            {**item, "value": source["value"]} if "value" in item else item
+            for item, source in zip(named, sources, strict=True)
+            if item.get("op") != "test"
         ]
         return source_text(apply_json_patch(dict(current), again, as_written=True))
 
-    return Patched(made, show, tuple(complaints))
+    return Patched(result, show, tuple(complaints))
 
 
 def _require_double_values(body: bytes) -> None:
@@ -206,31 +208,35 @@ def _require_double_values(body: bytes) -> None:
     text = body.decode("utf-8", "replace")
     if without_double(text):
         operations = filter(None, with_sources(text))
-        values = [source_text(one["value"]) for one in operations if "value" in one]
-        what = "Go struct field jsonPatchOp.value"
-        _require_doubles(" ".join(values).encode(), _DECODING, what)
+        values = [
+            source_text(operation["value"]) for operation in operations if "value" in operation
+        ]
+        subject = "Go struct field jsonPatchOp.value"
+        _require_doubles(" ".join(values).encode(), _DECODING, subject)
 
 
 def _complaints_of(patch: Document) -> list[str]:
     """Members of operations that there are not, or that come twice. StatusError (400) for what does
     not fit Go's type of operations."""
     _require(patch.value, list, "[]handlers.jsonPatchOp")
-    found = []
+    result = []
     repeated = repeated_fields(patch)
     for i, operation in enumerate(patch.value or ()):
         _require(operation, dict, "handlers.jsonPatchOp")
         for key, value in (operation or {}).items():
             if key not in OPERATION_MEMBERS:
-                found.append(f'json patch unknown field "[{i}].{key}"')
+                result.append(f'json patch unknown field "[{i}].{key}"')
             elif key != "value":
                 _require_text(key, value)
-    return found + [f"json patch {one.text}" for one in repeated]
+    return result + [f"json patch {item.text}" for item in repeated]
 
 
 def _require_text(member: str, value: Json) -> None:
     if value is not None and not isinstance(value, str):
-        why = f"json: cannot unmarshal {json_kind(value)} into Go struct field jsonPatchOp.{member}"
-        raise status.bad_request(f"{_DECODING}{why} of type string")
+        reason = (
+            f"json: cannot unmarshal {json_kind(value)} into Go struct field jsonPatchOp.{member}"
+        )
+        raise status.bad_request(f"{_DECODING}{reason} of type string")
 
 
 def _strategic(current: JsonObject, read: Document, target: Target, *, is_strict: bool) -> Patched:
@@ -240,12 +246,14 @@ def _strategic(current: JsonObject, read: Document, target: Target, *, is_strict
     if not isinstance(patch, dict):
         kind = json_kind(patch)
         raise status.bad_request(f"json: cannot unmarshal {kind} into Go value of type {_GO_MAP}")
-    complaints = tuple(one.text for one in repeated_fields(read)) if is_strict else ()
+    complaints = (
+        tuple(repeated_field.text for repeated_field in repeated_fields(read)) if is_strict else ()
+    )
     try:
-        made = merge_into(current, patch, schema_for(target.kind))
+        result = merge_into(current, patch, schema_for(target.kind))
     except MergeError as error:
         raise _unmerged(error) from None
-    return Patched(made, partial(plain_text, patch), complaints, is_strategic=True)
+    return Patched(result, partial(plain_text, patch), complaints, is_strategic=True)
 
 
 def _unmerged(error: MergeError) -> StatusError:
@@ -259,12 +267,12 @@ def _unmerged(error: MergeError) -> StatusError:
 
 
 def three_way_patched(
-    live: JsonObject, last: JsonObject, wanted: JsonObject, target: Target
+    live: JsonObject, last: JsonObject, expected: JsonObject, target: Target
 ) -> Patched | None:
     """Return what `kubectl apply` makes of an object with the patch that it sends; None where it
-    sends none. `last` is the configuration that was applied before, `wanted` the one that is
+    sends none. `last` is the configuration that was applied before, `expected` the one that is
     applied now. StatusError when there is no such patch, or it does not apply."""
-    ways = ThreeWays(last, wanted, live)
+    ways = ThreeWays(last, expected, live)
     schema = schema_for(target.kind)
     if schema is None:
         patch, media_type = ways.merge_patch(), MERGE_PATCH
@@ -282,12 +290,12 @@ def read_patched(
     """The patched object. StatusError: 422 when it is not one of the endpoint's kind, which of
     custom resources `require_kind` says, 400 for a scale without a count."""
     document = _typed(result, target, field_validation)
-    found = metadata.gvk(document)
+    gvk = metadata.gvk(document)
     if target.schema is not None:
         if field_validation == IGNORE and (number := without_double(result.show())):
             raise result.refusal(request_bodies.too_large(number))
         document = {**document, "apiVersion": target.kind.api_version, "kind": target.kind.kind}
-    elif found != target.kind and not result.is_strategic:
+    elif gvk != target.kind and not result.is_strategic:
         raise result.refusal(_other_kind(document, target))
     try:
         draft = _draft(document, target, context, is_converted=result.is_strategic)
@@ -297,12 +305,12 @@ def read_patched(
         where = "." + ".".join(target.scale_paths.wanted)
         raise status.bad_request(f'the spec replicas field "{where}" cannot be empty')
     if field_validation == IGNORE:
-        return Incoming(found, draft, document)
+        return Incoming(gvk, draft, document)
     strays = () if draft.is_exact else _complaints(result, target)
     complaints = (*result.complaints, *strays)
     if complaints and field_validation == STRICT:
         raise result.refusal(request_bodies.strict_decoding_error(list(complaints)))
-    return Incoming(found, draft, document, complaints)
+    return Incoming(gvk, draft, document, complaints)
 
 
 def _draft(
@@ -321,14 +329,14 @@ def _draft(
 def require_kind(read: Incoming, target: Target) -> None:
     """StatusError (422) where a patch has made an object of another kind, or version, of a custom
     resource. Its status is taken whatever it says it is the status of."""
-    found, wanted = read.found, target.kind
-    if target.schema is None or target.subresource or found == wanted:
+    found, kind = read.found, target.kind
+    if target.schema is None or target.subresource or found == kind:
         return
     errors = [
         fieldpath.invalid(FieldPath(field), value, f"must be {must}")
         for field, value, must in (
-            ("kind", found.kind, wanted.kind),
-            ("apiVersion", found.api_version, wanted.api_version),
+            ("kind", found.kind, kind.kind),
+            ("apiVersion", found.api_version, kind.api_version),
         )
         if value != must
     ]
@@ -353,7 +361,7 @@ def _unversioned(
         strays = [f'unknown field "{key}"' for key in document if key not in TYPE_FIELDS]
     else:
         found = stray_fields(Document(document), target.kind, target)
-        strays = [one.text for one in found if one.steps[:1] == ("metadata",)]
+        strays = [item.text for item in found if item.steps[:1] == ("metadata",)]
         if metadata.name(document):
             error = status.internal_error(
                 "Object 'apiVersion' is missing in 'object has no apiVersion field'"
@@ -404,20 +412,23 @@ def _of_kind(document: dict[str, object], target: Target) -> dict[str, object]:
 
 
 def _complaints(result: Patched, target: Target) -> list[str]:
-    found = [one.text for one in stray_fields(Document(result.document), target.kind, target)]
+    found = [
+        stray_field.text
+        for stray_field in stray_fields(Document(result.document), target.kind, target)
+    ]
     return sorted(found) if result.is_strategic else found
 
 
 def _other_kind(document: JsonObject, target: Target) -> str:
-    found = metadata.gvk(document)
-    known = request_bodies.internal_kind(found, target.kind.group)
-    if known is None and (structure_of(found) != found or _is_known(found)):
-        known = found
-    if known is None:
+    gvk = metadata.gvk(document)
+    internal_kind = request_bodies.internal_kind(gvk, target.kind.group)
+    if internal_kind is None and (structure_of(gvk) != gvk or _is_known(gvk)):
+        internal_kind = gvk
+    if internal_kind is None:
         scheme = SCHEME_OF_SCALES if target.is_scale_of_custom else ""
-        return request_bodies.unregistered(found, target.kind.group, scheme)
-    why = request_bodies.misfit_of(document, known)
-    return why or request_bodies.unknown_conversion(known, target.kind)
+        return request_bodies.unregistered(gvk, target.kind.group, scheme)
+    why = request_bodies.misfit_of(document, internal_kind)
+    return why or request_bodies.unknown_conversion(internal_kind, target.kind)
 
 
 def _is_known(kind: Any) -> bool:

@@ -112,10 +112,10 @@ def interpreted(
         return expected, Document({})
     if not isinstance(value, dict):
         raise Uninterpretable(not_an_object(value))
-    found = _kind(*_said(value), expected)
+    kind = _kind(*_said(value), expected)
     if is_custom:
-        found = _kind(value.get("apiVersion") or "", value.get("kind") or "", expected)
-    return found, document
+        kind = _kind(value.get("apiVersion") or "", value.get("kind") or "", expected)
+    return kind, document
 
 
 def _kind(api_version: str, kind: str, expected: GroupVersionKind) -> GroupVersionKind:
@@ -149,7 +149,7 @@ def _decoded(body: bytes) -> str:
     except UnicodeDecodeError:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         starts = range(0, len(body), _PIECE)
-        pieces = [decoder.decode(body[at : at + _PIECE]) for at in starts]
+        pieces = [decoder.decode(body[item : item + _PIECE]) for item in starts]
         return "".join((*pieces, decoder.decode(b"", final=True)))
 
 
@@ -164,15 +164,15 @@ def _said(value: dict[str, Json]) -> tuple[str, str]:
     of members in any case, and of several the last; to read it as its kind takes them as they
     are."""
     said = {"apiVersion": "", "kind": ""}
-    for name, found in value.items():
+    for name, entry in value.items():
         key = _SAYS.get(name.casefold()) if len(name) in _LENGTHS else None
-        if key is None or found is None:
+        if key is None or entry is None:
             continue
-        if not isinstance(found, str):
-            kind = json_kind(found)
+        if not isinstance(entry, str):
+            kind = json_kind(entry)
             why = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
             raise Uninterpretable(_UNREADABLE + why)
-        said[key] = found
+        said[key] = entry
     return said["apiVersion"], said["kind"]
 
 
@@ -513,7 +513,7 @@ def _is_elsewhere(found: GroupVersionKind, group: str) -> bool:
 
 def _has_kinds(found: GroupVersionKind) -> bool:
     resources = known_resources(all_versions=True)
-    return any(one.gvr.group_version == found.group_version for one in resources)
+    return any(resource.gvr.group_version == found.group_version for resource in resources)
 
 
 def require_version(incoming: Incoming, target: Target) -> None:
@@ -540,7 +540,9 @@ def read_document(
     if field_validation != IGNORE:
         complaints += warnings
         if document.repeated or not draft.is_exact:
-            complaints += [one.text for one in stray_fields(document, found, target)]
+            complaints += [
+                stray_field.text for stray_field in stray_fields(document, found, target)
+            ]
     if complaints and field_validation == STRICT:
         why = strict_decoding_error(complaints)
         raise undecodable(found, found.kind, why)
@@ -562,16 +564,16 @@ def draft_of(
     if custom is None:
         return drafted(value, structure_of(found or target.kind), context)
     read = as_read(dict(value))
-    made = custom.mutated(read) if is_applied else custom.prepare(read).value
+    mutated = custom.mutated(read) if is_applied else custom.prepare(read).value
     kind = found or target.kind
     try:
-        draft = drafted(made, kind, context)
+        draft = drafted(mutated, kind, context)
     except DecodeError:
         # Upstream reads the metadata from what was written of a map: the first fault by name.
-        drafted({**made, "metadata": sorted_members(made.get("metadata"))}, kind, context)
+        drafted({**mutated, "metadata": sorted_members(mutated.get("metadata"))}, kind, context)
         raise
     draft.is_mutated = is_applied
-    custom.require_readable(made)
+    custom.require_readable(mutated)
     return draft
 
 
@@ -630,9 +632,9 @@ def _require_custom_kind(
     if not value.get("kind"):
         why = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
         raise unrecognized(target.kind.kind, why, body)
-    said = GroupVersionKind(*_said_version(value, found), found.kind)
-    if said.group_version != target.kind.group_version:
-        raise other_version(said, target.kind)
+    group_version_kind = GroupVersionKind(*_said_version(value, found), found.kind)
+    if group_version_kind.group_version != target.kind.group_version:
+        raise other_version(group_version_kind, target.kind)
     if found.kind != target.kind.kind:
         error = fieldpath.invalid(FieldPath("kind"), found.kind, f"must be {target.kind.kind}")
         name = (value.get("metadata") or {}).get("name") or ""
@@ -714,15 +716,15 @@ def _is_sound(key: str, value: object) -> bool:
 def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionKind:
     """Return what the document says it is, and `kind` where it says nothing. StatusError (500) for
     a kind that there is not."""
-    said = metadata.gvk(document)
-    group, version = said[:2] if document.get("apiVersion") else kind[:2]
-    found = GroupVersionKind(group, version, said.kind or kind.kind)
-    if found != kind and typed_objects.codec_for(found) is None:
+    gvk = metadata.gvk(document)
+    group, version = gvk[:2] if document.get("apiVersion") else kind[:2]
+    group_version_kind = GroupVersionKind(group, version, gvk.kind or kind.kind)
+    if group_version_kind != kind and typed_objects.codec_for(group_version_kind) is None:
         raise status.internal_error(
-            f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
-            f'"{SCHEME}"'
+            f'no kind "{group_version_kind.kind}" is registered for version '
+            f'"{group_version_kind.api_version}" in scheme "{SCHEME}"'
         )
-    return found
+    return group_version_kind
 
 
 def _require_same(document: JsonObject, kind: GroupVersionKind) -> None:

@@ -77,7 +77,7 @@ class _Sync:
         )
         # Of a budget that expects no pods, upstream allows no disruption.
         allowed = max(healthy - desired, 0) if expected > 0 else 0
-        made: JsonDict = {
+        result: JsonDict = {
             "observedGeneration": metadata.generation(self.budget),
             **({"disruptedPods": disrupted} if disrupted else {}),
             "disruptionsAllowed": allowed,
@@ -85,7 +85,7 @@ class _Sync:
             "desiredHealthy": desired,
             "expectedPods": expected,
         }
-        self._write(made)
+        self._write(result)
         return Plan(tuple(self.steps), self.again)
 
     # --- how many there should be ---
@@ -108,18 +108,18 @@ class _Sync:
         """Return how many replicas all owners of the pods want together. Raises _NoScale."""
         unmanaged = [pod for pod in self.pods if not facts.controller_of(pod)]
         owners = {
-            facts.controller_of(one).get("uid") or ""
-            for one in self.pods
-            if facts.controller_of(one)
+            facts.controller_of(pod).get("uid") or ""
+            for pod in self.pods
+            if facts.controller_of(pod)
         }
-        wanted: dict[str, int] = {}
+        expected: dict[str, int] = {}
         for uid in owners:
             found = scales[uid]
             if isinstance(found, str):
                 raise _NoScale(found)
             # Several references may lead to one owner, as those of ReplicaSets do to their
             # Deployment.
-            wanted[found.uid] = found.replicas
+            expected[found.uid] = found.replicas
         if unmanaged:
             text = (
                 f"Pods selected by this PodDisruptionBudget (selector: "
@@ -129,13 +129,13 @@ class _Sync:
                 '".spec.minAvailable" field of the PDB to an integer value.'
             )
             self.steps.append(told(text, self.budget, "UnmanagedPods", WARNING))
-        return sum(wanted.values())
+        return sum(expected.values())
 
     # As `buildDisruptedPodMap`: an eviction counts before the pod is seen to go, but not for ever,
     # since its deletion may have failed.
     def _disrupted(self) -> dict[str, str]:
         """Evicted pods that are still there, but not for long."""
-        found: dict[str, str] = {}
+        result: dict[str, str] = {}
         listed = facts.status_of(self.budget).get("disruptedPods") or {}
         for pod in self.pods:
             since = listed.get(metadata.name(pod))
@@ -149,9 +149,9 @@ class _Sync:
                 )
                 self.steps.append(told(text, pod, "NotDeleted", WARNING))
             else:
-                found[metadata.name(pod)] = since
+                result[metadata.name(pod)] = since
                 self.again = left if self.again is None else min(self.again, left)
-        return found
+        return result
 
     # --- status ---
 
@@ -164,7 +164,10 @@ class _Sync:
             value, reason = "False", "InsufficientPods"
         former = facts.status_of(self.budget)
         conditions: Sequence[JsonObject] = former.get("conditions") or ()
-        present = next((one for one in conditions if one.get("type") == DISRUPTION_ALLOWED), None)
+        present = next(
+            (condition for condition in conditions if condition.get("type") == DISRUPTION_ALLOWED),
+            None,
+        )
         kept = present is not None and present.get("status") == value
         condition = {
             "type": DISRUPTION_ALLOWED,
@@ -176,15 +179,19 @@ class _Sync:
             "reason": reason,
             "message": failure,
         }
-        made = {
+        result = {
             **status,
             "conditions": [
-                *(one for one in conditions if one.get("type") != DISRUPTION_ALLOWED),
-                {key: one for key, one in condition.items() if one is not None},
+                *(
+                    condition
+                    for condition in conditions
+                    if condition.get("type") != DISRUPTION_ALLOWED
+                ),
+                {key: value for key, value in condition.items() if value is not None},
             ],
         }
-        if made != former:
-            self.steps.append(Step(Verb.STATUS, {**self.budget, "status": made}))
+        if result != former:
+            self.steps.append(Step(Verb.STATUS, {**self.budget, "status": result}))
 
 
 def _selector_text(selector: JsonObject) -> str:
