@@ -17,8 +17,8 @@ from celadon.apiserver.forks import (
     Elsewhere,
     ForkedStore,
     ForkFailed,
+    ForkMessage,
     Parent,
-    Said,
     Template,
     can_fork,
     stored_for_fork,
@@ -34,12 +34,12 @@ PATIENCE = 60.0
 KEY = "/registry/core/configmaps/default/c"
 
 
-async def unasked(_: Said) -> Said:
+async def unasked(_: ForkMessage) -> ForkMessage:
     raise AssertionError("nothing was to be asked")
 
 
-def forked(life: Callable[[Parent], Said], allowed: float = PATIENCE) -> Said:
-    async def run() -> Said:
+def forked(life: Callable[[Parent], ForkMessage], allowed: float = PATIENCE) -> ForkMessage:
+    async def run() -> ForkMessage:
         try:
             return (await workers.run_forked("alice", life, unasked, allowed))[0]
         finally:
@@ -52,13 +52,13 @@ def forked(life: Callable[[Parent], Said], allowed: float = PATIENCE) -> Said:
 
 def test_what_it_says_at_its_end_is_heard() -> None:
     body = bytes(range(256)) * 5_000
-    said = forked(lambda _: Said({"process": os.getpid()}, body))
+    said = forked(lambda _: ForkMessage({"process": os.getpid()}, body))
     assert said.head["process"] != os.getpid()
     assert said.body == body
 
 
 def test_one_that_takes_too_long_is_ended() -> None:
-    def for_ever(_: Parent) -> Said:
+    def for_ever(_: Parent) -> ForkMessage:
         while True:
             pass
 
@@ -69,15 +69,15 @@ def test_one_that_takes_too_long_is_ended() -> None:
 
 def test_one_that_takes_too_much_memory_is_ended() -> None:
     with pytest.raises(StatusError):
-        forked(lambda _: Said({}, bytes(2 << 30)))
+        forked(lambda _: ForkMessage({}, bytes(2 << 30)))
 
 
 def test_nothing_that_the_parent_has_open_stays_open(tmp_path: Path) -> None:
     with (tmp_path / "file").open("w") as file:
         number = file.fileno()
 
-        def is_open(_: Parent) -> Said:
-            return Said({"open": os.path.exists(f"/proc/self/fd/{number}")})
+        def is_open(_: Parent) -> ForkMessage:
+            return ForkMessage({"open": os.path.exists(f"/proc/self/fd/{number}")})
 
         assert not forked(is_open).head["open"]
 
@@ -87,7 +87,7 @@ def test_nothing_that_the_parent_has_open_stays_open(tmp_path: Path) -> None:
     [Elsewhere(), ValueError("a mistake"), BaseExceptionGroup("of tasks", [Elsewhere("a")])],
 )
 def test_what_it_cannot_do_is_for_the_parent(error: BaseException) -> None:
-    def fails(_: Parent) -> Said:
+    def fails(_: Parent) -> ForkMessage:
         raise error
 
     assert forked(fails).head == {"elsewhere": ""}
@@ -99,19 +99,19 @@ def test_without_a_process_there_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(os, "fork", none_left)
     with pytest.raises(ForkFailed):
-        forked(lambda _: Said({}))
+        forked(lambda _: ForkMessage({}))
 
 
 def test_steps_of_a_fork_are_taken_where_they_are() -> None:
     workers = Workers()
     workers.allow_forks(contextlib.nullcontext)
 
-    def life(_: Parent) -> Said:
+    def life(_: Parent) -> ForkMessage:
         work = workers.run("alice", os.getpid)
         number, _seconds = asyncio.new_event_loop().run_until_complete(work)
-        return Said({"same": number == os.getpid()})
+        return ForkMessage({"same": number == os.getpid()})
 
-    async def run() -> Said:
+    async def run() -> ForkMessage:
         try:
             return (await workers.run_forked("alice", life, unasked))[0]
         finally:
@@ -126,7 +126,7 @@ def test_steps_of_a_fork_are_taken_where_they_are() -> None:
 class Templated:
     """Works that forks of a template do, until the end of the block."""
 
-    def __init__(self, life: Callable[[Parent], Said]) -> None:
+    def __init__(self, life: Callable[[Parent], ForkMessage]) -> None:
         self.workers = Workers()
         self.template = Template(life, contextlib.nullcontext, None)
 
@@ -137,22 +137,24 @@ class Templated:
         self.workers.stop()
         self.template.close()
 
-    async def run(self, told: Said, allowed: float = PATIENCE, owner: str = "alice") -> Said:
+    async def run(
+        self, told: ForkMessage, allowed: float = PATIENCE, owner: str = "alice"
+    ) -> ForkMessage:
         found = await self.workers.run_templated(owner, lambda: self.template, told, allowed)
         return found[0]
 
 
-def echo(parent: Parent) -> Said:
+def echo(parent: Parent) -> ForkMessage:
     told = parent.hear()
-    return Said({"process": os.getpid(), **told.head}, told.body)
+    return ForkMessage({"process": os.getpid(), **told.head}, told.body)
 
 
 def test_forks_of_a_template_hear_what_they_are_for() -> None:
     body = bytes(range(256)) * 20_000
 
-    async def run() -> list[Said]:
+    async def run() -> list[ForkMessage]:
         async with Templated(echo) as on:
-            return [await on.run(Said({"number": number}, body)) for number in range(3)]
+            return [await on.run(ForkMessage({"number": number}, body)) for number in range(3)]
 
     said = asyncio.run(run())
     assert [one.head["number"] for one in said] == [0, 1, 2]
@@ -163,27 +165,27 @@ def test_forks_of_a_template_hear_what_they_are_for() -> None:
 def test_forks_of_a_template_see_what_was_when_it_was_made() -> None:
     known = ["before"]
 
-    async def run() -> Said:
-        async with Templated(lambda _: Said({"known": known})) as on:
+    async def run() -> ForkMessage:
+        async with Templated(lambda _: ForkMessage({"known": known})) as on:
             known.append("after")
-            return await on.run(Said({}))
+            return await on.run(ForkMessage({}))
 
     assert asyncio.run(run()).head["known"] == ["before"]
 
 
 def test_forks_of_a_template_end_with_their_budgets() -> None:
-    def works(parent: Parent) -> Said:
+    def works(parent: Parent) -> ForkMessage:
         while parent.hear().head["for_ever"]:
             while True:
                 pass
-        return Said({"well": True})
+        return ForkMessage({"well": True})
 
-    async def run() -> Said:
+    async def run() -> ForkMessage:
         async with Templated(works) as on:
             with pytest.raises(StatusError) as refused:
-                await on.run(Said({"for_ever": True}), 0.1)
+                await on.run(ForkMessage({"for_ever": True}), 0.1)
             assert refused.value.status.code == 504
-            return await on.run(Said({"for_ever": False}))
+            return await on.run(ForkMessage({"for_ever": False}))
 
     assert asyncio.run(run()).head["well"]
 
@@ -191,7 +193,7 @@ def test_forks_of_a_template_end_with_their_budgets() -> None:
 def test_forks_of_a_template_end_when_nobody_waits(tmp_path: Path) -> None:
     """And the kernel ends them with the template."""
 
-    def tells(parent: Parent) -> Said:
+    def tells(parent: Parent) -> ForkMessage:
         (tmp_path / parent.hear().head["name"]).write_text(f"{os.getpid()}\n")
         while True:
             time.sleep(PATIENCE)
@@ -215,11 +217,11 @@ def test_forks_of_a_template_end_when_nobody_waits(tmp_path: Path) -> None:
 
     async def run() -> None:
         async with Templated(tells) as on:
-            first = asyncio.ensure_future(on.run(Said({"name": "a"}), owner="alice"))
+            first = asyncio.ensure_future(on.run(ForkMessage({"name": "a"}), owner="alice"))
             number = await number_of("a")
             first.cancel()
             await has_ended(number)
-            second = asyncio.ensure_future(on.run(Said({"name": "b"}), owner="bob"))
+            second = asyncio.ensure_future(on.run(ForkMessage({"name": "b"}), owner="bob"))
             number = await number_of("b")
             on.template.close()
             await has_ended(number)
@@ -234,7 +236,7 @@ def test_a_template_that_is_over_has_no_forks() -> None:
         async with Templated(echo) as on:
             on.template.close()
             with pytest.raises(ForkFailed):
-                await on.run(Said({}))
+                await on.run(ForkMessage({}))
 
     asyncio.run(run())
 
@@ -254,15 +256,15 @@ def test_a_template_without_processes_has_no_forks(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(os, "fork", forks_once)
         async with Templated(echo) as on:
             with pytest.raises(ForkFailed):
-                await on.run(Said({}, bytes(1 << 20)))
+                await on.run(ForkMessage({}, bytes(1 << 20)))
 
     asyncio.run(run())
 
 
 def test_a_template_that_retires_waits_for_its_forks() -> None:
-    async def run() -> Said:
+    async def run() -> ForkMessage:
         async with Templated(echo) as on:
-            asked = asyncio.ensure_future(on.run(Said({"number": 1}, bytes(1 << 22))))
+            asked = asyncio.ensure_future(on.run(ForkMessage({"number": 1}, bytes(1 << 22))))
             await asyncio.sleep(0)  # it has been asked for
             on.template.retire()
             found = await asked
@@ -276,14 +278,16 @@ def test_a_template_that_retires_waits_for_its_forks() -> None:
 # --- what they write ---
 
 
-def written(store: Store, life: Callable[[ForkedStore], Any], own: str = "/registry/") -> Said:
-    def lives(parent: Parent) -> Said:
-        return Said({"made": life(ForkedStore(store, parent, (own,)))})
+def written(
+    store: Store, life: Callable[[ForkedStore], Any], own: str = "/registry/"
+) -> ForkMessage:
+    def lives(parent: Parent) -> ForkMessage:
+        return ForkMessage({"made": life(ForkedStore(store, parent, (own,)))})
 
-    async def stored(said: Said) -> Said:
+    async def stored(said: ForkMessage) -> ForkMessage:
         return await stored_for_fork(lambda one: asyncio.wrap_future(store.submit(one)), said)
 
-    async def run() -> Said:
+    async def run() -> ForkMessage:
         workers = Workers()
         workers.allow_forks(store.held)
         try:

@@ -25,7 +25,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.check_view import CheckView
 from celadon.cli.report.ci_forms import as_github, as_junit
-from celadon.cli.report.report_model import Look, as_json, as_yaml
+from celadon.cli.report.report_model import ReportStyle, as_json, as_yaml
 
 INVALID = ObjectResult(
     place=Place("d.yaml", 1),
@@ -91,7 +91,7 @@ REPORT = Report(
 
 
 def test_human() -> None:
-    assert CheckView(REPORT).text(Look(verbosity=1)) == (
+    assert CheckView(REPORT).text(ReportStyle(verbosity=1)) == (
         "error: is invalid: x\n"
         "y\n"
         "  policy  r.yaml:7\n"
@@ -125,7 +125,7 @@ def test_human() -> None:
 
 
 def test_human_in_colour() -> None:
-    text = CheckView(REPORT).text(Look(color=True))
+    text = CheckView(REPORT).text(ReportStyle(color=True))
     assert "\033[31;1mdenied:\033[0m pods" in text
     assert "\033[33;1mwarned\033[0m   Pod shop/old" in text
 
@@ -133,8 +133,8 @@ def test_human_in_colour() -> None:
 def test_many_objects_are_not_all_listed() -> None:
     admitted = ObjectResult(Place("a", 1), "Pod a", "v1", "Pod", "", "a", "CREATE", State.ADMITTED)
     report = Report(objects=(admitted,) * 60 + (DENIED,))
-    assert CheckView(report).text(Look()).count("Pod a") == 0
-    assert CheckView(report).text(Look(verbosity=1)).count("Pod a") == 60
+    assert CheckView(report).text(ReportStyle()).count("Pod a") == 0
+    assert CheckView(report).text(ReportStyle(verbosity=1)).count("Pod a") == 60
 
 
 def test_data() -> None:
@@ -175,7 +175,7 @@ def test_data() -> None:
 
 def test_invalid_objects_in_every_format() -> None:
     report = Report(objects=(INVALID,))
-    text = CheckView(report).text(Look())
+    text = CheckView(report).text(ReportStyle())
     assert text.startswith(
         f"invalid: {INVALID.sentence}\n"
         "  field   d.yaml:4  spec.containers\n"

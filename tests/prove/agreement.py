@@ -27,8 +27,8 @@ from celadon.prove.functions import NOT_LITERAL, literal, native
 from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import (
     FAILS,
-    Asked,
     Double,
+    EngineCall,
     Entry,
     Int,
     Item,
@@ -143,7 +143,7 @@ def _in_model(made: Outcome, model: Any, unmodelled: Unmodelled) -> object:
         return ERROR
     (case,) = (case for case in made.cases if holds(case.guard))
     value = case.value
-    if isinstance(value, Asked):
+    if isinstance(value, EngineCall):
         return unmodelled.value(value, model)
     if isinstance(value, List):
         return [

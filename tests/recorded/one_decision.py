@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from celadon.cli.check.check_run import check
-from celadon.cli.check.object_judging import Judged
+from celadon.cli.check.object_judging import JudgedObject
 from celadon.cli.main import main as celadon
 from celadon.cli.playground.browser_door import answer
 from celadon.cli.playground.judging import Desk
@@ -136,7 +136,7 @@ def _enforced_differently(paths: Sequence[Path]) -> set[str]:
 
 def by_the_library(one: Asked) -> bool:
     """Whether an engine of the same policies says what its part of the answer is."""
-    found = list[Judged]()
+    found = list[JudgedObject]()
     inputs = Desk().inputs(state_of(json.loads(one.state)))
     assert not isinstance(inputs, Problem), "the page could ask it"
     check(inputs, lambda _: None, found.append)

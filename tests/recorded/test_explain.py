@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from celadon.admission.compiled_expressions import Expression, Meter
-from celadon.admission.explanations import LookingOn, TracingMeter
+from celadon.admission.explanations import ObservedContext, TracingMeter
 from celadon.cel import EvaluationError
 from celadon.kube.library import environment
 from tests.cel.tracing.separate_evaluation import differences
@@ -58,7 +58,7 @@ class ComparingMeter(TracingMeter):
         type(self).parts += len(frame.outcomes)
 
 
-def meter(self: LookingOn, budget: int) -> Meter:
+def meter(self: ObservedContext, budget: int) -> Meter:
     found = ComparingMeter(budget)
     self.cases[-1].meters.append(found)
     return found
@@ -80,7 +80,7 @@ def test_it_agrees(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(LookingOn, "meter", meter)
+    monkeypatch.setattr(ObservedContext, "meter", meter)
     for asked in questions(json.loads(path.read_text())):
         compare(asked, tmp_path, capsys)
 
@@ -105,7 +105,7 @@ def test_something_is_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The test above would hold if nothing were evaluated."""
-    monkeypatch.setattr(LookingOn, "meter", meter)
+    monkeypatch.setattr(ObservedContext, "meter", meter)
     before = ComparingMeter.parts
     path = FOLDER / "audit-annotation-two-policies.json"
     for asked in questions(json.loads(path.read_text())):

@@ -215,7 +215,7 @@ class Expression:
             self.program.prepare()
 
 
-class _Known(NamedTuple):
+class _ProgramKey(NamedTuple):
     """Holds all that an expression's program depends on; `fields` are the variables before it."""
 
     text: str
@@ -225,7 +225,7 @@ class _Known(NamedTuple):
     fields: tuple[tuple[str, types.Type], ...] | None
 
 
-ExpressionMemory = dict[_Known, Expression]
+ExpressionMemory = dict[_ProgramKey, Expression]
 """Expressions that were compiled, for whoever compiles policies that differ in little."""
 
 
@@ -381,7 +381,7 @@ class PolicyScope:
             return compile_expression(env, text, allowed, source, self._owner, runs=self._runs)
         fields = tuple(self._fields.items()) if self._has_variables else None
         flags = (self._has_params, authorizer, has_patch_types, self._runs)
-        key = _Known(text, allowed, self._versions[stored], flags, fields)
+        key = _ProgramKey(text, allowed, self._versions[stored], flags, fields)
         if key not in self._memory:
             expression = compile_expression(
                 env, text, allowed, source, self._owner, runs=self._runs

@@ -72,9 +72,11 @@ _ANNOTATIONS: Final = "auditAnnotations"
 
 def explain(engine: Engine, request: Request, world: World) -> explanations.Explanation:
     """Return what validating policies did with a request."""
-    context = explanations.LookingOn(request, world)
+    context = explanations.ObservedContext(request, world)
     verdict = engine.explain(request, world, context)
-    said = _Said(verdict.notes, verdict.decisions, cases=[(0, case) for case in context.cases])
+    said = _ChainRecord(
+        verdict.notes, verdict.decisions, cases=[(0, case) for case in context.cases]
+    )
     hooks = engine.hooks_for(request.resource)
     exempt = not hooks and is_exempt(request.resource)
     return explanations.Explanation(request, exempt, _policies(hooks, context, said), verdict)
@@ -85,11 +87,11 @@ class MutationLook:
 
     def __init__(self, engine: MutatingEngine) -> None:
         self._engine = engine
-        self._contexts: list[explanations.LookingOn] = []
+        self._contexts: list[explanations.ObservedContext] = []
 
-    def context(self, request: Request, world: World) -> explanations.LookingOn:
+    def context(self, request: Request, world: World) -> explanations.ObservedContext:
         """Return the context for the next round."""
-        context = explanations.LookingOn(request, world)
+        context = explanations.ObservedContext(request, world)
         self._contexts.append(context)
         return context
 
@@ -99,7 +101,7 @@ class MutationLook:
         """Return what they did with the request of the first round, and whether they refused it.
         There must have been one."""
         context = self._contexts[0]
-        said = _Said(
+        said = _ChainRecord(
             notes.notes,
             failures=notes.failures,
             changes=notes.changes,
@@ -121,7 +123,7 @@ class MutationLook:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _ChainRecord:
     """Holds all that was said and seen; `cases` with the number of their round."""
 
     notes: Sequence[Note]
@@ -130,14 +132,14 @@ class _Said:
     changes: Sequence[Change] = ()
     cases: Sequence[tuple[int, explanations.CaseRecord]] = ()
 
-    def of(self, policy: str, binding: str, *, cases: bool = False) -> _Said:
+    def of(self, policy: str, binding: str, *, cases: bool = False) -> _ChainRecord:
         """Return what is about a policy and a binding, empty for none: about its params and what it
         was evaluated to, or about itself."""
 
         def about(one: Note | Decision | MutationFailure | Change) -> bool:
             return one.policy == policy and one.binding == binding
 
-        return _Said(
+        return _ChainRecord(
             [note for note in self.notes if about(note) and (note.outcome in _OF_CASES) is cases],
             [
                 decision
@@ -159,7 +161,7 @@ class _Said:
 
 
 def _policies(
-    hooks: Iterable[Hook[Compiled]], context: explanations.LookingOn, said: _Said
+    hooks: Iterable[Hook[Compiled]], context: explanations.ObservedContext, said: _ChainRecord
 ) -> tuple[explanations.PolicyExplanation, ...]:
     found = []
     for hook in hooks:
@@ -183,7 +185,9 @@ def _policies(
     return tuple(found)
 
 
-def _constraints(hook: Hook[Compiled], context: explanations.LookingOn) -> explanations.MatchReason:
+def _constraints(
+    hook: Hook[Compiled], context: explanations.ObservedContext
+) -> explanations.MatchReason:
     """A policy without match constraints matches nothing."""
     constraints = hook.policy.spec.match_constraints
     if constraints is None:
@@ -194,8 +198,8 @@ def _constraints(hook: Hook[Compiled], context: explanations.LookingOn) -> expla
 def _binding(
     hook: Hook[Compiled],
     binding: Binding,
-    context: explanations.LookingOn,
-    said: _Said,
+    context: explanations.ObservedContext,
+    said: _ChainRecord,
     *,
     asked: bool,
 ) -> explanations.BindingExplanation:
@@ -227,7 +231,7 @@ def _case(
     policy: CompiledPolicy | CompiledMutatingPolicy,
     case: explanations.CaseRecord,
     number: int,
-    said: _Said,
+    said: _ChainRecord,
 ) -> explanations.CaseExplanation:
     """Explain one case; `said` is of its binding."""
     notes = [note for note in said.notes if note.param == case.param]
@@ -428,12 +432,13 @@ class HookExplanation:
 def explain_hooks(hooks: HookSet, request: Request, world: World) -> tuple[HookExplanation, ...]:
     """Explain all webhooks, in the order in which they are asked."""
     return tuple(
-        _explained(hooks, hook, explanations.LookingOn(request, world)) for hook in hooks.hooks
+        _explained(hooks, hook, explanations.ObservedContext(request, world))
+        for hook in hooks.hooks
     )
 
 
 def _explained(
-    hooks: HookSet, hook: WebhookHook, context: explanations.LookingOn
+    hooks: HookSet, hook: WebhookHook, context: explanations.ObservedContext
 ) -> HookExplanation:
     if not hook.webhook.rules:
         return HookExplanation(hook, explanations.MatchReason(None, "rules"), asked=False)

@@ -304,7 +304,7 @@ class CaseRecord:
     meters: list[TracingMeter] = field(default_factory=list)
 
 
-class LookingOn(RequestContext):
+class ObservedContext(RequestContext):
     """The context of a request that somebody looks at."""
 
     __slots__ = ("cases",)

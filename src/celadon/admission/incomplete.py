@@ -196,10 +196,10 @@ class _PartialCase:
         base = self._context.activation(hit)
         phases = Phases(policy, hit, param, self._context, base, plain=True)
         activation = phases.activation(authorizer=True)
-        known = _Known(activation, policy.variables, self._missing)
+        known = _PhaseVariables(activation, policy.variables, self._missing)
         about = {**activation, "namespaceObject": None}
         about["request"] = self._context.conditions_request(hit)
-        conditions = _Known(about, policy.variables, self._missing)
+        conditions = _PhaseVariables(about, policy.variables, self._missing)
         values = [conditions.value(condition.expression) for condition in policy.conditions]
         if any(value is False for value in values):
             return []
@@ -211,7 +211,7 @@ class _PartialCase:
             undecided.add(policy.name)
         return [finding for finding in findings if finding is not None] if certain else []
 
-    def _validations(self, known: _Known) -> Iterator[Finding | None]:
+    def _validations(self, known: _PhaseVariables) -> Iterator[Finding | None]:
         """Yield what is against the request; None for what may be."""
         policy = self._candidate.compiled
         for index, validation in enumerate(policy.validations):
@@ -228,7 +228,7 @@ class _PartialCase:
                 yield Finding(index, source, Action.DENY, text, validation.reason)
 
 
-class _Known:
+class _PhaseVariables:
     """Gives the variables of one phase, with what is unknown among them."""
 
     __slots__ = ("_activation", "_unknowns")
@@ -260,7 +260,7 @@ class _Known:
             return error
 
 
-def _message(validation: CompiledValidation, known: _Known) -> str:
+def _message(validation: CompiledValidation, known: _PhaseVariables) -> str:
     if validation.message_expression is None:
         return validation.default_message
     value = known.value(validation.message_expression)

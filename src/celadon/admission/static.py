@@ -275,7 +275,7 @@ def load(
     return StaticObjects(tuple(loading.objects))
 
 
-class _Read(NamedTuple):
+class _DecodedDocument(NamedTuple):
     """A document: `objects` are those that it is or lists, `items` those of a list of anything,
     whose `single` is empty."""
 
@@ -298,7 +298,7 @@ class _Loading:
         """One document. Raises ManifestError."""
         self._accept_read(self._read(document), document)
 
-    def _read(self, document: StaticDocument) -> _Read:
+    def _read(self, document: StaticDocument) -> _DecodedDocument:
         """The document as what it says that it is."""
         value = document.document.value
         gvk = _kind_of(value, document.text)
@@ -315,9 +315,9 @@ class _Loading:
             raise ManifestError(
                 request_bodies.strict_decoding_error([*document.complaints, *stray])
             )
-        return _Read(gvk, single, objects, items)
+        return _DecodedDocument(gvk, single, objects, items)
 
-    def _accept_read(self, read: _Read, document: StaticDocument) -> None:
+    def _accept_read(self, read: _DecodedDocument, document: StaticDocument) -> None:
         """Take what was read, with the items of a list of anything."""
         if not read.single:
             for item in read.items:

@@ -11,7 +11,7 @@ from celadon.apiserver.assembly import ApiServer
 from celadon.apiserver.authn.authentication import TokenFile
 from celadon.apiserver.authn.identities import ADMINISTRATOR
 from celadon.apiserver.authn.service_account_tokens import SignerOnDemand
-from celadon.apiserver.forks import Elsewhere, ForkFailed, Parent, Said, Template
+from celadon.apiserver.forks import Elsewhere, ForkFailed, ForkMessage, Parent, Template
 from celadon.apiserver.http_messages import (
     JSON,
     Handler,
@@ -32,13 +32,13 @@ __all__ = [
     "ApiServer",
     "Elsewhere",
     "ForkFailed",
+    "ForkMessage",
     "Handler",
     "HttpAnswer",
     "HttpRequest",
     "Parent",
     "PromptHandler",
     "ProxySettings",
-    "Said",
     "Settings",
     "SignerOnDemand",
     "SimulationSettings",

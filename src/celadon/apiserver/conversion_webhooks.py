@@ -577,7 +577,7 @@ def _batches(objects: Sequence[JsonObject]) -> Iterator[list[JsonObject]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _Conversions:
     """Holds what definitions say of their kinds."""
 
     custom: KindsOnDemand
@@ -593,7 +593,9 @@ class CalledWebhooks:
     ) -> None:
         """The definitions are among `objects`."""
         definitions = [obj for obj in objects if _says_whom_to_ask(obj)]
-        found = _Given(RememberedKinds(version).of(definitions), conversion_webhooks(definitions))
+        found = _Conversions(
+            RememberedKinds(version).of(definitions), conversion_webhooks(definitions)
+        )
         self._conversions = Conversions(lambda: found, call, lambda: str(uuid.uuid4()))
         self._once = once
         self._unreached: dict[GroupKind, str] = {}

@@ -59,7 +59,7 @@ _PIECE: Final = 1 << 18
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ForkMessage:
     """Holds one message, to a fork or from it."""
 
     head: JsonObject
@@ -107,7 +107,7 @@ class Parent:
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 
-    def tell(self, said: Said) -> None:
+    def tell(self, said: ForkMessage) -> None:
         """Send something to the parent."""
         self._connection.sendall(said.written())
 
@@ -117,16 +117,16 @@ class Parent:
         socket.send_fds(self._connection, [_BORN.pack(os.getpid())], [end])
         os.close(end)
 
-    def ask(self, said: Said) -> Said:
+    def ask(self, said: ForkMessage) -> ForkMessage:
         """Send something to the parent, and wait for its reply."""
         self.tell(said)
         return self.hear()
 
-    def hear(self) -> Said:
+    def hear(self) -> ForkMessage:
         """Wait for what the parent says, and return it."""
         sizes = _SIZES.unpack(self._exactly(_SIZES.size))
         head, body = map(self._exactly, sizes)
-        return Said(json.loads(head), body)
+        return ForkMessage(json.loads(head), body)
 
     def asks_for_forks(self) -> Iterator[tuple[socket.socket, float]]:
         """Yield what a template is asked for: connections for forks, and what these may use."""
@@ -146,7 +146,7 @@ class Parent:
         return bytes(read)
 
 
-Life: TypeAlias = Callable[[Parent], Said]
+Life: TypeAlias = Callable[[Parent], ForkMessage]
 """What a fork does, and what it says at its end."""
 
 Held: TypeAlias = Callable[[], AbstractContextManager[object]]
@@ -179,9 +179,9 @@ def _live(connection: socket.socket, life: Life, settle: Callable[[], None]) -> 
         except MemoryError:
             raise
         except Elsewhere as elsewhere:
-            said = Said({"elsewhere": elsewhere.reason})
+            said = ForkMessage({"elsewhere": elsewhere.reason})
         except BaseException:  # noqa: BLE001 - whatever it is, it will be seen there
-            said = Said({"elsewhere": ""})
+            said = ForkMessage({"elsewhere": ""})
         parent.tell(said)
         code = 0
     finally:
@@ -240,7 +240,7 @@ class Process(ABC):
     def __init__(
         self,
         connection: socket.socket,
-        heard: Callable[[Said], None],
+        heard: Callable[[ForkMessage], None],
         ended: Callable[[], None],
     ) -> None:
         self._loop = asyncio.get_running_loop()
@@ -263,7 +263,7 @@ class Process(ABC):
     def kill(self) -> None:
         """End the process now."""
 
-    def tell(self, said: Said) -> None:
+    def tell(self, said: ForkMessage) -> None:
         """Short things only: nobody waits until the fork has heard them."""
         with contextlib.suppress(OSError):  # it has gone
             self._connection.send(said.written())
@@ -293,7 +293,7 @@ class Process(ABC):
             self._heard(said)
         return True
 
-    def _next(self) -> Said | None:
+    def _next(self) -> ForkMessage | None:
         unread = self._unread
         if len(unread) < _SIZES.size:
             return None
@@ -301,7 +301,7 @@ class Process(ABC):
         begin, end = _SIZES.size + head, _SIZES.size + head + body
         if len(unread) < end:
             return None
-        said = Said(json.loads(unread[_SIZES.size : begin]), bytes(unread[begin:end]))
+        said = ForkMessage(json.loads(unread[_SIZES.size : begin]), bytes(unread[begin:end]))
         del unread[:end]
         return said
 
@@ -342,7 +342,7 @@ class Fork(Process):
         life: Life,
         seconds: float,
         held: Held,
-        heard: Callable[[Said], None],
+        heard: Callable[[ForkMessage], None],
         ended: Callable[[], None],
     ) -> None:
         """Fork this process, without limits if `seconds` has none. Raises ForkFailed."""
@@ -434,7 +434,7 @@ class Template:
         self.is_over = True
 
 
-def _fork_on(parent: Parent, life: Life) -> Said:
+def _fork_on(parent: Parent, life: Life) -> ForkMessage:
     """Live the life of a template: fork whenever the parent asks for it."""
     for connection, seconds in parent.asks_for_forks():
         with contextlib.suppress(ChildProcessError):  # there are none
@@ -447,10 +447,10 @@ def _fork_on(parent: Parent, life: Life) -> Said:
     with contextlib.suppress(ChildProcessError):
         while True:
             os.wait()
-    return Said({})
+    return ForkMessage({})
 
 
-def _born(parent: Parent, life: Life) -> Said:
+def _born(parent: Parent, life: Life) -> ForkMessage:
     parent.tell_who_we_are()
     return life(parent)
 
@@ -461,9 +461,9 @@ class TemplateFork(Process):
     def __init__(
         self,
         template: Template,
-        told: Said,
+        told: ForkMessage,
         seconds: float,
-        heard: Callable[[Said], None],
+        heard: Callable[[ForkMessage], None],
         ended: Callable[[], None],
     ) -> None:
         """Ask the template for a fork. Raises ForkFailed."""
@@ -625,7 +625,7 @@ class ForkedStore:
         pass
 
 
-def _asked_to_store(transaction: Transaction) -> Said:
+def _asked_to_store(transaction: Transaction) -> ForkMessage:
     operations = transaction.operations
     values = [operation.value for operation in operations if isinstance(operation, Put)]
     head = {
@@ -639,10 +639,10 @@ def _asked_to_store(transaction: Transaction) -> Said:
             for operation in operations
         ],
     }
-    return Said(head, b"".join(values))
+    return ForkMessage(head, b"".join(values))
 
 
-def asked_transaction(said: Said) -> Transaction:
+def asked_transaction(said: ForkMessage) -> Transaction:
     """Return what a fork wants to be stored."""
     index, operations = 0, list[Put | Delete]()
     for key, *of_put in said.head["operations"]:
@@ -656,18 +656,20 @@ def asked_transaction(said: Said) -> Transaction:
     return Transaction(conditions, tuple(operations))
 
 
-async def stored_for_fork(submit: Callable[[Transaction], Awaitable[Outcome]], said: Said) -> Said:
+async def stored_for_fork(
+    submit: Callable[[Transaction], Awaitable[Outcome]], said: ForkMessage
+) -> ForkMessage:
     """Return what a fork is told that wants something to be stored. Raises as the store."""
     try:
         outcome = await submit(asked_transaction(said))
     except StoreClosed:
-        return Said({})
+        return ForkMessage({})
     if not isinstance(outcome, Committed):
-        return Said({})
+        return ForkMessage({})
     entries = [
         None
         if event is None or event.entry is None
         else [event.entry.create_revision, event.entry.mod_revision, event.entry.expires]
         for event in outcome.events
     ]
-    return Said({"revision": outcome.revision, "entries": entries})
+    return ForkMessage({"revision": outcome.revision, "entries": entries})

@@ -33,8 +33,8 @@ from celadon.apiserver.forks import (
     Elsewhere,
     ForkedStore,
     ForkFailed,
+    ForkMessage,
     Parent,
-    Said,
     stored_for_fork,
 )
 from celadon.apiserver.handlers.admission_chain import Denied
@@ -351,7 +351,7 @@ class RequestLayers:
     ) -> HttpAnswer:
         try:
             return await answer
-        except impersonation.NobodyNamed as error:
+        except impersonation.UserNotNamed as error:
             if not is_since("1.35"):
                 return _internal_error(request, str(error))
             refusal = await self._refused(error, request, notes)
@@ -590,7 +590,7 @@ class RequestLayers:
     ) -> tuple[HttpAnswer | None, float]:
         core = self._core
 
-        def life(parent: Parent) -> Said:
+        def life(parent: Parent) -> ForkMessage:
             core.objects.store = ForkedStore(core.objects.store, parent)
             families = core.metrics.families()
             before = counts_of(families)
@@ -598,9 +598,9 @@ class RequestLayers:
             if answer.stream is not None:
                 raise Elsewhere
             counts = counted_since(families, before)
-            return Said({**_told(answer, notes), "counts": counts}, answer.body)
+            return ForkMessage({**_told(answer, notes), "counts": counts}, answer.body)
 
-        async def stored(said: Said) -> Said:
+        async def stored(said: ForkMessage) -> ForkMessage:
             return await stored_for_fork(core.objects.submit, said)
 
         try:
@@ -702,7 +702,7 @@ def _told(answer: HttpAnswer, notes: Notes) -> JsonDict:
     }
 
 
-def _heard(said: Said, notes: Notes) -> HttpAnswer:
+def _heard(said: ForkMessage, notes: Notes) -> HttpAnswer:
     """The answer; the notes are taken over."""
     head = said.head
     notes.warnings, notes.audit = head["warnings"], head["audit"]

@@ -163,7 +163,7 @@ class RequestWork:
 
 
 @dataclass(slots=True)
-class _Known:
+class _StepHistory:
     """Holds what is known of one kind of step: by which `rules` it was taken, and the seconds it
     may be expected to take; None until the first one is over."""
 
@@ -183,7 +183,7 @@ class Pace:
 
     def __init__(self, clock: Callable[[], float] = time.thread_time) -> None:
         self._clock = clock
-        self._known: dict[tuple[object, ...], _Known] = {}
+        self._known: dict[tuple[object, ...], _StepHistory] = {}
 
     async def step(
         self,
@@ -203,14 +203,14 @@ class Pace:
                 raise Elsewhere
             if len(self._known) >= _KINDS:
                 self._known.clear()
-            known = self._known[kind] = _Known(rules)
+            known = self._known[kind] = _StepHistory(rules)
         if work.is_large:
             return await work.step(function, *args)
         measured = functools.partial(self._measured, known, function, *args)
         aside = aside or known.is_dear() or (waits is not None and waits())
         return await work.step(measured, aside=aside)
 
-    def _measured(self, known: _Known, function: Callable[..., T], *args: object) -> T:
+    def _measured(self, known: _StepHistory, function: Callable[..., T], *args: object) -> T:
         began = self._clock()
         try:
             return function(*args)

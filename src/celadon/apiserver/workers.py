@@ -20,11 +20,11 @@ from typing import Any, Final, Generic, ParamSpec, TypeVar
 from celadon.apiserver.forks import (
     Fork,
     ForkFailed,
+    ForkMessage,
     Held,
     Life,
     Parent,
     Process,
-    Said,
     Template,
     TemplateFork,
     can_fork,
@@ -44,7 +44,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _Here(threading.local):
+class _CurrentLoop(threading.local):
     """Knows, in each thread, the loop that it works for; None if it works for none."""
 
     home: asyncio.AbstractEventLoop | None = None
@@ -52,7 +52,7 @@ class _Here(threading.local):
     """What it works on."""
 
 
-_here = _Here()
+_here = _CurrentLoop()
 
 
 def belong_to(loop: asyncio.AbstractEventLoop) -> None:
@@ -343,7 +343,7 @@ class _Work:
             return self.spent
 
 
-Forking = Callable[[float, Callable[[Said], None], Callable[[], None]], Process]
+Forking = Callable[[float, Callable[[ForkMessage], None], Callable[[], None]], Process]
 """Makes a process that may use so many seconds; see there. Raises ForkFailed."""
 
 
@@ -357,7 +357,7 @@ class _ForkedWork(_Work):
         workers: Workers,
         owner: str,
         forking: Forking,
-        hear: Callable[[Said], Awaitable[Said]],
+        hear: Callable[[ForkMessage], Awaitable[ForkMessage]],
         allowed: float,
         size: int,
     ) -> None:
@@ -381,7 +381,7 @@ class _ForkedWork(_Work):
         except ForkFailed as error:
             workers.loop.call_soon(workers.over, self, None, error)
 
-    def _heard(self, said: Said) -> None:
+    def _heard(self, said: ForkMessage) -> None:
         assert self.fork is not None
         if "operations" in said.head:
             self._asking = asyncio.ensure_future(self._answer(said))
@@ -390,7 +390,7 @@ class _ForkedWork(_Work):
         if self.future is not None and not self.future.done():
             self.future.set_result(said)
 
-    async def _answer(self, said: Said) -> None:
+    async def _answer(self, said: ForkMessage) -> None:
         assert self.fork is not None
         try:
             self.fork.tell(await self.hear(said))
@@ -411,9 +411,9 @@ class _ForkedWork(_Work):
         return self.spent if self.fork is None else self.fork.used()
 
 
-async def _unasked(_: Said) -> Said:
+async def _unasked(_: ForkMessage) -> ForkMessage:
     """Answer a fork that asks for something although it must not."""
-    return Said({})
+    return ForkMessage({})
 
 
 class _Account:
@@ -485,21 +485,21 @@ class Workers:
         self,
         owner: str,
         life: Life,
-        hear: Callable[[Said], Awaitable[Said]],
+        hear: Callable[[ForkMessage], Awaitable[ForkMessage]],
         allowed: float = REQUEST_SECONDS,
         size: int = 0,
-    ) -> tuple[Said, float]:
+    ) -> tuple[ForkMessage, float]:
         """Return what a fork says at its end, and the processor time it took; `hear` answers what
         it asks. Raises ForkFailed, what `hear` raises, StatusError 504 when it was ended,
         TooMuchWork."""
         context = contextvars.copy_context()
 
-        def live(parent: Parent) -> Said:
+        def live(parent: Parent) -> ForkMessage:
             self.is_fork = True
             return context.run(life, parent)
 
         def fork(
-            seconds: float, heard: Callable[[Said], None], ended: Callable[[], None]
+            seconds: float, heard: Callable[[ForkMessage], None], ended: Callable[[], None]
         ) -> Process:
             return Fork(live, seconds, self.held, heard, ended)
 
@@ -509,14 +509,14 @@ class Workers:
         self,
         owner: str,
         template: Callable[[], Template],
-        told: Said,
+        told: ForkMessage,
         allowed: float = REQUEST_SECONDS,
-    ) -> tuple[Said, float]:
+    ) -> tuple[ForkMessage, float]:
         """Do work as `run_forked` does, in a fork of the template, which is told what it is for,
         and asks for nothing."""
 
         def fork(
-            seconds: float, heard: Callable[[Said], None], ended: Callable[[], None]
+            seconds: float, heard: Callable[[ForkMessage], None], ended: Callable[[], None]
         ) -> Process:
             return TemplateFork(template(), told, seconds, heard, ended)
 

@@ -30,8 +30,8 @@ __all__ = [
     "Recorder",
     "Round",
     "Rounds",
+    "SourceNode",
     "TraceRecorder",
-    "Written",
     "unexpanded_tree",
     "written_tree",
 ]
@@ -197,7 +197,7 @@ _ENDS_OF_OPERANDS = frozenset({*_NAMES, *tokens.LITERALS, *_OPENING})
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class SourceNode:
     """A node, the code points `[start, end)` that it is written with, and its parts in the order
     in which they are written. `loop` is the innermost comprehension whose rounds evaluate it."""
 
@@ -205,9 +205,9 @@ class Written:
     start: int
     end: int
     loop: Comprehension | None
-    parts: tuple[Written, ...]
+    parts: tuple[SourceNode, ...]
 
-    def walk(self) -> list[Written]:
+    def walk(self) -> list[SourceNode]:
         """This and all parts, parts behind what they are part of."""
         result = [self]
         for item in result:
@@ -215,7 +215,7 @@ class Written:
         return result
 
 
-def written_tree(ast: Ast) -> Written:
+def written_tree(ast: Ast) -> SourceNode:
     """The whole, of a tree that was parsed without errors."""
     tokenized = tokenize(ast.source.text)
     assert tokenized is not None, "what was parsed has tokens"
@@ -226,7 +226,7 @@ def written_tree(ast: Ast) -> Written:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A `Written` in terms of tokens: the indices of its first and its last."""
+    """A `SourceNode` in terms of tokens: the indices of its first and its last."""
 
     node: Expr
     first: int
@@ -243,11 +243,11 @@ class _Reader:
         self._partner = _matching(self._kinds)
         self._seen: set[int] = set()
 
-    def placed(self, part: _Part) -> Written:
+    def placed(self, part: _Part) -> SourceNode:
         """With code points in the places of tokens."""
         end = self._offsets[part.last] + len(self._texts[part.last])
         parts = sorted(map(self.placed, part.parts), key=lambda one: one.start)
-        return Written(part.node, self._offsets[part.first], end, part.loop, tuple(parts))
+        return SourceNode(part.node, self._offsets[part.first], end, part.loop, tuple(parts))
 
     def written(self, node: Expr, loop: Comprehension | None) -> list[_Part]:
         """The node, if it is written; else its parts that are."""

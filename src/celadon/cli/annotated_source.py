@@ -16,7 +16,7 @@ from celadon.admission.explain import ExpressionRun
 from celadon.cel import Ast, EvaluationError
 from celadon.cel.extend import Optional
 from celadon.cel.syntax import Comprehension, Ident, Literal, Select
-from celadon.cel.tracing import Frame, Rounds, Written, written_tree
+from celadon.cel.tracing import Frame, Rounds, SourceNode, written_tree
 from celadon.cel.value_functions import notation
 from celadon.records import dataclass
 
@@ -189,14 +189,14 @@ class _Annotator:
     text: str
     positions: dict[int, int]
 
-    def snippet(self, parts: Sequence[Written], frame: Frame) -> Snippet:
+    def snippet(self, parts: Sequence[SourceNode], frame: Frame) -> Snippet:
         """Parts that are evaluated in the same frame."""
         loops: list[Loop] = []
         marks = tuple(self.mark(part, frame, loops) for part in parts)
         start, end = min(part.start for part in parts), max(part.end for part in parts)
         return Snippet(self.text, start, end, marks, tuple(loops))
 
-    def mark(self, part: Written, frame: Frame, loops: list[Loop]) -> Mark:
+    def mark(self, part: SourceNode, frame: Frame, loops: list[Loop]) -> Mark:
         """The part; loops in it are added to those found so far."""
         outcome = frame.outcomes.get(part.node.id)
         inner = [item for item in part.parts if item.loop is part.loop]
@@ -215,9 +215,9 @@ class _Annotator:
             marks,
         )
 
-    def loops(self, part: Written, frame: Frame) -> Iterator[Loop]:
+    def loops(self, part: SourceNode, frame: Frame) -> Iterator[Loop]:
         """Yield those that the part itself is, or has in its expansion."""
-        bodies: dict[int, list[Written]] = {}
+        bodies: dict[int, list[SourceNode]] = {}
         nodes: dict[int, Comprehension] = {}
         for item in part.parts:
             if item.loop is not None and item.loop is not part.loop and not self.declares(item):
@@ -229,12 +229,12 @@ class _Annotator:
                 result = tuple(self.rounds(nodes[loop], body, rounds))
                 yield Loop(part.start, part.end, rounds.count, result)
 
-    def declares(self, part: Written) -> bool:
+    def declares(self, part: SourceNode) -> bool:
         """Is it the variable of a macro, which `filter` also uses as what it keeps?"""
         return isinstance(part.node, Ident) and self.text[: part.start].rstrip().endswith("(")
 
     def rounds(
-        self, node: Comprehension, body: Sequence[Written], rounds: Rounds
+        self, node: Comprehension, body: Sequence[SourceNode], rounds: Rounds
     ) -> Iterator[Round]:
         """The rounds that were kept."""
         names = [node.iter_var, node.iter_var2] if node.iter_var2 else [node.iter_var]
@@ -242,7 +242,7 @@ class _Annotator:
             variables = tuple(zip(names, item.variables, strict=True))
             yield Round(item.number, variables, self.snippet(body, item.frame))
 
-    def named_at(self, part: Written) -> int:
+    def named_at(self, part: SourceNode) -> int:
         """The character that stands for a part."""
         index = self.positions[part.node.id]
         if isinstance(part.node, Ident | Literal):
@@ -263,7 +263,7 @@ def _is_of_names(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _state(part: Written, frame: Frame) -> State:
+def _state(part: SourceNode, frame: Frame) -> State:
     outcome = frame.outcomes.get(part.node.id)
     if outcome is None:
         return State.SKIPPED

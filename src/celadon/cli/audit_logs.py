@@ -284,7 +284,7 @@ _STAMP: Final = late_pattern(rb"^[0-9T:.Z+\- ]{10,40} (?=\{)")
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class LoggedLine:
     """An event and where it stands. `read_bytes` of all files come before it."""
 
     file: str
@@ -340,7 +340,7 @@ def total_bytes(files: Sequence[str | Problem]) -> int:
     return sum(os.path.getsize(name) for name in names if os.path.isfile(name))
 
 
-def read_events(files: Sequence[str | Problem]) -> Iterator[Read | Problem]:
+def read_events(files: Sequence[str | Problem]) -> Iterator[LoggedLine | Problem]:
     """All events, file by file. What is no event has none."""
     before = 0
     for file in files:
@@ -355,7 +355,7 @@ def read_events(files: Sequence[str | Problem]) -> Iterator[Read | Problem]:
         before += total_bytes([file])
 
 
-def _events(file: str, before: int) -> Iterator[Read | Problem]:
+def _events(file: str, before: int) -> Iterator[LoggedLine | Problem]:
     if file == STDIN and sys.stdin is None:
         yield STDIN_CLOSED
         return
@@ -369,7 +369,9 @@ def _events(file: str, before: int) -> Iterator[Read | Problem]:
         yield from _stream(file, stream, raw, before)
 
 
-def _stream(file: str, stream: BinaryIO, raw: BinaryIO, before: int) -> Iterator[Read | Problem]:
+def _stream(
+    file: str, stream: BinaryIO, raw: BinaryIO, before: int
+) -> Iterator[LoggedLine | Problem]:
     """One document a line, or, where the first line is none, documents over several lines."""
     number = 0
     while line := stream.readline(MAX_LIST_CHARACTERS):
@@ -387,7 +389,7 @@ def _stream(file: str, stream: BinaryIO, raw: BinaryIO, before: int) -> Iterator
             yield from _found(file, number, item, index)
 
 
-def _whole(file: str, begin: bytes, stream: BinaryIO) -> Iterator[Read | Problem]:
+def _whole(file: str, begin: bytes, stream: BinaryIO) -> Iterator[LoggedLine | Problem]:
     data = begin + stream.read(MAX_FILE_BYTES)
     if len(data) >= MAX_FILE_BYTES:
         yield Problem(file, 0, f"larger than {MAX_FILE_BYTES >> 20} MiB", "give it as JSON lines")
@@ -421,16 +423,16 @@ def _documents(text: bytes) -> Iterator[object]:
         yield _value(decode[start.start() : index].encode())
 
 
-def _found(file: str, line: int, value: Any, index: int) -> Iterator[Read | Problem]:  # noqa: ANN401
+def _found(file: str, line: int, value: Any, index: int) -> Iterator[LoggedLine | Problem]:  # noqa: ANN401
     if value is None:
         yield Problem(file, line, "this is no JSON")
         return
     empty = True
     for event in events_in(value):
         empty = False
-        yield Read(file, line, event, index)
+        yield LoggedLine(file, line, event, index)
     if empty:
-        yield Read(file, line, None, index)
+        yield LoggedLine(file, line, None, index)
 
 
 # --- Requests ----------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Final
 
 from celadon.admission import ObjectWorld, Operation, Request, default_options
 from celadon.cli.check.check_report import Place, PolicyError
-from celadon.cli.diff import Against, Given, Reason, SideVerdict, kinds_among
+from celadon.cli.diff import Against, DiffSide, Reason, SideVerdict, kinds_among
 from celadon.cli.exits import Exit
 from celadon.cli.own_files import API_VERSION, faults, is_own, problem_at
 from celadon.cli.reading.documents import (
@@ -320,14 +320,14 @@ class Claims:
 
 
 def answered(
-    given: Given, claims: Claims, items: int, seconds: float, progress: Progress
+    given: DiffSide, claims: Claims, items: int, seconds: float, progress: Progress
 ) -> ClaimReport:
     """The report about a set of policies."""
     unbound = given.unbound
     notices = [
         f"`{name}` has no binding: taken as if one denies everywhere" for name in sorted(unbound)
     ]
-    asker = _Asker(
+    asker = _ClaimCheck(
         given, Properties(given.side(unbound), items, seconds, kinds_among(given.objects))
     )
     answers: list[ClaimAnswer] = []
@@ -344,8 +344,8 @@ def answered(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asker:
-    given: Given
+class _ClaimCheck:
+    given: DiffSide
     properties: Properties
 
     def answers(self, claims: Claims) -> Iterator[ClaimAnswer]:
@@ -479,7 +479,7 @@ class _Asker:
         )
 
 
-def _verdict(given: Given, judgement: Judgement) -> SideVerdict:
+def _verdict(given: DiffSide, judgement: Judgement) -> SideVerdict:
     verdict = "denied" if judgement.denied else "admitted"
     against = [
         Against(

@@ -149,7 +149,7 @@ _EPOCH = "1970-01-01T00:00:00Z"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DiffSide:
     """Holds what was read for one side. `shown` turns the name of a file into what the user knows
     it by."""
 
@@ -237,7 +237,7 @@ def read_side(
     *,
     shown: Callable[[str], str] = str,
     exclude: Exclusion = NOTHING_EXCLUDED,
-) -> Given:
+) -> DiffSide:
     """Read files, folders and globs as a release takes them."""
     with answering_as(version):
         manifests = (
@@ -251,7 +251,7 @@ def read_side(
         for fromkey in dict.fromkeys((*manifests.problems, *problems))
     )
     definitions = tuple(document for document in manifests.existing if document.is_definition)
-    return Given(label, version, sets, tuple(world.objects), wrong, shown, definitions)
+    return DiffSide(label, version, sets, tuple(world.objects), wrong, shown, definitions)
 
 
 # --- What was found ----------------------------------------------------------
@@ -399,7 +399,7 @@ class DiffSettings:
     seconds: float = 10
 
 
-def compared(old: Given, new: Given, settings: DiffSettings) -> DiffReport:
+def compared(old: DiffSide, new: DiffSide, settings: DiffSettings) -> DiffReport:
     """The report about two sides."""
     unbound = _unbound(old, new)
     notices = [
@@ -431,7 +431,7 @@ def compared(old: Given, new: Given, settings: DiffSettings) -> DiffReport:
     )
 
 
-def _unbound(old: Given, new: Given) -> frozenset[str]:
+def _unbound(old: DiffSide, new: DiffSide) -> frozenset[str]:
     """Return the policies that no binding of either side puts to work: without one nothing would be
     compared."""
     names = [frozenset(item.sets.validating.policies) for item in (old, new)]
@@ -448,8 +448,8 @@ def kinds_among(objects: Sequence[JsonObject]) -> KnownKinds:
 class _Wording:
     """Answers in the words of the report."""
 
-    old: Given
-    new: Given
+    old: DiffSide
+    new: DiffSide
 
     def answer(self, comparison: Comparison) -> DiffAnswer:
         endpoint = comparison.endpoint
@@ -519,7 +519,7 @@ def _origin(decision: Decision) -> tuple[object, ...]:
     return decision.policy, decision.binding, decision.source, decision.actions
 
 
-def _verdict(given: Given, judgement: Judgement) -> SideVerdict:
+def _verdict(given: DiffSide, judgement: Judgement) -> SideVerdict:
     words = ("denied", judgement.denied), ("warned", judgement.warned)
     verdict = next((word for word, holds in words if holds), "")
     verdict = verdict or ("audited" if judgement.audited else "admitted")
@@ -547,7 +547,7 @@ _DIRECTION = "stricter"
 
 
 def with_definitions(
-    report: DiffReport, old: Given, new: Given, settings: DiffSettings
+    report: DiffReport, old: DiffSide, new: DiffSide, settings: DiffSettings
 ) -> DiffReport:
     """The report about two sides, and what there is to say of their definitions."""
     if Direction.STRICTER not in settings.directions:
@@ -559,7 +559,7 @@ def with_definitions(
 
 
 def _definition_answers(
-    old: Given, new: Given, settings: DiffSettings
+    old: DiffSide, new: DiffSide, settings: DiffSettings
 ) -> Iterator[DiffAnswer | Reason]:
     known = {metadata.name(definition.value): definition for definition in new.definitions}
     for before in old.definitions:
@@ -575,7 +575,12 @@ class _Compared:
     """Two revisions of one definition."""
 
     def __init__(
-        self, before: Document, after: Document, old: Given, new: Given, settings: DiffSettings
+        self,
+        before: Document,
+        after: Document,
+        old: DiffSide,
+        new: DiffSide,
+        settings: DiffSettings,
     ) -> None:
         self._after, self._new, self._settings = after, new, settings
         with answering_as(old.version):

@@ -466,7 +466,7 @@ def _unusable(document: Document) -> Problem | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownFinding:
     """A finding that is not silenced, as it is shown and, if it is about an object, as it was
     found."""
 
@@ -498,7 +498,7 @@ class LintSetup:
 
 def findings(
     given: LintInput, setup: LintSetup, memory: LintMemory | None = None
-) -> tuple[list[Shown], int]:
+) -> tuple[list[ShownFinding], int]:
     """Return what is to be shown, and how many findings comments silence. `memory` makes a run over
     nearly the same files cheap."""
     rules, per_file = setup.rules, setup.per_file
@@ -532,19 +532,19 @@ def findings(
             finding.fix is not None,
             lines[file][line - 1] if line <= len(lines[file]) else "",
         )
-        shown.append(Shown(located, finding))
+        shown.append(ShownFinding(located, finding))
     for file, text in given.texts.items() if UNFORMATTED in rules else ():
         width = layout_config(Path.cwd()).line_width
         for item in unformatted(text, width, lines[file]):
             if comments[file].silence(item.code, item.name, item.line):
                 silenced += 1
             elif not any(ignored.covers(file, item.code, item.name) for ignored in per_file):
-                shown.append(Shown(item))
+                shown.append(ShownFinding(item))
     for file, value in comments.items():
         if not any(
             ignores.covers(file, UNUSED_COMMENT.code, UNUSED_COMMENT.name) for ignores in per_file
         ):
-            shown += map(Shown, unused_comments(file, value, lines[file], rules))
+            shown += map(ShownFinding, unused_comments(file, value, lines[file], rules))
     return sorted(shown, key=lambda one: _order(one.located)), silenced
 
 

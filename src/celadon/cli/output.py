@@ -138,7 +138,7 @@ def show(
     for problem in forms.view_of(report).problems:
         complain(f"error: {report_model.for_people(problem).text()}")
     color = use_color(sys.stdout, forbidden=no_color)
-    write(view.text(report_model.Look(color, verbosity, mutations)))
+    write(view.text(report_model.ReportStyle(color, verbosity, mutations)))
 
 
 class Progress:

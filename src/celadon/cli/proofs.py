@@ -242,9 +242,9 @@ def definition_items(
             yield _rule_item(name, root, node, index, list(group))
         with answering_as(version):
             changes = Transitions(kind, version, items, seconds).replies()
-            for subject, item in groupby(changes, lambda reply: reply.subject):
+            for subject, same in groupby(changes, lambda reply: reply.subject):
                 progress(f"{name} {kind.gvk.version} {subject.text}")
-                yield _change_item(name, root, list(item))
+                yield _change_item(name, root, list(same))
 
 
 def _rule_item(
@@ -454,10 +454,9 @@ class Subject:
         """Return whether the other bindings of the policy do all that this one does, as an item of
         the report."""
         found = shadow(policy, self.bindings, self.number, limits.items, limits.seconds, kinds)
-        undecided = [
-            answer.reason for answer in found.answers if answer.finding is Finding.UNDECIDED
-        ]
-        differs = any(answer.finding is Finding.DIFFERS for answer in found.answers)
+        answers = found.answers
+        undecided = [answer.reason for answer in answers if answer.finding is Finding.UNDECIDED]
+        differs = any(answer.finding is Finding.DIFFERS for answer in answers)
         remarks = []
         if found.is_fault:
             text = f"the other bindings of {policy.name} do the same"
@@ -536,9 +535,7 @@ def _of_policy(
     groups = set() if params is None else {params.api_version.partition("/")[0]}
     for rule in () if constraints is None else constraints.resource_rules:
         groups.update(rule.api_groups)
-    return tuple(
-        definition for definition in definitions if {"*", definition["spec"]["group"]} & groups
-    )
+    return tuple(crd for crd in definitions if {"*", crd["spec"]["group"]} & groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -581,11 +578,8 @@ class Proof:
         )
 
     def _of(self, question: Question, *answers: Answer) -> list[Reply]:
-        return [
-            reply
-            for reply in self.replies
-            if reply.question is question and reply.answer in answers
-        ]
+        replies = [reply for reply in self.replies if reply.question is question]
+        return [reply for reply in replies if reply.answer in answers]
 
     def _never(self, question: Question) -> bool:
         """Return whether it is proved for all endpoints that are asked about. What is never asked
@@ -643,8 +637,8 @@ class Proof:
                 _UNDECIDED, "its policy matches no kind that is known, or subresources only"
             )
         for bad in _BAD:
-            if of := self._of(bad, Answer.YES):
-                yield Remark(bad.value, _endpoints(of), is_fault=True)
+            if replies := self._of(bad, Answer.YES):
+                yield Remark(bad.value, _endpoints(replies), is_fault=True)
         for question, title in _NEVER.items():
             if self._never(question):
                 bounds = _bounds(self._of(question, Answer.BOUNDED))

@@ -27,7 +27,7 @@ from celadon.cli.audit.audit_report import AUDIT, DENY, WARN, effect_of
 from celadon.cli.audit.object_audit import PluginAudit, of_former_requests, plugin_finding
 from celadon.cli.audit_logs import (
     Logged,
-    Read,
+    LoggedLine,
     Undecidable,
     kind_of,
     log_files,
@@ -243,7 +243,7 @@ class EventReplay:
         self._missing = missing
         self._plugins = plugins
 
-    def take(self, read: Read) -> None:
+    def take(self, read: LoggedLine) -> None:
         """An event; an error of our own is not the others' trouble."""
         findings = self._findings
         if read.event is None:
@@ -267,7 +267,7 @@ class EventReplay:
         except Exception as error:  # noqa: BLE001 - one event's trouble is not the others'
             findings.problems.append(crash(read.file, read.line, "replaying an event", error))
 
-    def _replay(self, one: Logged, read: Read) -> None:
+    def _replay(self, one: Logged, read: LoggedLine) -> None:
         findings = self._findings
         kind = kind_of(one, self._world.catalog)
         group_version_kind = GroupVersionKind("", "", "") if kind is None else kind
@@ -312,7 +312,7 @@ class EventReplay:
         request: Request | Undecidable,
         one: Logged,
         kind: GroupVersionKind | None,
-        read: Read,
+        read: LoggedLine,
     ) -> bool:
         """Return whether a plugin would have refused it. What they compare objects with is in no
         log, so that they are asked about what is created only."""
@@ -340,7 +340,7 @@ class EventReplay:
         return found.effect == DENY
 
     def _occurrence(
-        self, decision: Decision, one: Logged, kind: GroupVersionKind | None, read: Read
+        self, decision: Decision, one: Logged, kind: GroupVersionKind | None, read: LoggedLine
     ) -> Occurrence:
         rule = self._policies.place(decision.source, decision.policy, decision.binding)
         return _occurrence(
@@ -356,7 +356,7 @@ class EventReplay:
             is_error=decision.cause is not Cause.VALIDATION,
         )
 
-    def _said(self, one: Logged, read: Read) -> Iterator[Occurrence]:
+    def _said(self, one: Logged, read: LoggedLine) -> Iterator[Occurrence]:
         """Yield what policies of the cluster said to it."""
         kind = kind_of(one, self._world.catalog)
         status = mapping(one.event.get("responseStatus"))
@@ -398,7 +398,7 @@ def _failures(one: Logged) -> list[dict[str, Json]]:
 
 def _occurrence(
     one: Logged,
-    read: Read,
+    read: LoggedLine,
     kind: GroupVersionKind | None,
     *,
     policy: str,

@@ -21,7 +21,7 @@ from celadon.prove.differences import (
     judged,
 )
 from celadon.prove.known_kinds import KnownKinds
-from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, TellingRequests, Told
+from celadon.prove.mutants import BoundPolicy, Mutant, MutantAnswer, RefusedRequest, TellingRequests
 from celadon.prove.parts import Part, Shadow, Superfluous, shadow
 from celadon.prove.properties import Properties, Property, Standard, Subject
 from celadon.prove.questions import Answer, Prover, Question, Reply
@@ -46,6 +46,7 @@ __all__ = [
     "Property",
     "Prover",
     "Question",
+    "RefusedRequest",
     "Reply",
     "Shadow",
     "Side",
@@ -53,7 +54,6 @@ __all__ = [
     "Subject",
     "Superfluous",
     "TellingRequests",
-    "Told",
     "judged",
     "shadow",
 ]

@@ -425,19 +425,19 @@ class Decider:
 
     # Params.
 
-    def _look(self, source: ParamSource | None, bound: BoundCandidate) -> _Look:
+    def _look(self, source: ParamSource | None, bound: BoundCandidate) -> _ParamLookup:
         """Return what a binding gives its policy. Of the params of a selector one is enough: what
         one of them does is done, and nothing is done where each of them alone does nothing."""
         ref = bound.binding.spec.param_ref
         if source is None or ref is None:
-            return _Look(TRUE, "", certain(Null()))
+            return _ParamLookup(TRUE, "", certain(Null()))
         is_own = source.namespaced and not ref.namespace
         if is_own and self.scene.endpoint.resource.gvr == NAMESPACES:
             raise NotModelled("params in the namespace that the request is about")
         try:
             place = looked_in(source, ref, "" if self.scene.request.namespace_name is None else "?")
         except ParamError:
-            return _Look(FALSE, "", FAILS, is_missed=True)
+            return _ParamLookup(FALSE, "", FAILS, is_missed=True)
         resource = [
             item
             for item in self.given.list(source.resource, "" if is_own else place)
@@ -458,7 +458,7 @@ class Decider:
         made = param.object
         if not param.is_given and self.engine.version != self.scene.version:
             made = _as_of(self.engine.version, _kind_of(source), made)
-        return _Look(param.there, key, made, is_missed=is_missed)
+        return _ParamLookup(param.there, key, made, is_missed=is_missed)
 
     def _param(
         self, source: ParamSource, name: str, selector: JsonObject | None, where: Text | str | None
@@ -476,7 +476,9 @@ class Decider:
 
     # Expressions.
 
-    def _decided(self, policy: CompiledPolicy, look: _Look, actions: Sequence[str]) -> Effects:
+    def _decided(
+        self, policy: CompiledPolicy, look: _ParamLookup, actions: Sequence[str]
+    ) -> Effects:
         """One policy with one param, for a binding with these actions. As `_Case` of
         `celadon.admission.policies.compiled_policy`."""
         conditions = [
@@ -513,7 +515,7 @@ class Decider:
         self,
         policy: CompiledPolicy,
         expression: Expression,
-        look: _Look,
+        look: _ParamLookup,
         *,
         in_condition: bool = False,
         claim: Claim | None = None,
@@ -566,7 +568,7 @@ class Decider:
         self,
         policy: CompiledPolicy,
         expression: Expression,
-        look: _Look,
+        look: _ParamLookup,
         claim: Claim | None,
         *,
         in_condition: bool,
@@ -609,7 +611,7 @@ def _kind_of(source: ParamSource) -> GroupVersionKind:
     return GroupVersionKind(group, version, source.kind.kind)
 
 
-class _Look(NamedTuple):
+class _ParamLookup(NamedTuple):
     """The params of a binding: `key` says which these are. `is_missed`: without them the binding
     cannot be used."""
 

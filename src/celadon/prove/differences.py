@@ -37,12 +37,12 @@ from celadon.kube.registry import create
 from celadon.kube.releases import answering_as, parse_version
 from celadon.kube.resources import Catalog, Resource
 from celadon.prove.decisions import ACTIONS, Decider, Effects, Gap, Scene, Sought, target
-from celadon.prove.examples import Written, mended
+from celadon.prove.examples import WrittenRequest, mended
 from celadon.prove.known_kinds import BUILT_IN, KnownKinds
 from celadon.prove.logic import TRUE, Formula, both, either, negated, same
 from celadon.prove.objects import ITEMS, Inputs
 from celadon.prove.requests import Endpoint
-from celadon.prove.search import Found, Search, items_needed
+from celadon.prove.search import Search, SearchOutcome, items_needed
 
 FIRST_TRIES: Final = 1
 """Examples that are looked at before those policies are looked at that have not changed: what they
@@ -137,7 +137,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
+class UnmodelledEndpoint:
     """An endpoint that a changed policy is about, and that is not modelled."""
 
     endpoint: str
@@ -159,7 +159,7 @@ class Differences:
     kinds: KnownKinds = BUILT_IN
     subresources: bool = False
     """Whether subresources are asked about whose requests have the whole object."""
-    unseen: list[Unseen] = field(default_factory=list)
+    unseen: list[UnmodelledEndpoint] = field(default_factory=list)
     catalog: Catalog = field(init=False)
 
     def __post_init__(self) -> None:
@@ -203,7 +203,9 @@ class Differences:
             for operation, name in sorted(seen, key=lambda one: one[1]):
                 if name:
                     yield Endpoint(resource, resource.gvk, operation, name)
-        self.unseen = [Unseen(name, tuple(sorted(value))) for name, value in unseen.items()]
+        self.unseen = [
+            UnmodelledEndpoint(name, tuple(sorted(value))) for name, value in unseen.items()
+        ]
 
     def _is_asked(self, hook: Hook[CompiledPolicy]) -> bool:
         return self.about in ("", hook.policy.name)
@@ -250,11 +252,11 @@ class Differences:
         """A request to an endpoint, with so many items in lists."""
         return Scene(endpoint, Inputs(items), self.newest, self.kinds)
 
-    def look(self, direction: Direction, scene: Scene) -> Look:
+    def look(self, direction: Direction, scene: Scene) -> EndpointQuestion:
         """The question about one endpoint, with the lists of a scene."""
         resource = scene.endpoint.resource
         changed = frozenset(hook.policy.name for hook in self._changed(resource))
-        return Look(self, scene.endpoint, direction, changed, scene)
+        return EndpointQuestion(self, scene.endpoint, direction, changed, scene)
 
 
 def compared_together(
@@ -316,7 +318,7 @@ def _note(
 
 
 @dataclass(slots=True)
-class Look:
+class EndpointQuestion:
     """One question about one endpoint, with the lists of a scene."""
 
     differences: Differences
@@ -353,7 +355,7 @@ class Look:
         if not find.is_proved and find.example is None:
             admitted = [negated(item.denied) for item in self._unchanged()]
             example = search.adapted(admitted, self._confirmed)
-            find = Found(example)
+            find = SearchOutcome(example)
             if example is None:
                 lost = [both(item, *admitted) for item in lost]
                 find = search.find(either(lost), self._confirmed, lost[:1])
@@ -404,7 +406,7 @@ class Look:
         value, before = (
             None if item is None else dict(item) for item in (sketch.object, sketch.old_object)
         )
-        written = Written(value, before)
+        written = WrittenRequest(value, before)
         if kind not in self.differences.kinds.custom:
             written = mended(
                 kind,

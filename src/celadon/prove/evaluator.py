@@ -24,15 +24,15 @@ from celadon.prove.logic import FALSE, TRUE, Formula, both, either, negated, sam
 from celadon.prove.unmodelled import SEARCHES, Unmodelled, compared
 from celadon.prove.values import (
     FAILS,
-    Asked,
     Case,
     Cut,
     Double,
+    EngineCall,
+    EngineValue,
     Entry,
     Fields,
     Int,
     Item,
-    Known,
     List,
     Map,
     Maybe,
@@ -145,7 +145,7 @@ class Evaluator:
             return certain(literal(reference.value))
         kind = self.checked.types[node.id]
         if kind.kind is types.Kind.TYPE:
-            return certain(Known(kind.params[0] if kind.params else kind))
+            return certain(EngineValue(kind.params[0] if kind.params else kind))
         raise NotModelled(f"the variable {node.name}")
 
     # Fields, keys, places.
@@ -172,7 +172,7 @@ class Evaluator:
         find = member if node.function == syntax.INDEX else optional_member
 
         def found_in(values: list[Value]) -> Outcome:
-            if any(isinstance(value, Asked) for value in values):
+            if any(isinstance(value, EngineCall) for value in values):
                 return functions.part_of_split(*values) or self._asked(node, values)
             return find(*values)
 
@@ -222,14 +222,14 @@ class Evaluator:
     def _strict(self, node: syntax.Call, values: list[Value]) -> Outcome:
         if node.function == syntax.IN:
             self._sought(values[0], values[1])
-        if node.function in SEARCHES and isinstance(values[0], Maybe | Known):
+        if node.function in SEARCHES and isinstance(values[0], Maybe | EngineValue):
             # A constant pattern is searched for in the Go value inside of whatever it is.
             raise NotModelled(f"{node.function} of what is no text")
         # `isQuantity` and `quantity` are one question to the solver, so that neither is believed
         # without the other.
         if node.function in _READ_BY and isinstance(values[0], Text) and len(values) == 1:
             return self._readable(node.function, values[0])
-        if any(isinstance(value, Asked) for value in values):
+        if any(isinstance(value, EngineCall) for value in values):
             return self._of_asked(node, values)
         if node.id in self.few and isinstance(values[0], List | Map):
             # Of more items than that, and one, nobody can tell how many they are.
@@ -544,11 +544,11 @@ def _again(content: Value) -> Outcome:
         case Maybe():
             inside = mapped(content.value, _again)
             return selected(content.there, inside, certain(Null()))
-        case Known(types.Type() as kind):
+        case EngineValue(types.Type() as kind):
             return certain(literal(kind.name))
-        case Known(Opaque() as value):
+        case EngineValue(Opaque() as value):
             again = value.reopened()
-            return FAILS if isinstance(again, EvaluationError) else certain(Known(again))
+            return FAILS if isinstance(again, EvaluationError) else certain(EngineValue(again))
     return certain(content)
 
 

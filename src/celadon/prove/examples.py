@@ -44,7 +44,7 @@ _CHOICES: Final[dict[str, tuple[Json, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenRequest:
     """The objects of a request as a client would write them."""
 
     object: JsonDict | None
@@ -62,21 +62,21 @@ def mended(
     old: JsonObject | None,
     holds: Holds,
     texts: Sequence[str] = (),
-) -> Written:
+) -> WrittenRequest:
     """The same objects, made acceptable where that is possible. `texts` are those that policies
     name: an image may have to be one of them."""
-    written = Written(_copied(new), _copied(old))
+    written = WrittenRequest(_copied(new), _copied(old))
     if written.object is not None and written.old_object is not None:
-        alike = Written(written.object, copy.deepcopy(written.object))
+        alike = WrittenRequest(written.object, copy.deepcopy(written.object))
         other_images = _filled(kind, _with_other_images(alike), holds, (*_TEXTS, *texts))
         written = next((item for item in (alike, other_images) if _still(item, holds)), written)
     written = _filled(kind, written, holds, (*_TEXTS, *texts))
     written = _filled(kind, _shrunk(kind, written, holds), holds, (*_TEXTS, *texts))
     left = _errors(kind, written)
-    return Written(written.object, written.old_object, str(left[0]) if left else "")
+    return WrittenRequest(written.object, written.old_object, str(left[0]) if left else "")
 
 
-def _with_other_images(written: Written) -> Written:
+def _with_other_images(written: WrittenRequest) -> WrittenRequest:
     """With other images before, which is all that may change in a pod."""
     deepcopy = copy.deepcopy(written)
     assert deepcopy.old_object is not None
@@ -88,8 +88,8 @@ def _with_other_images(written: Written) -> Written:
 
 
 def _filled(
-    kind: GroupVersionKind, written: Written, holds: Holds, texts: Sequence[str]
-) -> Written:
+    kind: GroupVersionKind, written: WrittenRequest, holds: Holds, texts: Sequence[str]
+) -> WrittenRequest:
     """With what validation misses."""
     given_up: set[str] = set()
     seen = [written]
@@ -109,7 +109,7 @@ def _filled(
     return written
 
 
-def _shrunk(kind: GroupVersionKind, written: Written, holds: Holds) -> Written:
+def _shrunk(kind: GroupVersionKind, written: WrittenRequest, holds: Holds) -> WrittenRequest:
     """Without the fields that nothing depends on."""
     errors = set(map(str, _errors(kind, written)))
     left = _MOST_FIELDS
@@ -166,14 +166,14 @@ def _copied(value: JsonObject | None) -> JsonDict | None:
     return None if value is None else copy.deepcopy(dict(value))
 
 
-def _still(written: Written, holds: Holds) -> bool:
+def _still(written: WrittenRequest, holds: Holds) -> bool:
     try:
         return holds(written.object, written.old_object)
     except DecodeError:
         return False
 
 
-def _errors(kind: GroupVersionKind, written: Written) -> list[FieldError]:
+def _errors(kind: GroupVersionKind, written: WrittenRequest) -> list[FieldError]:
     errors: list[FieldError] = []
     old, new = (
         None if item is None else create.admit_form(item, kind)
@@ -187,8 +187,8 @@ def _errors(kind: GroupVersionKind, written: Written) -> list[FieldError]:
 
 
 def _proposals(
-    kind: GroupVersionKind, written: Written, error: FieldError, texts: Sequence[str]
-) -> Iterator[Written]:
+    kind: GroupVersionKind, written: WrittenRequest, error: FieldError, texts: Sequence[str]
+) -> Iterator[WrittenRequest]:
     """Changes that may satisfy a complaint, the same in both objects."""
     steps = error.path.steps
     if steps[-1:] == ("selector",) or steps[-2:] == ("metadata", "labels"):
@@ -211,8 +211,8 @@ def _proposals(
 
 
 def _changed(
-    written: Written, steps: tuple[Any, ...], value: Json, labelled: tuple[str, ...] = ()
-) -> Written:
+    written: WrittenRequest, steps: tuple[Any, ...], value: Json, labelled: tuple[str, ...] = ()
+) -> WrittenRequest:
     """With a value at a place; what is `labelled` gets the labels."""
     deepcopy = copy.deepcopy(written)
     for item in (deepcopy.object, deepcopy.old_object):
@@ -235,7 +235,7 @@ def _put(value: Any, steps: tuple[Any, ...], new: Json) -> None:  # noqa: ANN401
         value[steps[-1]] = new
 
 
-def _renamed(written: Written, steps: tuple[Any, ...], key: str) -> Written:
+def _renamed(written: WrittenRequest, steps: tuple[Any, ...], key: str) -> WrittenRequest:
     """With a plain key for an odd one, where complaints are about keys of maps."""
     deepcopy = copy.deepcopy(written)
     for value in (deepcopy.object, deepcopy.old_object):

@@ -30,14 +30,14 @@ from celadon.prove.logic import (
 )
 from celadon.prove.values import (
     FAILS,
-    Asked,
     Case,
     Double,
+    EngineCall,
+    EngineValue,
     Entry,
     Fields,
     Int,
     Item,
-    Known,
     List,
     Map,
     Maybe,
@@ -68,7 +68,7 @@ def native(value: Value) -> object:
     match value:
         case Null():
             return None
-        case Known():
+        case EngineValue():
             return value.value
         case Truth():
             return _literal(value.term, z3.is_true(value.term) or z3.is_false(value.term), bool)
@@ -150,15 +150,11 @@ def literal(value: object) -> Value:
         case list() | tuple():
             return List(tuple(Item(TRUE, certain(literal(item))) for item in value))
         case Mapping():
-            return Map(
-                tuple(
-                    Entry(TRUE, _scalar(key), certain(literal(member)))
-                    for key, member in value.items()
-                )
-            )
+            members = ((_scalar(key), certain(literal(member))) for key, member in value.items())
+            return Map(tuple(Entry(TRUE, key, member) for key, member in members))
         case cel.Optional():
             return _optional_of(value)
-    return Known(value)
+    return EngineValue(value)
 
 
 def _optional_of(value: cel.Optional) -> Value:
@@ -169,7 +165,7 @@ def _optional_of(value: cel.Optional) -> Value:
 
 def _scalar(key: object) -> Scalar:
     made = literal(key)
-    assert isinstance(made, Null | Truth | Int | Uint | Double | Text | Known)
+    assert isinstance(made, Null | Truth | Int | Uint | Double | Text | EngineValue)
     return made
 
 
@@ -182,7 +178,7 @@ def equal(a: Value, b: Value) -> Formula:
     for side in (a, b):
         if isinstance(side, Unshaped):
             raise NotModelled(f"{side.path}, which may be anything")
-        if isinstance(side, Asked):
+        if isinstance(side, EngineCall):
             raise NotModelled(f"what {side.function} gives")
     if isinstance(a, Int | Uint) and isinstance(b, Int | Uint):
         return same(a.term, b.term)
@@ -202,9 +198,9 @@ def equal(a: Value, b: Value) -> Formula:
         case Maybe(), Maybe():
             inside = both(a.there, b.there, _equal_outcomes(a.value, b.value))
             return either((inside, both(negated(a.there), negated(b.there))))
-        case Known(), Known() if not _refuses(a, b):
+        case EngineValue(), EngineValue() if not _refuses(a, b):
             return truth(cel_equal(a.value, b.value))
-        case Known(cel.Opaque()), _:
+        case EngineValue(cel.Opaque()), _:
             raise NotModelled("a comparison that is an error inside of another")
     return FALSE
 
@@ -213,9 +209,9 @@ def _refuses(a: Value, b: Value) -> bool:
     """Return whether it is an error to ask if two values are equal: values of Kubernetes' types can
     be compared with their like, if they stand on the left."""
     return (
-        isinstance(a, Known)
+        isinstance(a, EngineValue)
         and isinstance(a.value, cel.Opaque)
-        and not (isinstance(b, Known) and type(b.value) is type(a.value))
+        and not (isinstance(b, EngineValue) and type(b.value) is type(a.value))
     )
 
 
@@ -426,7 +422,7 @@ def _unless_literal(values: Sequence[Value]) -> Outcome | None:
     doubles = sum(isinstance(value, Double) for value in values)
     if 0 < doubles < len(values):
         return FAILS
-    if all(isinstance(value, Known | Double) or _is_literal(value) for value in values):
+    if all(isinstance(value, EngineValue | Double) or _is_literal(value) for value in values):
         return None
     return FAILS
 
@@ -488,9 +484,8 @@ def _divided(values: list[Value], *, rest: bool) -> Outcome | None:
             if rest:
                 term = folded(a.term - quotient * b.term)
                 bounded = Outcome(bounded.error, (Case(bounded.cases[0].guard, type(a)(term)),))
-            cases = tuple(
-                Case(both(negated(fails), item.guard), item.value) for item in bounded.cases
-            )
+            works = negated(fails)
+            cases = tuple(Case(both(works, item.guard), item.value) for item in bounded.cases)
             return Outcome(either((fails, bounded.error)), cases)
         case [Double(), Double()] if rest:
             return FAILS
@@ -741,7 +736,7 @@ def part_of_split(parts: Value, place: Value) -> Outcome | None:
     """`text.split(separator)[i]`, where the separator and a small place are known: so the list
     needs no form, however many parts there are."""
     number = native(place) if isinstance(place, Int) else None
-    if not isinstance(parts, Asked) or parts.function != "split" or len(parts.arguments) != 2:
+    if not isinstance(parts, EngineCall) or parts.function != "split" or len(parts.arguments) != 2:
         return None
     text, separator = parts.arguments
     if not isinstance(text, Text) or not isinstance(separator, Text):

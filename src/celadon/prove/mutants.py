@@ -215,7 +215,7 @@ def _pairs(
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RefusedRequest:
     """A request that the validation with an index refuses alone; None if none has anything against
     it."""
 
@@ -233,7 +233,7 @@ class TellingRequests:
     definitions: Sequence[JsonObject] = ()
     seconds: float = 5
 
-    def found(self) -> Iterator[Told]:
+    def found(self) -> Iterator[RefusedRequest]:
         """One for each validation, as far as there is one, then one that is admitted."""
         validations = self.given.validations
         for index in range(len(validations)):
@@ -241,10 +241,10 @@ class TellingRequests:
             # What ignores errors refuses only what is false.
             example = self._example(self.given.ignoring_errors(), self.given.with_validations(rest))
             if example is not None:
-                yield Told(index, example)
+                yield RefusedRequest(index, example)
         example = self._example(self.given.with_validations([{"expression": "false"}]), self.given)
         if example is not None:
-            yield Told(None, example)
+            yield RefusedRequest(None, example)
 
     def _example(self, stricter: BoundPolicy, looser: BoundPolicy) -> Example | None:
         """A request that one policy refuses and the other admits."""

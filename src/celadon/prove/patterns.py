@@ -35,7 +35,7 @@ _EMPTY: Term = z3.Re("")
 _HIGHEST_OF_ALL: Final = 0x10FFFF
 
 
-class _Way(NamedTuple):
+class _PatternPart(NamedTuple):
     """The texts that a part of a pattern may consume, if it begins (ends) where the text does."""
 
     language: Term
@@ -92,7 +92,7 @@ def _shortest(node: Node) -> str:
 _PLAIN: Final = "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_"
 
 
-def _around(way: _Way) -> Term:
+def _around(way: _PatternPart) -> Term:
     parts = [
         *([] if way.begins else [_ANYTHING]),
         way.language,
@@ -107,18 +107,18 @@ def _union(languages: list[Term]) -> Term:
     return z3.Union(*languages) if len(languages) > 1 else languages[0]
 
 
-def _ways(node: Node) -> list[_Way]:
+def _ways(node: Node) -> list[_PatternPart]:
     match node:
         case Empty():
-            return [_Way(_EMPTY, nullable=True)]
+            return [_PatternPart(_EMPTY, nullable=True)]
         case Literal():
-            return [_Way(_literal(node))]
+            return [_PatternPart(_literal(node))]
         case Chars():
-            return [_Way(_charset(node.chars))]
+            return [_PatternPart(_charset(node.chars))]
         case Assertion(kind=AssertionKind.BEGIN_TEXT):
-            return [_Way(_EMPTY, nullable=True, begins=True)]
+            return [_PatternPart(_EMPTY, nullable=True, begins=True)]
         case Assertion(kind=AssertionKind.END_TEXT):
-            return [_Way(_EMPTY, nullable=True, ends=True)]
+            return [_PatternPart(_EMPTY, nullable=True, ends=True)]
         case Capture():
             return _ways(node.sub)
         case Concat():
@@ -131,16 +131,16 @@ def _ways(node: Node) -> list[_Way]:
     raise NotModelled("a pattern about lines or words")
 
 
-def _sequence(parts: list[list[_Way]]) -> list[_Way]:
+def _sequence(parts: list[list[_PatternPart]]) -> list[_PatternPart]:
     # Each choice of a way for each part is a way for all: the numbers multiply, which is why only
     # parts with anchors have several.
-    result = [_Way(_EMPTY, nullable=True)]
+    result = [_PatternPart(_EMPTY, nullable=True)]
     for part in parts:
         result = [both for before in result for way in part for both in _joined(before, way)]
     return result
 
 
-def _joined(before: _Way, after: _Way) -> list[_Way]:
+def _joined(before: _PatternPart, after: _PatternPart) -> list[_PatternPart]:
     """Before what begins the text, and after what ends it, nothing may be consumed."""
     if (after.begins and not before.nullable) or (before.ends and not after.nullable):
         return []
@@ -151,7 +151,7 @@ def _joined(before: _Way, after: _Way) -> list[_Way]:
     result = [language for language in languages if not language.eq(_EMPTY)]
     language = _EMPTY if not result else result[0] if len(result) == 1 else z3.Concat(*result)
     return [
-        _Way(
+        _PatternPart(
             language,
             nullable=before.nullable and after.nullable,
             begins=before.begins or after.begins,
@@ -160,11 +160,11 @@ def _joined(before: _Way, after: _Way) -> list[_Way]:
     ]
 
 
-def _repeated(node: Repeat) -> list[_Way]:
+def _repeated(node: Repeat) -> list[_PatternPart]:
     ways = _ways(node.sub)
     if any(way.begins or way.ends for way in ways):
         if (node.least, node.most) == (0, 1):
-            return [*ways, _Way(_EMPTY, nullable=True)]
+            return [*ways, _PatternPart(_EMPTY, nullable=True)]
         raise NotModelled("a pattern that repeats ^ or $")
     language = _union([way.language for way in ways])
     nullable = node.least == 0 or any(way.nullable for way in ways)
@@ -176,7 +176,7 @@ def _repeated(node: Repeat) -> list[_Way]:
         repeated = _EMPTY
     else:
         repeated = z3.Loop(language, node.least, node.most)
-    return [_Way(repeated, nullable=nullable)]
+    return [_PatternPart(repeated, nullable=nullable)]
 
 
 def _literal(node: Literal) -> Term:

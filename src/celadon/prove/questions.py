@@ -183,7 +183,9 @@ class Prover:
         self, endpoint: Endpoint, index: int, checked: CheckedAst, question: Question
     ) -> Reply:
         def ask(inputs: Inputs) -> tuple[Reply, Unmodelled]:
-            look = _Look(self._engine, endpoint, inputs, self._param, self._seconds, self._kinds)
+            look = _EndpointQuestion(
+                self._engine, endpoint, inputs, self._param, self._seconds, self._kinds
+            )
             return look.reply(index, checked, question), look.unmodelled
 
         return with_enough_items(self._items, ask)
@@ -227,7 +229,7 @@ def param_kind(policy: ValidatingAdmissionPolicy) -> GroupVersionKind | None:
 
 
 @dataclass(slots=True)
-class _Look:
+class _EndpointQuestion:
     """One question at one endpoint."""
 
     engine: Engine

@@ -123,7 +123,7 @@ def items_needed(inputs: Inputs, unmodelled: Unmodelled) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[T]):
+class SearchOutcome(Generic[T]):
     """The outcome of a search: an example, a proof that there is none, or a reason why nobody
     knows."""
 
@@ -202,44 +202,44 @@ class Search:
         confirm: Confirm[T],
         preferred: Sequence[Formula] = (),
         tries: int = TRIES,
-    ) -> Found[T]:
+    ) -> SearchOutcome[T]:
         """An example of what is wanted, with as few fields as it can do without. Of several, those
         are preferred where these hold."""
         if z3.is_false(expected):
-            return Found(is_proved=True)
+            return SearchOutcome(is_proved=True)
         concerned, others = self._parts(expected)
         absent = [negated(presence) for presence in self.inputs.presences]
         # Guessing texts that a function reads (`1Gi`, a URL) seldom succeeds, so those come first
         # of which the engine has said what they are.
         likely = self.unmodelled.likely()
         wishes = [*self._values(), *absent, *preferred, *likely, *self.inputs.usual]
-        asked = _Asked([*concerned.assumed, expected], wishes, self, concerned.patterns)
+        asked = _Query([*concerned.assumed, expected], wishes, self, concerned.patterns)
         # Fields that nobody asked for have wishes, too: a quantity is to be one.
         apart = [element for element in absent if not _names(element) & asked.names]
         possible = (z3.Or(element, negated(element)) for element in apart)
         least = [*apart, *likely, *self.inputs.usual]
-        beside = _Asked([*others.assumed, *possible], least, self, others.patterns)
+        beside = _Query([*others.assumed, *possible], least, self, others.patterns)
         # First what is wanted, with all it depends on. Only then the rest of the object, which can
         # be made to fit whatever was found: so the hard question is not asked together with a
         # hundred easy ones.
         for number in range(tries):
             model = self._model(asked)
-            if isinstance(model, Found):
+            if isinstance(model, SearchOutcome):
                 # With examples ruled out that did not hold, nothing is proved any more.
-                return model if not number else Found(reason="no example held")
+                return model if not number else SearchOutcome(reason="no example held")
             whole = self._model(beside)
-            if isinstance(whole, Found):
-                return Found(reason=whole.reason or "no such request exists")
+            if isinstance(whole, SearchOutcome):
+                return SearchOutcome(reason=whole.reason or "no such request exists")
             for item in asked.decided(model):
                 whole.update_value(item(), model[item])
             self.latest = whole
             self.decided = {element.name() for element in asked.decided(model)}
             example = _confirmed(confirm, whole)
             if example is not None:
-                return Found(example)
+                return SearchOutcome(example)
             # The engine decides otherwise than the model says: look for another one.
             asked.tell(either(element() != model[element] for element in asked.decided(model)))
-        return Found(reason="no example held")
+        return SearchOutcome(reason="no example held")
 
     def adapted(self, conditions: Sequence[Formula], confirm: Confirm[T]) -> T | None:
         """The latest model, so that it meets other conditions as well, one after the other; where
@@ -258,7 +258,7 @@ class Search:
 
     def _adapted(self, model: z3.ModelRef, formulas: Sequence[Formula]) -> z3.ModelRef | None:
         absent = [negated(presence) for presence in self.inputs.presences]
-        asked = _Asked(formulas, [*absent, *self.unmodelled.likely(), *self.inputs.usual], self)
+        asked = _Query(formulas, [*absent, *self.unmodelled.likely(), *self.inputs.usual], self)
         asked.tell(
             *(
                 constant() == model[constant]
@@ -267,7 +267,7 @@ class Search:
             )
         )
         found = self._model(asked)
-        if isinstance(found, Found):
+        if isinstance(found, SearchOutcome):
             return None
         for item in asked.decided(found):
             model.update_value(item(), found[item])
@@ -303,15 +303,15 @@ class Search:
         )
         return concerned, others
 
-    def _model(self, asked: _Asked) -> z3.ModelRef | Found[Any]:
+    def _model(self, asked: _Query) -> z3.ModelRef | SearchOutcome[Any]:
         """A model that the engine has nothing against, as far as it was asked for functions."""
         for _ in range(MOST_LESSONS):
             check = asked.check()
             if check == z3.unsat:
-                return Found(is_proved=True)
+                return SearchOutcome(is_proved=True)
             if check == z3.unknown:
                 needed = "memory" if _is_full() else "time"
-                return Found(reason=f"the solver needs more {needed}")
+                return SearchOutcome(reason=f"the solver needs more {needed}")
             model = asked.model()
             lessons = [pattern.formula for pattern in asked.patterns if not pattern.holds(model)]
             lessons += [
@@ -320,7 +320,7 @@ class Search:
             if not lessons:
                 return model
             asked.tell(*lessons)
-        return Found(reason="the engine has it otherwise each time")
+        return SearchOutcome(reason="the engine has it otherwise each time")
 
 
 @contextmanager
@@ -370,7 +370,7 @@ def _confirmed(confirm: Confirm[T], model: z3.ModelRef) -> T | None:
         return None
 
 
-class _Asked:
+class _Query:
     """A solver with what must hold, and with wishes, of which those that come first are given up
     first: of a list the first items are there first. The patterns it is told of one by one."""
 

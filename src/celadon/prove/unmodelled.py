@@ -5,8 +5,8 @@ arguments give equal results. Once it has an example, the engine is asked about 
 it, and where the example had it otherwise the solver is told (a lesson) and looks again.
 
 What such a function gives may be no scalar (a quantity, an address, a list). Then it stays a call
-(`Asked`), and what is asked of it is a call with that call inside. Quantities, times, durations and
-addresses have a measure besides, by which they are compared.
+(`EngineCall`), and what is asked of it is a call with that call inside. Quantities, times,
+durations and addresses have a measure besides, by which they are compared.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from celadon.prove.logic import FALSE, TRUE, Formula, Term, both, either, folded
 from celadon.prove.patterns import contained
 from celadon.prove.values import (
     FAILS,
-    Asked,
     Case,
     Double,
+    EngineCall,
+    EngineValue,
     Fields,
     Int,
-    Known,
     List,
     Map,
     Maybe,
@@ -105,9 +105,9 @@ def of_call(function: str) -> Measure | None:
 
 
 def _measure(value: Value) -> tuple[Measure, Term] | None:
-    if isinstance(value, Asked) and value.kind is not None:
+    if isinstance(value, EngineCall) and value.kind is not None:
         return value.kind, value.measure
-    kind = _BY_CLASS.get(type(value.value)) if isinstance(value, Known) else None
+    kind = _BY_CLASS.get(type(value.value)) if isinstance(value, EngineValue) else None
     return None if kind is None else (kind, kind.measured(value.value))  # type: ignore[union-attr]
 
 
@@ -163,7 +163,7 @@ def compared(function: str, values: list[Value]) -> Outcome | None:
 def _contains(block: Value, address: Value) -> Outcome | None:
     """A block is an interval of addresses."""
     measure = _measure(address)
-    cidr = block.value if isinstance(block, Known) else None
+    cidr = block.value if isinstance(block, EngineValue) else None
     if measure is None or measure[0] is not _ADDRESS or not isinstance(cidr, CIDR):
         return None
     bits = cidr.prefix.addr.bits
@@ -176,7 +176,7 @@ class Call(NamedTuple):
     """One call: what the solver has for its result, its measure, and where it fails."""
 
     name: str
-    asked: Asked
+    asked: EngineCall
     leaves: tuple[Term, ...]
     failing: Formula
     """The function without a meaning that says where it fails."""
@@ -270,7 +270,7 @@ def _searches(function: str, arguments: Sequence[Value]) -> bool:
 
 def _never_fails(function: str, arguments: Sequence[Value]) -> bool:
     """Return whether a member never fails for arguments of these kinds."""
-    if len(arguments) == 1 and isinstance(arguments[0], Asked):
+    if len(arguments) == 1 and isinstance(arguments[0], EngineCall):
         return function in _TOTAL.get(arguments[0].function, ())
     texts = sum(isinstance(argument, Text) for argument in arguments)
     is_right = texts == len(arguments) == _TOTAL_OF_TEXTS.get(function)
@@ -383,7 +383,7 @@ class Unmodelled:
     def _call(
         self, function: str, arguments: Sequence[Value], result: types.Type, *, member: bool
     ) -> Call:
-        asked = Asked(function, tuple(arguments), member)
+        asked = EngineCall(function, tuple(arguments), member)
         leaves: list[Term] = []
         name = self._name(asked, leaves)
         leaves = [folded(leaf) for leaf in leaves]
@@ -401,7 +401,7 @@ class Unmodelled:
             if (numeral := _plain_quantity(function, arguments)) is not None:
                 fails = both(negated(numeral.where), fails)
                 measure = logic.chosen(numeral.where, z3.ToReal(numeral.value), measure)
-            asked = Asked(function, asked.arguments, member, kind, measure)
+            asked = EngineCall(function, asked.arguments, member, kind, measure)
         value = None
         if result.kind in _SORTS:
             form, sort = _SORTS[result.kind]
@@ -410,7 +410,7 @@ class Unmodelled:
         self.calls.append(call)
         return call
 
-    def _optional(self, asked: Asked, result: types.Type) -> Maybe:
+    def _optional(self, asked: EngineCall, result: types.Type) -> Maybe:
         """An optional: whether it has a value is a call, and so is its value."""
         has = self._call("hasValue", [asked], types.BOOL, member=True).result
         assert isinstance(has, Truth)
@@ -425,9 +425,9 @@ class Unmodelled:
                 return type(value).__name__
             case Null():
                 return "null"
-            case Known():
+            case EngineValue():
                 return f"constant {self._constant(value.value)}"
-            case Asked():
+            case EngineCall():
                 inside = ", ".join(self._name(argument, leaves) for argument in value.arguments)
                 return f"{'.' * value.member}{value.function}({inside})"
             case List():
@@ -465,7 +465,7 @@ class Unmodelled:
 
     # Lessons.
 
-    def value(self, asked: Asked, model: Model) -> object:
+    def value(self, asked: EngineCall, model: Model) -> object:
         """Return what the engine gives for a call in a model."""
         return self._engine_says(asked, model)
 
@@ -542,7 +542,7 @@ class Unmodelled:
             return None
         return z3.Implies(here, right)
 
-    def _engine_says(self, asked: Asked, model: Model | None) -> object:
+    def _engine_says(self, asked: EngineCall, model: Model | None) -> object:
         """The engine's value of a call; an EvaluationError where it fails. Raises _Failed where a
         call inside does."""
         arguments = [self._in_model(argument, model) for argument in asked.arguments]
@@ -574,7 +574,7 @@ class Unmodelled:
     def _in_model(self, value: Value, model: Model | None) -> object:
         """The engine's value in a model; NOT_LITERAL where it fails in it."""
         match value:
-            case Asked():
+            case EngineCall():
                 engine_says = self._engine_says(value, model)
                 return NOT_LITERAL if isinstance(engine_says, EvaluationError) else engine_says
             case Truth() | Int() | Uint() | Double() | Text():

@@ -75,7 +75,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Known:
+class EngineValue:
     """A value of the engine that has no symbolic form: bytes, a type, a timestamp, a quantity."""
 
     value: object
@@ -90,7 +90,7 @@ class Measure(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class EngineCall:
     """The result of a function that only the engine knows, for arguments that are not known.
     `measure` is the number that it is compared by, if there is a `kind` of those."""
 
@@ -231,8 +231,8 @@ class Variables:
     get: Callable[[str], Outcome]
 
 
-Scalar: TypeAlias = Null | Truth | Int | Uint | Double | Text | Known
-Value: TypeAlias = Scalar | Asked | List | Map | Fields | Maybe | Variables | Unshaped
+Scalar: TypeAlias = Null | Truth | Int | Uint | Double | Text | EngineValue
+Value: TypeAlias = Scalar | EngineCall | List | Map | Fields | Maybe | Variables | Unshaped
 
 
 class Case(NamedTuple):
@@ -398,7 +398,7 @@ def combined(
         for value in values:
             if isinstance(value, Unshaped):
                 raise NotModelled(f"{value.path}, which may be anything")
-            if isinstance(value, Asked) and not takes_asked:
+            if isinstance(value, EngineCall) and not takes_asked:
                 raise NotModelled(f"what {value.function} gives")
         made = function(values)
         errors.append(both(guard, made.error))
@@ -420,7 +420,7 @@ def _truths(made: Outcome) -> Iterator[tuple[Formula, Formula]]:
     for case in made.cases:
         if isinstance(case.value, Unshaped):
             raise NotModelled(f"{case.value.path}, which may be anything")
-        if isinstance(case.value, Asked):
+        if isinstance(case.value, EngineCall):
             raise NotModelled(f"what {case.value.function} gives")
         if isinstance(case.value, Truth):
             yield case.guard, case.value.term

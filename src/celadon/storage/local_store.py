@@ -392,7 +392,7 @@ def _only_deletes(job: Job) -> bool:
 # entries are shared, as nobody changes them.
 
 
-class _Nowhere:
+class _NoJournal:
     """A `local_store.Journal` that keeps nothing."""
 
     def append(
@@ -423,7 +423,7 @@ def open_memory(
     as `Retention()` unless given; `clocks` the system's."""
     space = Keyspace() if beginning is None else _keyspace(beginning)
     return LocalStore(
-        space, _Nowhere(), DirectWriter, retention or Retention(), clocks or Clocks(), carry
+        space, _NoJournal(), DirectWriter, retention or Retention(), clocks or Clocks(), carry
     )
 
 

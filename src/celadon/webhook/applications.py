@@ -228,7 +228,7 @@ class _Request(msgspec.Struct):
     operation: str = ""
 
 
-class _Asked(msgspec.Struct):
+class _PendingReview(msgspec.Struct):
     request: _Request
 
 
@@ -240,7 +240,7 @@ class _Answered(msgspec.Struct):
     response: _Response
 
 
-_ASKED: Final = msgspec.json.Decoder(_Asked)
+_ASKED: Final = msgspec.json.Decoder(_PendingReview)
 _ANSWERED: Final = msgspec.json.Decoder(_Answered)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from celadon.admission import Operation, Request
 from celadon.admission.explain import MatchReason
-from celadon.admission.explanations import LookingOn, match_reason
+from celadon.admission.explanations import ObservedContext, match_reason
 from celadon.admission.policies.matching import target_of
 from celadon.admission.world import ObjectWorld
 from celadon.kube import GroupVersionKind, GroupVersionResource
@@ -23,7 +23,7 @@ def reason(
 ) -> MatchReason:
     asked = asked or request()
     resources = policy(matchConstraints=constraints).spec.match_constraints
-    return match_reason(resources, target_of(asked), LookingOn(asked, world))
+    return match_reason(resources, target_of(asked), ObservedContext(asked, world))
 
 
 @pytest.mark.parametrize(
@@ -118,6 +118,6 @@ def test_equivalent_resources(policy_name: str) -> None:
 
 def test_everything_matches_without_parts() -> None:
     asked = request()
-    found = match_reason(None, target_of(asked), LookingOn(asked, WORLD))
+    found = match_reason(None, target_of(asked), ObservedContext(asked, WORLD))
     assert found.hit is not None
     assert (found.rules, found.excludes, found.object_selector) == ((), (), None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.admission.lint.findings import Removal, Replacement, Severity, Spot
+from celadon.admission.lint.findings import FieldPosition, Removal, Replacement, Severity
 from celadon.admission.lint.linter import chosen, lint
 from celadon.kube.fieldpath import FieldPath
 from tests.admission.lint.linting import (
@@ -516,4 +516,4 @@ def test_mistakes_of_a_definition_are_where_it_has_them(
         given["spec"]["versions"] = versions
         spots = [one.spot for one in found("CEL001", given)]
         spots += [one.spot for one in found("CEL011", given)]
-        assert Spot(0, place, offset) in spots
+        assert FieldPosition(0, place, offset) in spots

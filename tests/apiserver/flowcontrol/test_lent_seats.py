@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from celadon.apiserver.flowcontrol.priority_levels import (
     SeatBounds,
     SeatDemand,
-    Wanted,
+    SeatTarget,
     adjusted,
     fair_allocation,
     seat_bounds,
@@ -72,7 +72,7 @@ def test_allocations(
     classes: list[tuple[float, float, float]],
     expected: tuple[list[float], float] | None,
 ) -> None:
-    found = fair_allocation(total, [Wanted(*one) for one in classes])
+    found = fair_allocation(total, [SeatTarget(*one) for one in classes])
     if expected is None:
         assert found is None
     else:
@@ -82,14 +82,14 @@ def test_allocations(
 
 
 @st.composite
-def wanted(draw: st.DrawFn) -> Wanted:
+def wanted(draw: st.DrawFn) -> SeatTarget:
     least = draw(st.integers(0, 50))
-    return Wanted(least + draw(st.floats(0, 100)), least, least + draw(st.integers(0, 200)))
+    return SeatTarget(least + draw(st.floats(0, 100)), least, least + draw(st.integers(0, 200)))
 
 
 @given(st.lists(wanted(), min_size=1, max_size=8), st.floats(0, 1))
 def test_an_allocation_is_the_same_fraction_or_a_bound(
-    classes: list[Wanted], between: float
+    classes: list[SeatTarget], between: float
 ) -> None:
     low, high = sum(one.least for one in classes), sum(one.most for one in classes)
     total = int(low + (high - low) * between)

@@ -191,7 +191,7 @@ def test_messages_that_are_refused(running: Running, body: bytes, code: int, why
 
 
 NO_KIND = 'is registered for version "v1" in scheme'
-KINDS = [
+OTHER_KINDS = [
     (MAPS, "foo/v1", "Status", "converting (v1.Status) to (core.ConfigMap): unknown conversion"),
     (MAPS, "v1", "List", "converting (v1.List) to (core.ConfigMap): unknown conversion"),
     (MAPS, "apps/v1", "GetOptions", "converting (v1.GetOptions) to (core.ConfigMap)"),
@@ -206,7 +206,7 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "version", "kind", "why"), KINDS)
+@pytest.mark.parametrize(("path", "version", "kind", "why"), OTHER_KINDS)
 def test_bodies_of_other_kinds(
     running: Running, path: str, version: str, kind: str, why: str
 ) -> None:

@@ -12,8 +12,8 @@ from celadon.cel.tracing import (
     KEPT_FRAMES,
     KEPT_ROUNDS,
     Frame,
+    SourceNode,
     TraceRecorder,
-    Written,
     written_tree,
 )
 
@@ -23,7 +23,9 @@ ENVIRONMENT = Environment(
 )
 
 
-def trace(text: str, limit: int = 1_000_000, **inputs: object) -> tuple[dict[str, Written], Frame]:
+def trace(
+    text: str, limit: int = 1_000_000, **inputs: object
+) -> tuple[dict[str, SourceNode], Frame]:
     """The parts by their texts, and what was kept."""
     program = ENVIRONMENT.program(ENVIRONMENT.compile(text).checked())
     recorder = TraceRecorder()

@@ -9,7 +9,7 @@ import pytest
 from celadon.cel import Environment, syntax, types
 from celadon.cel.libraries import comprehensions, math
 from celadon.cel.syntax import Literal
-from celadon.cel.tracing import Written, written_tree
+from celadon.cel.tracing import SourceNode, written_tree
 from celadon.kube.library.environments import environment as release
 from tests.cel.codegen.test_variants import ENVIRONMENT, ROWS
 from tests.fuzz.typed_expressions import Expressions
@@ -126,11 +126,11 @@ def assert_parts_are_their_texts(environment: Environment, text: str) -> None:
         assert [type(node) for node in syntax.walk(alone.root)] == wanted
 
 
-def depth_first(part: Written) -> list[Written]:
+def depth_first(part: SourceNode) -> list[SourceNode]:
     return [part, *(inner for one in part.parts for inner in depth_first(one))]
 
 
-def is_literal(part: Written) -> bool:
+def is_literal(part: SourceNode) -> bool:
     return isinstance(part.node, Literal)
 
 

@@ -9,15 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.cli.audit import fleet_parts
-from celadon.cli.audit.audit_blocks import Found
-from celadon.cli.audit.audit_inputs import Lookups, given_inputs
+from celadon.cli.audit.audit_blocks import ReadObject
+from celadon.cli.audit.audit_inputs import LookupKinds, given_inputs
 from celadon.cli.audit.fleet_parts import DumpPart, part_blocks, surveyed_inputs
 from celadon.cli.reading.documents import DocumentReader, Problem
 from tests.cli.audit.dumps import FORMS, packed
 from tests.cli.audit.fleets import config_map
 from tests.examples import examples
 
-NOTHING = Lookups(frozenset(), {}, namespaces=False)
+NOTHING = LookupKinds(frozenset(), {}, namespaces=False)
 MARK = b"\xef\xbb\xbf"
 
 
@@ -32,7 +32,7 @@ def seen(path: Path) -> list[tuple[str, int, str]]:
             for piece in block.pieces():
                 assert not isinstance(piece, Problem), piece
                 for one in piece.objects(DocumentReader()):
-                    assert isinstance(one, Found), one
+                    assert isinstance(one, ReadObject), one
                     place = one.place
                     found.append((place.file, place.line, one.value["metadata"]["name"]))
     return found

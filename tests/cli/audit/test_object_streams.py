@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from celadon.cli.audit import audit_blocks, audit_inputs
-from celadon.cli.audit.audit_blocks import Found, blocks_of
+from celadon.cli.audit.audit_blocks import ReadObject, blocks_of
 from celadon.cli.audit.audit_inputs import given_inputs
 from celadon.cli.reading.documents import DocumentReader, Problem
 from tests.cli.audit.dumps import FORMS, Json, kubectl_json, packed, written
@@ -38,7 +38,7 @@ def read(data: bytes, chunk: int = 1 << 19) -> tuple[list[Json], list[int], list
                 problems.append(piece.text())
                 continue
             for found in piece.objects(DocumentReader()):
-                if isinstance(found, Found):
+                if isinstance(found, ReadObject):
                     objects.append(found.value)
                     lines.append(found.place.line)
                 else:
@@ -53,7 +53,7 @@ def _files(path: Path, data: bytes) -> list[Any]:
         for piece in block.pieces():
             assert not isinstance(piece, Problem), piece
             found += [
-                one.value for one in piece.objects(DocumentReader()) if isinstance(one, Found)
+                one.value for one in piece.objects(DocumentReader()) if isinstance(one, ReadObject)
             ]
     return found
 

@@ -6,7 +6,7 @@ import pytest
 
 from celadon.cli.bootstrap.bootstrap_report import BootstrapRun
 from celadon.cli.bootstrap.cluster_course import (
-    Given,
+    ExistingObject,
     Level,
     RequestBench,
     Sending,
@@ -31,18 +31,18 @@ def test_names_are_unique() -> None:
 
 def test_what_is_needed_is_there() -> None:
     for one in tables():
-        if not isinstance(one, Given):
+        if not isinstance(one, ExistingObject):
             assert ENTRIES.keys() >= set(one.needs), one.name
         if isinstance(one, Sending) and one.base:
             base = ENTRIES[one.base]
             names = list(ENTRIES)
-            assert isinstance(base, Given | Sending), one.name
+            assert isinstance(base, ExistingObject | Sending), one.name
             assert names.index(one.base) < names.index(one.name), one.name
 
 
 def test_every_request_matters() -> None:
     """Whatever is refused keeps some state from coming about."""
-    wanted = {need for one in tables() if not isinstance(one, Given) for need in one.needs}
+    wanted = {need for one in tables() if not isinstance(one, ExistingObject) for need in one.needs}
     assert {one.name for one in tables() if isinstance(one, Sending)} - wanted <= {
         "mirror-pod-etcd-deleted",
         "mirror-pod-kube-controller-manager-deleted",

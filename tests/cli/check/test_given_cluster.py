@@ -13,7 +13,7 @@ from celadon.cli.check.cluster import Circumstances, Cluster, cluster_of, engine
 from celadon.cli.check.manifests import described, policy_sets
 from celadon.cli.check.object_chain import ObjectChain
 from celadon.cli.check.plugins import PluginChoice
-from celadon.cli.check.questions import Asked, Question, ask
+from celadon.cli.check.questions import DocumentRequest, Question, ask
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.locations import Chunk
 from tests.cli.check.test_mutation import OK, mutating
@@ -42,7 +42,7 @@ def cluster(*values: Json, asks_plugins: bool = False, **circumstances: Any) -> 
 def begun(found: Cluster, value: Json) -> ObjectChain:
     (document,) = documents(value)
     asked = ask(document, Question(), found.world.catalog, {}, found.prepare)
-    assert isinstance(asked, Asked), asked
+    assert isinstance(asked, DocumentRequest), asked
     return found.asking().chain(asked)
 
 

@@ -7,7 +7,7 @@ from typing import cast
 
 from celadon.admission import Engine, Note, Outcome, Request, Verdict, World
 from celadon.cli.check.notices import Coverage
-from celadon.cli.check.questions import Asked
+from celadon.cli.check.questions import DocumentRequest
 
 
 class Answers:
@@ -36,7 +36,9 @@ def evaluated() -> Verdict:
 def test_the_verdicts_of_a_stream_are_not_kept() -> None:
     coverage, engine = Coverage(), Answers([evaluated() for _ in range(1_000)])
     for _ in range(1_000):
-        _, count = coverage.judge(cast(Engine, engine), cast(World, None), cast(Asked, Object()))
+        _, count = coverage.judge(
+            cast(Engine, engine), cast(World, None), cast(DocumentRequest, Object())
+        )
         assert count == 1
     assert len(coverage.known) < 500
     assert coverage.outcomes == {"p": {Outcome.EVALUATED}, "other": {Outcome.POLICY_UNMATCHED}}
@@ -46,5 +48,5 @@ def test_one_verdict_for_all_is_taken_in_once() -> None:
     coverage, same = Coverage(), evaluated()
     engine = Answers([same, same])
     for _ in range(2):
-        coverage.judge(cast(Engine, engine), cast(World, None), cast(Asked, Object()))
+        coverage.judge(cast(Engine, engine), cast(World, None), cast(DocumentRequest, Object()))
     assert len(coverage.known) == 2

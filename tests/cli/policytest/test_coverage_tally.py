@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.cli.policytest.case_results import Coverage, Wanted
+from celadon.cli.policytest.case_results import Coverage, ExpectedOutcome
 from tests.cli.files import Json, binding, config_map, policy
 from tests.cli.policytest.given_cases import report, written
 
@@ -139,7 +139,9 @@ def test_which_fields_are_evaluated(
 ) -> None:
     found = measured(tmp_path, [policy(**FIELDS), binding()], data)
     never = {
-        goal.field for goal, count in found.hits if goal.wanted is Wanted.EVALUATED and not count
+        goal.field
+        for goal, count in found.hits
+        if goal.wanted is ExpectedOutcome.EVALUATED and not count
     }
     assert never == expected
 
@@ -165,7 +167,7 @@ def test_errors_are_told_but_not_missed(tmp_path: Path) -> None:
     assert measured(tmp_path, documents, {"x": "ok"}).errors == (0, 1)
     found = measured(tmp_path, documents, {"x": "ok"}, {"y": "ok"})
     assert found.errors == (1, 1)
-    assert all(goal.wanted is not Wanted.ERROR for goal, _ in found.hits if goal.counts)
+    assert all(goal.wanted is not ExpectedOutcome.ERROR for goal, _ in found.hits if goal.counts)
 
 
 def test_mutations_are_measured(tmp_path: Path) -> None:

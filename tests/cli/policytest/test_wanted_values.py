@@ -15,7 +15,7 @@ from celadon.cli.policytest.wanted_values import (
     KEY,
     THERE,
     Length,
-    Wanted,
+    ValueSearch,
     merged,
 )
 from celadon.cli.reading.json_text import Path
@@ -35,7 +35,7 @@ def ways(text: str, *, wanted: bool, **variables: str) -> list[dict[str, Any]]:
     """With places as texts."""
     known = {name: tree(one) for name, one in variables.items()}
     facts: dict[Path, Any] = {("object", "kind"): "Pod", ("request", "operation"): "CREATE"}
-    found = Wanted(known, facts).all_of([(tree(text), wanted)])
+    found = ValueSearch(known, facts).all_of([(tree(text), wanted)])
     return [{".".join(map(str, place)): value for place, value in one.items()} for one in found]
 
 

@@ -13,7 +13,7 @@ from celadon.cli.audit.audit_report import AuditedObject, AuditReport, FleetRepo
 from celadon.cli.check.check_report import Place
 from celadon.cli.report import audit_view
 from celadon.cli.report.audit_view import COLUMNS, FleetView, violation_file
-from celadon.cli.report.report_model import Look
+from celadon.cli.report.report_model import ReportStyle
 from celadon.testing import KubeApi
 from tests.browser import beyond, needs_browser, seen
 from tests.cli.report.audited import audited
@@ -246,8 +246,14 @@ def test_names_of_sources_stand_out() -> None:
     none: tuple[()] = ()
     one = AuditReport("CREATE", 1, 1, total, none, "policy", none, 1, (found,), none, none, none)
     report = FleetReport((("east", one),))
-    assert FleetView(report).text(Look()).startswith("== east\n\np/b\n  rule    p.yaml:3  spec\n")
-    assert FleetView(report).text(Look(color=True)).startswith("\033[1m== east\033[0m\n\np/b\n")
+    assert (
+        FleetView(report)
+        .text(ReportStyle())
+        .startswith("== east\n\np/b\n  rule    p.yaml:3  spec\n")
+    )
+    assert (
+        FleetView(report).text(ReportStyle(color=True)).startswith("\033[1m== east\033[0m\n\np/b\n")
+    )
 
 
 # --- violations as files --------------------------------------------------------------------------

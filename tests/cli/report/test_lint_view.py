@@ -9,9 +9,9 @@ import pytest
 from celadon.admission.lint import Severity
 from celadon.cli.lint import LintReport, LocatedFinding
 from celadon.cli.report.lint_view import LintView, StatisticsView
-from celadon.cli.report.report_model import CaseState, Level, Look
+from celadon.cli.report.report_model import CaseState, Level, ReportStyle
 
-LOOK = Look()
+LOOK = ReportStyle()
 
 
 def finding(**more: Any) -> LocatedFinding:
@@ -59,7 +59,7 @@ FIXABLE = finding(is_fixable=True)
 )
 def test_the_summary(report: LintReport, text: str) -> None:
     assert LintView(report).text(LOOK).splitlines()[-1] == text
-    assert text not in LintView(report).text(Look(verbosity=-1))
+    assert text not in LintView(report).text(ReportStyle(verbosity=-1))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_the_summary(report: LintReport, text: str) -> None:
 def test_a_finding(more: dict[str, Any], lines: list[str]) -> None:
     """With its line and a mark below the column; of a long line only what is around it."""
     found = finding(**more)
-    shown = LintView(LintReport((found,))).text(Look(verbosity=-1)).splitlines()
+    shown = LintView(LintReport((found,))).text(ReportStyle(verbosity=-1)).splitlines()
     assert shown == [
         f"p.yaml:3:{found.column}: warning CEL004 it is old",
         *lines,
@@ -111,7 +111,7 @@ def test_a_finding_of_the_whole_object() -> None:
 )
 def test_severities(severity: Severity, level: Level, code: str) -> None:
     view = LintView(LintReport((finding(severity=severity, help="help"),), objects=1))
-    assert f"\033[{code}m{severity.value}\033[0m" in view.text(Look(color=True))
+    assert f"\033[{code}m{severity.value}\033[0m" in view.text(ReportStyle(color=True))
     (found,) = view.findings()
     assert (found.level, found.title, found.message) == (level, "CEL004 old-version", "it is old")
     assert (found.group, found.subject, found.column) == ("CEL004", "Policy p spec.x", 5)

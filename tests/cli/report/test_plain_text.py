@@ -13,7 +13,7 @@ from celadon.cli.check.check_report import ObjectResult, Place, Report, State
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report.check_view import CheckView
 from celadon.cli.report.ci_forms import as_github
-from celadon.cli.report.report_model import Look, for_people, lines, one_line, snippet
+from celadon.cli.report.report_model import ReportStyle, for_people, lines, one_line, snippet
 from tests.cli.files import binding, policy, run, write
 
 ONE_LINE = [
@@ -78,7 +78,7 @@ def result(name: str, sentence: str) -> ObjectResult:
 def test_every_text_of_a_report() -> None:
     evil = "x\x1b[31m\n1 object: 1 admitted"
     report = Report((result(evil, f"no\n::error::{evil}"),), problems=(Problem(evil, 1, evil),))
-    shown = CheckView(for_people(report)).text(Look())
+    shown = CheckView(for_people(report)).text(ReportStyle())
     assert "\x1b" not in shown
     assert [line for line in shown.split("\n") if line.startswith(("::", "1 object"))] == [
         "1 object: 0 admitted, 1 denied, 1 unreadable (0 policies, 0 bindings)"

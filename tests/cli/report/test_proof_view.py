@@ -9,7 +9,7 @@ import pytest
 from celadon.cli.check.check_report import Place
 from celadon.cli.proofs import PART, RULE, VALIDATION, ProofExample, ProofItem, ProofReport, Remark
 from celadon.cli.report.proof_view import ProofView
-from celadon.cli.report.report_model import CaseState, Level, Look
+from celadon.cli.report.report_model import CaseState, Level, ReportStyle
 
 FAULT = Remark("never true", "whatever comes", is_fault=True)
 FINE = Remark("no error (proved)")
@@ -80,11 +80,11 @@ QUESTIONS = "questions about rules of definitions"
 )
 def test_for_people(items: list[ProofItem], lines: list[str]) -> None:
     """Validations are all told of, other places if something is to be said of them."""
-    assert ProofView(ProofReport(tuple(items))).text(Look()).splitlines() == lines
+    assert ProofView(ProofReport(tuple(items))).text(ReportStyle()).splitlines() == lines
 
 
 def test_colours() -> None:
-    shown = ProofView(ProofReport((found(RULE),))).text(Look(color=True)).splitlines()
+    shown = ProofView(ProofReport((found(RULE),))).text(ReportStyle(color=True)).splitlines()
     assert shown[:2] == [f"\033[1m{HEAD}\033[0m", "  \033[31;1mnever true\033[0m: whatever comes"]
 
 

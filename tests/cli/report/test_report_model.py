@@ -10,8 +10,8 @@ from celadon.cli.check.check_report import Notice, Place, PolicyError, Silence, 
 from celadon.cli.report import report_model
 from celadon.cli.report.report_model import (
     FINDING_FORMS,
-    Look,
     ReportForms,
+    ReportStyle,
     ReportView,
     aligned,
     diff_lines,
@@ -110,8 +110,8 @@ def test_which_forms_a_report_has(name: str, forms: str) -> None:
 )
 def test_colours(styles: str, code: str) -> None:
     for style in styles.split():
-        assert Look(color=True).paint(style, "text") == f"\033[{code}mtext\033[0m"
-        assert Look().paint(style, "text") == "text"
+        assert ReportStyle(color=True).paint(style, "text") == f"\033[{code}mtext\033[0m"
+        assert ReportStyle().paint(style, "text") == "text"
 
 
 def test_blocks_and_tables() -> None:
@@ -149,7 +149,7 @@ def test_plurals(number: int, noun: str, text: str) -> None:
 )
 def test_a_policy_that_cannot_be_used(kind: str, part: str) -> None:
     error = PolicyError(Place("p.yaml", 3), kind, "name", "policy", "it is wrong")
-    assert list(policy_error_lines([error], Look())) == [
+    assert list(policy_error_lines([error], ReportStyle())) == [
         ["error: it is wrong", f"  {part} p.yaml:3"]
     ]
 
@@ -160,10 +160,10 @@ def test_notices() -> None:
     texts = ["{} a.yaml:1: one", "  help", "{} two"]
     for strict, word in ((False, "notice:"), (True, "strict:")):
         want = [[text.format(word) for text in texts]]
-        assert list(notice_lines(notices, Look(), strict=strict)) == want
-    assert list(notice_lines([], Look(), strict=True)) == []
+        assert list(notice_lines(notices, ReportStyle(), strict=strict)) == want
+    assert list(notice_lines([], ReportStyle(), strict=True)) == []
     for strict, code in ((False, "36;1"), (True, "31;1")):
-        ((first, *_),) = notice_lines(notices, Look(color=True), strict=strict)
+        ((first, *_),) = notice_lines(notices, ReportStyle(color=True), strict=strict)
         assert first.startswith(f"\033[{code}m")
 
 
@@ -199,7 +199,7 @@ def test_notices() -> None:
 )
 def test_plugins(asked: str, reasons: str, verbosity: int, lines: list[str]) -> None:
     unasked = [UnaskedPlugin(f"P{i}", why) for i, why in enumerate(reasons)]
-    assert list(plugin_lines(asked.split(), unasked, Look(verbosity=verbosity))) == lines
+    assert list(plugin_lines(asked.split(), unasked, ReportStyle(verbosity=verbosity))) == lines
 
 
 def test_manifests_and_what_changed_in_them() -> None:

@@ -11,7 +11,7 @@ from celadon.webhook.cluster import cluster_world
 from celadon.webhook.cluster.cluster_client import ClusterUnreachable
 from celadon.webhook.cluster.cluster_world import (
     GOOD_SECONDS,
-    AskedAuthorizer,
+    RemoteAuthorizer,
     access_review,
     answer_of,
 )
@@ -133,7 +133,7 @@ def test_answers_are_remembered_for_a_while(monkeypatch: pytest.MonkeyPatch) -> 
     cluster, now = Cluster(), [0.0]
 
     async def run() -> None:
-        authorizer = AskedAuthorizer(cluster, lambda: now[0])  # type: ignore[arg-type]  # a double
+        authorizer = RemoteAuthorizer(cluster, lambda: now[0])  # type: ignore[arg-type]  # a double
         assert authorizer.known(question("a")) is None
         cluster.is_there = False
         assert await authorizer.ask(question("a")) == (Ruling.NO_OPINION, "", "gone")

@@ -7,13 +7,21 @@ then `subjects` (what rules look at), `flow` (what an expression reads, and what
 before), then any family of rules; `linter` has all rules in the order of their codes.
 """
 
-from celadon.admission.lint.findings import Finding, Fix, Removal, Replacement, Severity, Spot
+from celadon.admission.lint.findings import (
+    FieldPosition,
+    Finding,
+    Fix,
+    Removal,
+    Replacement,
+    Severity,
+)
 from celadon.admission.lint.linter import RULES, TypedScope, TypedScopes, chosen, lint, policy_costs
 from celadon.admission.lint.rules.effect_rules import LargeObject
 from celadon.admission.lint.subjects import LintMemory, Rule, Settings, matched_resources
 
 __all__ = [
     "RULES",
+    "FieldPosition",
     "Finding",
     "Fix",
     "LargeObject",
@@ -23,7 +31,6 @@ __all__ = [
     "Rule",
     "Settings",
     "Severity",
-    "Spot",
     "TypedScope",
     "TypedScopes",
     "chosen",

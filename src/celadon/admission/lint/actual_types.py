@@ -23,11 +23,11 @@ from celadon.admission.compiled_expressions import (
 from celadon.admission.lint.findings import Mistake, PolicyExpression, Role
 from celadon.admission.lint.subjects import (
     Bundle,
+    FieldWrite,
     KindTypes,
     MutatingCase,
     MutationPath,
     PolicyCase,
-    Written,
 )
 from celadon.admission.policies.mutating import MutatingEngine
 from celadon.admission.registration.registration_types import (
@@ -511,7 +511,7 @@ ROOT: Final = "Object"
 PATCH: Final = "JSONPatch"
 
 
-def written_fields(expression: PolicyExpression) -> Iterator[Written]:
+def written_fields(expression: PolicyExpression) -> Iterator[FieldWrite]:
     """Yield everything that is known to be written, in the order of the text."""
     if expression.checked is None:
         return
@@ -583,18 +583,18 @@ def _path_in_object(node: syntax.Expr) -> Iterator[MutationPath]:
 
 def _fields(
     expression: PolicyExpression, node: syntax.Struct, path: MutationPath
-) -> Iterator[Written]:
+) -> Iterator[FieldWrite]:
     for field in node.fields:
         here = (*path, field.name)
         inner = list(_structs(field.value))
         name = inner[0].type_name if inner else ""
-        yield Written(expression, here, field.value, field.value, type_name=name)
+        yield FieldWrite(expression, here, field.value, field.value, type_name=name)
         for struct in inner:
             yield from _fields(expression, struct, here)
         if isinstance(field.value, syntax.MapLiteral):
             for entry in field.value.entries:
                 if isinstance(entry.key, syntax.Literal):
-                    yield Written(
+                    yield FieldWrite(
                         expression, (*here, str(entry.key.value)), entry.value, entry.value
                     )
 
@@ -616,7 +616,7 @@ def _structs(value: syntax.Expr) -> Iterator[syntax.Struct]:
 
 def _operation(
     expression: PolicyExpression, node: syntax.Struct, absent: frozenset[MutationPath]
-) -> Written | None:
+) -> FieldWrite | None:
     data = {field.name: field.value for field in node.fields}
     op, path = data.get("op"), data.get("path")
     if not isinstance(op, syntax.Literal) or not isinstance(path, syntax.Literal):
@@ -625,4 +625,4 @@ def _operation(
         part.replace("~1", "/").replace("~0", "~") for part in str(path.value).split("/")[1:]
     )
     value = data.get("value")
-    return Written(expression, steps, path, value, str(op.value), is_absent=steps in absent)
+    return FieldWrite(expression, steps, path, value, str(op.value), is_absent=steps in absent)

@@ -70,7 +70,7 @@ class Severity(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class FieldPosition:
     """`offset` counts the characters of the field's text; None is the field as a whole."""
 
     document: int
@@ -87,7 +87,7 @@ class Spot:
 class Replacement:
     """The characters from `spot.offset` up to `end` become `text`; `old` is what they are now."""
 
-    spot: Spot
+    spot: FieldPosition
     old: str
     text: str
 
@@ -96,7 +96,7 @@ class Replacement:
 class Removal:
     """The list item at this field goes."""
 
-    spot: Spot
+    spot: FieldPosition
 
 
 Fix = Replacement | Removal
@@ -109,7 +109,7 @@ class Finding:
     `fix` is there when the change is safe: it alters no decision but the one that is wrong."""
 
     code: str
-    spot: Spot
+    spot: FieldPosition
     message: str
     help: str = ""
     severity: Severity = Severity.WARNING
@@ -185,7 +185,7 @@ def written_finding(finding: Finding, renamed: Sequence[Renamed]) -> Finding:
     return replace(finding, spot=_written_spot(finding.spot, renamed), fix=fix)
 
 
-def _written_spot(spot: Spot, renamed: Sequence[Renamed]) -> Spot:
+def _written_spot(spot: FieldPosition, renamed: Sequence[Renamed]) -> FieldPosition:
     return replace(spot, path=FieldPath(*as_written(spot.path.steps, renamed)))
 
 

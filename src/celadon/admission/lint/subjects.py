@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Final, TypeAlias
 
 from celadon.admission.lint.findings import (
+    FieldPosition,
     Finding,
     Fix,
     Mistake,
@@ -21,7 +22,6 @@ from celadon.admission.lint.findings import (
     Renamed,
     Role,
     Severity,
-    Spot,
 )
 from celadon.admission.policies.typecheck import TypeProblem
 from celadon.admission.registration.decoding import RegistrationError
@@ -194,7 +194,7 @@ MutationPath = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class FieldWrite:
     """A field that a configuration sets, or a path that a JSON patch is about (`op` says how).
     `value` is None for an operation without one. `is_absent` is whether the text has made sure that
     the object has nothing there."""
@@ -219,7 +219,7 @@ class MutatingCase:
     expressions: tuple[PolicyExpression, ...]
     kinds: tuple[GroupVersionKind, ...]
     updated: frozenset[GroupVersionKind]
-    written: tuple[Written, ...]
+    written: tuple[FieldWrite, ...]
 
     @property
     def name(self) -> str:
@@ -489,27 +489,31 @@ class Report:
     """This is what a check gives for one finding; the rule adds its code and, without one, its
     severity."""
 
-    spot: Spot
+    spot: FieldPosition
     message: str
     help: str = ""
     fix: Fix | None = None
     severity: Severity | None = None
 
 
-def at_node(document: int, expression: PolicyExpression, node: Expr) -> Spot:
+def at_node(document: int, expression: PolicyExpression, node: Expr) -> FieldPosition:
     """A node of an expression."""
     checked = expression.checked
     offset = None if checked is None else checked.ast.positions.get(node.id)
-    return Spot(document, expression.path, None if offset is None else offset + expression.shift)
+    return FieldPosition(
+        document, expression.path, None if offset is None else offset + expression.shift
+    )
 
 
-def at_access(document: int, access: Access) -> Spot:
-    return Spot(document, access.expression.path, access.offset)
+def at_access(document: int, access: Access) -> FieldPosition:
+    return FieldPosition(document, access.expression.path, access.offset)
 
 
-def at_offset(document: int, expression: PolicyExpression, offset: int | None) -> Spot:
+def at_offset(document: int, expression: PolicyExpression, offset: int | None) -> FieldPosition:
     """An offset in the text that was compiled."""
-    return Spot(document, expression.path, None if offset is None else offset + expression.shift)
+    return FieldPosition(
+        document, expression.path, None if offset is None else offset + expression.shift
+    )
 
 
 def shown(path: Path) -> str:

@@ -459,7 +459,7 @@ _EMPTY: Final = registration_types.PolicySpec()
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _StoredExpressions:
     """Expressions of the old object, by kind: they may use whatever this version has."""
 
     validations: frozenset[str]
@@ -467,8 +467,8 @@ class _Known:
     annotations: frozenset[str]
 
     @staticmethod
-    def of(spec: registration_types.PolicySpec) -> _Known:
-        return _Known(
+    def of(spec: registration_types.PolicySpec) -> _StoredExpressions:
+        return _StoredExpressions(
             frozenset(v.expression for v in spec.validations),
             frozenset(v.message_expression for v in spec.validations),
             frozenset(a.value_expression for a in spec.audit_annotations),
@@ -483,7 +483,7 @@ def validate_policy(
     """A defaulted policy; `old` is the stored object on update. Old validations are the only texts
     that make a variable an old expression."""
     spec = policy.spec
-    of = _Known.of(_EMPTY if old is None else old.spec)
+    of = _StoredExpressions.of(_EMPTY if old is None else old.spec)
     scope = PolicyScope(
         version or current_release(),
         has_params=spec.param_kind is not None,
@@ -496,7 +496,9 @@ def validate_policy(
 
 
 def _outcomes(
-    policy: registration_types.ValidatingAdmissionPolicy, scope: PolicyScope, known: _Known
+    policy: registration_types.ValidatingAdmissionPolicy,
+    scope: PolicyScope,
+    known: _StoredExpressions,
 ) -> list[FieldError]:
     """Validations and audit annotations: at least one of either."""
     spec = policy.spec
@@ -530,7 +532,10 @@ _NO_IDENTIFIER: Final = wording(
 
 
 def _validation(
-    validation: registration_types.Validation, path: FieldPath, scope: PolicyScope, known: _Known
+    validation: registration_types.Validation,
+    path: FieldPath,
+    scope: PolicyScope,
+    known: _StoredExpressions,
 ) -> list[FieldError]:
     errors: list[FieldError] = []
     text, message_text = validation.expression, validation.message_expression
@@ -567,7 +572,7 @@ def _audit_annotation(
     annotation: registration_types.AuditAnnotation,
     path: FieldPath,
     scope: PolicyScope,
-    known: _Known,
+    known: _StoredExpressions,
 ) -> list[FieldError]:
     errors: list[FieldError] = []
     key = path.child("key")

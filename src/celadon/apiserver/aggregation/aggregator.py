@@ -13,7 +13,7 @@ from celadon.admission import World
 from celadon.apiserver.aggregation.api_services import (
     AGGREGATOR,
     ApiServiceView,
-    Lookouts,
+    AvailabilityChecks,
     ProxySettings,
     RemoteApiService,
 )
@@ -66,7 +66,7 @@ _NOBODY_IN_PARTICULAR: Final = User("system:kube-aggregator")
 T = TypeVar("T")
 
 
-class Aside(Protocol):
+class Offload(Protocol):
     """Does in a worker what may take long. Raises StatusError when that is too long, and what the
     function raises."""
 
@@ -78,7 +78,7 @@ class DiscoveryFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _LastAnswer:
     """Holds what an extension server said last."""
 
     document: JsonObject
@@ -91,15 +91,15 @@ class RemoteDiscovery:
     """Keeps what the extension servers of one server offer. `servers` makes what asks them."""
 
     def __init__(
-        self, view: ApiServiceView, servers: Callable[[], ExtensionServers], aside: Aside
+        self, view: ApiServiceView, servers: Callable[[], ExtensionServers], aside: Offload
     ) -> None:
         """Ask nobody yet; `aside` reads what is long."""
         self._view = view
         self._servers = servers
         self._aside = aside
-        self._known: dict[str, _Known] = {}
+        self._known: dict[str, _LastAnswer] = {}
         self._offered: tuple[object, tuple[RemoteVersion, ...]] = (None, ())
-        self._lookouts = Lookouts(self._looked, REFRESH_SECONDS)
+        self._lookouts = AvailabilityChecks(self._looked, REFRESH_SECONDS)
 
     def refresh(self, name: str) -> None:
         """Ask again what the server of an APIService offers."""
@@ -150,9 +150,9 @@ class RemoteDiscovery:
         try:
             document = await self._found(service)
             openapi, swagger = await self._described(service), await self._swagger(service)
-            found = _Known(document, is_fresh=True, openapi=openapi, swagger=swagger)
+            found = _LastAnswer(document, is_fresh=True, openapi=openapi, swagger=swagger)
         except DiscoveryFailed:
-            found = _Known({"version": service.group_version.version}, is_fresh=False)
+            found = _LastAnswer({"version": service.group_version.version}, is_fresh=False)
         if self._known.get(name) != found:
             self._known[name] = found
             self._offered = (None, ())
@@ -256,7 +256,7 @@ class Aggregator:
         routes: ServiceRoutes,
         given: Mapping[tuple[str, str, int], tuple[str, int]],
         settings: ProxySettings,
-        aside: Aside,
+        aside: Offload,
     ) -> None:
         self.world = world
         self.services = ApiServiceView(objects)
@@ -265,7 +265,7 @@ class Aggregator:
         self._given = given
         self._settings = settings
         self._servers: ExtensionServers | None = None
-        self._lookouts: list[Lookouts] = []
+        self._lookouts: list[AvailabilityChecks] = []
         self.failures = metric_table.Counter(metric_table.UNAVAILABLE_TOTAL)
         """Of APIServices that were available, by name and reason."""
 
@@ -286,9 +286,11 @@ class Aggregator:
             metric_table.UNAVAILABLE, self.services.unavailable
         ), self.failures
 
-    def lookouts(self, look: Callable[[str], Awaitable[bool]], seconds: float) -> Lookouts:
+    def lookouts(
+        self, look: Callable[[str], Awaitable[bool]], seconds: float
+    ) -> AvailabilityChecks:
         """Return more lookouts, which end with this aggregator."""
-        lookouts = Lookouts(look, seconds)
+        lookouts = AvailabilityChecks(look, seconds)
         self._lookouts.append(lookouts)
         return lookouts
 

@@ -233,7 +233,7 @@ LAST_RETRY: Final = 30.0
 _LOG: Final = logging.getLogger("celadon.controllers")
 
 
-class Lookouts:
+class AvailabilityChecks:
     """Looks at each server again and again, in a task of its own. `look` says whether all was well;
     then the next look is in `seconds`, or when `wake` is called."""
 

@@ -176,7 +176,7 @@ class Authentication:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CachedToken:
     """Holds what came of a token, as long as it is that user's."""
 
     user: User
@@ -195,7 +195,9 @@ class Authenticator:
     certificate_uids: bool = True
     """Whether a certificate may name the UID of its user: AllowParsingUserUIDFromCertAuth."""
     proxies: FrontProxies | None = None
-    _known: dict[str, _Known] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _known: dict[str, _CachedToken] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     """Tokens of the file that have been shown for the server itself, and nothing else of what
     clients send."""
 
@@ -271,7 +273,7 @@ class Authenticator:
     def _remember(self, token: str, authentication: Authentication) -> None:
         user = self.tokens.users.get(token)
         if user is not None and len(self._known) < _REMEMBERED:
-            self._known[token] = _Known(user, authentication)
+            self._known[token] = _CachedToken(user, authentication)
 
     def _bearer(
         self, token: str, audiences: tuple[str, ...], now: datetime.datetime

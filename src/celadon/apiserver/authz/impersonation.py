@@ -95,17 +95,17 @@ def wanted_user(request: HttpRequest) -> User | None:
     return None
 
 
-class NobodyNamed(StatusError):
+class UserNotNamed(StatusError):
     """Groups, a UID or more are wanted, and no user is named: before 1.35, the answer to that was
     no Status."""
 
 
-def _nobody(user: User) -> NobodyNamed:
+def _nobody(user: User) -> UserNotNamed:
     """Return what becomes of a request that wants groups, a UID or more, and names no user."""
     detail = f"requested [{' '.join(_references(user))}] without impersonating a user"
     if is_since("1.36"):
         detail = f"requested {_go_text(user)} without impersonating a user name"
-    return NobodyNamed(status.bad_request(detail).status)
+    return UserNotNamed(status.bad_request(detail).status)
 
 
 def _references(user: User) -> Iterator[str]:

@@ -96,7 +96,7 @@ class Controller(Protocol):
         """Do what there is to do; in how many seconds to look again, if at all. Raises Stale."""
 
 
-class Aside(Protocol):
+class Offload(Protocol):
     """Does in a worker what may take long, and gives what the function gives. Raises StatusError,
     when it had to end, and what the function raises."""
 

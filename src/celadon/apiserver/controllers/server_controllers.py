@@ -19,8 +19,8 @@ from celadon.apiserver.controllers import namespaces, storage_migrations, upkeep
 from celadon.apiserver.controllers.availability import ApiServiceAvailability, RemoteDiscoveryUpkeep
 from celadon.apiserver.controllers.controller_loops import (
     ROOT_CERTIFICATES,
-    Aside,
     Controller,
+    Offload,
     ServerRequests,
     StatusWrites,
 )
@@ -90,7 +90,7 @@ class ControllerSurroundings:
         writer = (lambda: FieldWriter(manager, self.timestamp())) if manager else None
         return StatusWrites(self.objects, built_in(gvr), writer, self.workers, applies=applies)
 
-    def aside(self, account: str) -> Aside:
+    def aside(self, account: str) -> Offload:
         """Return what does long work of a controller, which has as much time as a user."""
         return RequestWork(self.workers, f"system:serviceaccount:kube-system:{account}").aside
 

@@ -17,8 +17,8 @@ from celadon.admission.registration import RegistrationError, decode_policy
 from celadon.apiserver import bootstrap_objects
 from celadon.apiserver.caches.served_resources import Served
 from celadon.apiserver.controllers.controller_loops import (
-    Aside,
     Change,
+    Offload,
     ServerRequests,
     Stale,
     StatusWrites,
@@ -156,7 +156,7 @@ class PolicyTypeChecks:
         served: Callable[[], Served],
         version: str,
         number: Callable[[], int],
-        aside: Aside,
+        aside: Offload,
     ) -> None:
         self._policies = policies
         self._served = served
@@ -248,7 +248,7 @@ class QuotaCounts:
         served: Callable[[], Served],
         charges: OpenCharges,
         now: Callable[[], str],
-        aside: Aside,
+        aside: Offload,
     ) -> None:
         self._aside = aside
         self._objects = objects
@@ -372,7 +372,7 @@ class RoleAggregation:
 
     urgent = False
 
-    def __init__(self, roles: StatusWrites, aside: Aside) -> None:
+    def __init__(self, roles: StatusWrites, aside: Offload) -> None:
         self._roles = roles
         self._aside = aside
 

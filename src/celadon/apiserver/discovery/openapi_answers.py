@@ -287,7 +287,7 @@ _EXPIRES: Final = "%a, %d %b %Y %H:%M:%S UTC"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Kept:
+class DocumentCache:
     """Holds what stays when definitions change: documents by their hashes, and the hashes of
     definitions by their names, each with the object that it is of."""
 
@@ -307,7 +307,7 @@ class OpenApi:
     release: str
     open_id: Sequence[str] = ()
     descriptions: Descriptions | None = None
-    kept: Kept = field(default_factory=Kept, repr=False)
+    kept: DocumentCache = field(default_factory=DocumentCache, repr=False)
 
     def renewed(self, apis: PublishedApis, definitions: Mapping[str, JsonObject]) -> OpenApi:
         """Returns the same for other APIs. Documents that they do not change stay as they are."""

@@ -306,7 +306,7 @@ class SeatDemand:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SeatTarget:
     """Holds what a level should have, and its bounds."""
 
     target: float
@@ -314,7 +314,7 @@ class Wanted:
     most: float
 
 
-def fair_allocation(total: int, classes: Sequence[Wanted]) -> tuple[list[float], float] | None:
+def fair_allocation(total: int, classes: Sequence[SeatTarget]) -> tuple[list[float], float] | None:
     """Return what each level gets, so that it is `total` together: the same fraction of its target,
     or a bound; and the fraction. Returns None where the bounds do not allow it."""
     targets = [max(item.target, _LEAST_TARGET) for item in classes]
@@ -390,7 +390,7 @@ def adjusted(
             low = bounds[name].least
             seats[name] = low + _rounded((needed[name] - low) * part)
     else:
-        classes = [Wanted(targets[name], needed[name], bounds[name].most) for name in limited]
+        classes = [SeatTarget(targets[name], needed[name], bounds[name].most) for name in limited]
         found = fair_allocation(total, classes)
         if found is None:
             seats |= {name: current[name] for name in limited}

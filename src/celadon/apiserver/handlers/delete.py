@@ -16,7 +16,7 @@ from celadon.admission import Operation, World, writing
 from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, LostRace, read_delete_body
 from celadon.apiserver.handlers.read import ObjectList, Reader
-from celadon.apiserver.handlers.write import Written, in_order
+from celadon.apiserver.handlers.write import WriteResult, in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_info import EXACT, list_options
 from celadon.kube import JsonObject, StatusError, metadata, status
@@ -42,7 +42,7 @@ class Deleter:
         self._admission = admission
         self._now = now
 
-    async def delete(self, call: Call) -> Written:
+    async def delete(self, call: Call) -> WriteResult:
         """Raises StatusError, Denied."""
         options = await call.work.step(_options, call)
         call.notes.warnings += delete.delete_warnings(options, call.target.resource.gvk)
@@ -89,7 +89,7 @@ class Deleter:
 
     async def _delete(
         self, call: Call, options: _DeleteOptions, name: str | None = None
-    ) -> Written:
+    ) -> WriteResult:
         """`name` is what admission is told instead of the object's own."""
         while True:
             stored = self._reader.existing(call.endpoint)
@@ -98,7 +98,7 @@ class Deleter:
 
     async def _delete_once(
         self, call: Call, stored: StoredObject, options: _DeleteOptions, name: str | None
-    ) -> Written:
+    ) -> WriteResult:
         """Raises LostRace when somebody else has written in between."""
         target = call.target
         call.work.is_large |= self._reader.is_large(call.endpoint)
@@ -116,7 +116,9 @@ class Deleter:
         )
         return await self._remove(call, stored, options)
 
-    async def _remove(self, call: Call, stored: StoredObject, options: _DeleteOptions) -> Written:
+    async def _remove(
+        self, call: Call, stored: StoredObject, options: _DeleteOptions
+    ) -> WriteResult:
         """Marks the object, or removes it. Who says that dependents are no orphans is told that it
         takes time (202). Raises LostRace when somebody else has written in between."""
         target = call.target
@@ -130,7 +132,7 @@ class Deleter:
             code = 202 if options.orphan is False and not at_once else 200
             step = await call.work.step(in_order, step)
             if dry_run or step == old:
-                return Written(code, step)
+                return WriteResult(code, step)
             stored_form = await call.work.step(self._reader.stored, step, resource)
             changed = await self._objects.update(
                 resource, space, target.name, stored_form, revision, work=call.work
@@ -140,15 +142,15 @@ class Deleter:
             self._reader.written(changed.object, resource)
             old = await call.work.step(self._reader.shown, changed.object, resource)
             if not at_once:
-                return Written(code, old)
+                return WriteResult(code, old)
             await self._remove_marked(target, old)
         elif dry_run and metadata.finalizers(old):
-            return Written(200, delete.nothing(target))
+            return WriteResult(200, delete.nothing(target))
         elif not dry_run:
             removed = await self._objects.delete(resource, space, target.name, revision)
             if removed is None:
                 raise LostRace
-        return Written(200, delete.gone_answer(old, target))
+        return WriteResult(200, delete.gone_answer(old, target))
 
     async def _remove_marked(self, target: Target, marked: JsonObject) -> None:
         """Remove what is marked to go at once, whatever has been written to it since: whoever asked

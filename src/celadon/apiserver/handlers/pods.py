@@ -12,7 +12,7 @@ from celadon.admission import Operation, World
 from celadon.apiserver.handlers.admission_chain import Admission
 from celadon.apiserver.handlers.calls import Call, read_sent
 from celadon.apiserver.handlers.delete import Deleter
-from celadon.apiserver.handlers.write import FieldManagers, Written, in_order
+from celadon.apiserver.handlers.write import FieldManagers, WriteResult, in_order
 from celadon.apiserver.object_store import ObjectStore, StoredObject
 from celadon.apiserver.request_work import LARGE_BYTES
 from celadon.kube import (
@@ -74,7 +74,7 @@ class PodOperations:
         """Return whether the endpoint is one of these."""
         return call.target.group_kind in _ANSWERED
 
-    async def create(self, call: Call) -> Written:
+    async def create(self, call: Call) -> WriteResult:
         """Raises StatusError, Denied."""
         read = await self._read(call)
         if call.target.subresource and metadata.name(read) != call.target.name:
@@ -108,7 +108,7 @@ class PodOperations:
 
     # --- binding ---
 
-    async def _bound(self, call: Call, binding: JsonObject) -> Written:
+    async def _bound(self, call: Call, binding: JsonObject) -> WriteResult:
         _require_node(binding.get("target") or {})
         await self.admission.admit(call, Operation.CREATE, binding, None)
         name, namespace = metadata.name(binding), call.target.namespace
@@ -116,7 +116,7 @@ class PodOperations:
             resource, stored = self._pod(namespace, name)
             pod = self._assigned(stored.object, binding)
             if call.dry_run or await self._replaced(call, resource, stored, pod):
-                return Written(201, DONE)
+                return WriteResult(201, DONE)
 
     async def _replaced(
         self, call: Call, resource: Resource, stored: StoredObject, obj: JsonObject
@@ -172,7 +172,7 @@ class PodOperations:
 
     # --- eviction ---
 
-    async def _evicted(self, call: Call, eviction: JsonObject) -> Written:
+    async def _evicted(self, call: Call, eviction: JsonObject) -> WriteResult:
         name, namespace = call.target.name, call.target.namespace
         _require_readable(eviction)
         sent = eviction.get("deleteOptions")
@@ -189,12 +189,12 @@ class PodOperations:
             options.preconditions, stored.object, replace(call.target, subresource="")
         )
         if dry_run:
-            return Written(201, DONE)
+            return WriteResult(201, DONE)
         await self._marked(call, resource, namespace, name)
         endpoint = replace(call.endpoint, subresource=None, verb="delete")
         expected = replace(options, preconditions={})
         await self.deleter.evict(replace(call, endpoint=endpoint), expected)
-        return Written(201, DONE)
+        return WriteResult(201, DONE)
 
     async def _marked(self, call: Call, resource: Resource, namespace: str, name: str) -> None:
         """The pod says why it goes."""

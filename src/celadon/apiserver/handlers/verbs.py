@@ -36,7 +36,7 @@ from celadon.apiserver.handlers.reviews import (
     token_review,
 )
 from celadon.apiserver.handlers.watch import CHANGES, WatchEvent, Watching, WatchRequest
-from celadon.apiserver.handlers.write import FieldManagers, Writer, Written, in_order
+from celadon.apiserver.handlers.write import FieldManagers, Writer, WriteResult, in_order
 from celadon.apiserver.http_messages import JSON, HttpAnswer, Outlet
 from celadon.apiserver.negotiation import (
     PROTOBUF,
@@ -96,7 +96,7 @@ class Reviewer:
             return target.subresource == TOKEN and target.kind.group == AUTHENTICATION_GROUP
         return target.resource.gvr.group in (AUTHORIZATION_GROUP, AUTHENTICATION_GROUP)
 
-    async def review(self, call: Call) -> Written:
+    async def review(self, call: Call) -> WriteResult:
         """Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
         context = self.new_context(call.user)
@@ -123,7 +123,7 @@ class Reviewer:
             answer = await call.work.step(self._reviewed, call, known, now)
         else:
             answer = self._reviewed(call, review, now)
-        return Written(201, await call.work.step(in_order, dict(answer)))
+        return WriteResult(201, await call.work.step(in_order, dict(answer)))
 
     def _reviewed(self, call: Call, review: JsonObject, now: datetime) -> JsonObject:
         if call.target.subresource:
@@ -255,7 +255,7 @@ class Verbs:
         if forms.is_plain:
             forms.require_no_list(obj)
             return _plain(200, self.texts.whole(obj, call.endpoint.resource))
-        return _shown(Written(200, shown_object(obj, call.target)), forms)
+        return _shown(WriteResult(200, shown_object(obj, call.target)), forms)
 
     def _listed(self, object_list: ObjectList, forms: Forms) -> HttpAnswer:
         meta, objects = object_list.meta(), object_list.objects
@@ -358,11 +358,11 @@ def _begins_with_a_list(call: Call) -> bool:
     return bool(options.send_initial_events and options.allow_bookmarks)
 
 
-async def _answered(written: Written, forms: Forms) -> HttpAnswer:
+async def _answered(written: WriteResult, forms: Forms) -> HttpAnswer:
     return await forms.call.work.step(_shown, written, forms)
 
 
-def _shown(written: Written, forms: Forms) -> HttpAnswer:
+def _shown(written: WriteResult, forms: Forms) -> HttpAnswer:
     obj = written.object
     forms.check()
     if status.is_status(obj):

@@ -162,7 +162,7 @@ SERVICES: Final = GroupResource("", "services")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteResult:
     """Holds what a write is answered with."""
 
     code: int
@@ -220,12 +220,12 @@ class Writer:
 
     # --- verbs ---
 
-    async def create(self, call: Call) -> Written:
+    async def create(self, call: Call) -> WriteResult:
         """POST. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
         return await self._create(call)
 
-    async def update(self, call: Call) -> Written:
+    async def update(self, call: Call) -> WriteResult:
         """PUT. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
         incoming = await call.work.step(self._read_update, call, self._context(call))
@@ -243,7 +243,7 @@ class Writer:
 
         return await self._change(call, read, is_patch=False)
 
-    async def patch(self, call: Call) -> Written:
+    async def patch(self, call: Call) -> WriteResult:
         """PATCH. Raises StatusError, Denied."""
         assert call.options is not None  # refused before the body is read
         is_new = call.options.apply and self._stored(call) is None
@@ -253,7 +253,7 @@ class Writer:
 
     # --- create ---
 
-    async def _create(self, call: Call) -> Written:
+    async def _create(self, call: Call) -> WriteResult:
         names_taken = 0
         while True:
             try:
@@ -266,7 +266,7 @@ class Writer:
                 if not taken.is_generated or names_taken == NAME_ATTEMPTS:
                     raise_refusal(taken.refusal)
 
-    async def _create_once(self, call: Call) -> Written:
+    async def _create_once(self, call: Call) -> WriteResult:
         """Raises LostRace when somebody else has what was claimed for the object, _NameTaken."""
         new = await self._admitted_new(call)
         target = call.target
@@ -278,7 +278,7 @@ class Writer:
             if call.dry_run:
                 if self._stored(call, name) is not None:
                     raise self._already_exists(call, new.object, name)
-                return Written(201, await self._shown(call, step))
+                return WriteResult(201, await self._shown(call, step))
             created = await self._objects.create(
                 target.resource, target.namespace, name, step, new.claims, call.work
             )
@@ -288,7 +288,7 @@ class Writer:
                 refusal = self._already_exists(call, new.object, name)
                 raise _NameTaken(refusal, is_generated=new.has_generated_name)
         self._reader.written(created.object, target.resource)
-        return Written(201, await self._shown(call, created.object))
+        return WriteResult(201, await self._shown(call, created.object))
 
     async def _shown(self, call: Call, obj: JsonObject) -> JsonObject:
         """A stored object in the version of the request."""
@@ -367,7 +367,7 @@ class Writer:
 
     # --- update and patch ---
 
-    async def _change(self, call: Call, read: ReadChange, *, is_patch: bool) -> Written:
+    async def _change(self, call: Call, read: ReadChange, *, is_patch: bool) -> WriteResult:
         endpoint = call.endpoint
         while True:
             stored = self._reader.existing(endpoint)
@@ -377,7 +377,7 @@ class Writer:
 
     async def _change_once(
         self, call: Call, stored: StoredObject, read: ReadChange, *, is_patch: bool
-    ) -> Written:
+    ) -> WriteResult:
         """Raises LostRace when somebody else has written in between."""
         resource = call.target.resource
         read_old = self._reader.shown if call.dry_run else self._reader.cached
@@ -399,7 +399,7 @@ class Writer:
 
     async def _changed(
         self, call: Call, stored: StoredObject, old: JsonObject, read: ReadChange, *, is_patch: bool
-    ) -> Written:
+    ) -> WriteResult:
         """Do what `_change_once` does, of an object as the endpoint shows it."""
         target = call.target
         incoming = await call.work.step(
@@ -426,14 +426,16 @@ class Writer:
             if not call.dry_run:
                 await self._require_storable(call, old)
                 await self._remove(call, stored)
-            return Written(200, shown_object(kept, target, no_count=0))
+            return WriteResult(200, shown_object(kept, target, no_count=0))
         for_good = not call.dry_run
         async with self._admission.charged(
             call, Operation.UPDATE, result, before, for_good=for_good
         ):
             new = await call.work.step(self._reader.stored, kept, target.resource)
             if call.dry_run:
-                return Written(200, shown_object(await self._shown(call, new), target, no_count=0))
+                return WriteResult(
+                    200, shown_object(await self._shown(call, new), target, no_count=0)
+                )
             claims = _claims(incoming.draft.run.context)
             written = await self._objects.update(
                 target.resource,
@@ -447,7 +449,7 @@ class Writer:
             if written is None:
                 raise LostRace
         self._reader.written(written.object, target.resource)
-        return Written(
+        return WriteResult(
             200, shown_object(await self._shown(call, written.object), target, no_count=0)
         )
 

@@ -337,7 +337,7 @@ class Correlator:
 
 
 @dataclass(slots=True)
-class _Told:
+class _RecordedEvent:
     """The event that was made, if there is one, and how often it has been told."""
 
     event: JsonObject | None = None
@@ -360,7 +360,7 @@ class EventRecorder:
         self._numbers = numbers
         self._component, self._host = component, host
         self._correlator = Correlator()
-        self._told = _Recent(_Told)
+        self._told = _Recent(_RecordedEvent)
 
     async def record(
         self,

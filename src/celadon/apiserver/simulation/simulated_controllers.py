@@ -40,9 +40,9 @@ from celadon.apiserver.simulation.planning.jobs import job_plan, released_pods
 from celadon.apiserver.simulation.planning.plans import (
     CREATED_NAME,
     NOTHING_TO_DO,
+    ObjectEvent,
     Plan,
     Step,
-    Told,
     Verb,
 )
 from celadon.apiserver.simulation.planning.pod_facts import controller_of
@@ -165,7 +165,7 @@ class PlanRunner:
         return reply.message if reply.failed else None
 
     async def _tell(
-        self, told: Told | None, about: JsonObject, error: str = "", name: str = ""
+        self, told: ObjectEvent | None, about: JsonObject, error: str = "", name: str = ""
     ) -> None:
         if told is not None:
             text = told.message.replace(CREATED_NAME, name) if name else told.message

@@ -10,8 +10,8 @@ from typing import ClassVar, Final, TypeVar
 
 from celadon.apiserver.api_settings import SimulationSettings
 from celadon.apiserver.controllers.controller_loops import (
-    Aside,
     Change,
+    Offload,
     Reply,
     ServerRequests,
     Stale,
@@ -75,7 +75,7 @@ class Surroundings:
         """Return requests as another user, from another program."""
         return Requests(ServerRequests(self._perform, agent, agent, user))
 
-    def aside(self, account: str) -> Aside:
+    def aside(self, account: str) -> Offload:
         """Return what does long work of a controller, which has as much time as a user."""
         return self._given.aside(account)
 

@@ -79,7 +79,7 @@ class Piece(NamedTuple):
         version, kind = (found[1], found[2]) if found[3] is None else (found[4], found[3])
         return Head(version.decode("utf-8", "replace"), kind.decode("utf-8", "replace"))
 
-    def objects(self, reader: DocumentReader) -> Iterator[Found | Problem]:
+    def objects(self, reader: DocumentReader) -> Iterator[ReadObject | Problem]:
         """The object, or those of a list."""
         if self.document is None and not self.is_yaml:
             try:
@@ -87,13 +87,13 @@ class Piece(NamedTuple):
             except (UnreadableError, UnicodeDecodeError):
                 value = None
             if _is_object(value):
-                yield Found(value, self)
+                yield ReadObject(value, self)
                 return
         for document in self.documents(reader):
             if isinstance(document, Problem):
                 yield document
             else:
-                yield Found(document.value, self, document)
+                yield ReadObject(document.value, self, document)
 
     def documents(self, reader: DocumentReader) -> Iterator[Document | Problem]:
         """The same with places of all fields; takes longer."""
@@ -147,7 +147,7 @@ class AnyPiece(Protocol):
         """The type, if that can be told at once."""
         ...
 
-    def objects(self, reader: DocumentReader) -> Iterator[Found | Problem]:
+    def objects(self, reader: DocumentReader) -> Iterator[ReadObject | Problem]:
         """All of them."""
         ...
 
@@ -156,7 +156,7 @@ class AnyPiece(Protocol):
         ...
 
 
-class Found(NamedTuple):
+class ReadObject(NamedTuple):
     """An object that was read; with its `document` if there had to be one."""
 
     value: JsonDict

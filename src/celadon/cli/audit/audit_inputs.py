@@ -100,7 +100,7 @@ class _ParamRefs:
 
 
 @dataclass(frozen=True, slots=True)
-class Lookups:
+class LookupKinds:
     """The kinds of objects that somebody may look up."""
 
     kinds: frozenset[GroupKind]
@@ -130,7 +130,7 @@ class Lookups:
         return tuple(sorted({kind.kind.encode() for kind in (*self.kinds, *self.params)}))
 
 
-def lookups_of(sets: PolicySets) -> Lookups:
+def lookups_of(sets: PolicySets) -> LookupKinds:
     """Return what these policies may look up."""
     namespaces = Sightings.wanted(sets).wants_namespaces
     kinds = {GroupKind("apiextensions.k8s.io", "CustomResourceDefinition"), _NAMESPACE}
@@ -141,7 +141,7 @@ def lookups_of(sets: PolicySets) -> Lookups:
     )
     if any(_asks_authorizer(policy.value) for policy in sets.validating.policies.values()):
         kinds.update(_ROLES)
-    return Lookups(frozenset(kinds), _params(sets.validating), namespaces)
+    return LookupKinds(frozenset(kinds), _params(sets.validating), namespaces)
 
 
 def _asks_authorizer(policy: Policy) -> bool:
@@ -175,7 +175,7 @@ def _compiled(selector: Any) -> LabelSelector | None:  # noqa: ANN401 - JSON
         return None
 
 
-def looked_up(blocks: Iterable[Block], lookups: Lookups) -> Iterator[Document | Problem]:
+def looked_up(blocks: Iterable[Block], lookups: LookupKinds) -> Iterator[Document | Problem]:
     """The objects of a source that are wanted; what cannot be read is said when it is judged."""
     words = lookups.words
     reader = DocumentReader()
@@ -545,7 +545,7 @@ class Survey:
 
 
 @dataclass(frozen=True, slots=True)
-class LookedUp:
+class LookupObjects:
     """This is what policies can look up: as it was found (`existing`), and as a server has it
     (`objects`), with what is wrong with others."""
 
@@ -555,7 +555,9 @@ class LookedUp:
     prepare: Prepare
 
 
-def looked_up_in(survey: Survey, given: tuple[Document, ...], settings: AuditSettings) -> LookedUp:
+def looked_up_in(
+    survey: Survey, given: tuple[Document, ...], settings: AuditSettings
+) -> LookupObjects:
     """`given` is what was given with the policies, and counts like what is in the source."""
     documents = (*survey.documents, *given)
     prepare = preparation(
@@ -563,16 +565,16 @@ def looked_up_in(survey: Survey, given: tuple[Document, ...], settings: AuditSet
     )
     objects, problems = given_objects(documents, prepare)
     existing = (*survey.objects, *(document.value for document in documents))
-    return LookedUp(existing, (*survey.objects, *objects), tuple(problems), prepare)
+    return LookupObjects(existing, (*survey.objects, *objects), tuple(problems), prepare)
 
 
-def source_world(survey: Survey, up: LookedUp) -> ObjectWorld:
+def source_world(survey: Survey, up: LookupObjects) -> ObjectWorld:
     """Return the world of a source, in which policies look up what was found there."""
     return ObjectWorld(up.objects, implicit_namespaces=True, catalog=survey.catalog)
 
 
 def source_auditor(
-    world: ObjectWorld, up: LookedUp, sets: PolicySets, engine: Engine, settings: AuditSettings
+    world: ObjectWorld, up: LookupObjects, sets: PolicySets, engine: Engine, settings: AuditSettings
 ) -> ObjectAuditor:
     """Ready to audit the objects of a source."""
     return ObjectAuditor(

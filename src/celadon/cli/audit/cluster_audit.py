@@ -18,7 +18,7 @@ from typing import Final, Protocol, Self, TypeVar
 from celadon.apiserver.clientconfig import ClusterLocation
 from celadon.cli.audit import audit_report
 from celadon.cli.audit.audit_inputs import (
-    Lookups,
+    LookupKinds,
     Survey,
     looked_up_in,
     lookups_of,
@@ -326,7 +326,9 @@ async def _audited(
     return finished(audit, findings, source.existing)
 
 
-async def surveyed_cluster(client: ClusterClient, lookups: Lookups) -> tuple[Survey, list[Problem]]:
+async def surveyed_cluster(
+    client: ClusterClient, lookups: LookupKinds
+) -> tuple[Survey, list[Problem]]:
     """Return what a cluster serves, and what policies may look up there. Raises ClusterError."""
     catalog = cluster_catalog(await discover(client), [])
     kinds = lookups.kinds.union(lookups.params)

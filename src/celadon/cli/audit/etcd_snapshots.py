@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from celadon.cli.audit.audit_blocks import Found, Head, Piece, is_sound_metadata
+from celadon.cli.audit.audit_blocks import Head, Piece, ReadObject, is_sound_metadata
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.reading.documents import Document, DocumentReader, Problem
 from celadon.cli.reading.json_text import read_written
@@ -506,11 +506,11 @@ class StoredPiece(NamedTuple):
         """The type, if the envelope says it."""
         return stored_head(self.text)
 
-    def objects(self, _: DocumentReader) -> Iterator[Found | Problem]:
+    def objects(self, _: DocumentReader) -> Iterator[ReadObject | Problem]:
         """The object, or why it is none."""
         value, revision = self.snapshot.stored(self.key)
         try:
-            yield Found(stored_object(value, revision), self)
+            yield ReadObject(stored_object(value, revision), self)
         except NotStoredObject as error:
             yield Problem(self.place.file, 0, f"cannot be read: {error}")
 

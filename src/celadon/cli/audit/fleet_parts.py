@@ -60,7 +60,7 @@ Part = DumpPart | KeysPart | ResourcePart
 
 
 def surveyed_inputs(
-    inputs: audit_inputs.Inputs, lookups: audit_inputs.Lookups
+    inputs: audit_inputs.Inputs, lookups: audit_inputs.LookupKinds
 ) -> tuple[audit_inputs.Survey, list[Part]]:
     """Return what policies may look up in inputs, and the parts of these. All is gone through
     once."""

@@ -27,10 +27,10 @@ from celadon.admission import (
 from celadon.admission.plugins import POD_SECURITY, RESOURCE_QUOTA, SECURITY_LABELS
 from celadon.admission.writing import write_options
 from celadon.cli.audit import audit_report
-from celadon.cli.audit.audit_blocks import AnyPiece, Block, Found, Head, Piece
+from celadon.cli.audit.audit_blocks import AnyPiece, Block, Head, Piece, ReadObject
 from celadon.cli.check.check_report import Notice, Place, Silence
 from celadon.cli.check.manifests import PolicySet
-from celadon.cli.check.object_preparation import Made, Prepare
+from celadon.cli.check.object_preparation import Prepare, PreparedObject
 from celadon.cli.check.plugins import GivenWorld, PluginAnswer, PluginChoice, PluginDesk
 from celadon.cli.reading.documents import Document, DocumentReader, Problem, crash
 from celadon.kube import GroupVersionKind, JsonObject, User, metadata
@@ -177,7 +177,7 @@ class _KindPlan:
     concerned: tuple[bool, bool]
 
 
-class _Asked(NamedTuple):
+class _AuditRequest(NamedTuple):
     """`said` is what plugins said while the object was prepared; None of one that is there."""
 
     request: Request
@@ -244,7 +244,7 @@ class ObjectAuditor:
         """Return what comes of objects that were read from a cluster."""
         findings = audit_report.Findings()
         for value in values:
-            self._object(Found(value, _IN_CLUSTER), findings)
+            self._object(ReadObject(value, _IN_CLUSTER), findings)
         return findings
 
     def may_concern(self, resource: Resource) -> bool:
@@ -274,7 +274,7 @@ class ObjectAuditor:
         if plan.is_guessed:
             findings.guessed.setdefault(head, (str(plan.resource.gvr.group_resource), place))
 
-    def _object(self, found: Found, findings: audit_report.Findings) -> None:
+    def _object(self, found: ReadObject, findings: audit_report.Findings) -> None:
         value = found.value
         head = Head(value["apiVersion"], value["kind"])
         plan = self._plan(head)
@@ -337,7 +337,7 @@ class ObjectAuditor:
             size=size,
         )
 
-    def _judge(self, found: Found, plan: _KindPlan, findings: audit_report.Findings) -> None:
+    def _judge(self, found: ReadObject, plan: _KindPlan, findings: audit_report.Findings) -> None:
         value, size, none = found.value, None, None
         own = value.get("metadata")
         about: JsonObject = own if own.__class__ is dict else {}
@@ -367,9 +367,11 @@ class ObjectAuditor:
             findings.namespaces.setdefault(namespace, found.place)
         request = self._request(plan.kind, plan.resource, namespace, name, value, size)
         verdict = self._engine.noted(request, self._world)
-        self._take(verdict, found, _Asked(request, none), plan, findings)
+        self._take(verdict, found, _AuditRequest(request, none), plan, findings)
 
-    def _prepared(self, found: Found, plan: _KindPlan, namespace: str) -> Made | Problem:
+    def _prepared(
+        self, found: ReadObject, plan: _KindPlan, namespace: str
+    ) -> PreparedObject | Problem:
         """Return what a server would make of a manifest, and plugins say of it if it is to be
         created."""
         document = found.document
@@ -387,13 +389,13 @@ class ObjectAuditor:
         if self._settings.operation is Operation.CREATE:
             return self._plugins.prepare.admitted(document, target)
         stored = self._prepare.stored(document, target)
-        return stored if isinstance(stored, Problem) else Made(stored)
+        return stored if isinstance(stored, Problem) else PreparedObject(stored)
 
     def _take(
         self,
         verdict: Verdict,
-        found: Found,
-        asked: _Asked,
+        found: ReadObject,
+        asked: _AuditRequest,
         plan: _KindPlan,
         findings: audit_report.Findings,
     ) -> None:
@@ -421,8 +423,8 @@ class ObjectAuditor:
 
     def _take_plugins(
         self,
-        asked: _Asked,
-        found: Found,
+        asked: _AuditRequest,
+        found: ReadObject,
         plan: _KindPlan,
         findings: audit_report.Findings,
         against: dict[str, audit_report.Against],
@@ -463,7 +465,7 @@ class ObjectAuditor:
     def _matched(
         self,
         verdict: Verdict,
-        found: Found,
+        found: ReadObject,
         request: Request,
         plan: _KindPlan,
         findings: audit_report.Findings,
@@ -490,7 +492,7 @@ class ObjectAuditor:
         return (request.namespace if plan.resource.namespaced else "") or _NO_GROUP
 
     def _violation(
-        self, decision: Decision, found: Found, request: Request, plan: _KindPlan
+        self, decision: Decision, found: ReadObject, request: Request, plan: _KindPlan
     ) -> audit_report.Violation:
         return audit_report.Violation(
             _about(found, request, plan),
@@ -504,7 +506,9 @@ class ObjectAuditor:
             decision.cause is not Cause.VALIDATION,
         )
 
-    def _ignored(self, decision: Decision, found: Found, findings: audit_report.Findings) -> None:
+    def _ignored(
+        self, decision: Decision, found: ReadObject, findings: audit_report.Findings
+    ) -> None:
         """An error that `failurePolicy: Ignore` lets pass: said once per expression."""
         key = (decision.policy, decision.source)
         if key not in findings.ignored:
@@ -514,7 +518,7 @@ class ObjectAuditor:
             findings.ignored[key] = Notice(Silence.ERROR_IGNORED, rule, text)
 
 
-def _about(found: Found, request: Request, plan: _KindPlan) -> audit_report.AuditedObject:
+def _about(found: ReadObject, request: Request, plan: _KindPlan) -> audit_report.AuditedObject:
     return audit_report.AuditedObject(
         found.place,
         plan.kind.api_version,

@@ -15,7 +15,7 @@ from celadon.admission.static import STATIC_SUFFIX, is_static
 from celadon.cli.bootstrap.cluster_course import (
     Answer,
     Course,
-    Given,
+    ExistingObject,
     Level,
     RequestBench,
     Sending,
@@ -71,7 +71,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentRequest:
     """A request as it was sent last, and what came of it."""
 
     sending: Sending
@@ -86,7 +86,7 @@ class RunResult:
     that have come about."""
 
     course: Course
-    sent: dict[str, Sent] = field(default_factory=dict)
+    sent: dict[str, SentRequest] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
     problems: list[Problem] = field(default_factory=list)
 
@@ -102,7 +102,9 @@ class BootstrapRun:
         self._epoch = 0
         self._judged_in: dict[str, int] = {}
         self._objects: dict[str, JsonObject] = {
-            entry.name: entry.document.value for entry in course.entries if isinstance(entry, Given)
+            entry.name: entry.document.value
+            for entry in course.entries
+            if isinstance(entry, ExistingObject)
         }
         self._found = RunResult(course, done=set(self._objects))
 
@@ -154,7 +156,7 @@ class BootstrapRun:
         if answer.written is not None:
             self._objects[sending.name] = answer.written
         self._found.problems += answer.problems
-        self._found.sent[sending.name] = Sent(
+        self._found.sent[sending.name] = SentRequest(
             sending,
             _title(sending, answer, document),
             answer.result,
@@ -248,7 +250,7 @@ def _come_about(result: RunResult) -> set[str]:
     refused = {name for name, sent in result.sent.items() if sent.refusals}
     waiting: list[Sending | State] = [*result.course.sendings, *result.course.states]
     needs = {item.name: item.needs for item in waiting}
-    done = {entry.name for entry in result.course.entries if isinstance(entry, Given)}
+    done = {entry.name for entry in result.course.entries if isinstance(entry, ExistingObject)}
     while True:
         more = {
             name
@@ -346,12 +348,12 @@ class Chain:
 
     culprit: Culprit
     level: Level
-    sent: Sent
+    sent: SentRequest
     refusal: Refusal
     states: tuple[State, ...]
     cycle: bool = False
     once: bool = False
-    others: tuple[Sent, ...] = ()
+    others: tuple[SentRequest, ...] = ()
     also: tuple[State, ...] = ()
 
 
@@ -407,7 +409,7 @@ class _Graph:
                     queue.append((after, ways[after]))
         return ways
 
-    def refused(self, culprit: Culprit) -> Iterator[tuple[Sent, Refusal]]:
+    def refused(self, culprit: Culprit) -> Iterator[tuple[SentRequest, Refusal]]:
         for sent in self.found.sent.values():
             for refusal in sent.refusals:
                 if refusal.culprit == culprit:
@@ -446,7 +448,7 @@ class _Head:
     """One refusal as the head of a chain: `states` lead to the last of the worst of those that it
     keeps from being `reached`."""
 
-    sent: Sent
+    sent: SentRequest
     refusal: Refusal
     level: Level
     states: tuple[State, ...]
@@ -460,7 +462,7 @@ class _Head:
         return self.level, not self.once, len(self.reached)
 
 
-def _head(graph: _Graph, sent: Sent, refusal: Refusal) -> _Head | None:
+def _head(graph: _Graph, sent: SentRequest, refusal: Refusal) -> _Head | None:
     """Return the request at the head of a chain, and what never comes about for its refusal; None
     where what would let the request through does not wait for the request itself."""
     static = refusal.culprit.is_static

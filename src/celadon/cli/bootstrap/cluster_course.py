@@ -24,8 +24,8 @@ from celadon.cli.check.manifests import (
     webhook_documents,
 )
 from celadon.cli.check.notices import Findings, Sightings
-from celadon.cli.check.object_chain import AskedWebhooks
-from celadon.cli.check.object_judging import Judge, Judged, Settings
+from celadon.cli.check.object_chain import AnsweredWebhooks
+from celadon.cli.check.object_judging import Judge, JudgedObject, Settings
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.questions import Question, identity, user_info
 from celadon.cli.reading.documents import Document, Problem
@@ -137,14 +137,14 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class ExistingObject:
     """An object that is there already."""
 
     name: str
     document: Document
 
 
-Entry = Sending | State | Given
+Entry = Sending | State | ExistingObject
 
 
 @functools.cache
@@ -192,7 +192,7 @@ def _entries(table: Sequence[JsonObject], values: JsonObject) -> Iterator[Entry]
             needs, level = tuple(result["needs"]), level_of(result["level"])
             yield State(result["state"], needs, result["otherwise"], level)
         elif "object" in result:
-            yield Given(result["object"], document_of(result["value"]))
+            yield ExistingObject(result["object"], document_of(result["value"]))
         else:
             yield _sending(result)
 
@@ -318,9 +318,9 @@ class RequestBench:
             self._prepare(sending.actor.user),
             world,
             self._manifests,
-            webhooks=AskedWebhooks.of(self.webhooks, self._version, _Awaited(answering)),
+            webhooks=AnsweredWebhooks.of(self.webhooks, self._version, _Awaited(answering)),
         )
-        seen: list[Judged] = []
+        seen: list[JudgedObject] = []
         findings = Findings(Sightings(wants_namespaces=False))
         olds = {} if old is None else {identity(document, question.namespace): old}
         settings = Settings(question, self._version, NOW)

@@ -20,9 +20,8 @@ from celadon.cli.check.check_report import Report
 from celadon.cli.check.cluster import ANEW, Cluster, EngineMakers, cluster_of, engines_of
 from celadon.cli.check.manifests import webhook_documents
 from celadon.cli.check.notices import Findings, Sightings, notices, unasked
-from celadon.cli.check.object_chain import AskedWebhooks
-from celadon.cli.check.object_judging import Judge
-from celadon.cli.check.object_judging import Judged as JudgedObject
+from celadon.cli.check.object_chain import AnsweredWebhooks
+from celadon.cli.check.object_judging import Judge, JudgedObject
 from celadon.cli.check.plugins import unasked_plugins
 from celadon.cli.check.questions import identity
 from celadon.cli.processes import possible_workers, received, started
@@ -104,7 +103,7 @@ def check(
         _converting(cluster, settings.webhooks, settings.version) as cluster,
         answer_source(settings.webhooks, cluster.world, documents.names) as source,
     ):
-        webhooks = AskedWebhooks.of(documents, settings.version, source.answers, source.as_json)
+        webhooks = AnsweredWebhooks.of(documents, settings.version, source.answers, source.as_json)
         cluster = replace(cluster, webhooks=webhooks, looks=look is not None)
         report = _judged(inputs, cluster, step, look)
     return replace(

@@ -30,7 +30,7 @@ from celadon.cli.check.manifests import (
     validating_policies,
     with_policies,
 )
-from celadon.cli.check.object_chain import AskedWebhooks, Asking
+from celadon.cli.check.object_chain import AnsweredWebhooks, ChainSetup
 from celadon.cli.check.object_preparation import Prepare
 from celadon.cli.check.plugins import GivenWorld, PluginChoice
 from celadon.cli.reading.documents import Document, Problem
@@ -139,7 +139,7 @@ class Cluster:
     manifests: Manifests
     problems: tuple[Problem, ...] = ()
     quotas: QuotaLedger | None = None
-    webhooks: AskedWebhooks | None = None
+    webhooks: AnsweredWebhooks | None = None
     looks: bool = False
 
     @property
@@ -147,16 +147,16 @@ class Cluster:
         """The policies and bindings."""
         return self.engines.sets
 
-    def asking(self) -> Asking:
+    def asking(self) -> ChainSetup:
         """Whom objects are shown to beside the validating policies."""
         engine, world, prepare = self.engines.mutating, self.world, self.prepare
         if engine is None:
-            return Asking(world, prepare, None, self.webhooks)
+            return ChainSetup(world, prepare, None, self.webhooks)
         # late: few have any
         from celadon.cli.check.object_mutation import Mutators
 
         mutators = Mutators(engine, world, prepare.custom_kind, self.looks)
-        return Asking(world, prepare, mutators, self.webhooks)
+        return ChainSetup(world, prepare, mutators, self.webhooks)
 
 
 def cluster_of(

@@ -44,7 +44,9 @@ def converting(
     if services is None:
         yield world
         return
-    with contextlib.closing(AskingAside(lambda: _Webhooks(world, services, version))) as converter:
+    with contextlib.closing(
+        LazyConverter(lambda: _Webhooks(world, services, version))
+    ) as converter:
         yield world.with_converter(converter)
 
 
@@ -57,7 +59,7 @@ def converting_cluster(location: ClusterLocation, catalog: Catalog | None) -> It
 
         return _Cluster(ClusterClient(location), catalog or Catalog(()))
 
-    with contextlib.closing(AskingAside(begin)) as converter:
+    with contextlib.closing(LazyConverter(begin)) as converter:
         yield converter
 
 
@@ -75,7 +77,7 @@ class _Asker(Protocol):
         ...
 
 
-class AskingAside(Converter):
+class LazyConverter(Converter):
     """A converter for whoever cannot wait. `begin` makes who is asked, once in each process: what
     another one has opened is of no use to its forks."""
 

@@ -753,7 +753,7 @@ def _complaints(version: str) -> Callable[[WebhookConfiguration], list[FieldErro
 
 
 @dataclass(slots=True)
-class Said:
+class WebhookOutcome:
     """This is what the webhooks of one type have made of a request; `refusal` is what its client
     would be told. Warnings are as they came."""
 

@@ -14,7 +14,7 @@ from celadon.admission.registration import MutatingAdmissionPolicy, Policy
 from celadon.cli.check.check_report import Notice, ObjectResult, Place, Silence
 from celadon.cli.check.manifests import Manifests, Placed, PolicySet, PolicySets, is_configuration
 from celadon.cli.check.object_preparation import Endpoint
-from celadon.cli.check.questions import Asked
+from celadon.cli.check.questions import DocumentRequest
 from celadon.cli.options import did_you_mean
 from celadon.cli.project_config import summary
 from celadon.cli.reading.documents import Problem, to_translate
@@ -78,7 +78,7 @@ class Coverage:
         """Return whether the policy was evaluated, or failed to be, on any object."""
         return policy in self.misconfigured or Outcome.EVALUATED in self.outcomes.get(policy, ())
 
-    def judge(self, engine: Engine, world: World, asked: Asked) -> tuple[Verdict, int]:
+    def judge(self, engine: Engine, world: World, asked: DocumentRequest) -> tuple[Verdict, int]:
         """Return what the policies say to an object, and how many pairs of policy and binding
         match."""
         verdict = engine.noted(asked.request, world)
@@ -99,7 +99,7 @@ class Coverage:
             self.known.clear()
         self.known[id(what)] = what, count
 
-    def _taken(self, verdict: Verdict, asked: Asked) -> int:
+    def _taken(self, verdict: Verdict, asked: DocumentRequest) -> int:
         """Take a verdict in, and return how many pairs match."""
         self.take(verdict.notes, asked)
         wrong = [
@@ -109,7 +109,7 @@ class Coverage:
         pairs = {(note.policy, note.binding) for note in verdict.notes if note.outcome in _MATCHED}
         return len(pairs.union((decision.policy, decision.binding) for decision in wrong))
 
-    def take_mutation(self, happened: ObjectMutation | None, asked: Asked) -> None:
+    def take_mutation(self, happened: ObjectMutation | None, asked: DocumentRequest) -> None:
         """Takes in what mutating policies have made of an object."""
         if happened is not None:
             self.take(happened.notes, asked)
@@ -172,7 +172,7 @@ class Sightings:
         """Namespaces are of interest if some policy looks at them."""
         return Sightings(any(map(_looks_at_namespaces, sets.all)))
 
-    def take(self, one: Asked) -> None:
+    def take(self, one: DocumentRequest) -> None:
         """Takes in an object."""
         self.any = True
         endpoint, namespace = one.endpoint, one.request.namespace
@@ -190,7 +190,7 @@ class Sightings:
             self.namespaces.setdefault(namespace, place)
 
 
-def _place(one: Asked, path: Path) -> Place:
+def _place(one: DocumentRequest, path: Path) -> Place:
     return Place(one.document.file, one.document.line(path))
 
 

@@ -21,9 +21,9 @@ from celadon.admission import Request, Verdict, World
 from celadon.admission.chain import Admitters, Chain, NoteTaker, Steps, WebhookCalls
 from celadon.cli.check.answer_sources import Answers
 from celadon.cli.check.check_report import Outcome, Place, WebhookCall
-from celadon.cli.check.manifests import Said, WebhookDocuments
+from celadon.cli.check.manifests import WebhookDocuments, WebhookOutcome
 from celadon.cli.check.object_preparation import Prepare
-from celadon.cli.check.questions import Asked, Refusal, strictly_refused
+from celadon.cli.check.questions import DocumentRequest, Refusal, strictly_refused
 from celadon.kube import Json, StatusError
 from celadon.kube.registry import create, update
 from celadon.records import dataclass
@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # most inputs have neither webhooks nor mutating policies, an
 
 
 @dataclass(frozen=True, slots=True)
-class AskedWebhooks:
+class AnsweredWebhooks:
     """The webhooks of a set of configurations, and who answers for them."""
 
     documents: WebhookDocuments
@@ -57,26 +57,26 @@ class AskedWebhooks:
     @staticmethod
     def of(
         documents: WebhookDocuments, version: str, answers: Answers, as_json: AsJson = bytes
-    ) -> AskedWebhooks | None:
+    ) -> AnsweredWebhooks | None:
         """Return whom to ask; None where there are no webhooks."""
         if not documents.count:
             return None
         mutating = documents.hooks(version, mutating=True)
         validating = documents.hooks(version, mutating=False)
-        return AskedWebhooks(documents, mutating, validating, answers, as_json)
+        return AnsweredWebhooks(documents, mutating, validating, answers, as_json)
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ChainSetup:
     """Whom objects are shown to beside the validating policies. `mutators` is None where no policy
     changes anything, `webhooks` where there are none."""
 
     world: World
     prepare: Prepare
     mutators: Mutators | None = None
-    webhooks: AskedWebhooks | None = None
+    webhooks: AnsweredWebhooks | None = None
 
-    def chain(self, asked: Asked) -> ObjectChain:
+    def chain(self, asked: DocumentRequest) -> ObjectChain:
         """One object on its way."""
         return ObjectChain(self, asked)
 
@@ -110,15 +110,15 @@ class ObjectChain(Admitters, NoteTaker):
         "plugins_before",
     )
 
-    def __init__(self, asking: Asking, asked: Asked) -> None:
+    def __init__(self, asking: ChainSetup, asked: DocumentRequest) -> None:
         self._asking = asking
         self._sent = asked
         self._policies: PolicyMutation | None = None
         self._review: Callable[[Request], Verdict] | None = None
         self._taking: _Taking | None = None
-        self._unmutated: Asked | None = None
-        self.before = Said()
-        self.after = Said()
+        self._unmutated: DocumentRequest | None = None
+        self.before = WebhookOutcome()
+        self.after = WebhookOutcome()
         self.form = strictly_refused(asked)
         self.plugins_before: PluginAnswer | None = None
         self.plugins_after: PluginAnswer | None = None
@@ -128,7 +128,7 @@ class ObjectChain(Admitters, NoteTaker):
         """Return what keeps mutating policies and webhooks from being asked."""
         return self.form or refused_by(self.plugins_before)
 
-    def mutated(self) -> Asked:
+    def mutated(self) -> DocumentRequest:
         """The request with its object as the first half of the chain leaves it; as the plugins do
         where somebody refuses it. It is called once."""
         sent, before = self._sent, self.before
@@ -155,7 +155,7 @@ class ObjectChain(Admitters, NoteTaker):
             if self._policies is not None and chain.rounds:
                 before.mutation = self._policies.happened
 
-    def unmutated(self) -> Asked:
+    def unmutated(self) -> DocumentRequest:
         """The request as it would be without mutating policies and webhooks."""
         sent = self._sent
         if sent.begun is None or sent.begun.draft is None:
@@ -172,16 +172,16 @@ class ObjectChain(Admitters, NoteTaker):
                 self._unmutated = sent.with_object(draft.form(), draft.run.empties)
         return self._unmutated
 
-    def _changed(self, request: Request) -> Asked:
+    def _changed(self, request: Request) -> DocumentRequest:
         return replace(self._sent, request=request)
 
-    def _finished(self, draft: Draft) -> Asked:
+    def _finished(self, draft: Draft) -> DocumentRequest:
         begun = self._sent.begun
         assert begun is not None, "what has a draft was begun"
         finished = self._asking.prepare.finished(begun, draft)
         return self._sent.with_object(finished, draft.run.empties)
 
-    def judge(self, asked: Asked, review: Callable[[Request], Verdict]) -> None:
+    def judge(self, asked: DocumentRequest, review: Callable[[Request], Verdict]) -> None:
         """Take the validated object through the second half; `review` asks the validating
         policies."""
         self._review = review
@@ -259,7 +259,7 @@ class ObjectChain(Admitters, NoteTaker):
 
         return begin
 
-    def _taking_of(self, said: Said, notes: WebhookNotes, *, mutating: bool) -> _Taking:
+    def _taking_of(self, said: WebhookOutcome, notes: WebhookNotes, *, mutating: bool) -> _Taking:
         hooks = self._asking.webhooks
         assert hooks is not None, "there is a phase"
         documents = hooks.documents
@@ -296,7 +296,7 @@ def _new_uid() -> str:
 class _Taking:
     """Makes `WebhookCall`s of what is noted from one answer to the next."""
 
-    said: Said
+    said: WebhookOutcome
     notes: WebhookNotes
     place: Callable[[Hook], Place]
     mutating: bool

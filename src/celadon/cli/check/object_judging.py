@@ -27,11 +27,11 @@ from celadon.admission.registration import STRATEGIES
 from celadon.cli.check import check_report
 from celadon.cli.check.answer_sources import AnswerSettings
 from celadon.cli.check.cluster import Circumstances, Cluster
-from celadon.cli.check.manifests import PolicySet, Said
+from celadon.cli.check.manifests import PolicySet, WebhookOutcome
 from celadon.cli.check.notices import Findings, Sightings
-from celadon.cli.check.object_chain import Asking, ObjectChain, refused_by
+from celadon.cli.check.object_chain import ChainSetup, ObjectChain, refused_by
 from celadon.cli.check.object_preparation import PLACEHOLDER_UID
-from celadon.cli.check.questions import Asked, Question, Refusal, ask, refusal, refusal_of
+from celadon.cli.check.questions import DocumentRequest, Question, Refusal, ask, refusal, refusal_of
 from celadon.cli.reading.documents import Document, Problem, crash
 from celadon.kube import JsonObject, Status, StatusError, metadata
 from celadon.kube.registry import (
@@ -98,7 +98,7 @@ def as_stored(value: JsonObject) -> JsonObject:
 
 
 def sent_by_controller(
-    one: Asked, result: check_report.ObjectResult, sender: SentByController | None
+    one: DocumentRequest, result: check_report.ObjectResult, sender: SentByController | None
 ) -> Sequence[SentByController]:
     """Return what a controller would send for a workload that was admitted, as it was stored;
     nothing for what no controller looks at. `sender` is what has created the workload itself. The
@@ -214,7 +214,7 @@ def ignored_failure(
 # policies and of validating webhooks, and all share one budget.
 
 
-def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
+def remarks(asked: DocumentRequest, between: Sequence[str] = ()) -> list[str]:
     """About what is created or updated, and is taken; `between` is what webhooks have said."""
     request, target = asked.request, asked.target
     if request.operation not in {Operation.CREATE, Operation.UPDATE} or request.object is None:
@@ -234,7 +234,7 @@ def remarks(asked: Asked, between: Sequence[str] = ()) -> list[str]:
     ]
 
 
-def version_remarks(asked: Asked) -> list[str]:
+def version_remarks(asked: DocumentRequest) -> list[str]:
     """Return what it says of the version that the object is written in, even if it refuses it."""
     gvk = asked.target.resource.gvk
     deprecation = deprecation_of(gvk)
@@ -242,7 +242,7 @@ def version_remarks(asked: Asked) -> list[str]:
     return [warning] if warning else []
 
 
-def lost_fields(asked: Asked) -> list[str]:
+def lost_fields(asked: DocumentRequest) -> list[str]:
     """Return what it says, if asked to, of fields that the object does not have, even if it refuses
     it."""
     stray = asked.stray
@@ -301,18 +301,18 @@ class Settings:
         )
 
 
-class Judged(NamedTuple):
+class JudgedObject(NamedTuple):
     """An object that was judged: its request as it came to validating policies, its way through the
     chain, what it came to, and by whom."""
 
-    asked: Asked
+    asked: DocumentRequest
     chain: ObjectChain
     result: check_report.ObjectResult
     engine: Engine
     world: World
 
     @property
-    def before(self) -> Said:
+    def before(self) -> WebhookOutcome:
         """Return what mutating policies and webhooks have said."""
         return self.chain.before
 
@@ -324,11 +324,11 @@ class Judge:
     controllers send, by the name of their user."""
 
     cluster: Cluster
-    asking: Asking
+    asking: ChainSetup
     settings: Settings
     olds: Mapping[tuple[str, str, str, str], Document]
     found: Findings
-    look: Callable[[Judged], None] | None = None
+    look: Callable[[JudgedObject], None] | None = None
     controllers: dict[str, Judge] = field(default_factory=dict)
 
     @staticmethod
@@ -337,7 +337,7 @@ class Judge:
         settings: Settings,
         olds: Mapping[tuple[str, str, str, str], Document],
         findings: Findings,
-        look: Callable[[Judged], None] | None = None,
+        look: Callable[[JudgedObject], None] | None = None,
     ) -> Judge:
         """The judge of a cluster."""
         return Judge(cluster, cluster.asking(), settings, olds, findings, look)
@@ -396,14 +396,16 @@ class Judge:
             result = self._result(one, chain, sent)
             findings.results.append(result)
             if self.look is not None:
-                self.look(Judged(one, chain, result, self.engine, self.world))
+                self.look(JudgedObject(one, chain, result, self.engine, self.world))
             self._charge(one, result, None if sent is None else sent.count)
             if self.settings.creates and not result.is_refused:
                 self._judge_created(one, result, sent)
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             findings.crashes.append(one.crash(error))
 
-    def _charge(self, one: Asked, result: check_report.ObjectResult, count: int | None) -> None:
+    def _charge(
+        self, one: DocumentRequest, result: check_report.ObjectResult, count: int | None
+    ) -> None:
         """Remembers what an admitted object takes from quotas."""
         quotas = self.cluster.quotas
         if result.is_refused or quotas is None or not quotas.concerns(one.request):
@@ -414,7 +416,10 @@ class Judge:
         self.found.charges.append(Charge(len(self.found.results) - 1, one.request, count))
 
     def _judge_created(
-        self, one: Asked, result: check_report.ObjectResult, sender: SentByController | None
+        self,
+        one: DocumentRequest,
+        result: check_report.ObjectResult,
+        sender: SentByController | None,
     ) -> None:
         """Judge what the controller of a workload would create of it, and what would become of
         that."""
@@ -469,7 +474,7 @@ class Judge:
         return quotas is not None and quotas.concerns(request)
 
     def _result(
-        self, one: Asked, chain: ObjectChain, sent: SentByController | None
+        self, one: DocumentRequest, chain: ObjectChain, sent: SentByController | None
     ) -> check_report.ObjectResult:
         """Return what comes of an object behind the first half of the chain."""
         before, coverage = chain.before, self.found.coverage
@@ -528,7 +533,7 @@ class Judge:
         chain.before.annotations.update(answer.audit_annotations)
         return answer.warnings
 
-    def _refused_unasked(self, one: Asked, chain: ObjectChain) -> Refusal | None:
+    def _refused_unasked(self, one: DocumentRequest, chain: ObjectChain) -> Refusal | None:
         """Return what becomes of it without asking a policy."""
         early_refusal = chain.early_refusal
         if early_refusal is None and chain.before.refusal is not None:
@@ -537,13 +542,15 @@ class Judge:
             early_refusal = refusal(one, self.cluster.prepare)
         return early_refusal
 
-    def _note_failures(self, before: Said, asked: Asked) -> None:
+    def _note_failures(self, before: WebhookOutcome, asked: DocumentRequest) -> None:
         for failure in () if before.mutation is None else before.mutation.failures:
             if failure.ignored:
                 notice = ignored_failure(failure, asked.title, self.cluster.sets.mutating)
                 self.found.ignored.setdefault((failure.policy, failure.source), notice)
 
-    def _note_failed_open(self, calls: Sequence[check_report.WebhookCall], asked: Asked) -> None:
+    def _note_failed_open(
+        self, calls: Sequence[check_report.WebhookCall], asked: DocumentRequest
+    ) -> None:
         for call in calls:
             if call.outcome is check_report.Outcome.IGNORED:
                 text = f"{call.message}, ignored for {asked.title}"
@@ -572,7 +579,7 @@ def _refusal(found: StatusError | Status | None) -> Verdict | None:
 def _ignore(
     ignored: dict[Hashable, check_report.Notice],
     verdict: Verdict,
-    asked: Asked,
+    asked: DocumentRequest,
     policies: PolicySet,
 ) -> None:
     """Errors that `failurePolicy: Ignore` let pass: said once per expression."""
@@ -585,7 +592,7 @@ def _ignore(
         ignored.setdefault(key, check_report.Notice(check_report.Silence.ERROR_IGNORED, rule, text))
 
 
-def _about(asked: Asked, place: check_report.Place | None = None) -> JsonObject:
+def _about(asked: DocumentRequest, place: check_report.Place | None = None) -> JsonObject:
     """The part of a result that says what it is about; `place` is where that stands, if it is
     known. To find the line of part of a document, all of it has to be read once more."""
     request, document = asked.request, asked.document
@@ -601,13 +608,13 @@ def _about(asked: Asked, place: check_report.Place | None = None) -> JsonObject:
 
 
 def _result(
-    asked: Asked,
+    asked: DocumentRequest,
     verdict: Verdict,
     policies: PolicySet,
     matched: int,
     said: Sequence[str],
-    before: Said,
-    after: Said,
+    before: WebhookOutcome,
+    after: WebhookOutcome,
     sent: SentByController | None,
 ) -> check_report.ObjectResult:
     """`said` is what the server and mutating webhooks remark."""

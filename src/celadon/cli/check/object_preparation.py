@@ -300,7 +300,7 @@ class Begun(NamedTuple):
     stray: StrayFields | None = None
 
 
-class Made(NamedTuple):
+class PreparedObject(NamedTuple):
     """This is what a document becomes, what plugins say of it on the way, if they were asked, and
     which values came empty: only validation sees those."""
 
@@ -415,21 +415,21 @@ class Prepare:
             return create.finish_create(draft)
         return update.finish_update(draft, begun.old, begun.target)
 
-    def created(self, document: Document, target: Target) -> Made | Problem:
+    def created(self, document: Document, target: Target) -> PreparedObject | Problem:
         """The object of a CREATE that nobody but the plugins changes."""
         begun = self.begun(document, target)
         if isinstance(begun, Problem):
             return begun
         draft, user = begun.draft, self._context.user
         if draft is None:
-            return Made(begun.value)
+            return PreparedObject(begun.value)
         request = request_of(begun.target, Operation.CREATE, draft.made, None, user)
         answer = self.mutate(draft, request)
         try:
             finished = self.finished(begun, draft)
         except StatusError as error:
             return _refused(document, error)
-        return Made(finished, answer, draft.run.empties)
+        return PreparedObject(finished, answer, draft.run.empties)
 
     def _stray_fields(self, document: Document, target: Target, draft: Draft) -> StrayFields | None:
         """Return the stray fields that are to be told of."""
@@ -456,15 +456,15 @@ class Prepare:
         decoded, draft = read_mutated(document, kind, self.custom_kind(kind), self._context)
         return decoded, draft.form()
 
-    def admitted(self, document: Document, target: Target) -> Made | Problem:
+    def admitted(self, document: Document, target: Target) -> PreparedObject | Problem:
         """Return what `stored` does, of an object that is to be there, as plugins leave it."""
         if not self._defaulting or self.plugins is None:
             stored = self.stored(document, target)
-            return stored if isinstance(stored, Problem) else Made(stored)
+            return stored if isinstance(stored, Problem) else PreparedObject(stored)
         created = self.created(document, target)
         if isinstance(created, Problem):
             return created
-        return Made(_with_status(created.value, document), created.said)
+        return PreparedObject(_with_status(created.value, document), created.said)
 
     def stored(self, document: Document, target: Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""

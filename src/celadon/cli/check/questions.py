@@ -137,7 +137,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DocumentRequest:
     """A request and the document it comes from; `stray` are fields of it that the object lacks. One
     that is `unchanged` is not sent. `begun` is the object where plugins, policies and webhooks have
     not changed it yet, who see it as the request has it. `forgiven` is what validation lets pass,
@@ -153,7 +153,7 @@ class Asked:
     forgiven: list[str] = field(default_factory=list)
     empties: Sequence[EmptyValue] = ()
 
-    def with_object(self, obj: JsonObject, empties: Sequence[EmptyValue] = ()) -> Asked:
+    def with_object(self, obj: JsonObject, empties: Sequence[EmptyValue] = ()) -> DocumentRequest:
         """The same with what became of the object, which may have got a name on the way. Only who
         had none is asked about under that."""
         asked = self.request
@@ -199,7 +199,7 @@ def ask(
     catalog: Catalog,
     olds: Mapping[tuple[str, str, str, str], Document],
     prepare: Prepare,
-) -> Asked | Problem:
+) -> DocumentRequest | Problem:
     """The request about one document."""
     endpoint = endpoint_of(document, question.subresource, catalog)
     if isinstance(endpoint, Problem):
@@ -244,7 +244,7 @@ def identity(document: Document, namespace: str) -> tuple[str, str, str, str]:
     return kind.group, kind.kind, own, metadata.name(document.value)
 
 
-class _Sent(NamedTuple):
+class _Submission(NamedTuple):
     """This is what is sent, and what is there; `document` is what the server has of it."""
 
     operation: Operation
@@ -262,7 +262,7 @@ def _asked(
     namespace: str,
     old: Document | None,
     prepare: Prepare,
-) -> Asked | Problem:
+) -> DocumentRequest | Problem:
     value = document.value
     creates = old is None if question.applies else question.operation is Operation.CREATE
     target = Target(
@@ -290,7 +290,9 @@ def _asked(
         dry_run=question.dry_run,
     )
     stray = None if sent.begun is None else sent.begun.stray
-    return Asked(sent.document, request, endpoint, target, stray, sent.unchanged, sent.begun)
+    return DocumentRequest(
+        sent.document, request, endpoint, target, stray, sent.unchanged, sent.begun
+    )
 
 
 def _sent(
@@ -300,16 +302,16 @@ def _sent(
     endpoint: Endpoint,
     target: Target,
     prepare: Prepare,
-) -> _Sent | Problem:
+) -> _Submission | Problem:
     if operation is Operation.CONNECT:
-        return _Sent(operation, document, _connect_options(document.value, endpoint))
+        return _Submission(operation, document, _connect_options(document.value, endpoint))
     stored: Any = None
     if operation is not Operation.CREATE:
         stored = prepare.stored(document if old is None else old, target)
         if isinstance(stored, Problem):
             return stored
         if operation is Operation.DELETE:
-            return _Sent(operation, document, None, stored)
+            return _Submission(operation, document, None, stored)
     begun = prepare.begun(document, target, stored)
     if isinstance(begun, Problem):
         return begun
@@ -318,19 +320,19 @@ def _sent(
 
 def _applied(
     document: Document, old: Document | None, target: Target, prepare: Prepare
-) -> _Sent | Problem:
+) -> _Submission | Problem:
 
     operation = Operation.CREATE if old is None else Operation.UPDATE
     found = applied(document, old, target, prepare)
     if isinstance(found, Problem):
         return found
     if isinstance(found, Unchanged):
-        return _Sent(operation, document, found.stored, found.stored, unchanged=True)
+        return _Submission(operation, document, found.stored, found.stored, unchanged=True)
     return _begun(operation, found.begun, found.stored)
 
 
-def _begun(operation: Operation, begun: Begun, stored: JsonObject | None) -> _Sent:
-    return _Sent(operation, begun.document, begun.value, stored, begun)
+def _begun(operation: Operation, begun: Begun, stored: JsonObject | None) -> _Submission:
+    return _Submission(operation, begun.document, begun.value, stored, begun)
 
 
 def _options(question: Question, operation: Operation) -> JsonDict | None:
@@ -384,7 +386,7 @@ class Refusal:
     plugin: str = ""
 
 
-def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
+def refusal(asked: DocumentRequest, prepare: Prepare) -> Refusal | None:
     """Return why it is refused before; None for what reaches the policies."""
     request = asked.request
     if request.operation not in {Operation.CREATE, Operation.UPDATE}:
@@ -404,12 +406,12 @@ def refusal(asked: Asked, prepare: Prepare) -> Refusal | None:
     return None if refused is None else Refusal(refused.status)
 
 
-def refusal_of(error: StatusError, asked: Asked) -> Refusal:
+def refusal_of(error: StatusError, asked: DocumentRequest) -> Refusal:
     """That of whatever refuses an object while it is completed."""
     return Refusal(error.status, tuple(_faults(asked, error.errors)))
 
 
-def strictly_refused(asked: Asked) -> Refusal | None:
+def strictly_refused(asked: DocumentRequest) -> Refusal | None:
     """The first of all refusals: of a document with fields that its kind does not have."""
     stray = asked.stray
     if stray is None or not stray.is_refused:
@@ -426,7 +428,7 @@ def _limited(request: Request, lookups: Lookups) -> StatusError | None:
     return within_limits(request, lookups)
 
 
-def _errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
+def _errors(asked: DocumentRequest, prepare: Prepare) -> Sequence[FieldError]:
     request, target = asked.request, asked.target
     old = request.old_object if request.operation is Operation.UPDATE else None
     new = request.object
@@ -446,7 +448,7 @@ def _errors(asked: Asked, prepare: Prepare) -> Sequence[FieldError]:
     return errors_of(target, new, old, surroundings)
 
 
-def _faults(asked: Asked, errors: Sequence[FieldError]) -> list[Fault]:
+def _faults(asked: DocumentRequest, errors: Sequence[FieldError]) -> list[Fault]:
     document = asked.document
     return [
         Fault(Place(document.file, document.line(error.path.steps)), error.field, error.body)

@@ -20,7 +20,7 @@ from celadon.cli.check.check_report import Creator, ObjectResult, Place, Report
 from celadon.cli.check.check_run import check
 from celadon.cli.check.cluster import ANEW, EngineMakers
 from celadon.cli.check.manifests import webhook_documents
-from celadon.cli.check.object_judging import Judged
+from celadon.cli.check.object_judging import JudgedObject
 from celadon.cli.check.questions import Question
 from celadon.cli.reading.documents import (
     Document,
@@ -191,7 +191,7 @@ class ExplainedObject:
     so is it to all webhooks: as mutating ones have left it."""
 
     number: int
-    judged: Judged
+    judged: JudgedObject
     mutation: Explanation | None
     validation: Explanation
     mutating_hooks: tuple[HookExplanation, ...] = ()
@@ -221,7 +221,7 @@ def explained_objects(
         for mutating in (True, False)
     ]
 
-    def look(judged: Judged) -> None:
+    def look(judged: JudgedObject) -> None:
         nonlocal count
         count += judged.result.created_by is None
         if expected(count, judged.result):

@@ -21,7 +21,7 @@ from celadon.cli.check.check_options import CheckInputs, chosen_policies
 from celadon.cli.check.check_report import Notice, ObjectResult, Place, PolicyError, Report
 from celadon.cli.check.check_run import check
 from celadon.cli.check.manifests import policy_sets
-from celadon.cli.check.object_judging import Judged, Settings
+from celadon.cli.check.object_judging import JudgedObject, Settings
 from celadon.cli.exits import Exit
 from celadon.cli.reading.documents import Problem, exit_of
 from celadon.kube import GroupVersionKind, JsonObject, metadata
@@ -319,7 +319,7 @@ class _Judging:
             self._differences.refuse_policy(self._release, error)
         return report
 
-    def _look(self, judged: Judged) -> None:
+    def _look(self, judged: JudgedObject) -> None:
         request = judged.asked.request
         self._objects[id(judged.result)] = request.object
         spent: Counter[str] = Counter()

@@ -16,7 +16,7 @@ from celadon.cli.options import DEFAULT_VERSION, add_exclude, add_proof_limits, 
 from celadon.cli.report.report_model import DIFF
 
 if TYPE_CHECKING:
-    from celadon.cli.diff import Given
+    from celadon.cli.diff import DiffSide
 
 _PROGRAM: Final = "celadon diff"
 
@@ -116,7 +116,7 @@ def run(options: argparse.Namespace) -> Exit:
 _NOTHING: Final = "there is no policy and no CustomResourceDefinition on either side"
 
 
-def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Given, Given] | str:
+def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[DiffSide, DiffSide] | str:
     """Both sides, or what is wrong with the command line. Raises GitError."""
     from celadon.cli.diff import read_side, require_paths, revisions
     from celadon.cli.reading.documents import Exclusion
@@ -146,7 +146,9 @@ def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[Given, Given]
     return read(paths[0], [paths[0]]), read(paths[1], [paths[1]])
 
 
-def _revision(revision: str, paths: list[str], read: partial[Given], stack: ExitStack) -> Given:
+def _revision(
+    revision: str, paths: list[str], read: partial[DiffSide], stack: ExitStack
+) -> DiffSide:
     from celadon.cli.diff import write_files
 
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-diff-"))

@@ -18,7 +18,7 @@ from celadon.cli.report import report_model
 from celadon.cli.report.report_model import LINT, LINT_STATISTICS
 
 if TYPE_CHECKING:
-    from celadon.cli.lint import LintConfig, LintInput, LintReport, Shown
+    from celadon.cli.lint import LintConfig, LintInput, LintReport, ShownFinding
     from celadon.cli.project_config import ChangedFile
     from celadon.cli.reading.documents import Problem
 
@@ -262,7 +262,7 @@ def _show_changes(changed: list[ChangedFile], problems: list[Problem]) -> Exit:
 
 
 def _report(
-    given: LintInput, shown: list[Shown], silenced: int, fixed: int, config: LintConfig
+    given: LintInput, shown: list[ShownFinding], silenced: int, fixed: int, config: LintConfig
 ) -> LintReport:
     from celadon.admission.lint import Severity
     from celadon.cli.lint import LintReport, registered

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from celadon.cli import output
 from celadon.cli.exits import Exit
 from celadon.cli.options import DEFAULT_VERSION, kubernetes_version
-from celadon.cli.report.report_model import MIGRATION, MIGRATION_PLAN, Look
+from celadon.cli.report.report_model import MIGRATION, MIGRATION_PLAN, ReportStyle
 
 if TYPE_CHECKING:
     from celadon.cli.migration.migration_plan import MigrationPlan
@@ -162,7 +162,7 @@ def run(options: argparse.Namespace) -> Exit:
         return Exit.USAGE
     say = output.complain if options.output is None else output.say
     if options.report == MIGRATION.for_people:
-        say(MIGRATION.view_of(migration).text(Look()))
+        say(MIGRATION.view_of(migration).text(ReportStyle()))
     else:
         say(MIGRATION.rendered(migration, options.report))
     if migration.problems:
@@ -252,7 +252,7 @@ def _planned(options: argparse.Namespace) -> Exit:
         if not _written(options.output, files, force=options.force):
             return Exit.USAGE
     if options.report == MIGRATION_PLAN.for_people:
-        output.say(MIGRATION_PLAN.view_of(plan).text(Look()))
+        output.say(MIGRATION_PLAN.view_of(plan).text(ReportStyle()))
     else:
         output.say(MIGRATION_PLAN.rendered(plan, options.report))
     if plan.problems:

@@ -51,7 +51,7 @@ class UnknownName(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SchemaMatch:
     """A schema and the way to it: a kind, and the fields that were followed."""
 
     gvk: GroupVersionKind
@@ -76,7 +76,7 @@ class Schemas:
         """Every kind: by group and kind, the preferred version first."""
         return sorted({*self.pack.kinds, *self.custom}, key=_order)
 
-    def find(self, text: str) -> Found:
+    def find(self, text: str) -> SchemaMatch:
         """Return what a user means; `UnknownName` when it is nothing."""
         prefix, slash, last = text.rpartition("/")
         words = last.split(".")
@@ -85,7 +85,7 @@ class Schemas:
         fields: tuple[str, ...] = ()
         for word in words[1:]:
             schema, fields = self._field(schema, word), (*fields, word)
-        return Found(kind, schema, fields)
+        return SchemaMatch(kind, schema, fields)
 
     def _kind(self, api_version: str, word: str) -> GroupVersionKind:
         kinds = self.kinds()
@@ -578,7 +578,7 @@ def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
     return Exit.OK
 
 
-def _text(found: Found, pack: SchemaPack, *, recursive: bool) -> str:
+def _text(found: SchemaMatch, pack: SchemaPack, *, recursive: bool) -> str:
 
     lines = [f"KIND     {found.gvk.kind}", f"VERSION  {found.gvk.api_version}"]
     if found.fields:

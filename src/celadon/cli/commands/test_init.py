@@ -15,7 +15,7 @@ from celadon.cli.exits import Exit
 from celadon.cli.options import add_version, did_you_mean
 from celadon.cli.own_files import API_VERSION
 from celadon.cli.policytest.case_results import plain_document
-from celadon.cli.policytest.case_search import Found, Tried
+from celadon.cli.policytest.case_search import SearchResult, TrialRequest
 from celadon.cli.policytest.file_format import KIND
 from celadon.cli.reading.documents import (
     Document,
@@ -156,12 +156,12 @@ def _groups(policy: Document) -> Iterator[str]:
 # What a search has found, as a test file.
 
 
-def first_file(found: Found, policy: FirstPolicy, folder: str) -> str:
+def first_file(found: SearchResult, policy: FirstPolicy, folder: str) -> str:
     """The text of the file, which stands in a folder."""
     return "".join(f"{line}\n" for line in _lines(found, policy, folder))
 
 
-def _lines(found: Found, policy: FirstPolicy, folder: str) -> Iterator[str]:
+def _lines(found: SearchResult, policy: FirstPolicy, folder: str) -> Iterator[str]:
     yield f"apiVersion: {API_VERSION}"
     yield f"kind: {KIND}"
     yield f"policy: {json.dumps(policy.name)}"
@@ -188,7 +188,7 @@ def _lines(found: Found, policy: FirstPolicy, folder: str) -> Iterator[str]:
     yield from _unsolved(found)
 
 
-def _cases(found: Found, base: Tried) -> Iterator[str]:
+def _cases(found: SearchResult, base: TrialRequest) -> Iterator[str]:
     mutates = found.subject.mutates
     if found.admitted is not None:
         yield f"- name: {'left as it is' if mutates else 'admitted'}"
@@ -210,7 +210,7 @@ def _cases(found: Found, base: Tried) -> Iterator[str]:
             yield "  expect: admit"
 
 
-def _unsolved(found: Found) -> Iterator[str]:
+def _unsolved(found: SearchResult) -> Iterator[str]:
     mutates = found.subject.mutates
     if found.admitted is None:
         subject = "leaves as it is" if mutates else "admits"
@@ -222,7 +222,7 @@ def _unsolved(found: Found) -> Iterator[str]:
         yield f"#   {text}"
 
 
-def _defaults(base: Tried) -> JsonObject:
+def _defaults(base: TrialRequest) -> JsonObject:
     value: dict[str, Json] = {"object": "base"}
     if base.old is not None:
         value |= {"operation": "UPDATE", "oldObject": "old"}
@@ -235,7 +235,7 @@ def _defaults(base: Tried) -> JsonObject:
     return value
 
 
-def _differences(one: Tried, base: Tried) -> Iterator[str]:
+def _differences(one: TrialRequest, base: TrialRequest) -> Iterator[str]:
     """Yield what a case has that the defaults do not."""
     if one.object["kind"] == base.object["kind"]:
         patch = patch_between(base.object, one.object)

@@ -245,7 +245,7 @@ class Sort(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class Completion:
     """`label` takes the place of the word that is being typed; `detail` is its type or signature,
     `doc` Markdown."""
 
@@ -256,16 +256,16 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Offers:
+class Completions:
     """These may take the place of `text[start:offset]`, by name."""
 
     start: int
-    offers: tuple[Offer, ...]
+    offers: tuple[Completion, ...]
 
 
-def completions(text: str, offset: int, scopes: Sequence[TypedScope]) -> Offers | None:
+def completions(text: str, offset: int, scopes: Sequence[TypedScope]) -> Completions | None:
     """Return what may stand at a place; None in literals and comments."""
-    result: dict[str, Offer] = {}
+    result: dict[str, Completion] = {}
     start = offset
     for scope in scopes:
         context = typing_context(text, offset, scope.environment)
@@ -274,57 +274,59 @@ def completions(text: str, offset: int, scopes: Sequence[TypedScope]) -> Offers 
         start = context.start
         for offer in _offered(context, scope):
             result.setdefault(offer.label, offer)
-    return Offers(start, tuple(result[label] for label in sorted(result)))
+    return Completions(start, tuple(result[label] for label in sorted(result)))
 
 
-def _offered(context: TypingContext, scope: TypedScope) -> Iterator[Offer]:
+def _offered(context: TypingContext, scope: TypedScope) -> Iterator[Completion]:
     if context.message is not None and is_at_field(context):
         for part in fields_at(context.message, scope):
-            yield Offer(part.text, Sort.FIELD, part.type)
+            yield Completion(part.text, Sort.FIELD, part.type)
     elif context.receiver is not None:
         built = list(types_behind(context.receiver, scope))
-        yield from (Offer(part.text, Sort.TYPE, part.type) for part in built)
+        yield from (Completion(part.text, Sort.TYPE, part.type) for part in built)
         if not built:
             yield from _members(context)
     else:
         for part in values_at(context, scope):
-            yield Offer(part.text, Sort.TYPE if part.is_type else Sort.KEYWORD, part.type)
+            yield Completion(part.text, Sort.TYPE if part.is_type else Sort.KEYWORD, part.type)
         yield from _names(context.environment)
 
 
-def _names(environment: Environment) -> Iterator[Offer]:
+def _names(environment: Environment) -> Iterator[Completion]:
     """Yield what may begin an expression."""
     for name, type_ in environment.declarations.variables.items():
         if "." not in name:
-            yield Offer(name, Sort.VARIABLE, type_.display())
+            yield Completion(name, Sort.VARIABLE, type_.display())
     for function in functions_of(environment):
         space, dot, _ = function.name.partition(".")
         if dot:
-            yield Offer(space, Sort.NAMESPACE)
+            yield Completion(space, Sort.NAMESPACE)
             continue
         overloads = [overload for overload in function.overloads if not overload.member]
         if overloads:
             yield _function(function.name, overloads)
     for name in macros_of(environment):
         if name in _GLOBAL_MACROS:
-            yield Offer(name, Sort.MACRO, macro_signature(name), macro_doc(name))
+            yield Completion(name, Sort.MACRO, macro_signature(name), macro_doc(name))
         elif name in _NAMESPACED_MACROS:
-            yield Offer(_NAMESPACED_MACROS[name], Sort.NAMESPACE)
+            yield Completion(_NAMESPACED_MACROS[name], Sort.NAMESPACE)
     for name in _KEYWORDS:
-        yield Offer(name, Sort.KEYWORD)
+        yield Completion(name, Sort.KEYWORD)
 
 
-def _function(name: str, overloads: Sequence[Overload]) -> Offer:
-    return Offer(name, Sort.FUNCTION, signature(name, overloads[0]), function_doc(name, overloads))
+def _function(name: str, overloads: Sequence[Overload]) -> Completion:
+    return Completion(
+        name, Sort.FUNCTION, signature(name, overloads[0]), function_doc(name, overloads)
+    )
 
 
-def _members(context: TypingContext) -> Iterator[Offer]:
+def _members(context: TypingContext) -> Iterator[Completion]:
     """Yield what may stand behind a dot."""
     environment, receiver = context.environment, context.receiver or ""
     prefix = f"{receiver}."
     for name, type_ in environment.declarations.variables.items():
         if name.startswith(prefix):
-            yield Offer(name.removeprefix(prefix), Sort.VARIABLE, type_.display())
+            yield Completion(name.removeprefix(prefix), Sort.VARIABLE, type_.display())
     is_namespace = False
     for function in functions_of(environment):
         if function.name.startswith(prefix):
@@ -333,12 +335,12 @@ def _members(context: TypingContext) -> Iterator[Offer]:
     for name, space in _NAMESPACED_MACROS.items():
         if space == receiver and name in macros_of(environment):
             is_namespace = True
-            yield Offer(name, Sort.MACRO, macro_signature(name), macro_doc(name))
+            yield Completion(name, Sort.MACRO, macro_signature(name), macro_doc(name))
     if not is_namespace:
         yield from _of_type(environment, type_in(environment, receiver))
 
 
-def _of_type(environment: Environment, type_: types.Type) -> Iterator[Offer]:
+def _of_type(environment: Environment, type_: types.Type) -> Iterator[Completion]:
     inner = type_.params[0] if types.is_optional(type_) else type_
     yield from _fields(environment, inner)
     for function in functions_of(environment):
@@ -355,10 +357,10 @@ def _of_type(environment: Environment, type_: types.Type) -> Iterator[Offer]:
         is_for_optionals = name in _OPTIONAL_MACROS
         is_range = type_.kind in (types.Kind.LIST, types.Kind.MAP)
         if types.is_dyn(type_) or (types.is_optional(type_) if is_for_optionals else is_range):
-            yield Offer(name, Sort.MACRO, macro_signature(name), macro_doc(name))
+            yield Completion(name, Sort.MACRO, macro_signature(name), macro_doc(name))
 
 
-def _fields(environment: Environment, type_: types.Type) -> Iterator[Offer]:
+def _fields(environment: Environment, type_: types.Type) -> Iterator[Completion]:
     record = (
         environment.declarations.find_object(type_.name)
         if type_.kind is types.Kind.OBJECT
@@ -367,7 +369,7 @@ def _fields(environment: Environment, type_: types.Type) -> Iterator[Offer]:
     for name, field in () if record is None else record.fields.items():
         plain = name.removeprefix("__").removesuffix("__")
         is_keyword = environment.declarations.keyword_fields and plain in RESERVED
-        yield Offer(plain if is_keyword else name, Sort.FIELD, field.display())
+        yield Completion(plain if is_keyword else name, Sort.FIELD, field.display())
 
 
 def fits(parameter: types.Type, type_: types.Type) -> bool:

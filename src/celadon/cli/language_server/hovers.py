@@ -14,7 +14,7 @@ from celadon.admission.lint import LargeObject, TypedScope, TypedScopes
 from celadon.cel import RESERVED, CheckedAst, Environment, types
 from celadon.cel.completion import OpenCall, type_in, typing_context
 from celadon.cel.extend import Overload
-from celadon.cel.tracing import Written, written_tree
+from celadon.cel.tracing import SourceNode, written_tree
 from celadon.cli.fmt import expression_fields
 from celadon.cli.language_server.completions import (
     MACROS,
@@ -126,7 +126,7 @@ def _in_scope(
     return Hover(part.start, part.end, markdown)
 
 
-def _of_part(text: str, part: Written, checked: CheckedAst, environment: Environment) -> str:
+def _of_part(text: str, part: SourceNode, checked: CheckedAst, environment: Environment) -> str:
     """The type of a part, and what is known of the function that it calls."""
     type_ = checked.types.get(part.node.id, types.DYN).display()
     source = " ".join(text[part.start : part.end].split())
@@ -138,7 +138,7 @@ def _of_part(text: str, part: Written, checked: CheckedAst, environment: Environ
     return markdown
 
 
-def _overloads(part: Written, checked: CheckedAst, environment: Environment) -> list[Overload]:
+def _overloads(part: SourceNode, checked: CheckedAst, environment: Environment) -> list[Overload]:
     """Return the overloads that the checker left, of functions that are called by a name."""
     reference = checked.references.get(part.node.id)
     if reference is None:

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 
 from celadon.admission.lint import LintMemory, Severity, TypedScopes
 from celadon.cli.fmt import LayoutConfig, expression_fields, text_layout
-from celadon.cli.lint import LintInput, LintSetup, Shown, findings
+from celadon.cli.lint import LintInput, LintSetup, ShownFinding, findings
 from celadon.cli.reading.documents import (
     Document,
     DocumentReader,
@@ -180,7 +180,7 @@ class Diagnosis:
     message: str
     code: str = ""
     help: str = ""
-    shown: Shown | None = None
+    shown: ShownFinding | None = None
     document: Document | None = None
 
 
@@ -280,7 +280,7 @@ def _touch(one: Span, other: Span) -> bool:
     return one.start <= other.end and other.start <= one.end
 
 
-def _of_finding(file: EditedFile, shown: Shown, document: Document | None) -> Diagnosis:
+def _of_finding(file: EditedFile, shown: ShownFinding, document: Document | None) -> Diagnosis:
     finding = shown.located
     span = _word(file.lines, finding.line, finding.column)
     return Diagnosis(

@@ -388,7 +388,7 @@ class MigrationPlan:
 
 def plan_of_dumps(inputs: Inputs, step: Step, *, allows_existing: bool = False) -> MigrationPlan:
     """Plan for what dumps of a cluster have; `allows_existing` as of a `Migration`."""
-    given = _Given(allows_existing=allows_existing)
+    given = _PlanInputs(allows_existing=allows_existing)
     given.read(wanted_objects(inputs.blocks()), known_resources())
     return given.planned(step, lambda audit: audit_inputs(audit, inputs))
 
@@ -401,12 +401,12 @@ def plan_of_cluster(
 
     from celadon.cli.audit.cluster_audit import audit_cluster
 
-    given = _Given(allows_existing=allows_existing)
+    given = _PlanInputs(allows_existing=allows_existing)
     given.read(*wanted_of_cluster(location))
     return given.planned(step, lambda audit: asyncio.run(audit_cluster(audit, location)))
 
 
-class _Given:
+class _PlanInputs:
     """Gathers what a cluster has of other engines, translated."""
 
     def __init__(self, *, allows_existing: bool) -> None:

@@ -101,7 +101,7 @@ _SORTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Spot:
+class _CursorContext:
     text: str
     offset: int
     scopes: Sequence[TypedScope]
@@ -135,22 +135,22 @@ def expression_completions(
     }
 
 
-def _bare(state: panes.State, position: Position) -> _Spot:
+def _bare(state: panes.State, position: Position) -> _CursorContext:
     text = state.text(panes.Pane.EXPRESSION)
     bound = panes.bound_variables(state, panes.PaneReader())
     names = () if isinstance(bound, Problem) else bound
     scope = TypedScope(environment(state.release).extend(dict.fromkeys(names, types.DYN)))
-    return _Spot(text, Lines(text).offset(position), [scope])
+    return _CursorContext(text, Lines(text).offset(position), [scope])
 
 
-def _in_yaml(state: panes.State, pane: panes.Pane, position: Position) -> _Spot | None:
+def _in_yaml(state: panes.State, pane: panes.Pane, position: Position) -> _CursorContext | None:
     spot = expression_at(edited_file(pane.value, state.text(pane)), position)
     if spot is None:
         return None
     around = panes.PaneReader().documents(state, (panes.Pane.POLICY, panes.Pane.CLUSTER))
     definitions = [document.value for document in around if document.is_definition]
     scopes = TypedScopes(definitions, Settings(state.release))
-    return _Spot(spot.text, spot.offset, scopes.at(spot.document.value, spot.path))
+    return _CursorContext(spot.text, spot.offset, scopes.at(spot.document.value, spot.path))
 
 
 # --- Schema completions ------------------------------------------------------

@@ -64,7 +64,7 @@ from celadon.cli.report.lint_view import finding_data
 from celadon.cli.report.outline import Item, Style, budget_item, outline
 from celadon.cli.report.report_model import diff_lines, filled, yaml_text
 from celadon.kube import GroupVersionKind, Json, JsonObject, User, metadata
-from celadon.kube.crd import AskedRule
+from celadon.kube.crd import EvaluatedRule
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import PER_CALL_COST, RUNTIME_COST_BUDGET, environment
 from celadon.kube.releases import answering_as
@@ -480,7 +480,7 @@ def _rules(one: ExplainedObject) -> Iterator[Item]:
     yield Item(label, "", Style.BAD if bad else Style.GOOD, items=tuple(items))
 
 
-def _rule(rule: AskedRule) -> tuple[Item, int]:
+def _rule(rule: EvaluatedRule) -> tuple[Item, int]:
     """The rule is asked again, with somebody looking on."""
     recorder = TraceRecorder()
     try:

@@ -35,7 +35,7 @@ from celadon.cli.check.manifests import (
     Manifests,
     PolicySet,
     PolicySets,
-    Said,
+    WebhookOutcome,
     described,
     policy_sets,
     validating_bindings,
@@ -43,10 +43,9 @@ from celadon.cli.check.manifests import (
     with_policies,
 )
 from celadon.cli.check.notices import Findings, Sightings
-from celadon.cli.check.object_judging import Judge, Settings, as_stored
-from celadon.cli.check.object_judging import Judged as Looked
+from celadon.cli.check.object_judging import Judge, JudgedObject, Settings, as_stored
 from celadon.cli.check.plugins import GivenWorld, OverlaidWorld
-from celadon.cli.check.questions import Asked, Question, ask, identity, strictly_refused
+from celadon.cli.check.questions import DocumentRequest, Question, ask, identity, strictly_refused
 from celadon.cli.policytest.case_results import (
     AuthorizerAnswer,
     Case,
@@ -105,23 +104,23 @@ def _is_asked(answer: AuthorizerAnswer, attributes: Attributes) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class PreparedRequest:
     """A request as it comes to validating policies, and what was `said` before."""
 
     setting: Cluster
-    asked: Asked
-    said: Said
+    asked: DocumentRequest
+    said: WebhookOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedCase:
     """This is what was found about one case. `before` and `asked` are its request as it came and as
     mutating policies have left it; None for what nobody could ask."""
 
     setting: Cluster
     findings: Findings
-    before: Asked | None
-    asked: Asked | None
+    before: DocumentRequest | None
+    asked: DocumentRequest | None
     mutation: Explanation | None = None
     """What mutating policies did and why, for a bench that looks on."""
 
@@ -157,7 +156,7 @@ class Bench:
         other._base, other._change = self, change
         return other
 
-    def sent(self, case: Case) -> Sent | None:
+    def sent(self, case: Case) -> PreparedRequest | None:
         """The request of a case as mutating policies have left it, before anybody judges it; None
         for what cannot be asked, or is refused for its form. Errors of our own are raised."""
         case = self._about_created(case)
@@ -170,15 +169,15 @@ class Bench:
         if isinstance(found, Problem) or strictly_refused(found) is not None:
             return None
         chain = setting.asking().chain(found)
-        return Sent(setting, chain.mutated(), chain.before)
+        return PreparedRequest(setting, chain.mutated(), chain.before)
 
-    def judged(self, case: Case) -> Judged:
+    def judged(self, case: Case) -> JudgedCase:
         """Return what `celadon check` would find about the request of a case."""
         case = self._about_created(case)
         setting = self.setting(case)
         settings = Settings(_question(case), self.version, self._test.now)
         findings = Findings(Sightings(wants_namespaces=False))
-        seen: list[Looked] = []
+        seen: list[JudgedObject] = []
         # Cases share a cluster, but what one case creates is not there for the next.
         quotas = None if setting.quotas is None else setting.quotas.uncharged()
         cluster = replace(setting, quotas=quotas)
@@ -186,12 +185,12 @@ class Bench:
         if quotas is not None:
             quotas.settle(findings.results, findings.charges)
         if not seen or seen[0].chain.early_refusal is not None:
-            return Judged(setting, findings, None, None)
+            return JudgedCase(setting, findings, None, None)
         one = seen[0]
         mutation = one.before.mutation
         if mutation is None:
-            return Judged(setting, findings, one.asked, one.asked)
-        return Judged(setting, findings, one.chain.unmutated(), one.asked, mutation.explanation)
+            return JudgedCase(setting, findings, one.asked, one.asked)
+        return JudgedCase(setting, findings, one.chain.unmutated(), one.asked, mutation.explanation)
 
     def _about_created(self, case: Case) -> Case:
         """A case about what controllers would create, as one about just that; the case itself where
@@ -288,7 +287,7 @@ class Bench:
         )
 
 
-def _created_case(case: Case, asked: Asked) -> Case:
+def _created_case(case: Case, asked: DocumentRequest) -> Case:
     """Return what becomes of a workload as mutating policies have left it; the first of a kind."""
     owner, result = asked.document, asked.request.object or {}
     # A Deployment makes a ReplicaSet, that one a Pod: down to the kind that is wanted.
@@ -532,7 +531,7 @@ def overlaid(value: object, expected: object) -> Any:  # noqa: ANN401 - any JSON
 # What became of a request, seen from the policies under test.
 
 
-def outcome_of(case: Case, judged: Judged) -> CaseOutcome:
+def outcome_of(case: Case, judged: JudgedCase) -> CaseOutcome:
     """Return the outcome of a case that could be judged."""
     result = judged.findings.results[0]
     under_test = under_test_in(case, judged.setting)
@@ -597,14 +596,14 @@ def refused_by_server(result: ObjectResult) -> bool:
     return result.is_refused and result.denial is None
 
 
-def _notes(judged: Judged) -> Iterator[Note]:
+def _notes(judged: JudgedCase) -> Iterator[Note]:
     findings = judged.findings
     for coverage in (findings.mutations, findings.coverage):
         yield from (note for note, _ in coverage.notes.values())
 
 
 def _ignored(
-    judged: Judged, under_test: frozenset[str], notes: tuple[Note, ...]
+    judged: JudgedCase, under_test: frozenset[str], notes: tuple[Note, ...]
 ) -> Iterator[Notice]:
     """Errors of policies under test that are let pass."""
     for key, notice in judged.findings.ignored.items():

@@ -31,7 +31,7 @@ from celadon.kube import JsonObject, Ruling, User
 # --- Coverage ----------------------------------------------------------------
 
 
-class Wanted(enum.Enum):
+class ExpectedOutcome(enum.Enum):
     """This is what is to happen once. `NO_PARAMS`: a binding finds no params. `ERROR`: an
     expression gives no value; whether any request can bring that about is not known, so this is
     never missed."""
@@ -66,12 +66,12 @@ class Goal:
     text: str
     start: int
     end: int
-    wanted: Wanted
+    wanted: ExpectedOutcome
 
     @property
     def counts(self) -> bool:
         """Return whether it is missed where it is not reached."""
-        return self.wanted is not Wanted.ERROR
+        return self.wanted is not ExpectedOutcome.ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Coverage:
     @property
     def errors(self) -> tuple[int, int]:
         """Expressions that gave an error once, and expressions."""
-        counts = [count for goal, count in self.hits if goal.wanted is Wanted.ERROR]
+        counts = [count for goal, count in self.hits if goal.wanted is ExpectedOutcome.ERROR]
         return sum(count > 0 for count in counts), len(counts)
 
 

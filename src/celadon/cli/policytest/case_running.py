@@ -21,7 +21,13 @@ from celadon.cli.check.manifests import Placed
 from celadon.cli.check.plugins import PluginChoice
 from celadon.cli.options import DEFAULT_VERSION, did_you_mean
 from celadon.cli.policytest import case_results
-from celadon.cli.policytest.case_judging import Bench, Judged, mismatches, outcome_of, under_test_in
+from celadon.cli.policytest.case_judging import (
+    Bench,
+    JudgedCase,
+    mismatches,
+    outcome_of,
+    under_test_in,
+)
 from celadon.cli.policytest.case_results import Coverage, Goal
 from celadon.cli.policytest.coverage import Aim, binding_goals, expression_aims, reached
 from celadon.cli.policytest.vacuity import case_doubts, shared_doubts
@@ -47,7 +53,7 @@ class CoverageTally:
         """Return the coverage of the cases so far."""
         return Coverage(tuple(self._hits.items()))
 
-    def take(self, judged: Judged, outcome: case_results.CaseOutcome, version: str) -> None:
+    def take(self, judged: JudgedCase, outcome: case_results.CaseOutcome, version: str) -> None:
         """One more case; what is measured are the policies that it is about."""
         seen = [
             policy for explanation in _explained(judged, outcome) for policy in explanation.policies
@@ -73,7 +79,7 @@ class CoverageTally:
         return aim[1]
 
 
-def _explained(judged: Judged, outcome: case_results.CaseOutcome) -> Iterator[Explanation]:
+def _explained(judged: JudgedCase, outcome: case_results.CaseOutcome) -> Iterator[Explanation]:
     """Yield what the request went through: one that is refused meets nobody further on."""
     if judged.mutation is not None:
         yield judged.mutation
@@ -98,7 +104,7 @@ _MOST_PARTS: Final = 12
 
 
 def deciding_values(
-    judged: Judged, outcome: case_results.CaseOutcome
+    judged: JudgedCase, outcome: case_results.CaseOutcome
 ) -> tuple[case_results.PartValue, ...]:
     """Return the values of the first expression that the verdict is due to; none if a mutating
     policy decided."""

@@ -42,7 +42,15 @@ from celadon.cli.policytest.read_places import (
     with_value_at,
 )
 from celadon.cli.policytest.solved_requests import solved_requests
-from celadon.cli.policytest.wanted_values import ANY_VALUE, GONE, KEY, THERE, Length, Wanted, Way
+from celadon.cli.policytest.wanted_values import (
+    ANY_VALUE,
+    GONE,
+    KEY,
+    THERE,
+    Length,
+    ValueSearch,
+    Way,
+)
 from celadon.cli.reading.documents import Document
 from celadon.cli.reading.json_text import Path
 from celadon.kube import GroupVersionKind, JsonObject
@@ -389,7 +397,7 @@ _MOST_KINDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class TrialRequest:
     """A request: its object, the one it replaces (None for a CREATE), params (None for none), who
     asks (empty: an administrator), and the labels of the Namespace."""
 
@@ -411,21 +419,21 @@ class Against:
     """A request that a rule is against: the message with which it is refused, or the JSON patch by
     which policies change it."""
 
-    tried: Tried
+    tried: TrialRequest
     message: str = ""
     patch: tuple[JsonObject, ...] = ()
 
 
 @dataclass(slots=True)
-class Found:
+class SearchResult:
     """This is what a search came to: a request that is admitted as it is; by index of the rule one
     that it is against, and one that it lets pass (`passing`, where that is another)."""
 
     subject: Subject
     trials: int = 0
-    admitted: Tried | None = None
+    admitted: TrialRequest | None = None
     against: dict[int, Against] = field(default_factory=dict)
-    passing: dict[int, Tried] = field(default_factory=dict)
+    passing: dict[int, TrialRequest] = field(default_factory=dict)
 
     @property
     def unsolved(self) -> list[int]:
@@ -443,7 +451,7 @@ def search(
     name: str,
     version: str,
     definitions: Sequence[Document] = (),
-) -> Found:
+) -> SearchResult:
     """Search for the policy of a name among the documents, which are taken by the API server.
     `definitions` are those of custom kinds."""
     test = PolicyTest("search", "", (*documents, *definitions), ())
@@ -467,9 +475,9 @@ class _Search:
         self._subject = subject_of(self._sets, name, version, catalog)
         self._definitions = given
         self._read: ReadPlaces = self._subject.read
-        self._found = Found(self._subject)
+        self._found = SearchResult(self._subject)
 
-    def found(self) -> Found:
+    def found(self) -> SearchResult:
         """Return what the search comes to."""
         seeds = [replace(seed, user=user) for user in _USERS for seed in self._seeds()]
         seen: set[str] = set()
@@ -493,20 +501,20 @@ class _Search:
         self._find_passing()
         return self._found
 
-    def _of_solver(self) -> Iterator[Tried]:
+    def _of_solver(self) -> Iterator[TrialRequest]:
         """Return what a solver finds, where there is one."""
         subject, policy_set = self._subject, self._sets.validating
         for solved_request in solved_requests(
             policy_set, subject.name, self._bench.version, self._definitions, subject.param_kind
         ):
-            yield Tried(*solved_request)
+            yield TrialRequest(*solved_request)
 
     @staticmethod
-    def _first_kinds(seeds: Sequence[Tried]) -> list[str]:
+    def _first_kinds(seeds: Sequence[TrialRequest]) -> list[str]:
         """Return the kinds for which every place is tried."""
         return list(dict.fromkeys(seed.object["kind"] for seed in seeds))[:_MOST_KINDS]
 
-    def _solved(self, seeds: Sequence[Tried]) -> Iterator[Tried]:
+    def _solved(self, seeds: Sequence[TrialRequest]) -> Iterator[TrialRequest]:
         """The seeds with values that let a request pass, and with those that each rule is against,
         as long as that is looked for."""
         subject, found = self._subject, self._found
@@ -514,7 +522,7 @@ class _Search:
         roots = [rule.root for rule in subject.rules if rule.root is not None]
         passing = [(root, True) for root in roots]
         for seed in seeds:
-            expected = Wanted(subject.variables, _facts(seed))
+            expected = ValueSearch(subject.variables, _facts(seed))
             if found.admitted is None and not subject.mutates:
                 yield from self._with_ways(seed, expected.all_of([*conditions, *passing]))
             if subject.mutates:
@@ -531,10 +539,10 @@ class _Search:
                         if index in self._alone:
                             break
 
-    def _with_ways(self, seed: Tried, ways: Sequence[Way]) -> Iterator[Tried]:
+    def _with_ways(self, seed: TrialRequest, ways: Sequence[Way]) -> Iterator[TrialRequest]:
         """A seed with the values of each way in it."""
         for way in ways:
-            made: Tried | None = seed
+            made: TrialRequest | None = seed
             for root in ("object", "oldObject", "params"):
                 some = [(place[1:], value) for place, value in way.items() if place[0] == root]
                 if made is not None and some:
@@ -547,8 +555,8 @@ class _Search:
                 yield made
 
     def _with_values(
-        self, seed: Tried, root: str, values: Sequence[tuple[Path, object]]
-    ) -> Tried | None:
+        self, seed: TrialRequest, root: str, values: Sequence[tuple[Path, object]]
+    ) -> TrialRequest | None:
         value = {"object": seed.object, "oldObject": seed.old, "params": seed.params}[root]
         if value is None or any(not place for place, _ in values):
             return None
@@ -579,22 +587,22 @@ class _Search:
                     found.passing[index] = item
                     break
 
-    def _is_new(self, one: Tried, seen: set[str]) -> bool:
+    def _is_new(self, one: TrialRequest, seen: set[str]) -> bool:
         key = one.key
         fresh = key not in seen
         seen.add(key)
         return fresh
 
-    def _seeds(self) -> Iterator[Tried]:
+    def _seeds(self) -> Iterator[TrialRequest]:
         updates = "oldObject" in {place[0] for place in self._read.places}
         params = self._params()
         labels = self._subject.namespace_labels
         for resource, operations in self._subject.resources:
             value = self._seed.of(resource.gvk, self._subject.object_labels)
             if operations & {"CREATE", "*"} and not updates:
-                yield Tried(value, None, params, namespace=labels)
+                yield TrialRequest(value, None, params, namespace=labels)
             if operations & {"UPDATE", "*"}:
-                yield Tried(value, value, params, namespace=labels)
+                yield TrialRequest(value, value, params, namespace=labels)
 
     def _params(self) -> dict[str, object] | None:
         subject = self._subject
@@ -603,7 +611,7 @@ class _Search:
         of = self._seed.of(subject.param_kind, subject.param_labels or {})
         return {**of, "metadata": {**of["metadata"], "name": subject.param_name}}
 
-    def _try(self, one: Tried, *, alone: bool = False) -> bool:
+    def _try(self, one: TrialRequest, *, alone: bool = False) -> bool:
         """Return whether the policy looked at it, and there is something left to be looked for:
         with `alone`, requests that one rule refuses and no other, too."""
         found = self._found
@@ -633,7 +641,7 @@ class _Search:
         self._params_left -= key not in self._documents
         return True
 
-    def _take_changes(self, one: Tried, outcome: CaseOutcome) -> None:
+    def _take_changes(self, one: TrialRequest, outcome: CaseOutcome) -> None:
         mutated = outcome.result.mutated
         if mutated is None or outcome.verdict is not CaseVerdict.ADMIT:
             return
@@ -642,7 +650,7 @@ class _Search:
             if rule.field in fields and i not in self._found.against:
                 self._found.against[i] = Against(one, patch=mutated.patch)
 
-    def _take_violations(self, one: Tried, outcome: CaseOutcome) -> None:
+    def _take_violations(self, one: TrialRequest, outcome: CaseOutcome) -> None:
         if outcome.verdict is not CaseVerdict.DENY:
             return
         fields = {violation.field: violation for violation in outcome.deciding}
@@ -655,7 +663,7 @@ class _Search:
                 if len(fields) == 1:
                     self._alone.add(i)
 
-    def _outcome(self, one: Tried) -> CaseOutcome | None:
+    def _outcome(self, one: TrialRequest) -> CaseOutcome | None:
         document = plain_document(one.object, _PLACE)
         cluster = [] if one.params is None else [self._kept(one.params)]
         if one.namespace:
@@ -684,7 +692,7 @@ class _Search:
 _NOTHING: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "nothing"}}
 
 
-def _facts(seed: Tried) -> dict[Path, object]:
+def _facts(seed: TrialRequest) -> dict[Path, object]:
     """Return what is given with a request of a kind."""
     value = seed.object
     group, _, version = value["apiVersion"].rpartition("/")
@@ -702,7 +710,7 @@ def _facts(seed: Tried) -> dict[Path, object]:
     return about | {("request", "kind", name): text for name, text in kind.items()}
 
 
-def _changed(seed: Tried, read: ReadPlaces) -> Iterator[Tried]:
+def _changed(seed: TrialRequest, read: ReadPlaces) -> Iterator[TrialRequest]:
     """With one place changed: gone, or one of the values."""
     for place in read.places:
         for change in (None, *read.values):
@@ -711,7 +719,7 @@ def _changed(seed: Tried, read: ReadPlaces) -> Iterator[Tried]:
                 yield with_change
 
 
-def _with_change(seed: Tried, place: Path, value: object) -> Tried | None:
+def _with_change(seed: TrialRequest, place: Path, value: object) -> TrialRequest | None:
     """Return the changed request; None where nothing can be changed."""
     root, *steps = place
     if root == "namespaceObject":
@@ -725,7 +733,7 @@ def _with_change(seed: Tried, place: Path, value: object) -> Tried | None:
     return _replaced(seed, str(root), result)
 
 
-def _replaced(seed: Tried, root: str, obj: JsonDict) -> Tried:
+def _replaced(seed: TrialRequest, root: str, obj: JsonDict) -> TrialRequest:
     """The seed with another object, old object or params, named as its kind demands."""
     if root == "object":
         return replace(seed, object=with_own_name(obj))
@@ -734,7 +742,7 @@ def _replaced(seed: Tried, root: str, obj: JsonDict) -> Tried:
     return replace(seed, params=obj)
 
 
-def _with_label(seed: Tried, place: Path, value: object) -> Tried | None:
+def _with_label(seed: TrialRequest, place: Path, value: object) -> TrialRequest | None:
     """Return the request with a label; of a Namespace nothing but its labels can be chosen."""
     if place[1:3] != ("metadata", "labels") or len(place) != 4:
         return None

@@ -26,10 +26,10 @@ from celadon.admission.registration import (
 from celadon.cel import types
 from celadon.cel.extend import Literal
 from celadon.cel.syntax import CONDITIONAL, LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR, Call, CheckedAst
-from celadon.cel.tracing import Frame, Written, written_tree
+from celadon.cel.tracing import Frame, SourceNode, written_tree
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.manifests import Placed, PolicySet
-from celadon.cli.policytest.case_results import Goal, Measured, Wanted
+from celadon.cli.policytest.case_results import ExpectedOutcome, Goal, Measured
 from celadon.records import dataclass
 
 
@@ -39,8 +39,8 @@ class Aim:
     operands beside one that is to decide, `chain` is their operator."""
 
     goal: Goal
-    part: Written | None = None
-    others: tuple[Written, ...] = ()
+    part: SourceNode | None = None
+    others: tuple[SourceNode, ...] = ()
     chain: str = ""
 
 
@@ -69,8 +69,8 @@ def binding_goals(policy_set: PolicySet, name: str) -> dict[str, tuple[Goal, ...
         field = f"binding {value.name}"
         result[value.name] = tuple(
             Goal(owner, binding.place(), field, "", 0, 0, item)
-            for item in (Wanted.REACHED, Wanted.NO_PARAMS)
-            if item is Wanted.REACHED or value.spec.param_ref is not None
+            for item in (ExpectedOutcome.REACHED, ExpectedOutcome.NO_PARAMS)
+            if item is ExpectedOutcome.REACHED or value.spec.param_ref is not None
         )
     return result
 
@@ -99,30 +99,30 @@ class _Aims:
     def of(self, checked: CheckedAst) -> Iterator[Aim]:
         """Yield those of the whole, then those of its parts."""
         root = written_tree(checked.ast)
-        for item in (Wanted.EVALUATED, Wanted.ERROR):
+        for item in (ExpectedOutcome.EVALUATED, ExpectedOutcome.ERROR):
             yield Aim(self._goal(checked, root, item))
         yield from self._parts(checked, root, "", ())
 
     def _parts(
-        self, checked: CheckedAst, part: Written, beside: str, operands: tuple[Written, ...]
+        self, checked: CheckedAst, part: SourceNode, beside: str, operands: tuple[SourceNode, ...]
     ) -> Iterator[Aim]:
         """Yield a part that stands beside an operator, with its operands. An operand that is a
         chain of the same operator is none by itself: `a && b && c` has three."""
         function = part.node.function if isinstance(part.node, Call) else ""
         if function not in _CHAINS or function != beside:
             if _is_condition(part, checked, beside):
-                for item in (Wanted.TRUE, Wanted.FALSE):
+                for item in (ExpectedOutcome.TRUE, ExpectedOutcome.FALSE):
                     yield Aim(self._goal(checked, part, item), part)
             if beside in {*_CHAINS, CONDITIONAL}:
                 others = tuple(operand for operand in operands if operand is not part)
-                yield Aim(self._goal(checked, part, Wanted.DECIDES), part, others, beside)
+                yield Aim(self._goal(checked, part, ExpectedOutcome.DECIDES), part, others, beside)
             operands = tuple(_chain(part, function)) if function in _CHAINS else ()
         for number, element in enumerate(part.parts):
             is_asked = function == CONDITIONAL and number == 0
             operator = _ASKED if is_asked else function
             yield from self._parts(checked, element, operator, operands)
 
-    def _goal(self, checked: CheckedAst, part: Written, expected: Wanted) -> Goal:
+    def _goal(self, checked: CheckedAst, part: SourceNode, expected: ExpectedOutcome) -> Goal:
         document, start, end = self.placed.document, part.start, part.end
         value = document.value_at(self.steps)
         assert isinstance(value, str)
@@ -133,7 +133,7 @@ class _Aims:
         )
 
 
-def _chain(part: Written, operator: str) -> Iterator[Written]:
+def _chain(part: SourceNode, operator: str) -> Iterator[SourceNode]:
     """The operands of a chain of one operator."""
     for item in part.parts:
         if isinstance(item.node, Call) and item.node.function == operator:
@@ -142,7 +142,7 @@ def _chain(part: Written, operator: str) -> Iterator[Written]:
             yield item
 
 
-def _is_condition(part: Written, checked: CheckedAst, beside: str) -> bool:
+def _is_condition(part: SourceNode, checked: CheckedAst, beside: str) -> bool:
     """A negation is not one: what it negates is."""
     node = part.node
     if isinstance(node, Literal) or (isinstance(node, Call) and node.function == LOGICAL_NOT):
@@ -170,8 +170,8 @@ def reached(
                 yield from _in_run(aims.get(run.expression.source.path.text, ()), run)
 
 
-def _happened(expected: Wanted, binding: BindingExplanation) -> bool:
-    if expected is Wanted.NO_PARAMS:
+def _happened(expected: ExpectedOutcome, binding: BindingExplanation) -> bool:
+    if expected is ExpectedOutcome.NO_PARAMS:
         return binding.lookup is not None and not any(binding.lookup.found)
     return binding.match is not None and binding.match.hit is not None
 
@@ -194,7 +194,7 @@ def _in_run(aims: Iterable[Aim], run: ExpressionRun) -> Iterator[Goal]:
     _note_frames(0, run.frame, frames)
     for aim in aims:
         if aim.part is None:
-            if aim.goal.wanted is Wanted.EVALUATED or run.failed:
+            if aim.goal.wanted is ExpectedOutcome.EVALUATED or run.failed:
                 yield aim.goal
             continue
         loop = 0 if aim.part.loop is None else aim.part.loop.id
@@ -210,15 +210,15 @@ def _note_frames(loop: int, frame: Frame, found: dict[int, list[Frame]]) -> None
             _note_frames(node, item.frame, found)
 
 
-def _is_reached(aim: Aim, part: Written, frame: Frame) -> bool:
+def _is_reached(aim: Aim, part: SourceNode, frame: Frame) -> bool:
     """In one evaluation of what is in its loop."""
     outcome = frame.outcomes.get(part.node.id)
     if outcome is None:
         return False
     match aim.goal.wanted:
-        case Wanted.TRUE:
+        case ExpectedOutcome.TRUE:
             return outcome.value is True
-        case Wanted.FALSE:
+        case ExpectedOutcome.FALSE:
             return outcome.value is False
         case _ if aim.chain == CONDITIONAL:
             return True

@@ -24,7 +24,7 @@ from celadon.admission import (
 from celadon.admission.registration import MatchResources, Rule, missing_kind
 from celadon.cli.check.check_report import Place
 from celadon.cli.check.manifests import Placed, PolicySet
-from celadon.cli.policytest.case_judging import Judged, decisive, overlaid
+from celadon.cli.policytest.case_judging import JudgedCase, decisive, overlaid
 from celadon.cli.policytest.case_results import (
     Case,
     CaseOutcome,
@@ -310,7 +310,7 @@ RELEASES: Final = tuple(
 """Those that a test may name."""
 
 
-def case_doubts(case: Case, judged: Judged, outcome: CaseOutcome, version: str) -> list[Doubt]:
+def case_doubts(case: Case, judged: JudgedCase, outcome: CaseOutcome, version: str) -> list[Doubt]:
     """All of them; `outcome` is what became of the case."""
     return [
         *_unreached(case, judged, outcome, version),
@@ -324,7 +324,9 @@ def case_doubts(case: Case, judged: Judged, outcome: CaseOutcome, version: str) 
     ]
 
 
-def _unreached(case: Case, judged: Judged, outcome: CaseOutcome, version: str) -> Iterator[Doubt]:
+def _unreached(
+    case: Case, judged: JudgedCase, outcome: CaseOutcome, version: str
+) -> Iterator[Doubt]:
     """Yield why policies under test did not look at it."""
     asked = judged.asked
     if outcome.verdict is not CaseVerdict.NO_MATCH or asked is None:
@@ -390,7 +392,9 @@ def _not_what_it_seems(case: Case, outcome: CaseOutcome) -> Iterator[Doubt]:
         yield Doubt(Vacuity.DENIED_BY_ANOTHER, text, by.rule)
 
 
-def _not_served(case: Case, judged: Judged, outcome: CaseOutcome, version: str) -> Iterator[Doubt]:
+def _not_served(
+    case: Case, judged: JudgedCase, outcome: CaseOutcome, version: str
+) -> Iterator[Doubt]:
     """Policies of a version that the release does not know."""
     for policy_set in judged.setting.sets.all:
         for name in sorted(outcome.under_test & policy_set.policies.keys()):
@@ -420,7 +424,7 @@ def _holds_always(expected: TextMatch) -> bool:
     return all(map(expected.holds, ("", "x", "\N{SNOWMAN} 1\n")))
 
 
-def _any_denial(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[Doubt]:
+def _any_denial(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
     """A verdict that several validations could be the reason for."""
     expect = case.expect
     if expect.verdict not in _SAYING or outcome.verdict is not expect.verdict:
@@ -440,7 +444,7 @@ def _any_denial(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[Do
         yield Doubt(Vacuity.ANY_DENIAL, text, expect.place, help)
 
 
-def _changes(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[Doubt]:
+def _changes(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
     """About updates that change nothing, and mutations that nobody looks at."""
     expect = case.expect
     request = None if judged.before is None else judged.before.request
@@ -460,7 +464,7 @@ def _changes(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[Doubt
         yield Doubt(Vacuity.TRUE_BEFORE, text, expect.place)
 
 
-def _weak_policies(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[Doubt]:
+def _weak_policies(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
     """Policies that cannot speak, or that are asked without what they are to look at."""
     policy_set = judged.setting.sets.validating
     for name in sorted(outcome.reached & policy_set.policies.keys()):
@@ -477,7 +481,7 @@ def _weak_policies(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator
                 yield Doubt(Vacuity.NULL_PARAMS, text, binding.place())
 
 
-def _assumptions(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[Doubt]:
+def _assumptions(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
     """Yield what is taken for granted, since the test does not say it."""
     asked = judged.asked
     if asked is None:
@@ -503,7 +507,7 @@ def _assumptions(case: Case, judged: Judged, outcome: CaseOutcome) -> Iterator[D
             yield Doubt(Vacuity.NAMESPACE_ASSUMED, text, place, help)
 
 
-def _looks_at_namespaces(judged: Judged) -> bool:
+def _looks_at_namespaces(judged: JudgedCase) -> bool:
     # late: asked of few cases
     from celadon.cli.check.notices import Sightings
 

@@ -254,7 +254,7 @@ def _matches(text: str, pattern: str) -> bool:
         return False
 
 
-class Wanted:
+class ValueSearch:
     """Reads the expressions of one policy for one kind of request. `facts` are places whose values
     are given."""
 

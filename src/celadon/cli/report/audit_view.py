@@ -50,7 +50,7 @@ class AuditView(model.ReportView[audit_report.AuditReport]):
 
     command = "celadon audit"
 
-    def text(self, look: model.Look) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """Violations, notices and tables."""
         report = self.report
         blocks = [*model.policy_error_lines(report.policy_errors, look)]
@@ -157,7 +157,7 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
         """The inputs that could not be read, in all sources."""
         return self.report.all_problems
 
-    def text(self, look: model.Look) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """Violations source by source, then tables by source and by policy."""
         report = self.report
         blocks: list[list[str]] = []
@@ -230,7 +230,7 @@ def _named_tallies(tallies: Sequence[tuple[str, audit_report.Tally]]) -> list[di
 
 
 def _shown(
-    violations: Sequence[audit_report.Violation], look: model.Look
+    violations: Sequence[audit_report.Violation], look: model.ReportStyle
 ) -> Sequence[audit_report.Violation]:
     """Return the violations that people get to see."""
     if look.verbosity > 0:
@@ -246,7 +246,9 @@ def _shown(
     return result
 
 
-def _violation_blocks(report: audit_report.AuditReport, look: model.Look) -> Iterator[list[str]]:
+def _violation_blocks(
+    report: audit_report.AuditReport, look: model.ReportStyle
+) -> Iterator[list[str]]:
     """Lines for each policy and binding that found something."""
     violations = _shown(report.violations, look)
     # Violations come as the objects stand in the input; `sorted` keeps that order within a policy.
@@ -269,7 +271,7 @@ def _violation_blocks(report: audit_report.AuditReport, look: model.Look) -> Ite
         yield [f"and {model.plural(omitted, 'violation')} more: {more}"]
 
 
-def _violation(violation: audit_report.Violation, look: model.Look) -> Iterator[str]:
+def _violation(violation: audit_report.Violation, look: model.ReportStyle) -> Iterator[str]:
     word = look.paint(EFFECT_STYLES[violation.effect], f"{violation.effect:6}")
     place = f"{violation.object.place}  " if violation.object.place.file else ""
     yield f"  {word}  {place}{violation.object.title}: {model.one_line(violation.message)}"

@@ -12,7 +12,7 @@ from celadon.cli.bootstrap.bootstrap_report import (
     Lock,
     Refusal,
     RepairStep,
-    Sent,
+    SentRequest,
 )
 from celadon.cli.bootstrap.cluster_course import Level, State
 from celadon.cli.report import report_model as model
@@ -33,7 +33,7 @@ _WORDS: Final = {
 _SHAPES: Final = {
     **model.SHAPES,
     Culprit: ("kind", "name", "binding"),
-    Sent: (
+    SentRequest: (
         *("step=sending.name", "request=title", "operation=sending.operation"),
         *("user=sending.actor.user.name", "groups=sending.actor.user.groups"),
     ),
@@ -48,7 +48,7 @@ class BootstrapView(model.ReportView[BootstrapReport]):
 
     command = "celadon simulate-bootstrap"
 
-    def text(self, look: model.Look) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """The chains, and the verdict."""
         report = self.report
         blocks = [*model.policy_error_lines(report.policy_errors, look)]
@@ -103,7 +103,7 @@ def _lock(lock: Lock) -> JsonObject:
 # --- for people -----------------------------------------------------------------------------------
 
 
-def _lock_lines(lock: Lock, look: model.Look) -> list[str]:
+def _lock_lines(lock: Lock, look: model.ReportStyle) -> list[str]:
     chain = lock.chain
     word = look.paint(_STYLES[lock.level], lock.level.word)
     where = f"{chain.refusal.place}: " if chain.refusal.place.file else ""
@@ -132,7 +132,7 @@ def _subject(culprit: Culprit) -> str:
     return f"{culprit.kind} `{culprit.name}`{binding}"
 
 
-def _more(lock: Lock, look: model.Look) -> Iterator[str]:
+def _more(lock: Lock, look: model.ReportStyle) -> Iterator[str]:
     chain = lock.chain
     if look.verbosity > 0:
         for state in chain.also:

@@ -20,10 +20,10 @@ from celadon.cli.policytest.case_results import (
     AlterationResult,
     Alterations,
     Coverage,
+    ExpectedOutcome,
     Fate,
     Goal,
     Measured,
-    Wanted,
 )
 from celadon.cli.reading.documents import Problem
 from celadon.cli.report import report_model as model
@@ -37,13 +37,15 @@ from celadon.records import dataclass
 # as files: JSON, Cobertura XML, and a page with policies in colours.
 
 _MOST_CHARACTERS: Final = 100
-_BRANCHES: Final = frozenset({Wanted.TRUE, Wanted.FALSE, Wanted.DECIDES})
+_BRANCHES: Final = frozenset({ExpectedOutcome.TRUE, ExpectedOutcome.FALSE, ExpectedOutcome.DECIDES})
 
 
 # --- for people -----------------------------------------------------------------------------------
 
 
-def coverage_blocks(coverage: Coverage, expected: float, look: model.Look) -> Iterator[list[str]]:
+def coverage_blocks(
+    coverage: Coverage, expected: float, look: model.ReportStyle
+) -> Iterator[list[str]]:
     """A block for each policy, then one for all."""
     for policy, of_policy in coverage.of_policies().items():
         yield [_coverage_head(policy, of_policy, look), *_missing_lines(of_policy)]
@@ -61,7 +63,7 @@ def _share(coverage: Coverage) -> str:
     return f"{tenths:g}% ({coverage.reached} of {coverage.goals})"
 
 
-def _coverage_head(policy: Measured, coverage: Coverage, look: model.Look) -> str:
+def _coverage_head(policy: Measured, coverage: Coverage, look: model.ReportStyle) -> str:
     style, word = (
         ("admitted", "FULL") if coverage.reached == coverage.goals else ("warning", "PART")
     )
@@ -75,7 +77,7 @@ def _missing_lines(coverage: Coverage) -> Iterator[str]:
     missed = (goal for goal, count in coverage.hits if goal.counts and not count)
     for _, of_field in groupby(missed, lambda goal: goal.field):
         goals = list(of_field)
-        if goals[0].wanted is Wanted.EVALUATED:
+        if goals[0].wanted is ExpectedOutcome.EVALUATED:
             goals = goals[:1]
         for (place, field, text, _), parts in groupby(goals, _part):
             join = ", ".join(f"never {part.wanted.value}" for part in parts)
@@ -273,7 +275,7 @@ RENDERERS: Final[Mapping[str, Callable[[Coverage, Mapping[str, str]], str]]] = {
 
 # --- Cases -------------------------------------------------------------------
 
-_PLAIN: Final = model.Look(color=False)
+_PLAIN: Final = model.ReportStyle(color=False)
 _WORDS: Final = {
     case_results.Status.PASSED: ("admitted", "PASS"),
     case_results.Status.FAILED: ("denied", "FAIL"),
@@ -297,7 +299,7 @@ class CaseView(model.ReportView[case_results.RunReport]):
         """The inputs that could not be read."""
         return self.report.all_problems
 
-    def text(self, look: model.Look) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """Return what is wrong with cases, coverage, alterations, and a summary."""
         report = self.report
         blocks = [block for test in report.tests for block in _blocks(test, look)]
@@ -386,7 +388,7 @@ def _joined(blocks: Sequence[list[str]]) -> Iterator[str]:
         yield from (f"{line}\n" for line in block)
 
 
-def _blocks(test: case_results.FileResult, look: model.Look) -> Iterator[list[str]]:
+def _blocks(test: case_results.FileResult, look: model.ReportStyle) -> Iterator[list[str]]:
     for case in test.cases:
         if case.is_bad:
             yield [_head(case, look), *_explained(case, look)]
@@ -399,14 +401,14 @@ def _blocks(test: case_results.FileResult, look: model.Look) -> Iterator[list[st
         yield [f"{look.paint('warning', 'NOTE')} {doubt.place}", *_doubt(doubt, look)]
 
 
-def _head(case: case_results.CaseResult, look: model.Look) -> str:
+def _head(case: case_results.CaseResult, look: model.ReportStyle) -> str:
     style, word = _WORDS[case.status]
     skipped = f": {case.case.skip}" if case.status is case_results.Status.SKIPPED else ""
     where = look.paint("dim", f"({case.version})")
     return f"{look.paint(style, word)} {case.case.place} {case.case.name}{skipped} {where}"
 
 
-def _explained(case: case_results.CaseResult, look: model.Look) -> Iterator[str]:
+def _explained(case: case_results.CaseResult, look: model.ReportStyle) -> Iterator[str]:
     """Yield what is wrong with a case, and what policies had to say."""
     for problem in case.problems:
         yield f"  {problem.text()}"
@@ -424,7 +426,7 @@ def explained_plainly(case: case_results.CaseResult) -> list[str]:
     return [_head(result, _PLAIN), *_explained(result, _PLAIN)]
 
 
-def _mismatch(mismatch: case_results.Mismatch, look: model.Look) -> Iterator[str]:
+def _mismatch(mismatch: case_results.Mismatch, look: model.ReportStyle) -> Iterator[str]:
     expected, actual = mismatch.expected.splitlines() or [""], mismatch.actual.splitlines() or [""]
     if len(expected) == 1 and len(actual) == 1:
         width = len("expected ") + len(mismatch.what)
@@ -437,7 +439,7 @@ def _mismatch(mismatch: case_results.Mismatch, look: model.Look) -> Iterator[str
             yield f"    {look.paint(style, line)}"
 
 
-def _spoke(case: case_results.CaseResult, look: model.Look) -> Iterator[str]:
+def _spoke(case: case_results.CaseResult, look: model.ReportStyle) -> Iterator[str]:
     """Yield what policies had to say, and where that is written."""
     outcome = case.outcome
     if outcome is None:
@@ -452,7 +454,7 @@ def _spoke(case: case_results.CaseResult, look: model.Look) -> Iterator[str]:
         yield f"  {notice.place}: {notice.message}"
 
 
-def _violation(violation: Violation, look: model.Look) -> Iterator[str]:
+def _violation(violation: Violation, look: model.ReportStyle) -> Iterator[str]:
     yield f"  {violation.rule}: policy `{violation.policy}` {_does(violation)}: {violation.message}"
     for line in violation.expression.strip().splitlines():
         yield look.paint("dim", f"      {line.strip()}")
@@ -464,13 +466,13 @@ def _does(violation: Violation) -> str:
     return "denies" if violation.denies else f"speaks against it ({', '.join(violation.actions)})"
 
 
-def _doubt(doubt: case_results.Doubt, look: model.Look) -> Iterator[str]:
+def _doubt(doubt: case_results.Doubt, look: model.ReportStyle) -> Iterator[str]:
     yield f"  {look.paint('notice', doubt.vacuity.value)}: {doubt.text}"
     if doubt.help:
         yield f"    help: {doubt.help}"
 
 
-def _skipped(report: case_results.RunReport, look: model.Look) -> Iterator[str]:
+def _skipped(report: case_results.RunReport, look: model.ReportStyle) -> Iterator[str]:
     """One line for each reason, however many cases it is given for."""
     reasons = Counter(
         result.case.skip for result in report.cases if result.status is case_results.Status.SKIPPED
@@ -481,7 +483,7 @@ def _skipped(report: case_results.RunReport, look: model.Look) -> Iterator[str]:
         yield f"{look.paint(style, word)} {count} {noun}: {reason}"
 
 
-def _plugins(report: case_results.RunReport, look: model.Look) -> Iterator[str]:
+def _plugins(report: case_results.RunReport, look: model.ReportStyle) -> Iterator[str]:
     """Yield what is said about plugins to those who want to know: most tests are not about them."""
     if look.verbosity > 0:
         yield from model.plugin_lines(report.asked_plugins, report.unasked_plugins, look)
@@ -506,7 +508,7 @@ def _summary(report: case_results.RunReport) -> str:
 
 
 def _alteration_blocks(
-    alterations: Alterations, expected: float, look: model.Look
+    alterations: Alterations, expected: float, look: model.ReportStyle
 ) -> Iterator[list[str]]:
     """Blocks for each policy, then one for all."""
     for policy, of_policy in alterations.of_policies().items():
@@ -550,7 +552,7 @@ def _alteration_line(result: AlterationResult) -> str:
             return changed
 
 
-def _alteration_head(policy: Measured, alterations: Alterations, look: model.Look) -> str:
+def _alteration_head(policy: Measured, alterations: Alterations, look: model.ReportStyle) -> str:
     is_full = alterations.count(Fate.KILLED) == alterations.counted
     style, word = ("admitted", "FULL") if is_full else ("warning", "PART")
     where = f"{policy.file}:{policy.line}"
@@ -558,7 +560,7 @@ def _alteration_head(policy: Measured, alterations: Alterations, look: model.Loo
     return f"{look.paint(style, word)} {where} {policy.kind} `{policy.name}`: {share}"
 
 
-def _notes(alterations: Alterations, look: model.Look) -> Iterator[str]:
+def _notes(alterations: Alterations, look: model.ReportStyle) -> Iterator[str]:
     """Yield what no test could notice, as far as is known; with `-v` also what was killed."""
     for result in alterations.results:
         is_told = result.fate in (Fate.SAME, Fate.ALIKE) and look.verbosity >= 0
@@ -566,7 +568,7 @@ def _notes(alterations: Alterations, look: model.Look) -> Iterator[str]:
             yield f"  {result.place} {_alteration_line(result)}"
 
 
-def _survivor(result: AlterationResult, look: model.Look) -> Iterator[str]:
+def _survivor(result: AlterationResult, look: model.ReportStyle) -> Iterator[str]:
     yield f"{look.paint('denied', result.fate.name)} {result.place} {_alteration_line(result)}"
     for line in result.diff.splitlines():
         yield f"  {look.paint(_DIFF_STYLES.get(line[:1], 'dim'), line)}"

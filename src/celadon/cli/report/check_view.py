@@ -37,7 +37,7 @@ class CheckView(model.ReportView[check_report.Report]):
 
     command = "celadon check"
 
-    def text(self, look: model.Look) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """The blocks and the table."""
         report, blocks_of = self.report, _Blocks(look)
         blocks = [
@@ -124,7 +124,7 @@ class _Blocks:
     """The blocks about objects. Where an object stands is said once: in the table only if no other
     block has said it."""
 
-    def __init__(self, look: model.Look) -> None:
+    def __init__(self, look: model.ReportStyle) -> None:
         self._look = look
         self._placed: set[int] = set()
 
@@ -258,7 +258,9 @@ def _depth(result: check_report.ObjectResult) -> int:
     return 0 if result.created_by is None else result.created_by.depth
 
 
-def _has_row(result: check_report.ObjectResult, look: model.Look, *, everything: bool) -> bool:
+def _has_row(
+    result: check_report.ObjectResult, look: model.ReportStyle, *, everything: bool
+) -> bool:
     """Return what is created on the way to a pod is of interest only if something happens to it."""
     if result.is_refused or result.state in _WORTH_A_ROW:
         return True
@@ -295,7 +297,7 @@ def _as_mutated(result: check_report.ObjectResult) -> str:
 
 
 def _mutation(
-    result: check_report.ObjectResult, mutated: check_report.Mutated, look: model.Look
+    result: check_report.ObjectResult, mutated: check_report.Mutated, look: model.ReportStyle
 ) -> list[str]:
     lines = [
         f"{look.paint('mutated', 'mutated:')} {result.title} by {', '.join(mutated.policies)}",
@@ -311,7 +313,7 @@ def _mutation(
     return lines
 
 
-def _diff(before: JsonObject, after: JsonObject, look: model.Look) -> list[str]:
+def _diff(before: JsonObject, after: JsonObject, look: model.ReportStyle) -> list[str]:
     styles = {"+": "admitted", "-": "denied", "@": "dim"}
     return [
         "    " + (look.paint(styles[line[0]], line) if line[:1] in styles else line)
@@ -319,7 +321,7 @@ def _diff(before: JsonObject, after: JsonObject, look: model.Look) -> list[str]:
     ]
 
 
-def _webhook(call: check_report.WebhookCall, look: model.Look) -> str:
+def _webhook(call: check_report.WebhookCall, look: model.ReportStyle) -> str:
     """A webhook that the object of the row above is sent to."""
     style = _WEBHOOK_STYLES.get(call.outcome, "admitted")
     again = ", again" if call.again else ""
@@ -606,7 +608,7 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
 
     command = "celadon check"
 
-    def text(self, look: model.Look) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """A block for each difference, and what they come to."""
         report = self.report
         differences = [
@@ -645,7 +647,7 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
     def findings(self) -> Iterator[model.Finding]:
         """A finding for each difference; what stands in the way is an error."""
         for difference in self.report.differences:
-            lines = _block(difference, model.Look())[1:]
+            lines = _block(difference, model.ReportStyle())[1:]
             level = model.Level.ERROR if difference.is_unsafe else model.Level.WARNING
             message = "; ".join(line.strip() for line in lines)
             group = "unsafe-upgrade" if difference.is_unsafe else "release-difference"
@@ -665,7 +667,7 @@ class UpgradeView(model.ReportView[upgrade_report.UpgradeReport]):
         """A case for each difference; one alone where there are none."""
         for difference in self.report.differences:
             outcome = model.CaseState.FAILED if difference.is_unsafe else model.CaseState.PASSED
-            details = "\n".join(_block(difference, model.Look())[1:])
+            details = "\n".join(_block(difference, model.ReportStyle())[1:])
             yield model.ReportCase(
                 "upgrade", difference.title, difference.place, outcome, details.strip(), details
             )
@@ -679,7 +681,7 @@ class UpgradeAuditView(UpgradeView):
     command = "celadon audit"
 
 
-def _block(difference: upgrade_report.Difference, look: model.Look) -> list[str]:
+def _block(difference: upgrade_report.Difference, look: model.ReportStyle) -> list[str]:
     word = (
         look.paint("denied", "unsafe")
         if difference.is_unsafe
@@ -704,7 +706,7 @@ def _said(answer: upgrade_report.Answer) -> str:
     return text if answer.cost is None else f"{text}, costs up to {answer.cost:,}"
 
 
-def _gate_lines(report: upgrade_report.UpgradeReport, look: model.Look) -> Iterator[str]:
+def _gate_lines(report: upgrade_report.UpgradeReport, look: model.ReportStyle) -> Iterator[str]:
     """The gates that decide about fields of the input, and all that flip where more is wanted."""
     if not report.gates:
         return

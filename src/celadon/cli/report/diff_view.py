@@ -49,7 +49,7 @@ class DiffView(model.ReportView[diff.DiffReport]):
 
     command = "celadon diff"
 
-    def text(self, look: model.Look) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """Differences with their requests, what is not decided, what is proved; and the answer."""
         report = self.report
         blocks = [*model.policy_error_lines(report.errors, look)]
@@ -135,7 +135,7 @@ def _cause(side: diff.SideVerdict) -> object:
     )
 
 
-def _difference(group: Sequence[diff.DiffAnswer], look: model.Look) -> list[str]:
+def _difference(group: Sequence[diff.DiffAnswer], look: model.ReportStyle) -> list[str]:
     first = group[0]
     also = ", ".join(answer.endpoint for answer in group[1:])
     head = look.paint("bold", f"{first.direction}: {first.endpoint}")
@@ -145,7 +145,7 @@ def _difference(group: Sequence[diff.DiffAnswer], look: model.Look) -> list[str]
     return result
 
 
-def _side_lines(answer: diff.DiffAnswer, look: model.Look) -> Iterator[str]:
+def _side_lines(answer: diff.DiffAnswer, look: model.ReportStyle) -> Iterator[str]:
     assert answer.example is not None
     for name, side in (("old", answer.example.old), ("new", answer.example.new)):
         yield f"{name}  {look.paint(_STYLES[side.verdict], side.verdict)}"
@@ -219,7 +219,7 @@ def _found(group: Sequence[diff.DiffAnswer]) -> model.Finding:
     )
 
 
-def _undecided(report: diff.DiffReport, look: model.Look) -> Iterator[str]:
+def _undecided(report: diff.DiffReport, look: model.ReportStyle) -> Iterator[str]:
     reasons: dict[diff.Reason, list[str]] = {}
     for answer in report.of(diff.UNDECIDED):
         for reason in answer.reasons:

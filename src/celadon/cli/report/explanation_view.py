@@ -74,7 +74,7 @@ class ExplanationView(model.ReportView[Sequence[ExplainedObject]]):
         """Return None: the command itself tells of inputs that could not be read."""
         return ()
 
-    def text(self, look: model.Look) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """All objects, one behind the other."""
         page = _Page(look.color)
         items = map(outline, self.report)

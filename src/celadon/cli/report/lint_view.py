@@ -44,7 +44,7 @@ class LintView(model.ReportView[LintReport]):
 
     command = "celadon lint"
 
-    def text(self, look: model.Look) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """All findings; nothing if all is well and nobody wants to know."""
         blocks = [_finding(finding, look) for finding in self.report.findings]
         if look.verbosity >= 0:
@@ -112,7 +112,7 @@ class StatisticsView(model.ReportView[LintReport]):
 
     command = "celadon lint"
 
-    def text(self, look: model.Look) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """A line for each rule that has findings."""
         counts = _counts(self.report)
         names = max((len(item["rule"]) for item in counts), default=0)
@@ -139,7 +139,7 @@ def _rule(rule: Rule) -> model.FindingRule:
     return model.FindingRule(rule.code, rule.name, text, rule.doc, help, _LEVELS[rule.severity])
 
 
-def _finding(finding: LocatedFinding, look: model.Look) -> str:
+def _finding(finding: LocatedFinding, look: model.ReportStyle) -> str:
     severity = look.paint(_STYLES[finding.severity], finding.severity.value)
     lines = [f"{finding.place}: {severity} {finding.code} {finding.message}"]
     lines += _snippet(finding)

@@ -16,8 +16,8 @@ from celadon.cli.migration.migration_plan import Course, Existing, MigrationPlan
 from celadon.cli.migration.migration_run import DEFINITIONS, ENFORCE, POLICIES, WARN, RuleOutcome
 from celadon.cli.report.report_model import (
     Cell,
-    Look,
     Page,
+    ReportStyle,
     ReportView,
     Section,
     Table,
@@ -56,7 +56,7 @@ class PlanView(ReportView[MigrationPlan]):
 
     command = "celadon migrate --plan"
 
-    def text(self, look: Look) -> str:
+    def text(self, look: ReportStyle) -> str:
         """Return what is there, and the courses."""
         report = self.report
         lines = ["what is there", *(f"  {line}" for line in _inventory(report))]

@@ -11,7 +11,15 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.cli.migration.migration_run import STATES, Migration, RecordedRequests, RuleOutcome
-from celadon.cli.report.report_model import Cell, Look, Page, ReportView, Section, Table, plural
+from celadon.cli.report.report_model import (
+    Cell,
+    Page,
+    ReportStyle,
+    ReportView,
+    Section,
+    Table,
+    plural,
+)
 from celadon.kube.json_types import JsonDict
 
 _EFFECTS: Final = {"translated": "audit", "differs": "deny", "not translated": "warn"}
@@ -22,7 +30,7 @@ class MigrationView(ReportView[Migration]):
 
     command = "celadon migrate"
 
-    def text(self, look: Look) -> str:
+    def text(self, look: ReportStyle) -> str:
         """Return what is to be looked at, and the counts."""
         report = self.report
         lines = [line for outcome in report.outcomes for line in _lines(outcome)]

@@ -24,8 +24,8 @@ from celadon.cli.report.report_model import (
     Finding,
     FindingRule,
     Level,
-    Look,
     ReportCase,
+    ReportStyle,
     ReportView,
     Shapes,
     document,
@@ -60,7 +60,7 @@ class ProofView(ReportView[ProofReport]):
 
     command = "celadon prove"
 
-    def text(self, look: Look) -> str:
+    def text(self, look: ReportStyle) -> str:
         """Return what is found, proved and not decided; and the counts."""
         told = [item for item in self.report.items if item.sort == VALIDATION or _is_told(item)]
         result = ["\n".join(_lines(item, look)) for item in told]
@@ -141,7 +141,7 @@ def _count(name: str, items: Sequence[ProofItem]) -> str:
     return f"{len(items)} {name}, {found} with findings, {undecided} not decided"
 
 
-def _lines(item: ProofItem, look: Look) -> Iterator[str]:
+def _lines(item: ProofItem, look: ReportStyle) -> Iterator[str]:
     yield look.paint("bold", lines(f"{item.place}: {item.subject} {item.field}"))
     for remark in item.remarks:
         title = look.paint("error", remark.title) if remark.is_fault else remark.title
@@ -192,7 +192,7 @@ class ClaimView(ReportView[ClaimReport]):
 
     command = "celadon prove"
 
-    def text(self, look: Look) -> str:
+    def text(self, look: ReportStyle) -> str:
         """Counterexamples, what is not decided, what is proved; and the counts."""
         report = self.report
         blocks = [*policy_error_lines(report.errors, look)]
@@ -266,7 +266,7 @@ class ClaimView(ReportView[ClaimReport]):
             )
 
 
-def _counterexample(answer: ClaimAnswer, look: Look) -> list[str]:
+def _counterexample(answer: ClaimAnswer, look: ReportStyle) -> list[str]:
     assert answer.example is not None
     verdict = answer.example.verdict.verdict
     place = f"{answer.place}: " if answer.place.file else ""
@@ -284,7 +284,7 @@ def _against(answer: ClaimAnswer) -> Iterator[str]:
         yield lines(f"# {place}{by.policy}: {by.message}")
 
 
-def _undecided(report: ClaimReport, look: Look) -> Iterator[str]:
+def _undecided(report: ClaimReport, look: ReportStyle) -> Iterator[str]:
     title = look.paint("notice", UNDECIDED)
     for answer in report.of(UNDECIDED):
         for reason in answer.reasons:

@@ -37,7 +37,7 @@ class ReplayView(model.ReportView[ReplayReport]):
         """The inputs that could not be read."""
         return self.report.findings.problems
 
-    def text(self, look: model.Look) -> str:
+    def text(self, look: model.ReportStyle) -> str:
         """Return who is concerned, policy by policy, then tables."""
         report, findings = self.report, self.report.findings
         blocks = [*model.policy_error_lines(report.policy_errors, look)]
@@ -105,7 +105,9 @@ def _sightings(sightings: Sightings) -> dict[str, object]:
 # --- for people -----------------------------------------------------------------------------------
 
 
-def _sighting_blocks(when: str, sightings: Sightings, look: model.Look) -> Iterator[list[str]]:
+def _sighting_blocks(
+    when: str, sightings: Sightings, look: model.ReportStyle
+) -> Iterator[list[str]]:
     if not sightings.total.count:
         return
     if look.verbosity >= 0:
@@ -118,7 +120,7 @@ def _sighting_blocks(when: str, sightings: Sightings, look: model.Look) -> Itera
         yield _table(f"{when.split()[0].upper()}, BY {by.upper()}", sightings.groups[by], look)
 
 
-def _example_lines(sighted: Sighted, look: model.Look) -> Iterator[str]:
+def _example_lines(sighted: Sighted, look: model.ReportStyle) -> Iterator[str]:
     for example in sighted.examples:
         word = look.paint(EFFECT_STYLES[example.effect], f"{example.effect:6}")
         who = f"{example.time} {example.user} {example.operation} {example.title}"
@@ -127,11 +129,11 @@ def _example_lines(sighted: Sighted, look: model.Look) -> Iterator[str]:
         yield f"          {rule}{example.place}  {example.audit_id}"
 
 
-def _largest(groups: dict[str, Sighted], look: model.Look) -> list[tuple[str, Sighted]]:
+def _largest(groups: dict[str, Sighted], look: model.ReportStyle) -> list[tuple[str, Sighted]]:
     return largest(groups, None if look.verbosity > 0 else _SHOWN)
 
 
-def _table(head: str, groups: dict[str, Sighted], look: model.Look) -> list[str]:
+def _table(head: str, groups: dict[str, Sighted], look: model.ReportStyle) -> list[str]:
     shown = _largest(groups, look)
     rows = [
         (

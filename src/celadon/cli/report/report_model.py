@@ -158,7 +158,7 @@ _STYLES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ReportStyle:
     """This is how much to say, and whether in colour. `verbosity` is -1 for `-q`, 1 and more for
     `-v`; `mutations` shows each mutation by itself."""
 
@@ -196,7 +196,7 @@ def _cells(row: Sequence[str], widths: list[int], numbers: Collection[int]) -> I
         yield cell.rjust(width) if column in numbers else cell.ljust(width)
 
 
-def policy_error_lines(errors: Iterable[PolicyError], look: Look) -> Iterator[list[str]]:
+def policy_error_lines(errors: Iterable[PolicyError], look: ReportStyle) -> Iterator[list[str]]:
     """A block for each policy that cannot be used."""
     for error in errors:
         yield [
@@ -212,7 +212,9 @@ def _part(kind: str) -> str:
     return "webhook" if kind.endswith("WebhookConfiguration") else "policy"
 
 
-def notice_lines(notices: Iterable[Notice], look: Look, *, strict: bool) -> Iterator[list[str]]:
+def notice_lines(
+    notices: Iterable[Notice], look: ReportStyle, *, strict: bool
+) -> Iterator[list[str]]:
     """Yield what went by in silence, as one block, if anything did."""
     lines = []
     for notice in notices:
@@ -226,7 +228,7 @@ def notice_lines(notices: Iterable[Notice], look: Look, *, strict: bool) -> Iter
 
 
 def plugin_lines(
-    asked: Sequence[str], unasked: Sequence[UnaskedPlugin], look: Look
+    asked: Sequence[str], unasked: Sequence[UnaskedPlugin], look: ReportStyle
 ) -> Iterator[str]:
     """Yield which built-in plugins could not be asked, and, for who wants to know, which were."""
     if look.verbosity > 0 and asked:
@@ -424,7 +426,7 @@ class ReportView(Generic[Reported]):
         problems: Sequence[Problem] = self.report.problems  # type: ignore[attr-defined]
         return problems
 
-    def text(self, look: Look) -> str:
+    def text(self, look: ReportStyle) -> str:
         """The report for people; no text where there is nothing to say."""
         raise NotImplementedError
 

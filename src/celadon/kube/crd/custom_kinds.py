@@ -24,7 +24,7 @@ from celadon.kube.crd.embedded_resources import (
 from celadon.kube.crd.openapi_validation import value_errors
 from celadon.kube.crd.rule_validation import (
     SKIPPED,
-    AskedRule,
+    EvaluatedRule,
     RuleOutcome,
     RulesOnDemand,
     RuleValidator,
@@ -177,26 +177,26 @@ def _count_errors(obj: JsonDict, names: tuple[str, ...]) -> Iterable[FieldError]
         yield invalid(_path(names), found.value, detail)
 
 
-class _Found(NamedTuple):
+class _PathValue(NamedTuple):
     """The value at a place, None when there is none, or why nothing can be said of it."""
 
     value: Any = None
     trouble: str = ""
 
 
-def _found(obj: JsonDict, names: tuple[str, ...], expected: str) -> _Found:
+def _found(obj: JsonDict, names: tuple[str, ...], expected: str) -> _PathValue:
     value: Any = obj
     for i, name in enumerate(names):
         if value is None:
-            return _Found()
+            return _PathValue()
         if not isinstance(value, dict):
-            return _Found(trouble=_trouble(names[: i + 1], value, "map[string]interface{}"))
+            return _PathValue(trouble=_trouble(names[: i + 1], value, "map[string]interface{}"))
         if name not in value:
-            return _Found()
+            return _PathValue()
         value = value[name]
     if type_text(value) != expected:
-        return _Found(trouble=_trouble(names, value, expected))
-    return _Found(value)
+        return _PathValue(trouble=_trouble(names, value, expected))
+    return _PathValue(value)
 
 
 def _trouble(names: tuple[str, ...], value: object, expected: str) -> str:
@@ -348,9 +348,9 @@ class CustomKind:
         errors += self._repetitions(obj, before)
         return self._with_rules(errors, obj, was)
 
-    def asked_rules(self, obj: JsonDict, before: JsonDict | None = None) -> list[AskedRule]:
+    def asked_rules(self, obj: JsonDict, before: JsonDict | None = None) -> list[EvaluatedRule]:
         """The rules that a prepared object is asked by, in their order."""
-        asked: list[AskedRule] = []
+        asked: list[EvaluatedRule] = []
         rules = self._compiled_rules()
         if rules is not None:
             rules.errors(obj, UNKNOWN if before is None else before, asked)

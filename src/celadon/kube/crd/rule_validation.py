@@ -462,7 +462,7 @@ class RuleValidator:
         self,
         obj: object,
         before: object | Unknown,
-        rules: list[AskedRule] | None = None,
+        rules: list[EvaluatedRule] | None = None,
         *,
         spent: int = 0,
         ratchets: bool = True,
@@ -481,7 +481,7 @@ class RuleValidator:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedRule:
+class EvaluatedRule:
     """A rule that was evaluated: for the part of the object at a path, with these variables."""
 
     path: FieldPath
@@ -611,7 +611,7 @@ class _Place:
 class _Run:
     """The evaluation of all rules about one object."""
 
-    def __init__(self, outcome: RuleOutcome, rules: list[AskedRule] | None = None) -> None:
+    def __init__(self, outcome: RuleOutcome, rules: list[EvaluatedRule] | None = None) -> None:
         self.outcome = outcome
         self.asked = rules
 
@@ -700,7 +700,7 @@ class _Run:
         activation = place.optional if optional else place.plain
         if self.asked is not None:
             program, most = rule.rule.program, rule.rule.max_cost
-            self.asked.append(AskedRule(place.path, source, program, activation, most))
+            self.asked.append(EvaluatedRule(place.path, source, program, activation, most))
         try:
             value, cost = rule.rule.program.evaluate_metered(activation, PER_CALL_COST)
         except EvaluationError as error:

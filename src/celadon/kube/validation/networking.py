@@ -54,7 +54,7 @@ POLICY_PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 NO_ADDRESS: Final = "must be a DNS name, not an IP address"
 
 
-class Kept(NamedTuple):
+class ToleratedFaults(NamedTuple):
     """Faults that an Ingress had before there were rules against them."""
 
     secret_names: bool = False
@@ -62,7 +62,7 @@ class Kept(NamedTuple):
     service_names: bool = False
 
 
-NOTHING_KEPT: Final = Kept()
+NOTHING_KEPT: Final = ToleratedFaults()
 
 
 def ingress(obj: JsonObject) -> Errors:
@@ -90,7 +90,7 @@ def ingress_update(obj: JsonObject, old: JsonObject) -> Errors:
             path.get("backend") or {} for path in (rule.get("http") or {}).get("paths") or ()
         )
     names = [backend["service"].get("name") or "" for backend in backends if backend.get("service")]
-    kept = Kept(
+    kept = ToleratedFaults(
         secret_names=any(secret and name_rules.dns1123_subdomain(secret) for secret in secrets),
         wildcard_rules=any("*" in (rule.get("host") or "") and _is_wrong(rule) for rule in rules),
         service_names=is_since("1.34") and any(map(_is_relaxed_only, names)),
@@ -106,7 +106,7 @@ def _is_relaxed_only(name: str) -> bool:
     return not name_rules.dns1123_label(name) and bool(name_rules.dns1035_label(name))
 
 
-def _ingress(obj: JsonObject, kept: Kept) -> Errors:
+def _ingress(obj: JsonObject, kept: ToleratedFaults) -> Errors:
     spec = obj.get("spec") or {}
     backend = spec.get("defaultBackend")
     if not spec.get("rules") and backend is None:
@@ -133,7 +133,7 @@ def _host(path: FieldPath, host: str) -> Errors:
     return dns_subdomain(path, host)
 
 
-def _rule(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
+def _rule(path: FieldPath, rule: JsonObject, kept: ToleratedFaults) -> Errors:
     host = rule.get("host") or ""
     if host:
         if text_rules.address(host) is not None:
@@ -143,7 +143,7 @@ def _rule(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
         yield from _rule_value(path, rule, kept)
 
 
-def _rule_value(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
+def _rule_value(path: FieldPath, rule: JsonObject, kept: ToleratedFaults) -> Errors:
     # As `validateHTTPIngressRuleValue` of `pkg/apis/networking/validation`.
     http, http_path = rule.get("http"), path.child("http")
     if http is None:
@@ -154,7 +154,7 @@ def _rule_value(path: FieldPath, rule: JsonObject, kept: Kept) -> Errors:
         yield from _path(where, item, kept)
 
 
-def _path(path: FieldPath, data: JsonObject, kept: Kept) -> Errors:
+def _path(path: FieldPath, data: JsonObject, kept: ToleratedFaults) -> Errors:
     # As `validateHTTPIngressPath` of `pkg/apis/networking/validation`.
     kind, value = data.get("pathType"), data.get("path") or ""
     path_path = path.child("path")
@@ -175,7 +175,7 @@ def _path(path: FieldPath, data: JsonObject, kept: Kept) -> Errors:
     yield from _backend(path.child("backend"), data.get("backend") or {}, kept)
 
 
-def _backend(path: FieldPath, backend: JsonObject, kept: Kept) -> Errors:
+def _backend(path: FieldPath, backend: JsonObject, kept: ToleratedFaults) -> Errors:
     # As `validateIngressBackend` of `pkg/apis/networking/validation`.
     resource, service = backend.get("resource"), backend.get("service")
     if resource is not None and service is not None:
@@ -191,7 +191,7 @@ def _backend(path: FieldPath, backend: JsonObject, kept: Kept) -> Errors:
         yield from _service_port(path, service_path.child("port"), service.get("port") or {})
 
 
-def _service_name(path: FieldPath, name: str, kept: Kept) -> Errors:
+def _service_name(path: FieldPath, name: str, kept: ToleratedFaults) -> Errors:
     if not name:
         return iter((fieldpath.required(path),))
     if kept.service_names:

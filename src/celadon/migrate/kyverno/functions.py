@@ -116,7 +116,7 @@ def member_of(value: Query, name: str) -> Query:
                     has = constant(name in part.value)
                 read = _chosen(has, one, read)
             return read
-    raise NotTranslated(f"`{name}` of a computed value")
+    raise NotTranslated(f"`{name}` of a term value")
 
 
 _UNSEEN: Final = {
@@ -203,13 +203,9 @@ def _lookup(value: Query, key: Query) -> Query:
             return member_of(value, name)
         case Constant(int(index)) if not isinstance(key.value, bool):
             return index_of(value, index) if index >= 0 else ABSENT
-    computed = single(key)
-    if (
-        isinstance(value, Located)
-        and value.place.shape.form is Form.MAP
-        and computed.there == ALWAYS
-    ):
-        return Located(value.place.at_key(computed.text))
+    term = single(key)
+    if isinstance(value, Located) and value.place.shape.form is Form.MAP and term.there == ALWAYS:
+        return Located(value.place.at_key(term.text))
     raise NotTranslated("a look-up of a key that may be absent, or in what is no map")
 
 
@@ -261,10 +257,10 @@ def _type(value: Query) -> Query:
             return Constant("boolean")
         case Length():
             return Constant("number")
-    computed = single(value)
-    if computed.form not in _KINDS:
+    term = single(value)
+    if term.form not in _KINDS:
         raise NotTranslated("the type of what may be of several")
-    return _chosen(computed.there, Constant(_KINDS[computed.form]), Constant("null"))
+    return _chosen(term.there, Constant(_KINDS[term.form]), Constant("null"))
 
 
 _KINDS_OF_CONSTANTS: Final = {
@@ -284,14 +280,14 @@ def _to_number(value: Query) -> Query:
         case Constant(known):
             is_number = isinstance(known, int | float) and not isinstance(known, bool)
             return value if is_number else ABSENT
-    computed = single(value)
-    if computed.form in (Form.INTEGER, Form.NUMBER):
-        return computed
-    if computed.form in (Form.STRING, Form.QUANTITY):
-        matches = truth(f"{computed.text}.matches({_NUMBER})")
-        condition = conjunction([computed.there, matches])
-        return Computed(f"double({computed.text})", Form.NUMBER, condition)
-    if computed.form is Form.BOOL:
+    term = single(value)
+    if term.form in (Form.INTEGER, Form.NUMBER):
+        return term
+    if term.form in (Form.STRING, Form.QUANTITY):
+        matches = truth(f"{term.text}.matches({_NUMBER})")
+        condition = conjunction([term.there, matches])
+        return Computed(f"double({term.text})", Form.NUMBER, condition)
+    if term.form is Form.BOOL:
         return ABSENT
     raise NotTranslated("`to_number` of what may be no text")
 
@@ -309,30 +305,24 @@ def _to_string(value: Query) -> Query:
         if isinstance(known, list | Mapping):
             raise NotTranslated("`to_string` of a list or object")
         return value if isinstance(known, str) else Constant(literal(known))
-    computed = single(value)
-    if computed.form is Form.QUANTITY:
-        computed = replace(computed, form=Form.STRING)
-    if computed.form is not Form.STRING:
-        if computed.form not in (
-            Form.BOOL,
-            Form.INTEGER,
-            Form.NUMBER,
-            Form.INT_OR_STRING,
-            Form.ANY,
-        ):
+    term = single(value)
+    if term.form is Form.QUANTITY:
+        term = replace(term, form=Form.STRING)
+    if term.form is not Form.STRING:
+        if term.form not in (Form.BOOL, Form.INTEGER, Form.NUMBER, Form.INT_OR_STRING, Form.ANY):
             raise NotTranslated("`to_string` of an amount")
-        computed = Computed(f"string({computed.text})", Form.STRING, computed.there)
-    if computed.there == ALWAYS:
-        return value if form_of(value) is Form.STRING else computed
+        term = Computed(f"string({term.text})", Form.STRING, term.there)
+    if term.there == ALWAYS:
+        return value if form_of(value) is Form.STRING else term
     if isinstance(value, Located) and value.place.shape.form is Form.STRING:
         return Computed(f"{value.place.optional}.orValue('null')")
-    return Computed(f"({computed.there.inside(Binding.OR)} ? {computed.text} : 'null')")
+    return Computed(f"({term.there.inside(Binding.OR)} ? {term.text} : 'null')")
 
 
 def _to_boolean(value: Query) -> Query:
-    computed = _text(value)
-    lowered = f"{computed.text}.lowerAscii()"
-    condition = conjunction([computed.there, member(lowered, literal(["true", "false"]))])
+    term = _text(value)
+    lowered = f"{term.text}.lowerAscii()"
+    condition = conjunction([term.there, member(lowered, literal(["true", "false"]))])
     return Computed(f"({lowered} == 'true')", Form.BOOL, condition)
 
 
@@ -341,10 +331,10 @@ def _to_boolean(value: Query) -> Query:
 
 def _text(value: Query) -> Computed:
     """Return a value that has to be a text. Raises NotTranslated."""
-    computed = single(value)
-    if computed.form not in (Form.STRING, Form.ANY, Form.QUANTITY):
+    term = single(value)
+    if term.form not in (Form.STRING, Form.ANY, Form.QUANTITY):
         raise NotTranslated("a function of texts, of what is none")
-    return computed
+    return term
 
 
 def _constant_text(value: Query) -> str:
@@ -364,8 +354,8 @@ def _of_texts(build: Callable[..., str], form: Form = Form.STRING) -> Callable[.
 
     def called(*values: Query) -> Query:
         ones = [_text(value) for value in values]
-        condition = conjunction(computed.there for computed in ones)
-        return Computed(build(*(computed.text for computed in ones)), form, condition)
+        condition = conjunction(term.there for term in ones)
+        return Computed(build(*(term.text for term in ones)), form, condition)
 
     return called
 
@@ -496,10 +486,8 @@ def _label_match(labels: Query, of: Query) -> Query:
 
 
 def _semver_compare(version: Query, versions: Query) -> Query:
-    computed = _text(version)
-    return Truth(
-        conjunction([computed.there, is_in_versions(computed.text, _constant_text(versions))])
-    )
+    term = _text(version)
+    return Truth(conjunction([term.there, is_in_versions(term.text, _constant_text(versions))]))
 
 
 # --- Lists -------------------------------------------------------------------
@@ -583,8 +571,8 @@ def _as_doubles(items: _Items) -> _Items:
 
 
 def _list_of_one(value: Query) -> _Items:
-    computed = single(value)
-    return _Items(f"[{computed.text}]", computed.form, computed.there)
+    term = single(value)
+    return _Items(f"[{term.text}]", term.form, term.there)
 
 
 def _list_of_branch(branch: Branch, fold: Fold | None) -> _Items:
@@ -593,11 +581,11 @@ def _list_of_branch(branch: Branch, fold: Fold | None) -> _Items:
     *outer, source = branch.sources
     if outer and fold is None:
         raise NotTranslated("a function of the items of lists in lists")
-    computed = single(branch.value)
-    only = conjunction([source.only, computed.there])
+    term = single(branch.value)
+    only = conjunction([source.only, term.there])
     text = items_text(replace(source, only=only))
-    if computed.text != source.variable:
-        text = f"{text}.map({source.variable}, {computed.text})"
+    if term.text != source.variable:
+        text = f"{text}.map({source.variable}, {term.text})"
     is_filled = source.place.some(source.variable, only)
     for each in reversed(outer):
         assert fold is not None
@@ -605,7 +593,7 @@ def _list_of_branch(branch: Branch, fold: Fold | None) -> _Items:
         items = items_text(replace(each, only=conjunction([each.only, is_filled])))
         text = f"{items}.map({each.variable}, {fold(text)})"
         is_filled = each.place.some(each.variable, conjunction([each.only, is_filled]))
-    return _Items(text, computed.form, ALWAYS)
+    return _Items(text, term.form, ALWAYS)
 
 
 def _join(separator: Query, items: Query) -> Query:
@@ -682,16 +670,12 @@ def _extreme_by(method: str) -> Callable[[Query, Query], Query]:
         known = place.there()
         variable = known.item_name
         other = replace(known, taken=known.taken | {variable}).item_name
-        computed = single(key.asked(Located(known.item(variable))))
+        term = single(key.asked(Located(known.item(variable))))
         every_one = single(key.asked(Located(known.item(other))))
-        if computed.there != ALWAYS or computed.form not in (
-            Form.STRING,
-            Form.INTEGER,
-            Form.NUMBER,
-        ):
+        if term.there != ALWAYS or term.form not in (Form.STRING, Form.INTEGER, Form.NUMBER):
             raise NotTranslated(f"`{method}_by` of what may be absent, or has no order")
         best = f"{known.plain}.map({other}, {every_one.text}).{method}()"
-        text = f"{known.plain}.filter({variable}, {computed.text} == {best})[0]"
+        text = f"{known.plain}.filter({variable}, {term.text} == {best})[0]"
         condition = conjunction([place.present(), filled(known.plain)])
         return Located(replace(known.item(variable), root=text, given=condition))
 

@@ -63,7 +63,7 @@ class Patch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spot:
+class _PatchTarget:
     """A part of the patch goes to this place."""
 
     place: Place
@@ -148,7 +148,7 @@ class _Edits:
 
     # Walking.
 
-    def fields(self, spot: _Spot, patch: Mapping[str, Json]) -> None:
+    def fields(self, spot: _PatchTarget, patch: Mapping[str, Json]) -> None:
         """Edit an object or map that is there."""
         for key, value in patch.items():
             anchor = anchor_of(key)
@@ -172,7 +172,7 @@ class _Edits:
             else:
                 raise NotTranslated(f"the anchor `{key}` in a patch")
 
-    def _member(self, spot: _Spot, name: str, value: Json, *, replaces: bool) -> None:
+    def _member(self, spot: _PatchTarget, name: str, value: Json, *, replaces: bool) -> None:
         shape = spot.place.shape.member(name)
         if shape is None or name in _DIRECTIVES:
             raise _without_field(name)
@@ -197,7 +197,7 @@ class _Edits:
         else:
             self._add(below, ALWAYS, value)
 
-    def _items(self, spot: _Spot, items: Sequence[Json]) -> None:
+    def _items(self, spot: _PatchTarget, items: Sequence[Json]) -> None:
         keys = _keys(spot.place)
         if not keys:
             if any(_has_anchor(item) for item in items):
@@ -211,7 +211,7 @@ class _Edits:
                 raise NotTranslated("items that are no objects")
             self._item(spot, keys, item)
 
-    def _item(self, spot: _Spot, keys: Sequence[str], item: Mapping[str, Json]) -> None:
+    def _item(self, spot: _PatchTarget, keys: Sequence[str], item: Mapping[str, Json]) -> None:
         expected, rest = _split(item)
         if _is_element(keys, item):
             self._of_element(spot, keys, expected, rest)
@@ -259,7 +259,7 @@ class _Edits:
 
     def _of_element(
         self,
-        spot: _Spot,
+        spot: _PatchTarget,
         keys: Sequence[str],
         expected: Mapping[str, Json],
         rest: Mapping[str, Json],
@@ -274,24 +274,24 @@ class _Edits:
                 "Go through the list that is patched, and ask for the other in preconditions.",
             )
 
-    def _each(self, spot: _Spot, only: Condition, rest: Mapping[str, Json]) -> None:
+    def _each(self, spot: _PatchTarget, only: Condition, rest: Mapping[str, Json]) -> None:
         """Edit the items of a list for which a condition holds."""
         variable = spot.place.item_name
         place = spot.place.there().item(variable)
         items = f"{spot.place.optional}.orValue([])" if spot.place.unsure else spot.place.plain
         pointer = f"{spot.pointer[:-1]}/' + string({_INDEX_VARIABLE})"
-        self.fields(_Spot(place, pointer, spot.type_name, items, variable, only), rest)
+        self.fields(_PatchTarget(place, pointer, spot.type_name, items, variable, only), rest)
 
     # Writing.
 
-    def _add(self, spot: _Spot, condition: Condition, value: Json) -> None:
+    def _add(self, spot: _PatchTarget, condition: Condition, value: Json) -> None:
         if condition != NEVER:
             writer = Writer(self.names)
             text = writer.value(spot.place, spot.type_name, value)
             writer.check(value)
             self._write(spot, conjunction([condition, *writer.needs]), text)
 
-    def _write(self, spot: _Spot, condition: Condition, value: str) -> None:
+    def _write(self, spot: _PatchTarget, condition: Condition, value: str) -> None:
         patch = f"JSONPatch{{op: 'add', path: {spot.pointer}, value: {value}}}"
         if spot.items:
             only = conjunction([spot.only, condition])
@@ -403,7 +403,7 @@ def merge_patch(
 ) -> Patch:
     """Return what a patch does to an object. Raises NotTranslated."""
     edits = _Edits(names, item)
-    edits.fields(_Spot(place, "''", "Object"), patch)
+    edits.fields(_PatchTarget(place, "''", "Object"), patch)
     condition = conjunction(edits.conditions)
     merged = _stripped_of_conditions(patch)
     if edits.mutations and merged and _is_merged(place.shape, merged):

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from celadon.cel import CheckedAst, EvaluationError, syntax
 from celadon.kube import JsonObject
-from celadon.kube.crd import OLD_SELF, SELF, AskedRule, CompiledRule, CustomKind, RuleValidator
+from celadon.kube.crd import OLD_SELF, SELF, CompiledRule, CustomKind, EvaluatedRule, RuleValidator
 from celadon.kube.json_types import JsonDict
 from celadon.kube.library import environment
 from celadon.kube.schemas import Schema
@@ -21,7 +21,7 @@ from celadon.prove.definitions.structural_values import Steps, StructuralObject
 from celadon.prove.evaluator import Evaluator
 from celadon.prove.logic import FALSE, Formula, both, either, negated
 from celadon.prove.objects import Inputs
-from celadon.prove.search import Claim, Confirm, Found, Search, T, free_loops
+from celadon.prove.search import Claim, Confirm, Search, SearchOutcome, T, free_loops
 from celadon.prove.unmodelled import Unmodelled
 from celadon.prove.values import Maybe, NotModelled, Outcome, Text, certain, is_true
 
@@ -98,7 +98,7 @@ class DefinitionLook:
         checked, node = self.place
         return checked.ast.positions.get(node.id)
 
-    def search(self, expected: Formula, confirm: Confirm[T]) -> Found[T]:
+    def search(self, expected: Formula, confirm: Confirm[T]) -> SearchOutcome[T]:
         """An example of what is wanted, or a proof that there is none."""
         return Search(self.inputs, self.unmodelled, self.seconds).find(expected, confirm)
 
@@ -198,7 +198,7 @@ def engine_objects(
     return prepared[0], prepared[1] if before is not None else None
 
 
-def verdict(rule: AskedRule) -> bool | None:
+def verdict(rule: EvaluatedRule) -> bool | None:
     """Return what a rule says; None for an error."""
     try:
         return rule.program.evaluate(rule.activation) is True
@@ -206,7 +206,7 @@ def verdict(rule: AskedRule) -> bool | None:
         return None
 
 
-def is_at(rule: AskedRule, node: Node) -> bool:
+def is_at(rule: EvaluatedRule, node: Node) -> bool:
     """Return whether a rule was asked for a value at a place of the schema."""
     steps = rule.path.steps
     return len(steps) == len(node.names) and all(

@@ -19,7 +19,7 @@ import z3
 
 from celadon.cel import EvaluationError, syntax
 from celadon.kube import GroupVersionKind, Json, JsonObject
-from celadon.kube.crd import OLD_SELF, SELF, AskedRule, CompiledRule, CustomKind, custom_kinds
+from celadon.kube.crd import OLD_SELF, SELF, CompiledRule, CustomKind, EvaluatedRule, custom_kinds
 from celadon.kube.releases import answering_as
 from celadon.kube.schemas import Schema, escape
 from celadon.prove.definitions.rule_looks import (
@@ -238,7 +238,9 @@ class _RuleLook(DefinitionLook):
         )
         return (example, before) if is_so else None
 
-    def _is_so(self, question: RuleQuestion, rule: AskedRule, rules: Sequence[AskedRule]) -> bool:
+    def _is_so(
+        self, question: RuleQuestion, rule: EvaluatedRule, rules: Sequence[EvaluatedRule]
+    ) -> bool:
         said = verdict(rule)
         if question in (RuleQuestion.FAILS, RuleQuestion.ADMITS):
             return said is (None if question is RuleQuestion.FAILS else True)
@@ -273,7 +275,7 @@ _WANTED: Final = {
 }
 
 
-def _says_nothing(rule: CompiledRule, asked: AskedRule) -> bool:
+def _says_nothing(rule: CompiledRule, asked: EvaluatedRule) -> bool:
     if rule.message is None or not rule.message.is_usable:
         return True
     try:

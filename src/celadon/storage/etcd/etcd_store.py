@@ -328,7 +328,7 @@ async def open_etcd(settings: EtcdSettings, retention: Retention | None = None) 
 
 
 @dataclass(frozen=True, slots=True)
-class _Sent:
+class _PendingWrite:
     """A key that is being written: the value (None: deleted), and what has happened to it since."""
 
     value: bytes | None
@@ -353,7 +353,7 @@ class EtcdStore:
         self._waiters = RevisionWaiters()
         self._order = KeyOrder()
         self._leases = SharedLeases(self._client.lease, self._loop.time)
-        self._sent: dict[str, _Sent] = {}
+        self._sent: dict[str, _PendingWrite] = {}
         self._current = SharedQuestion(self._ask)
         self._closed = False
         self._full = ""
@@ -521,7 +521,7 @@ class EtcdStore:
         keys = {key for key, _ in spelled.operations}.union(spelled.else_read)
         async with self._order.turn(keys):
             for operation in transaction.operations:
-                self._sent[operation.key] = _Sent(
+                self._sent[operation.key] = _PendingWrite(
                     operation.value if isinstance(operation, contract.Put) else None, []
                 )
             try:

@@ -116,7 +116,7 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ClusterRequest:
     """A request; `target` is its path with the query."""
 
     method: str
@@ -188,7 +188,7 @@ class ClusterClient:
         seconds: float = REQUEST_SECONDS,
     ) -> Any:  # noqa: ANN401 - any JSON
         """The object that the server answers with. Raises ClusterError."""
-        asked = _Asked(
+        asked = _ClusterRequest(
             method,
             _target(path, query),
             b"" if body is None else json.dumps(body).encode(),
@@ -199,7 +199,7 @@ class ClusterClient:
 
     async def page(self, path: str, query: Query) -> Page:
         """A list, or a page of it. Raises ClusterError."""
-        asked = _Asked("GET", _target(path, query))
+        asked = _ClusterRequest("GET", _target(path, query))
         body = await self._taken(asked, REQUEST_SECONDS)
         return _page(_object(body, asked.shown, LIST), len(body))
 
@@ -227,7 +227,7 @@ class ClusterClient:
     ) -> AsyncGenerator[JsonObject, None]:
         """Its events (`type` and `object`) until it ends, by itself or when nothing has come for
         so many `seconds`; `opened` is called when it begins. Raises ClusterError. Close it."""
-        asked = _Asked("GET", _target(path, {**query, "watch": "true"}))
+        asked = _ClusterRequest("GET", _target(path, {**query, "watch": "true"}))
         try:
             async with self._opened(asked) as answer:
                 if answer.status == UNAUTHORIZED:
@@ -248,7 +248,7 @@ class ClusterClient:
         if pool is not None:
             await pool.aclose()
 
-    async def _taken(self, asked: _Asked, seconds: float) -> bytes:
+    async def _taken(self, asked: _ClusterRequest, seconds: float) -> bytes:
         """The body of the answer, if it is a good one. Raises ClusterError."""
         try:
             async with asyncio.timeout(seconds):
@@ -262,12 +262,12 @@ class ClusterClient:
             raise _refusal(answer)
         return answer.body
 
-    async def _answered(self, asked: _Asked) -> _Answer:
+    async def _answered(self, asked: _ClusterRequest) -> _Answer:
         async with self._opened(asked) as answer:
             return await _whole(answer)
 
     @asynccontextmanager
-    async def _opened(self, asked: _Asked) -> AsyncIterator[httpcore.Response]:
+    async def _opened(self, asked: _ClusterRequest) -> AsyncIterator[httpcore.Response]:
         """Raises ClusterUnreachable, also for what happens while it is read."""
         url = httpcore.URL(self._server + asked.target)
         headers = [

@@ -53,7 +53,7 @@ from celadon.webhook.cluster.cluster_client import (
     discover,
     served_release,
 )
-from celadon.webhook.cluster.cluster_world import AskedAuthorizer, ClusterView, ClusterWorld
+from celadon.webhook.cluster.cluster_world import ClusterView, ClusterWorld, RemoteAuthorizer
 from celadon.webhook.cluster.watched_collection import ClusterCaches, WatchedCollection
 from celadon.webhook.deciding import MutationRules, Rulebook, SourceState
 
@@ -77,7 +77,7 @@ KINDS: Final = (POLICY_KIND, BINDING_KIND, MUTATING_POLICY_KIND, MUTATING_BINDIN
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Snapshot:
     revision: str
     documents: Documents
     problems: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class ConfigMapPolicies:
     they are."""
 
     version: str
-    _known: dict[str, _Known] = field(default_factory=dict)
+    _known: dict[str, _Snapshot] = field(default_factory=dict)
 
     def documents(self, config_maps: Iterable[JsonObject]) -> Documents:
         """Return the documents of all ConfigMaps. Of two documents with one name, that of the first
@@ -106,7 +106,7 @@ class ConfigMapPolicies:
         """Return why the newest version of something is not in use, each with its place."""
         return tuple(text for value in self._known.values() for text in value.problems)
 
-    def _read(self, config_map: JsonObject) -> _Known:
+    def _read(self, config_map: JsonObject) -> _Snapshot:
         name = metadata.name(config_map)
         revision = str(metadata.metadata(config_map).get("resourceVersion") or "")
         before = self._known.get(name)
@@ -115,7 +115,7 @@ class ConfigMapPolicies:
         documents, problems = _documents(name, config_map.get("data") or {}, self.version)
         if problems and before is not None:
             documents = before.documents
-        return _Known(revision, documents, tuple(problems))
+        return _Snapshot(revision, documents, tuple(problems))
 
 
 def _documents(name: str, files: JsonObject, version: str) -> tuple[Documents, list[str]]:
@@ -333,7 +333,7 @@ class ClusterPolicies:
         self.caches = ClusterCaches(
             client, settings.namespace, settings.max_staleness, self._changed.set, monotonic
         )
-        self.authorizer = AskedAuthorizer(client, monotonic)
+        self.authorizer = RemoteAuthorizer(client, monotonic)
         self.release = FollowedRelease(client, settings.version, self._changed.set)
         self._answer_as(self.release.version)
         self._custom: Mapping[GroupVersionKind, CustomKind] = {}

@@ -60,7 +60,7 @@ GOOD_SECONDS: Final = 10.0
 MOST_ANSWERS: Final = 4096
 
 
-class AskedAuthorizer:
+class RemoteAuthorizer:
     """`clock` is monotonic. `asked` counts the questions that were sent."""
 
     def __init__(self, client: ClusterClient, clock: Callable[[], float]) -> None:
@@ -183,7 +183,7 @@ class ClusterView:
 
     client: ClusterClient
     caches: ClusterCaches
-    authorizer: AskedAuthorizer
+    authorizer: RemoteAuthorizer
     catalog: Catalog
     max_staleness: float
     webhooks: CalledWebhooks | None = None

@@ -25,11 +25,11 @@ from celadon.apiserver import (
     JSON,
     Elsewhere,
     ForkFailed,
+    ForkMessage,
     HttpAnswer,
     HttpRequest,
     Parent,
     PromptHandler,
-    Said,
     Template,
     TooMuchWork,
     Workers,
@@ -388,7 +388,7 @@ class HeavyReviews:
         self._template = Template(self._live, self._workers.held, stamp)
         return self._template
 
-    def _live(self, parent: Parent) -> Said:
+    def _live(self, parent: Parent) -> ForkMessage:
         """In a fork, to which one review is given."""
         hear, handler = parent.hear(), self._handler
         beside = handler.collect()
@@ -404,7 +404,7 @@ class HeavyReviews:
             "counts": counted_since(handler.families(), before),
             **beside.told(),
         }
-        return Said(head, answer.body)
+        return ForkMessage(head, answer.body)
 
     def stop(self) -> None:
         """There are no forks any more."""
@@ -419,7 +419,7 @@ class HeavyReviews:
         if refused is not None:
             return refused
         self._is_asked = True
-        given = Said({"path": path, "arrived": arrived}, request.body)
+        given = ForkMessage({"path": path, "arrived": arrived}, request.body)
         try:
             said, seconds = await self._workers.run_templated(
                 request.remote_address, self._current_template, given

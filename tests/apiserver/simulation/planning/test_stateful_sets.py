@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from celadon.apiserver.simulation.planning.plans import NORMAL, WARNING, Plan, Told, Verb
+from celadon.apiserver.simulation.planning.plans import NORMAL, WARNING, ObjectEvent, Plan, Verb
 from celadon.apiserver.simulation.planning.stateful_sets import StatefulWorld, stateful_set_plan
 from celadon.kube import JsonObject, metadata
 from tests.apiserver.simulation.planning.sample_objects import (
@@ -90,12 +90,12 @@ def test_the_first_pod_comes_with_its_revision_and_claims() -> None:
         ("SuccessfulCreate", "Create Pod web-0 in StatefulSet web successful"),
     ]
     assert [one.failed for one in plan.steps if one.failed] == [
-        Told(
+        ObjectEvent(
             WARNING,
             "FailedCreate",
             "Create Claim data-web-0 for Pod web-0 in StatefulSet web failed error: ",
         ),
-        Told(WARNING, "FailedCreate", "Create Pod web-0 in StatefulSet web failed error: "),
+        ObjectEvent(WARNING, "FailedCreate", "Create Pod web-0 in StatefulSet web failed error: "),
     ]
 
 
@@ -103,8 +103,8 @@ def test_what_is_told_of_a_deletion() -> None:
     given = stateful_set(0)
     [step] = [one for one in plan_of(given, [member(given, 0)]).steps if one.verb is Verb.DELETE]
     text = "Delete Pod web-0 in StatefulSet web"
-    assert step.done == Told(NORMAL, "SuccessfulDelete", f"{text} successful")
-    assert step.failed == Told(WARNING, "FailedDelete", f"{text} failed error: ")
+    assert step.done == ObjectEvent(NORMAL, "SuccessfulDelete", f"{text} successful")
+    assert step.failed == ObjectEvent(WARNING, "FailedDelete", f"{text} failed error: ")
 
 
 def test_a_revision_is_named_after_its_text() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from celadon.cli.audit.audit_blocks import Found
+from celadon.cli.audit.audit_blocks import ReadObject
 from celadon.cli.audit.etcd_snapshots import SnapshotObjects, snapshot_objects
 from celadon.cli.reading import Problem
 from celadon.cli.reading.documents import Document, DocumentReader
@@ -40,7 +40,7 @@ def test_all_objects_in_the_order_of_their_keys() -> None:
     for block in found.blocks(0):
         for piece in block.pieces():
             (one,) = piece.objects(reader)
-            assert isinstance(one, Found)
+            assert isinstance(one, ReadObject)
             (document,) = piece.documents(reader)
             assert isinstance(document, Document)
             assert document.value == one.value

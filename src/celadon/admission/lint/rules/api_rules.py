@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.admission.lint.findings import PolicyExpression, Replacement, Severity, Spot
+from celadon.admission.lint.findings import FieldPosition, PolicyExpression, Replacement, Severity
 from celadon.admission.lint.subjects import Bundle, Registered, Report, Rule, at_offset
 from celadon.admission.registration.decoding import RegistrationError, missing_kind
 from celadon.cel import Environment
@@ -40,14 +40,16 @@ def definition_reports(document: int, definition: JsonObject, version: str) -> I
         round_trip(definition, gvk)
     except DecodeError as undecoded:
         failure = RegistrationError(gvk.kind, gvk.version, undecoded)
-        yield Report(Spot(document, failure.path), str(failure))
+        yield Report(FieldPosition(document, failure.path), str(failure))
         return
     with answering_as(version):
         errors = definition_errors(_created(definition))
     for error in errors:
         path = _written(definition, error.path)
         reports = list(_mistakes(document, definition, path, error))
-        yield from reports or [Report(Spot(document, path), f"{error.field}: {error.body}")]
+        yield from reports or [
+            Report(FieldPosition(document, path), f"{error.field}: {error.body}")
+        ]
 
 
 def _created(value: JsonObject) -> dict[str, Json]:
@@ -89,7 +91,7 @@ def _mistakes(
     for item in _MISTAKE.finditer(error.detail):
         line, column = int(item[1]), int(item[2])
         offset = sum(len(line) + 1 for line in lines[: line - 1]) + column - 1
-        yield Report(Spot(document, path, offset), item[3])
+        yield Report(FieldPosition(document, path, offset), item[3])
 
 
 _DENY_AND_WARN: Final = "must not contain both Deny and Warn"
@@ -105,10 +107,10 @@ _BEHIND: Final = frozenset(
 def _invalid(bundle: Bundle) -> Iterator[Report]:
     for registered in bundle.registered:
         if missing := missing_kind(registered.kind, bundle.settings.version):
-            yield Report(Spot(registered.document, FieldPath("apiVersion"), 0), missing)
+            yield Report(FieldPosition(registered.document, FieldPath("apiVersion"), 0), missing)
         if registered.failure is not None:
             yield Report(
-                Spot(registered.document, registered.failure.path), str(registered.failure)
+                FieldPosition(registered.document, registered.failure.path), str(registered.failure)
             )
         for error in registered.errors:
             if not error.detail.startswith(_DENY_AND_WARN):
@@ -120,9 +122,9 @@ def _invalid(bundle: Bundle) -> Iterator[Report]:
 def _explained(registered: Registered, error: FieldError) -> Iterator[Report]:
     """One report for each mistake in an expression, or one for the field."""
     if not error.issues:
-        yield Report(Spot(registered.document, error.path), f"{error.field}: {error.body}")
+        yield Report(FieldPosition(registered.document, error.path), f"{error.field}: {error.body}")
     for issue in error.issues:
-        yield Report(Spot(registered.document, error.path, issue.offset), issue.message)
+        yield Report(FieldPosition(registered.document, error.path, issue.offset), issue.message)
 
 
 def _unknown(bundle: Bundle) -> Iterator[Report]:
@@ -130,7 +132,9 @@ def _unknown(bundle: Bundle) -> Iterator[Report]:
         for field in registered.unknown_fields:
             meant = f", did you mean `{field.likely}`?" if field.likely else ""
             message = f"there is no field `{field.path}`{meant}"
-            yield Report(Spot(registered.document, FieldPath(*field.steps)), message, _DROPPED)
+            yield Report(
+                FieldPosition(registered.document, FieldPath(*field.steps)), message, _DROPPED
+            )
 
 
 def _duplicates(bundle: Bundle) -> Iterator[Report]:
@@ -140,14 +144,14 @@ def _duplicates(bundle: Bundle) -> Iterator[Report]:
         key = (registered.kind.kind, name)
         if name and key in seen:
             message = f"a second {registered.kind.kind} `{name}`: on apply it replaces the first"
-            yield Report(Spot(registered.document, FieldPath("metadata", "name")), message)
+            yield Report(FieldPosition(registered.document, FieldPath("metadata", "name")), message)
         seen.setdefault(key, registered.document)
 
 
 def _old_versions(bundle: Bundle) -> Iterator[Report]:
     for registered in bundle.registered:
         if registered.kind.kind in _BEHIND and registered.kind.version != "v1":
-            spot = Spot(registered.document, FieldPath("apiVersion"), 0)
+            spot = FieldPosition(registered.document, FieldPath("apiVersion"), 0)
             old = f"{ADMISSION_REGISTRATION}/{registered.kind.version}"
             fix = Replacement(spot, old, _CURRENT)
             message = f"`{old}` is not served by current clusters"
@@ -163,7 +167,7 @@ def _newer(bundle: Bundle) -> Iterator[Report]:
         for version in bundle.settings.others:
             if missing := missing_kind(registered.kind, version):
                 text = f"Kubernetes {version} would refuse this: {missing}"
-                yield Report(Spot(registered.document, FieldPath("apiVersion"), 0), text)
+                yield Report(FieldPosition(registered.document, FieldPath("apiVersion"), 0), text)
     for case in bundle.cases:
         for expression in case.expressions:
             lacking: dict[tuple[int | None, str], list[str]] = {}

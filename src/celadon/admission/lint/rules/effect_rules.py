@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from celadon.admission import policy_limits
-from celadon.admission.lint.findings import PolicyExpression, Removal, Role, Severity, Spot
+from celadon.admission.lint.findings import FieldPosition, PolicyExpression, Removal, Role, Severity
 from celadon.admission.lint.subjects import (
     ALL,
     ITEM,
@@ -50,7 +50,7 @@ def _unbound(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
         if case.name and case.name not in bundle.bound:
             message = f"no binding names policy `{case.name}`, so it does nothing"
-            yield Report(Spot(case.document, FieldPath("metadata", "name")), message)
+            yield Report(FieldPosition(case.document, FieldPath("metadata", "name")), message)
 
 
 def _no_policy(bundle: Bundle) -> Iterator[Report]:
@@ -61,7 +61,7 @@ def _no_policy(bundle: Bundle) -> Iterator[Report]:
         if policy_name and policy_name not in bundle.policy_names:
             close = difflib.get_close_matches(policy_name, bundle.policy_names, n=1)
             yield Report(
-                Spot(case.document, FieldPath("spec", "policyName")),
+                FieldPosition(case.document, FieldPath("spec", "policyName")),
                 f"there is no policy `{policy_name}`",
                 f"did you mean `{close[0]}`?" if close else "",
             )
@@ -73,7 +73,7 @@ def _no_params(bundle: Bundle) -> Iterator[Report]:
         if given and not any(_chooses(ref, item) for item in given):
             subject = f"`{ref.name}`" if ref.name else "with these labels"
             yield Report(
-                Spot(case.document, FieldPath("spec", "paramRef")),
+                FieldPosition(case.document, FieldPath("spec", "paramRef")),
                 f"there is no {kind.kind} {subject}",
                 "with `parameterNotFoundAction: Deny` everything is refused, with `Allow` nothing "
                 "is checked",
@@ -110,14 +110,16 @@ def _ignored_ref(bundle: Bundle) -> Iterator[Report]:
         if policy is None or case.spec.param_ref is None or policy.spec.param_kind is not None:
             continue
         message = f"policy `{policy.name}` has no paramKind, so paramRef is ignored"
-        yield Report(Spot(case.document, FieldPath("spec", "paramRef")), message)
+        yield Report(FieldPosition(case.document, FieldPath("spec", "paramRef")), message)
 
 
 def _deny_and_warn(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.bindings:
         actions = case.spec.validation_actions
         if DENY in actions and WARN in actions:
-            spot = Spot(case.document, FieldPath("spec", "validationActions", actions.index(WARN)))
+            spot = FieldPosition(
+                case.document, FieldPath("spec", "validationActions", actions.index(WARN))
+            )
             yield Report(
                 spot,
                 "`Deny` and `Warn` exclude each other: the API server refuses the binding",
@@ -247,7 +249,7 @@ def _ignored_failures(bundle: Bundle) -> Iterator[Report]:
         about = _security_subject(case)
         if about:
             yield Report(
-                Spot(case.document, FieldPath("spec", "failurePolicy")),
+                FieldPosition(case.document, FieldPath("spec", "failurePolicy")),
                 f"the policy is about {about}, and an error in it lets the request pass",
                 "use `failurePolicy: Fail`: objects that make the expression fail get around it",
             )
@@ -274,7 +276,7 @@ def _lock_out(bundle: Bundle) -> Iterator[Report]:
             if threatened:
                 path = FieldPath("spec", "matchConstraints", "resourceRules", i)
                 yield Report(
-                    Spot(case.document, path),
+                    FieldPosition(case.document, path),
                     f"this rule matches {threatened}, in every namespace, kube-system included",
                     "leave kube-system out with a namespaceSelector, and vital resources with "
                     "excludeResourceRules or match conditions: a mistake in the policy, or an "
@@ -405,7 +407,7 @@ def _expensive(bundle: Bundle) -> Iterator[Report]:
             cost = _cost(expression, size)
             if cost > policy_limits.PER_CALL_COST:
                 yield Report(
-                    Spot(case.document, expression.path),
+                    FieldPosition(case.document, expression.path),
                     f"for an object of {size // 1024} KiB this may cost {cost:.1g}, more than the "
                     f"{policy_limits.PER_CALL_COST:.0g} at which evaluation stops",
                     "look at fewer elements: filter before nested loops",

@@ -10,11 +10,11 @@ from celadon.admission.lint.actual_types import ROOT, trials
 from celadon.admission.lint.findings import Severity
 from celadon.admission.lint.subjects import (
     Bundle,
+    FieldWrite,
     MutatingCase,
     MutationPath,
     Report,
     Rule,
-    Written,
     at_node,
 )
 from celadon.admission.registration.registration_types import MatchResources
@@ -47,7 +47,7 @@ _IMMUTABLE: Final[Mapping[str, tuple[MutationPath, ...]]] = {
 """Fields that do not change once an object is there (k8s.io/kubernetes `pkg/apis/*/validation`)."""
 
 
-def _report(case: MutatingCase, one: Written, message: str, help: str = "") -> Report:
+def _report(case: MutatingCase, one: FieldWrite, message: str, help: str = "") -> Report:
     return Report(at_node(case.document, one.expression, one.node), message, help)
 
 
@@ -62,7 +62,7 @@ def _type_errors(bundle: Bundle) -> Iterator[Report]:
                 yield _report(case, item, *problem)
 
 
-def _problem(bundle: Bundle, case: MutatingCase, one: Written) -> tuple[str, str] | None:
+def _problem(bundle: Bundle, case: MutatingCase, one: FieldWrite) -> tuple[str, str] | None:
     join = ".".join((ROOT, *one.path))
     if one.type_name and one.type_name != join:
         return f"the type `{one.type_name}` stands where `{join}` has to", "name it so"
@@ -93,7 +93,7 @@ def _at(bundle: Bundle, kind: GroupVersionKind, path: MutationPath) -> MergeType
     return type_
 
 
-def _misfit(type_: MergeType, one: Written) -> tuple[str, str] | None:
+def _misfit(type_: MergeType, one: FieldWrite) -> tuple[str, str] | None:
     if (type_.map is not None and type_.map.atomic) or (
         type_.list is not None and type_.list.atomic and type_.map is None
     ):
@@ -194,7 +194,7 @@ def _exclude_each_other(first: MutatingCase, second: MutatingCase) -> bool:
     )
 
 
-def _constant(one: Written) -> tuple[str, Json] | None:
+def _constant(one: FieldWrite) -> tuple[str, Json] | None:
     """The value of a scalar literal, with its type."""
     if one.op not in ("", "add", "replace") or not isinstance(one.value, Literal):
         return None

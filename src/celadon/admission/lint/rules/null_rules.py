@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import Final
 
 from celadon.admission.lint import flow
-from celadon.admission.lint.findings import Role, Severity, Spot, names_of
+from celadon.admission.lint.findings import FieldPosition, Role, Severity, names_of
 from celadon.admission.lint.subjects import (
     ITEM,
     Access,
@@ -250,7 +250,7 @@ def _messages_without_old_self(case: RuleCase) -> Iterator[Report]:
         else:
             continue
         yield Report(
-            Spot(case.document, expression.path),
+            FieldPosition(case.document, expression.path),
             f"`oldSelf`: {when}",
             "leave it out of the message",
             severity=Severity.INFO if source.message else None,

@@ -8,7 +8,7 @@ import difflib
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from celadon.admission.lint.findings import PolicyExpression, Replacement, Severity, Spot
+from celadon.admission.lint.findings import FieldPosition, PolicyExpression, Replacement, Severity
 from celadon.admission.lint.flow import OPERATION, field_schema, node_of_rule
 from celadon.admission.lint.subjects import (
     OPERATIONS,
@@ -112,7 +112,7 @@ def _unknown_resources(bundle: Bundle) -> Iterator[Report]:
                 if problem is not None:
                     path = FieldPath("spec", "matchConstraints", "resourceRules", i, "resources", j)
                     message, help = problem
-                    yield Report(Spot(case.document, path), message, help)
+                    yield Report(FieldPosition(case.document, path), message, help)
 
 
 def _unknown_resource(bundle: Bundle, rule: ResourceRule, entry: str) -> tuple[str, str] | None:
@@ -377,7 +377,7 @@ def _unescaped(
     start = offset - expression.shift
     if expression.text[start : start + len(old)] != old or "'" in raw or "\\" in raw:
         return None
-    return Replacement(Spot(document, expression.path, offset), old, _selection(raw))
+    return Replacement(FieldPosition(document, expression.path, offset), old, _selection(raw))
 
 
 def _namespace_metadata(bundle: Bundle) -> Iterator[Report]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from celadon.admission.lint.findings import Role, Severity, Spot
+from celadon.admission.lint.findings import FieldPosition, Role, Severity
 from celadon.admission.lint.rules.value_rules import nodes_of
 from celadon.admission.lint.subjects import Bundle, PolicyCase, Report, Rule
 from celadon.admission.registration.registration_types import (
@@ -32,7 +32,7 @@ def _unused_variables(bundle: Bundle) -> Iterator[Report]:
         used = _used(case)
         for i, variable in enumerate(case.spec.variables):
             if variable.name not in used:
-                spot = Spot(case.document, FieldPath("spec", "variables", i, "name"))
+                spot = FieldPosition(case.document, FieldPath("spec", "variables", i, "name"))
                 yield Report(spot, f"variable `{variable.name}` is never used")
 
 
@@ -69,7 +69,7 @@ def _missing_messages(bundle: Bundle) -> Iterator[Report]:
             text = expression.text.strip()
             if "\n" in text or len(text) > _LONG:
                 subject = "several lines" if "\n" in text else f"{len(text)} characters"
-                spot = Spot(case.document, expression.path)
+                spot = FieldPosition(case.document, expression.path)
                 message = f"without a message the user is shown this expression of {subject}"
                 yield Report(spot, message, "add `message` or `messageExpression`")
 
@@ -78,7 +78,7 @@ def _escaped_variables(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.policies:
         for i, variable in enumerate(case.spec.variables):
             if _ESCAPE.search(variable.name):
-                spot = Spot(case.document, FieldPath("spec", "variables", i, "name"))
+                spot = FieldPosition(case.document, FieldPath("spec", "variables", i, "name"))
                 message = f"variable `{variable.name}` compiles, but is never found at run time"
                 yield Report(spot, message, "leave out the double underscores")
 
@@ -146,9 +146,9 @@ def _not_loadable(bundle: Bundle) -> Iterator[Report]:
         for item, _ in registered:
             if item.kind.version != VERSION:
                 text = f"unsupported resource type *{item.kind.version}.{item.kind.kind}"
-                yield Report(Spot(item.document, FieldPath("apiVersion")), text, _REFUSED)
+                yield Report(FieldPosition(item.document, FieldPath("apiVersion")), text, _REFUSED)
         for error in static_errors([value for _, value in registered]):
-            spot = Spot(registered[error.number][0].document, error.path)
+            spot = FieldPosition(registered[error.number][0].document, error.path)
             yield Report(spot, error.text, _REFUSED)
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from celadon.apiserver.simulation.planning import pod_facts as facts
-from celadon.apiserver.simulation.planning.plans import WARNING, Plan, Step, Told, Verb, told
+from celadon.apiserver.simulation.planning.plans import WARNING, ObjectEvent, Plan, Step, Verb, told
 from celadon.apiserver.simulation.planning.pod_facts import spec_of, status_of, time_text
 from celadon.kube import JsonObject, metadata
 from celadon.kube.json_types import JsonDict
@@ -172,8 +172,8 @@ class _Sync:
         obj = target.object
         scaled = {**obj, "spec": {**spec_of(obj), "replicas": expected}}
         text = f"New size: {expected}; reason: {reason}"
-        failed = Told(WARNING, "FailedRescale", f"{text}; error: ")
-        done = Told("Normal", "SuccessfulRescale", text)
+        failed = ObjectEvent(WARNING, "FailedRescale", f"{text}; error: ")
+        done = ObjectEvent("Normal", "SuccessfulRescale", text)
         self.steps.append(Step(Verb.SCALE, scaled, done, failed))
         text = f"the HPA controller was able to update the target scale to {expected}"
         self._set("AbleToScale", "True", "SucceededRescale", text)

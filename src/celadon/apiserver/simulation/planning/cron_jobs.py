@@ -201,8 +201,10 @@ class _Sync:
 
     def _delete(self, jobs: Iterable[JsonObject]) -> None:
         for job in jobs:
-            done = plans.Told(plans.NORMAL, "SuccessfulDelete", f"Deleted job {metadata.name(job)}")
-            failed = plans.Told(plans.WARNING, "FailedDelete", "Deleted job: ")
+            done = plans.ObjectEvent(
+                plans.NORMAL, "SuccessfulDelete", f"Deleted job {metadata.name(job)}"
+            )
+            failed = plans.ObjectEvent(plans.WARNING, "FailedDelete", "Deleted job: ")
             self.steps.append(plans.Step(plans.Verb.DELETE, job, done, failed))
             self._forget(metadata.uid(job))
 
@@ -347,8 +349,8 @@ class _Sync:
         self.started = plans.Step(
             plans.Verb.CREATE,
             job,
-            plans.Told(plans.NORMAL, "SuccessfulCreate", f"Created job {name}"),
-            plans.Told(plans.WARNING, "FailedCreate", "Error creating job: "),
+            plans.ObjectEvent(plans.NORMAL, "SuccessfulCreate", f"Created job {name}"),
+            plans.ObjectEvent(plans.WARNING, "FailedCreate", "Error creating job: "),
             follow=self._noted,
         )
 

@@ -110,7 +110,7 @@ def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObjec
     if not has_endpoints(service):
         return plans.NOTHING_TO_DO
     name, namespace = metadata.name(service), metadata.namespace(service)
-    failed = plans.Told(
+    failed = plans.ObjectEvent(
         plans.WARNING,
         "FailedToUpdateEndpointSlices",
         f"Error updating Endpoint Slices for Service {namespace}/{name}: ",
@@ -294,7 +294,7 @@ class _SliceWork:
 
     # As `finalize`: an update is cheaper for all who watch than a deletion and a creation. A
     # Service that is being deleted gets no new slices; those that it has go with it.
-    def steps(self, failed: plans.Told) -> Iterable[plans.Step]:
+    def steps(self, failed: plans.ObjectEvent) -> Iterable[plans.Step]:
         """A slice that would go takes the place of one that would come."""
         reused = []
         for item in list(self._deleted):
@@ -493,8 +493,8 @@ def endpoints_plan(
     return plans.Plan((plans.Step(plans.Verb.UPDATE, result, failed=_failure("Update", text)),))
 
 
-def _failure(verb: str, text: str) -> plans.Told:
-    return plans.Told(plans.WARNING, f"FailedTo{verb}Endpoint", text)
+def _failure(verb: str, text: str) -> plans.ObjectEvent:
+    return plans.ObjectEvent(plans.WARNING, f"FailedTo{verb}Endpoint", text)
 
 
 # As `syncService` of `endpoints_controller.go`, and `RepackSubsets` of `pkg/api/endpoints`: every

@@ -35,7 +35,7 @@ class Verb(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ObjectEvent:
     """An Event about the controller's own object. That of a failure ends with the error."""
 
     type: EventType
@@ -56,8 +56,8 @@ class Step:
 
     verb: Verb
     object: JsonObject
-    done: Told | None = None
-    failed: Told | None = None
+    done: ObjectEvent | None = None
+    failed: ObjectEvent | None = None
     may_exist: bool = False
     is_foreground: bool = False
     otherwise: Callable[[str], JsonObject] | None = None
@@ -78,7 +78,7 @@ NOTHING_TO_DO: Final = Plan()
 
 def told(message: str, about: JsonObject, reason: str, kind: EventType = NORMAL) -> Step:
     """Return the step that writes an Event and does nothing else."""
-    return Step(Verb.TELL, about, Told(kind, reason, message))
+    return Step(Verb.TELL, about, ObjectEvent(kind, reason, message))
 
 
 def sooner(*seconds: float | None) -> float | None:
@@ -88,11 +88,11 @@ def sooner(*seconds: float | None) -> float | None:
 
 def pod_created(pod: JsonObject) -> Step:
     """A pod of a controller that tells what it does in the words that most of them share."""
-    done = Told(NORMAL, "SuccessfulCreate", f"Created pod: {CREATED_NAME}")
-    return Step(Verb.CREATE, pod, done, Told(WARNING, "FailedCreate", "Error creating: "))
+    done = ObjectEvent(NORMAL, "SuccessfulCreate", f"Created pod: {CREATED_NAME}")
+    return Step(Verb.CREATE, pod, done, ObjectEvent(WARNING, "FailedCreate", "Error creating: "))
 
 
 def pod_deleted(pod: JsonObject) -> Step:
     """Return the step that deletes a pod, with the Events of its success and of its failure."""
-    done = Told(NORMAL, "SuccessfulDelete", f"Deleted pod: {metadata.name(pod)}")
-    return Step(Verb.DELETE, pod, done, Told(WARNING, "FailedDelete", "Error deleting: "))
+    done = ObjectEvent(NORMAL, "SuccessfulDelete", f"Deleted pod: {metadata.name(pod)}")
+    return Step(Verb.DELETE, pod, done, ObjectEvent(WARNING, "FailedDelete", "Error deleting: "))

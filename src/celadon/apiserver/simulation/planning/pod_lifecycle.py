@@ -210,7 +210,7 @@ def _lacking(sources: Sources, kind: str, value: JsonObject | None) -> tuple[str
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PodEvent:
     """An event about a container, or about the pod."""
 
     kind: Literal["Normal", "Warning"]
@@ -226,14 +226,14 @@ class _Progress:
     pod: JsonObject
     now: datetime
     sources: Sources | None
-    events: list[Told] = field(default_factory=list)
+    events: list[PodEvent] = field(default_factory=list)
     waits: list[float] = field(default_factory=list)
     """Seconds until something changes by itself."""
     lacks: bool = False
     """Whether something that must be there is not."""
 
     def tell(self, kind: Literal["Normal", "Warning"], reason: str, message: str, at: str) -> None:
-        self.events.append(Told(kind, reason, message, at))
+        self.events.append(PodEvent(kind, reason, message, at))
 
     def named(self) -> str:
         """Return the name that the kubelet gives the pod in messages."""
@@ -482,7 +482,7 @@ class Step:
     whether a ConfigMap or Secret that it needs is not there."""
 
     status: JsonObject
-    events: Sequence[Told]
+    events: Sequence[PodEvent]
     again: float | None
     lacks: bool = False
 

@@ -342,8 +342,8 @@ class _Sync:
                 plans.Step(
                     plans.Verb.CREATE,
                     claim,
-                    plans.Told(plans.NORMAL, "SuccessfulCreate", done),
-                    plans.Told(plans.WARNING, "FailedCreate", failed),
+                    plans.ObjectEvent(plans.NORMAL, "SuccessfulCreate", done),
+                    plans.ObjectEvent(plans.WARNING, "FailedCreate", failed),
                     may_exist=True,
                 )
             )
@@ -416,8 +416,8 @@ class _Sync:
         return plans.Step(
             verb,
             pod,
-            plans.Told(plans.NORMAL, f"Successful{title}", f"{text} successful"),
-            plans.Told(plans.WARNING, f"Failed{title}", f"{text} failed error: "),
+            plans.ObjectEvent(plans.NORMAL, f"Successful{title}", f"{text} successful"),
+            plans.ObjectEvent(plans.WARNING, f"Failed{title}", f"{text} failed error: "),
         )
 
     # --- status ---

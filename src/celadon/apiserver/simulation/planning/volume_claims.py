@@ -130,13 +130,13 @@ class _Claim:
         if volume is None:
             subject = "its" if name else "reference to"
             text = f"Bound claim has lost {subject} PersistentVolume. Data on the volume is lost!"
-            return self._phase("Lost", plans.Told(plans.WARNING, "ClaimLost", text))
+            return self._phase("Lost", plans.ObjectEvent(plans.WARNING, "ClaimLost", text))
         reference = spec_of(volume).get("claimRef")
         if reference is None:
             return self._bind(volume)
         if reference.get("uid") != metadata.uid(self.claim):
             text = "Two claims are bound to the same volume, this one is bound incorrectly"
-            return self._phase("Lost", plans.Told(plans.WARNING, "ClaimMisbound", text))
+            return self._phase("Lost", plans.ObjectEvent(plans.WARNING, "ClaimMisbound", text))
         spec, state = spec_of(volume), status_of(self.claim)
         result = {
             **state,
@@ -146,7 +146,7 @@ class _Claim:
         }
         return self._status(result)
 
-    def _phase(self, phase: str, done: plans.Told | None = None) -> Iterable[plans.Step]:
+    def _phase(self, phase: str, done: plans.ObjectEvent | None = None) -> Iterable[plans.Step]:
         """Set the phase of the claim, without what its status had of a volume."""
         result = {
             key: value
@@ -155,7 +155,9 @@ class _Claim:
         }
         return self._status({**result, "phase": phase}, done)
 
-    def _status(self, obj: JsonObject, done: plans.Told | None = None) -> Iterable[plans.Step]:
+    def _status(
+        self, obj: JsonObject, done: plans.ObjectEvent | None = None
+    ) -> Iterable[plans.Step]:
         if obj == status_of(self.claim):
             return ()
         return (plans.Step(plans.Verb.STATUS, {**self.claim, "status": obj}, done),)
@@ -270,7 +272,7 @@ class _Claim:
         where = f"{metadata.namespace(self.claim)}/{metadata.name(self.claim)}"
         provisioning = f'External provisioner is provisioning volume for claim "{where}"'
         name = provisioned_name(self.claim)
-        done = plans.Told(
+        done = plans.ObjectEvent(
             plans.NORMAL, "ProvisioningSucceeded", f"Successfully provisioned volume {name}"
         )
         failed = f'failed to provision volume with StorageClass "{self.class_name}": '
@@ -281,7 +283,7 @@ class _Claim:
                 plans.Verb.CREATE,
                 self._volume(name, provisioner, kind),
                 done,
-                plans.Told(plans.WARNING, "ProvisioningFailed", failed),
+                plans.ObjectEvent(plans.WARNING, "ProvisioningFailed", failed),
                 may_exist=True,
             ),
         )

@@ -17,7 +17,7 @@ from typing import Final
 
 from celadon.cel import syntax, unparse
 from celadon.cel.extend import Uint
-from celadon.cel.tracing import Written, unexpanded_tree, written_tree
+from celadon.cel.tracing import SourceNode, unexpanded_tree, written_tree
 from celadon.cli.policytest.case_results import AlterationKind
 from celadon.cli.policytest.case_results import AlterationKind as Kind
 from celadon.records import dataclass
@@ -380,7 +380,7 @@ class NodeChange:
     new: syntax.Expr
 
 
-def node_changes(whole: Written) -> Iterator[NodeChange]:
+def node_changes(whole: SourceNode) -> Iterator[NodeChange]:
     """All changes of all nodes, in the order of the text."""
     changes = _Changes(count(1 + max(element.node.id for element in whole.walk())))
     parents = {id(part): element.node for element in whole.walk() for part in element.parts}
@@ -606,7 +606,7 @@ class _Altering:
 
         return with_parts(new, put)
 
-    def _slice(self, place: Written) -> str:
+    def _slice(self, place: SourceNode) -> str:
         return self._text[place.start : place.end]
 
 

@@ -21,8 +21,8 @@ from celadon.admission.registration import (
     decode_object,
 )
 from celadon.cli.check.cluster import Engines
-from celadon.cli.check.manifests import Placed, PolicySet, PolicySets, Said
-from celadon.cli.policytest.case_judging import Bench, Sent
+from celadon.cli.check.manifests import Placed, PolicySet, PolicySets, WebhookOutcome
+from celadon.cli.policytest.case_judging import Bench, PreparedRequest
 from celadon.cli.policytest.case_results import (
     Case,
     Expectation,
@@ -146,7 +146,7 @@ class Glance:
 
     __slots__ = ("_shown", "_verdict", "reached", "seen", "sent")
 
-    def __init__(self, sent: Sent | None, verdict: Verdict | None = None) -> None:
+    def __init__(self, sent: PreparedRequest | None, verdict: Verdict | None = None) -> None:
         self.sent = sent
         self._verdict = verdict
         self._shown: str | None = None
@@ -183,7 +183,7 @@ class Glance:
         return _signs(self.sent.said, self._verdict)
 
 
-def glance(bench: Bench, case: Case, sent: Sent | None = None) -> Glance:
+def glance(bench: Bench, case: Case, sent: PreparedRequest | None = None) -> Glance:
     """At a case. `sent` is what another bench has sent, if both have the same mutating policies."""
     if sent is None:
         sent = bench.sent(case)
@@ -193,7 +193,7 @@ def glance(bench: Bench, case: Case, sent: Sent | None = None) -> Glance:
     return Glance(sent, engine.noted(sent.asked.request, sent.setting.world))
 
 
-def _answer(sent: Sent, verdict: Verdict) -> tuple[Any, ...]:
+def _answer(sent: PreparedRequest, verdict: Verdict) -> tuple[Any, ...]:
     return (
         sent.asked.request.object,
         verdict.status,
@@ -202,13 +202,13 @@ def _answer(sent: Sent, verdict: Verdict) -> tuple[Any, ...]:
     )
 
 
-def _reached(said: Said, verdict: Verdict) -> frozenset[str]:
+def _reached(said: WebhookOutcome, verdict: Verdict) -> frozenset[str]:
     notes = (*verdict.notes, *(() if said.mutation is None else said.mutation.notes))
     reached = {note.policy for note in notes if note.outcome in _LOOKED}
     return frozenset(reached.union(decision.policy for decision in verdict.decisions))
 
 
-def _signs(said: Said, verdict: Verdict) -> tuple[Any, ...]:
+def _signs(said: WebhookOutcome, verdict: Verdict) -> tuple[Any, ...]:
     happened = said.mutation
     spoke = [
         (decision.policy, decision.binding, decision.source, decision.cause)
@@ -223,7 +223,7 @@ def _signs(said: Said, verdict: Verdict) -> tuple[Any, ...]:
     return (*spoke, *notes, *failures, *more, *effects)
 
 
-def _said(said: Said) -> tuple[Any, ...]:
+def _said(said: WebhookOutcome) -> tuple[Any, ...]:
     """Return what mutating policies had to say besides the object."""
     happened = said.mutation
     if happened is None:
@@ -231,7 +231,7 @@ def _said(said: Said) -> tuple[Any, ...]:
     return happened.failures, happened.notes
 
 
-def _spoken(said: Said, verdict: Verdict) -> set[tuple[Json, ...]]:
+def _spoken(said: WebhookOutcome, verdict: Verdict) -> set[tuple[Json, ...]]:
     """Return what expressions of which policies have said, through whatever binding, and what they
     would have said if it were not ignored."""
     failures = () if said.mutation is None else said.mutation.failures
