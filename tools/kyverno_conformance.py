@@ -274,6 +274,14 @@ _PLACES: Final = {
 }
 
 
+_NEEDED = {
+    "POST": "image",
+    "PATCH scale": "replicas",
+    "PATCH ephemeralcontainers": "image",
+}
+"""The option without which a command is no request."""
+
+
 def _request(command: str) -> _Request | None:
     """Return the request that a command of kubectl comes to; None if it is none of a few."""
     if not command.startswith("kubectl "):
@@ -283,7 +291,7 @@ def _request(command: str) -> _Request | None:
     words = _OPTION.sub("", text).strip()
     for pattern, what in _COMMANDS:
         found = pattern.fullmatch(words)
-        if found is not None:
+        if found is not None and (what not in _NEEDED or _NEEDED[what] in options):
             method, _, subresource = what.partition(" ")
             kind = found.groupdict().get("kind", "pod")
             namespace = options.get("n") or options.get("namespace") or "default"
@@ -375,16 +383,19 @@ def table(results: Iterable[Played]) -> Iterator[str]:
             others += own
         else:
             yield _row(folder, own)
-    yield _row("others", others)
+    if others:
+        yield _row("others", others)
     yield _row("**all**", found)
     yield ""
     yield "| tests | why they are not played |"
     yield "|---:|---|"
     reasons = Counter(one.reason for one in found if one.reason)
+    single = sum(count == 1 for count in reasons.values())
     for reason, count in sorted(reasons.items(), key=lambda one: (-one[1], one[0])):
-        if count > 1:
+        if count > 1 or single == 1:
             yield f"| {count} | {reason} |"
-    yield f"| {sum(count == 1 for count in reasons.values())} | each for another reason |"
+    if single > 1:
+        yield f"| {single} | each for another reason |"
 
 
 def _row(name: str, results: list[Played]) -> str:

@@ -106,3 +106,16 @@ def test_the_table_counts_what_was_played() -> None:
         "|---:|---|",
         "| 1 | scripts |",
     ]
+
+
+def test_rare_reasons_and_folders_that_are_not_played_share_a_line() -> None:
+    results = [Played("a/x", "scripts"), Played("b/y", "waits"), Played("c/z")]
+    assert list(table(results))[2:] == [
+        "| c | 1 | 1 | 0 | 0 |",
+        "| others | 2 | 0 | 0 | 0 |",
+        "| **all** | 3 | 1 | 0 | 0 |",
+        "",
+        "| tests | why they are not played |",
+        "|---:|---|",
+        "| 2 | each for another reason |",
+    ]

@@ -128,7 +128,7 @@ def show(
     mutations: bool = False,
 ) -> None:
     """A report in one of its forms. People are told on standard error of the inputs that could not
-    be read; the rest says how they get to see the report, as `Look` does."""
+    be read; the rest says how they get to see the report, as `ReportStyle` does."""
     if form != forms.for_people:
         write(forms.rendered(report, form))
         return

@@ -220,7 +220,7 @@ def remote_api_service(obj: JsonObject) -> RemoteApiService | None:
     )
 
 
-# --- Lookouts ----------------------------------------------------------------
+# --- Availability checks ------------------------------------------------------
 #
 # Somebody for each extension server who looks at it again and again.
 #

@@ -283,7 +283,7 @@ _WORDS: Final = {
     case_results.Status.BROKEN: ("error", "BROKEN"),
     case_results.Status.SKIPPED: ("dim", "SKIP"),
 }
-"""The style of `Look` and the word that a case begins with."""
+"""The style of `ReportStyle` and the word that a case begins with."""
 _DIFF_STYLES: Final = {"+": "admitted", "-": "denied"}
 _LEFT: Final = frozenset({Fate.SURVIVED, Fate.OPEN, Fate.UNREACHED})
 """What becomes of an alteration that lowers the score."""
