@@ -78,10 +78,10 @@ class TypingContext:
 def typing_context(text: str, offset: int, environment: Environment) -> TypingContext | None:
     """Return what is being typed; None inside of a literal or a comment."""
     before = text[:offset]
-    found = tokenize(before)
-    if found is None or _in_comment(before):
+    token_list = tokenize(before)
+    if token_list is None or _in_comment(before):
         return None
-    kinds, texts, offsets = found
+    kinds, texts, offsets = token_list
     last = len(kinds) - 2
     word, start = "", offset
     if last >= 0 and offsets[last] + len(texts[last]) == offset:
@@ -94,10 +94,10 @@ def typing_context(text: str, offset: int, environment: Environment) -> TypingCo
     if last >= 1 and kinds[last] == "?" and kinds[last - 1] == ".":
         last -= 1
     if last >= 0 and kinds[last] == ".":
-        receiver = _operand(found, before, last)
-    calls = _open_calls(found, before)
+        receiver = _operand(token_list, before, last)
+    calls = _open_calls(token_list, before)
     names = _with_variables(environment, calls)
-    return TypingContext(word, start, receiver, calls, names, _open_message(found, start))
+    return TypingContext(word, start, receiver, calls, names, _open_message(token_list, start))
 
 
 def type_in(environment: Environment, text: str) -> Type:
@@ -116,9 +116,9 @@ def _in_comment(before: str) -> bool:
         index = end
 
 
-def _operand(found: TokenList, text: str, dot: int) -> str:
+def _operand(token_list: TokenList, text: str, dot: int) -> str:
     """The text of what a dot is behind; empty where there is nothing."""
-    kinds, _, offsets = found
+    kinds, _, offsets = token_list
     start = dot
     while start > 0:
         before = start - 1
@@ -151,9 +151,9 @@ def _matching(kinds: list[str], closing: int) -> int:
     return 0
 
 
-def _open_calls(found: TokenList, text: str) -> tuple[OpenCall, ...]:
+def _open_calls(token_list: TokenList, text: str) -> tuple[OpenCall, ...]:
     """The calls whose closing bracket is not there yet."""
-    kinds, _, offsets = found
+    kinds, _, offsets = token_list
     open_at: list[tuple[int, list[int]]] = []
     for index, kind in enumerate(kinds):
         if kind in _OPENING.values():
@@ -171,15 +171,15 @@ def _open_calls(found: TokenList, text: str) -> tuple[OpenCall, ...]:
                 for begin, end in zip(commas, ends, strict=True)
             )
             is_method = index > 1 and kinds[index - 2] == "."
-            receiver = _operand(found, text, index - 2) if is_method else ""
+            receiver = _operand(token_list, text, index - 2) if is_method else ""
             name = text[offsets[index - 1] : offsets[index]].strip()
             calls.append(OpenCall(name, receiver, len(parts) - 1, parts))
     return tuple(calls)
 
 
-def _open_message(found: TokenList, end: int) -> OpenMessage | None:
+def _open_message(token_list: TokenList, end: int) -> OpenMessage | None:
     """The innermost bracket that is open before an offset, if it is that of a message."""
-    kinds, texts, offsets = found
+    kinds, texts, offsets = token_list
     open_at: list[list[list[int]]] = []
     for index, kind in enumerate(kinds[: bisect_left(offsets, end)]):
         if kind in _OPENING.values():

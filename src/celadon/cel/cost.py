@@ -271,9 +271,9 @@ def _one(args: Sequence[Value], result: object) -> int:
 # What calls cost at most. Every tenth is rounded up, hence the one more.
 
 
-def bound_first(one: Argument, *others: Argument) -> Polynomial:
+def bound_first(argument: Argument, *others: Argument) -> Polynomial:
     """Return the bound of walking over the first argument once."""
-    return one.size * 0.1 + 1
+    return argument.size * 0.1 + 1
 
 
 def bound_comparison(left: Argument, right: Argument) -> Polynomial:
@@ -284,8 +284,8 @@ def _bound_concatenation(left: Argument, right: Argument) -> Polynomial:
     return (left.size + right.size) * 0.1 + 1
 
 
-def _bound_second(one: Argument, two: Argument) -> Polynomial:
-    return two.size
+def _bound_second(first: Argument, second: Argument) -> Polynomial:
+    return second.size
 
 
 def bound_matches(text: Argument, pattern: Argument, *others: Argument) -> Polynomial:

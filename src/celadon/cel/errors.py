@@ -225,10 +225,10 @@ class Issues:
 
     def display(self) -> str:
         """All issues with the lines they are in, joined by line feeds, without a final one."""
-        shown = [self._display_one(issue) for issue in self]
+        lines = [self._display_one(issue) for issue in self]
         if self._found > MAX_ISSUES:
-            shown.append(f"{self._found - MAX_ISSUES} more errors were truncated")
-        return "\n".join(shown)
+            lines.append(f"{self._found - MAX_ISSUES} more errors were truncated")
+        return "\n".join(lines)
 
     def _display_one(self, issue: Issue) -> str:
         line, column = self.location(issue)
@@ -244,5 +244,5 @@ def _pointer(snippet: str, column: int) -> str:
     """Dots up to the column and a caret; wide ones below characters of several UTF-8 bytes."""
     column = max(column, 0)
     dots = "".join(_DOT if c.isascii() else _WIDE_DOT for c in snippet[:column])
-    at = snippet[column : column + 1]
-    return dots + (_CARET if at.isascii() else _WIDE_CARET)
+    character = snippet[column : column + 1]
+    return dots + (_CARET if character.isascii() else _WIDE_CARET)

@@ -298,9 +298,9 @@ class _Reader:
 
     __slots__ = ("_at", "_ends", "_nesting", "_tokens")
 
-    def __init__(self, found: list[Token]) -> None:
-        self._tokens = found
-        self._ends = [0, *accumulate(token.ends_line for token in found)]
+    def __init__(self, tokens: list[Token]) -> None:
+        self._tokens = tokens
+        self._ends = [0, *accumulate(token.ends_line for token in tokens)]
         self._at = 0
         self._nesting = 0
 

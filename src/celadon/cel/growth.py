@@ -126,8 +126,8 @@ def _nonzero(polynomial: Polynomial) -> Mapping[Exponents, float]:
     return polynomial.terms if polynomial.constant else polynomial.variable_terms
 
 
-def _multiplied(one: Exponents, other: Exponents) -> Exponents:
-    shorter, longer = (one, other) if len(one) < len(other) else (other, one)
+def _multiplied(left: Exponents, right: Exponents) -> Exponents:
+    shorter, longer = (left, right) if len(left) < len(right) else (right, left)
     padded = shorter + (0,) * (len(longer) - len(shorter))
     return tuple(i + j for i, j in zip(longer, padded, strict=True))
 
@@ -165,9 +165,9 @@ Growth: TypeAlias = Callable[..., Polynomial]
 """From the arguments (each an `Argument`) to a bound."""
 
 
-def first(one: Argument, *others: Argument) -> Polynomial:
+def first(argument: Argument, *others: Argument) -> Polynomial:
     """The first argument, or a part of it."""
-    return one.size
+    return argument.size
 
 
 def together(*arguments: Argument) -> Polynomial:

@@ -427,11 +427,11 @@ class _Residual:
         return self.context.checked.types.get(node.id, DYN)
 
     def _in_place_of(
-        self, node: syntax.Expr, by: syntax.Expr, kind: Type | None = None
+        self, node: syntax.Expr, replacement: syntax.Expr, kind: Type | None = None
     ) -> syntax.Expr:
         """Return what replaces a node of type dyn is dyn, too: else a check could refuse what was a
         matter of the evaluation."""
-        return self._dyn(by) if self._type(node) == DYN and kind != DYN else by
+        return self._dyn(replacement) if self._type(node) == DYN and kind != DYN else replacement
 
     def _dyn(self, node: syntax.Expr) -> syntax.Expr:
         return syntax.Call(next(self.ids), "dyn", None, (node,))
@@ -460,13 +460,13 @@ class _Residual:
     def _elements(self, values: list[object]) -> tuple[syntax.Expr, ...] | None:
         """The elements of a literal, all of one type, be it dyn."""
         literals = [self._literal(value) for value in values]
-        known = [literal for literal in literals if literal is not None]
-        if len(known) < len(values):
+        known_literals = [literal for literal in literals if literal is not None]
+        if len(known_literals) < len(values):
             return None
         kinds = {value.__class__ for value in values}
         if len(kinds) > 1 or kinds & {list, dict}:
-            known = [self._dyn(literal) for literal in known]
-        return tuple(known)
+            known_literals = [self._dyn(literal) for literal in known_literals]
+        return tuple(known_literals)
 
 
 def _is_empty(node: syntax.Expr) -> bool:

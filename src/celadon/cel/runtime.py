@@ -71,30 +71,30 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
             row = (guards, overload.impl, by_class)
             guarded.setdefault(len(guards), []).append(row)
 
-    def find(args: Sequence[Any], known: dict[Any, Impl], key: Any) -> Impl:
+    def find(args: Sequence[Any], cache: dict[Any, Impl], key: Any) -> Impl:
         remember = True
         for guards, impl, by_class in guarded.get(len(args), ()):
             remember = remember and by_class
             if all(accepts(arg) for accepts, arg in zip(guards, args, strict=True)):
                 if remember:
-                    known[key] = impl
+                    cache[key] = impl
                 return impl
         raise overload_error(name, args)
 
-    one: dict[Value, Impl] = {}
+    unary: dict[Value, Impl] = {}
     several: dict[Value, Impl] = {}
 
     def call_one(x: Any) -> Value:
         key = x.__class__
         if key is list and x:
             key = list, x[0].__class__
-        impl = one.get(key)
-        return impl(x) if impl else find((x,), one, key)(x)
+        impl = unary.get(key)
+        return impl(x) if impl else find((x,), unary, key)(x)
 
     def call_typed_list(x: TypedList) -> Value:
         key = (x.__class__, x[0].__class__) if x else None
-        impl = one.get(key)
-        return impl(x) if impl else find((x,), one, key)(x)
+        impl = unary.get(key)
+        return impl(x) if impl else find((x,), unary, key)(x)
 
     def call_two(x: Value, y: Value) -> Value:
         key = x.__class__, y.__class__
@@ -109,7 +109,7 @@ def _dispatcher(name: str, overloads: Sequence[Overload]) -> Impl:
         return impl(*args) if impl else find(args, several, key)(*args)
 
     for kind in LIST_CLASSES - {list}:  # INVARIANT (typed lists)
-        one[kind] = call_typed_list
+        unary[kind] = call_typed_list
     if guarded.keys() == {1}:
         return call_one
     return call_two if guarded.keys() == {2} else call

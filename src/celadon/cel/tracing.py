@@ -246,7 +246,7 @@ class _Reader:
     def placed(self, part: _Part) -> SourceNode:
         """With code points in the places of tokens."""
         end = self._offsets[part.last] + len(self._texts[part.last])
-        parts = sorted(map(self.placed, part.parts), key=lambda one: one.start)
+        parts = sorted(map(self.placed, part.parts), key=lambda node: node.start)
         return SourceNode(part.node, self._offsets[part.first], end, part.loop, tuple(parts))
 
     def written(self, node: Expr, loop: Comprehension | None) -> list[_Part]:

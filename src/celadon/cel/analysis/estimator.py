@@ -94,11 +94,11 @@ class _Entry(NamedTuple):
     value: Range
 
 
-def _either(one: _Entry | None, other: _Entry | None) -> _Entry | None:
+def _either(left: _Entry | None, right: _Entry | None) -> _Entry | None:
     """Known only where both are."""
-    if one is None or other is None:
+    if left is None or right is None:
         return None
-    return _Entry(one.kind, one.key.union(other.key), one.value.union(other.value))
+    return _Entry(left.kind, left.key.union(right.key), left.value.union(right.value))
 
 
 @dataclass(slots=True)
@@ -235,8 +235,8 @@ class _Estimator:
 
     def _hold(self, node: Call, parts: Sequence[Expr]) -> None:
         """Give a call the elements of its operands."""
-        one, other = parts
-        entry = _either(self._entry(one), self._entry(other))
+        left, right = parts
+        entry = _either(self._entry(left), self._entry(right))
         if entry is not None:
             self.entries[node.id] = entry
 

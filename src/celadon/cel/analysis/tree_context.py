@@ -626,8 +626,8 @@ def macro_call(node: Comprehension) -> Call | None:
     names = [node.iter_var, node.iter_var2] if node.iter_var2 else [node.iter_var]
     variables = (Ident(-2 * node.id - number, name) for number, name in enumerate(names))
     macro, parts = _macro_parts(node, shape)
-    given = (part for part in parts if part is not None)
-    return Call(node.id, macro, node.iter_range, (*variables, *given))
+    arguments = (part for part in parts if part is not None)
+    return Call(node.id, macro, node.iter_range, (*variables, *arguments))
 
 
 def _macro_parts(

@@ -29,10 +29,10 @@ def undeclared_reference(name: str, container: str) -> str:
 
 def signature(arguments: Sequence[Type], *, member: bool) -> str:
     """`(int, string)`, or `string.(int)` for a member call."""
-    shown = [argument.display() for argument in arguments]
+    type_names = [argument.display() for argument in arguments]
     if member:
-        return f"{shown[0]}.({', '.join(shown[1:])})"
-    return f"({', '.join(shown)})"
+        return f"{type_names[0]}.({', '.join(type_names[1:])})"
+    return f"({', '.join(type_names)})"
 
 
 def no_matching_overload(function: str, arguments: Sequence[Type], *, member: bool) -> str:

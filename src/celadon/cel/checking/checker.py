@@ -212,19 +212,19 @@ def _check_literal(checker: _Checker, node: Literal) -> Expr:
 
 def _check_ident(checker: _Checker, node: Ident) -> Expr:
     name = node.name
-    found = checker.locals.get(name) or checker.find(name)
-    if found is None:
+    identifier = checker.locals.get(name) or checker.find(name)
+    if identifier is None:
         checker.report(node.id, check_messages.undeclared_reference(name, checker.scope.container))
         checker.types[node.id] = ERROR
         return node
-    return _resolved(checker, node, found)
+    return _resolved(checker, node, identifier)
 
 
-def _resolved(checker: _Checker, node: Ident | Select, found: Identifier) -> Ident:
+def _resolved(checker: _Checker, node: Ident | Select, identifier: Identifier) -> Ident:
     """Records what the node names, and gives it that name."""
-    checker.types[node.id] = found.type
-    checker.references[node.id] = found.reference
-    name = found.reference.name
+    checker.types[node.id] = identifier.type
+    checker.references[node.id] = identifier.reference
+    name = identifier.reference.name
     if node.__class__ is Ident and node.name == name:
         return node
     return Ident(node.id, name)
@@ -266,11 +266,11 @@ def _longest_name(checker: _Checker, base: Ident, chain: list[Select]) -> Ident 
             break
         names.append(link.field)
     for length in range(len(names), 1, -1):
-        find = checker.find(".".join(names[:length]))
-        if find is not None:
+        identifier = checker.find(".".join(names[:length]))
+        if identifier is not None:
             link = chain[len(chain) - length + 1]
             del chain[len(chain) - length + 1 :]
-            return _resolved(checker, link, find)
+            return _resolved(checker, link, identifier)
     return None
 
 

@@ -104,8 +104,8 @@ class Substitution:
         """Pairwise and in order; False when the numbers differ."""
         if len(actual) != len(expected):
             return False
-        for item, other in zip(actual, expected):  # noqa: B905  # strict= costs; compared above
-            if item is not other and not self._fits(item, other):
+        for type_, other in zip(actual, expected):  # noqa: B905  # strict= costs; compared above
+            if type_ is not other and not self._fits(type_, other):
                 return self._keep_if(success=False)
         return self._keep_if(success=True)
 
@@ -304,13 +304,13 @@ class OverloadTable:
         result: Type | None = None
         matched: list[int] = []
         for position, candidate in enumerate(self.candidates):
-            found = _match(substitution, candidate, arguments, counter)
-            if found is None:
+            result_type = _match(substitution, candidate, arguments, counter)
+            if result_type is None:
                 continue
             matched.append(position)
             if result is None:
-                result = found
-            elif result is not DYN and result is not found and result != found:
+                result = result_type
+            elif result is not DYN and result is not result_type and result != result_type:
                 result = DYN
         if result is None:
             return None

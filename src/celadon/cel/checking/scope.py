@@ -157,9 +157,9 @@ _MACRO_SHAPES = frozenset(
 _OPEN = (Kind.DYN, Kind.ANY, Kind.TYPE_PARAM)
 
 
-def merge_variables(obj: Mapping[str, Type], added: Iterable[Variable]) -> dict[str, Type]:
+def merge_variables(declared: Mapping[str, Type], added: Iterable[Variable]) -> dict[str, Type]:
     """A new table. Raises `DeclarationError` if a name is declared twice."""
-    merged = dict(obj)
+    merged = dict(declared)
     for variable in added:
         if variable.name in merged:
             raise DeclarationError(check_messages.overlapping_identifier(variable.name))
@@ -171,22 +171,22 @@ def merge_functions(functions: Iterable[Function]) -> dict[str, Function]:
     """One function per name, its overloads in load order. Raises `DeclarationError`."""
     merged: dict[str, Function] = {}
     for function in functions:
-        known = merged.get(function.name)
-        merged[function.name] = _merged(known or Function(function.name, ()), function)
+        declared = merged.get(function.name)
+        merged[function.name] = _merged(declared or Function(function.name, ()), function)
     return merged
 
 
-def _merged(known: Function, added: Function) -> Function:
-    if known.singleton and added.singleton and known.singleton is not added.singleton:
-        raise DeclarationError(check_messages.second_singleton(known.name))
-    overloads = list(known.overloads)
+def _merged(declared: Function, added: Function) -> Function:
+    if declared.singleton and added.singleton and declared.singleton is not added.singleton:
+        raise DeclarationError(check_messages.second_singleton(declared.name))
+    overloads = list(declared.overloads)
     for overload in added.overloads:
-        _add(overloads, overload, known.name)
+        _add(overloads, overload, declared.name)
     return added._replace(
         overloads=tuple(overloads),
-        singleton=known.singleton or added.singleton,
-        pattern=known.pattern if added.pattern is None else added.pattern,
-        cost=known.cost if added.cost is None else added.cost,
+        singleton=declared.singleton or added.singleton,
+        pattern=declared.pattern if added.pattern is None else added.pattern,
+        cost=declared.cost if added.cost is None else added.cost,
     )
 
 
@@ -337,12 +337,12 @@ class Declarations:
         """Raises `DeclarationError` for overlapping variables, overloads or macros."""
         libraries = tuple(libraries)
         declared = [variable for library in libraries for variable in library.variables]
-        known = [record for library in libraries for record in library.objects]
+        records = [record for library in libraries for record in library.objects]
         return cls(
             variables=merge_variables({}, (*declared, *variables)),
             functions=merge_functions(f for library in libraries for f in library.functions),
             types={t.runtime_name: t for library in libraries for t in library.types},
-            objects={record.name: record for record in (*known, *objects)},
+            objects={record.name: record for record in (*records, *objects)},
             enums=dict(enums or {}),
             aliases=dict(aliases or {}),
             container=container,
@@ -416,7 +416,7 @@ class Declarations:
     def find_type(self, name: str) -> Identifier | None:
         """The type of that name, as written, whatever else has the name."""
         types = map(self._global_type, self.candidates(name))
-        return next((item for item in types if item is not None), None)
+        return next((type_ for type_ in types if type_ is not None), None)
 
     def _global(self, name: str) -> Identifier | None:
         if name in self.variables:
@@ -466,7 +466,7 @@ class Declarations:
         record = self.find_object(object_name)
         if record is None:
             return None
-        found = record.fields.get(field)
-        if found is None and self.keyword_fields and field in RESERVED:
+        field_type = record.fields.get(field)
+        if field_type is None and self.keyword_fields and field in RESERVED:
             return record.fields.get(f"__{field}__")
-        return found
+        return field_type

@@ -350,14 +350,14 @@ class Counted(Metered):
             test = f"{operand}.__class__ is {e.runtime('dict')}"
             code = f"{operand}.get({key}, {missing}) if {test} else {code}"
         if len(steps) == 1:
-            found = result
+            member = result
             e.emit(f"{result} = {code}", step.node.id)
         else:
-            found = e.assign(code, step.node.id)
-        with self.branch(f"if {found} is not {missing}:", step.node.id):
+            member = e.assign(code, step.node.id)
+        with self.branch(f"if {member} is not {missing}:", step.node.id):
             self.charge()
             if len(steps) > 1:
-                self._look(found, steps[1:], result)
+                self._look(member, steps[1:], result)
 
     def _has(self, node: Select, *, part: bool) -> str:
         e, c = self.emitter, self.context
@@ -371,9 +371,9 @@ class Counted(Metered):
         if chain.is_optional:
             operand = self.found(chain.base, chain.steps)
             test = e.runtime(c.presence("has_field"))
-            found = f"({key} in {operand} if {operand}.__class__ is {dicts}"
-            found = f"{found} else {test}({operand}, {key}))"
-            result = e.assign(f"{operand} is not {e.runtime('MISSING')} and {found}", node.id)
+            condition = f"({key} in {operand} if {operand}.__class__ is {dicts}"
+            condition = f"{condition} else {test}({operand}, {key}))"
+            result = e.assign(f"{operand} is not {e.runtime('MISSING')} and {condition}", node.id)
             with self.branch(f"if {result}:"):
                 self.charge()
             return result
@@ -382,8 +382,8 @@ class Counted(Metered):
         operand = self._applied(chain.base, chain.steps)
         test = e.runtime(c.presence("has_unwrapped"))
         self.charge()
-        found = f"{key} in {operand} if {operand}.__class__ is {dicts}"
-        return e.assign(f"{found} else {test}({operand}, {key})", node.id)
+        condition = f"{key} in {operand} if {operand}.__class__ is {dicts}"
+        return e.assign(f"{condition} else {test}({operand}, {key})", node.id)
 
     # --- literals -----------------------------------------------------------------------------
 
@@ -565,12 +565,12 @@ class Counted(Metered):
             with self._where(shape.predicate), self._charged_apart() as chosen:
                 self.charge(ACCUMULATOR + CALL + (0 if folded else LIST_CREATE_COST))
                 e.emit(f"{result}.append({self.value(shape.element)})", shape.element.id)
-                taken = chosen()
+                count = chosen()
             rounds = charged()
             if rounds.is_open:
                 self._look_at_limit()
         self._charge_rounds(items, rounds)
-        self._charge_rounds(result, taken)
+        self._charge_rounds(result, count)
         return self._grown(node, result)
 
     def _insert(self, node: Comprehension, shape: Insert) -> str:

@@ -71,8 +71,8 @@ def call(w: CountedWriter, node: Call) -> str:
         w.charge()
         code = f"{found(w, operands(node)[0])} is not {w.emitter.runtime('MISSING')}"
         return w.emitter.assign(code, node.id)
-    if (known := _known(w, node)) is not None:
-        return known
+    if (known_code := _known(w, node)) is not None:
+        return known_code
     return _general(w, node)
 
 
@@ -165,11 +165,11 @@ def _otherwise(w: CountedWriter, node: Call) -> str:
 def _known(w: CountedWriter, node: Call) -> str | None:
     """Return what a constant text was read as when the program was made, at its known cost; None
     for anything else."""
-    c, given = w.context, operands(node)[:1]
+    c, args = w.context, operands(node)[:1]
     texts = c.remembered(node)
-    if texts is None or not c.is_constant(given[0]) or c.certain(given[0]) is not str:
+    if texts is None or not c.is_constant(args[0]) or c.certain(args[0]) is not str:
         return None
-    text = c.constant(given[0])
+    text = c.constant(args[0])
     try:
         value = texts[text]
     except EvaluationError:  # the evaluation will say so
@@ -188,15 +188,15 @@ def _general(w: CountedWriter, node: Call) -> str:
     if form is FORMAT and (message := _formatted(w, node)) is not None:
         return message
     atoms = [w.value(part) for part in parts]
-    own, code = _forms(w, node, atoms)
+    native_form, code = _forms(w, node, atoms)
     if code is None:
         impl = w.context.direct_impl(node) or unknown_function(node.function)
         code = f"{e.bind(impl, 'f')}({', '.join(atoms)})"
-        if own is not None and own.value:
-            code = f"{own.value} if {own.test} else {code}"
+        if native_form is not None and native_form.value:
+            code = f"{native_form.value} if {native_form.test} else {code}"
     result = e.assign(code, node.id)
     if form is not IN or not is_constant_set(w.context, node):
-        _charge(w, node, atoms, result, own)
+        _charge(w, node, atoms, result, native_form)
     return result
 
 
@@ -209,12 +209,12 @@ def _forms(w: CountedWriter, node: Call, atoms: list[str]) -> tuple[Native | Non
     if form is None:
         return None, None
     plain = None if form.plain is None else form.plain(_Evaluated(w), node)
-    own = native(w, node, atoms)
-    return own, plain
+    native_form = native(w, node, atoms)
+    return native_form, plain
 
 
 def _charge(
-    w: CountedWriter, node: Call, atoms: list[str], result: str, own: Native | None
+    w: CountedWriter, node: Call, atoms: list[str], result: str, native_form: Native | None
 ) -> None:
     """Charge a call; what is known of the operands saves a call of the rule."""
     rule = w.context.cost_rule(node)
@@ -228,10 +228,10 @@ def _charge(
         # Kubernetes charges one for comparing abstract values, whatever their size
         if not (compares and any(isinstance(value, Opaque) for value in values)):
             amount = _written(w, node, atoms, rule.written, amount)
-        if own is not None:
-            written = rule.written(*own.sizes)
-            is_sure = own.test == "True" or w.context.inline(node) in _PROVING
-            amount = str(written) if is_sure else f"({written}) if {own.test} else {amount}"
+        if native_form is not None:
+            written = rule.written(*native_form.sizes)
+            is_sure = native_form.test == "True" or w.context.inline(node) in _PROVING
+            amount = str(written) if is_sure else f"({written}) if {native_form.test} else {amount}"
     w.add(amount, node.id)
 
 
@@ -309,13 +309,13 @@ def _written_rules(c: Context, node: Call, count: int) -> list[Written] | None:
 def _formatted(w: CountedWriter, node: Call) -> str | None:
     """A constant format of arguments that stand in a list, which need not be made."""
     c, e = w.context, w.emitter
-    text, given = operands(node)
+    text, arguments = operands(node)
     rule = c.cost_rule(node)
-    if not isinstance(given, ListLiteral) or given.optional or c.is_constant(given):
+    if not isinstance(arguments, ListLiteral) or arguments.optional or c.is_constant(arguments):
         return None
     if rule is None or rule.written is None or not c.is_constant(text):
         return None
-    items = ", ".join([w.value(element) for element in given.elements])
+    items = ", ".join([w.value(element) for element in arguments.elements])
     w.charge(LIST_CREATE_COST)
     impl, pattern = e.bind(c.direct_impl(node), "f"), e.named(c.constant(text))
     quick = None if FORMAT.plain is None else FORMAT.plain(_Evaluated(w), node)

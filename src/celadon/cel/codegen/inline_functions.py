@@ -119,9 +119,9 @@ def _text_method(name: str, arity: int) -> PlainForm:
         if any(v.__class__ is not str or len(v) > _SHORT for v in values) or not values[0]:
             return None
         t, slow = e.name(), e.bind(c.impl(node), "f")
-        join = ", ".join(e.named(v) for v in values)
+        arg_list = ", ".join(e.named(v) for v in values)
         test = f"({t} := {w.value(receiver)}).__class__ is {e.runtime('str')}"
-        return f"({t}.{name}({join}) if {test} else {slow}({t}, {join}))"
+        return f"({t}.{name}({arg_list}) if {test} else {slow}({t}, {arg_list}))"
 
     return write
 
@@ -204,14 +204,14 @@ _WRITTEN = {"s": ("str", "int"), "d": ("int",)}
 def _format(w: PlainWriter, node: Call) -> str | None:
     """A constant format of plain clauses, for as many arguments as it wants."""
     c, e = w.context, w.emitter
-    text, given = operands(node)
+    text, arguments = operands(node)
     pieces = parse(c.constant(text)) if c.is_constant(text) and c.certain(text) is str else ()
     clauses = [piece for piece in pieces if not isinstance(piece, str)]
-    if not isinstance(given, ListLiteral) or given.optional or c.is_constant(given):
+    if not isinstance(arguments, ListLiteral) or arguments.optional or c.is_constant(arguments):
         return None
-    if not clauses or len(given.elements) != len(clauses):
+    if not clauses or len(arguments.elements) != len(clauses):
         return None
-    args = [w.atom(element) for element in given.elements]
+    args = [w.atom(element) for element in arguments.elements]
     tests = []
     for clause, arg in zip(clauses, args, strict=True):
         if isinstance(clause, Broken) or clause.precision is not None:
@@ -339,8 +339,8 @@ def _set_test(method: str, constant: int, *, negated: bool = False) -> PlainForm
 
     def write(w: PlainWriter, node: Call) -> str | None:
         e, c = w.emitter, w.context
-        known, other = node.args[constant], node.args[1 - constant]
-        items = c.constant(known) if c.is_constant(known) else None
+        constant_arg, other = node.args[constant], node.args[1 - constant]
+        items = c.constant(constant_arg) if c.is_constant(constant_arg) else None
         if items.__class__ is not list or any(item.__class__ is not str for item in items):
             return None
         t, k = e.name(), e.bind(frozenset(items), "k")

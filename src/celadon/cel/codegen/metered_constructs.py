@@ -134,8 +134,8 @@ def _recalled(w: Writer, texts: Remembered[Value], atom: str) -> Native:
     """Return what a text is known to stand for; the implementation reads those that are not."""
     e = w.emitter
     name = e.name()
-    known = f"({name} := {e.bind(texts, 'k')}.get({atom})) is not None"
-    return Native(f"{is_class(w, atom, 'str')} and {known}", name, (length(w, atom),))
+    test = f"({name} := {e.bind(texts, 'k')}.get({atom})) is not None"
+    return Native(f"{is_class(w, atom, 'str')} and {test}", name, (length(w, atom),))
 
 
 def _amount(

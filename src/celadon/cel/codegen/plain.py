@@ -62,8 +62,8 @@ from celadon.cel.types import DYN, Kind
 
 def call(w: PlainWriter, node: Call) -> str:
     """The source of any call that is not logic and not part of a chain."""
-    if (known := _known(w, node)) is not None:
-        return known
+    if (known_code := _known(w, node)) is not None:
+        return known_code
     form = w.context.inline(node)
     if form is not None and form.plain is not None:
         code = form.plain(w, node)

@@ -149,30 +149,30 @@ def _simple(value: Any) -> str | None:
     return str(value.name) if kind is Type else None
 
 
-def _legacy_container(value: Value, known: _Known) -> str | None:
-    return _container(value, known, _legacy_key, _legacy_element, ":")
+def _legacy_container(value: Value, memo: _Known) -> str | None:
+    return _container(value, memo, _legacy_key, _legacy_element, ":")
 
 
-def _container(value: object, known: _Known, key: _Part, element: _Part, colon: str) -> str | None:
+def _container(value: object, memo: _Known, key: _Part, element: _Part, colon: str) -> str | None:
     """A list, or a map by its written keys; None for anything else. Each object is written once:
     values that share structure are small, and would take time without end."""
-    text = known.get(id(value))
+    text = memo.get(id(value))
     if text is None:
         if is_list(value):
-            text = f"[{written(element(item, known) for item in value)}]"
+            text = f"[{written(element(item, memo) for item in value)}]"
         elif is_map(value):
-            pairs = sorted(_entries(value, known, key, element), key=_written_key)
+            pairs = sorted(_entries(value, memo, key, element), key=_written_key)
             text = f"{{{written(f'{k}{colon}{v}' for k, v in pairs)}}}"
         else:
             return None
-        known[id(value)] = text
+        memo[id(value)] = text
     return text
 
 
-def _entries(value: Any, known: _Known, key: _Part, element: _Part) -> Iterator[tuple[str, str]]:
+def _entries(value: Any, memo: _Known, key: _Part, element: _Part) -> Iterator[tuple[str, str]]:
     left = MAX_WRITTEN
     for k, v in value.items():
-        pair = key(k, known), element(v, known)
+        pair = key(k, memo), element(v, memo)
         left -= len(pair[1])
         if left < 0:
             raise too_long()
@@ -183,7 +183,7 @@ def _written_key(entry: tuple[str, str]) -> str:
     return entry[0]
 
 
-def _legacy_element(value: Any, known: _Known) -> str:
+def _legacy_element(value: Any, memo: _Known) -> str:
     """A value inside a list or map: like a literal, doubles with six decimals."""
     kind = value.__class__
     if kind is str:
@@ -196,13 +196,13 @@ def _legacy_element(value: Any, known: _Known) -> str:
         return f'timestamp("{format_timestamp(value)}")'
     if kind is Duration:
         return f'duration("{duration_to_string(value)}")'
-    rendered = _simple(value) or _legacy_container(value, known)
+    rendered = _simple(value) or _legacy_container(value, memo)
     if rendered is None:
         raise _failed(f"no formatting function for {type_name(value)}")
     return rendered
 
 
-def _legacy_key(key: Any, known: _Known) -> str:
+def _legacy_key(key: Any, memo: _Known) -> str:
     kind = key.__class__
     if kind is str:
         return go_quote(key)
@@ -283,7 +283,7 @@ def _plain_string(value: Value, precision: int | None) -> str:
     return _plain_part(value, {})
 
 
-def _plain_part(value: Any, known: _Known) -> str:
+def _plain_part(value: Any, memo: _Known) -> str:
     kind = value.__class__
     if kind is str:
         return str(value)
@@ -295,7 +295,7 @@ def _plain_part(value: Any, known: _Known) -> str:
         return format_timestamp(Timestamp(value.seconds, value.nanos))
     if kind is Duration:
         return duration_to_string(value)
-    rendered = _simple(value) or _container(value, known, _plain_part, _plain_part, ": ")
+    rendered = _simple(value) or _container(value, memo, _plain_part, _plain_part, ": ")
     if rendered is None:
         raise _refuse(_PLAIN_REFUSALS, "s", value)
     return rendered
@@ -502,10 +502,10 @@ def _first_wrong(
     context: ValidationContext, style: Style, verb: str, argument: Expr
 ) -> Expr | None:
     """The argument, or the part of a literal one, that the verb does not take."""
-    type_of = _type_of(context, argument)
+    type_ = _type_of(context, argument)
     if verb != "s":
-        return None if is_dyn(type_of) or type_of.kind in style.accepted[verb] else argument
-    if not (is_dyn(type_of) or type_of.kind in _RENDERABLE):
+        return None if is_dyn(type_) or type_.kind in style.accepted[verb] else argument
+    if not (is_dyn(type_) or type_.kind in _RENDERABLE):
         return argument
     if isinstance(argument, (ListLiteral, MapLiteral)):
         for part in children(argument):

@@ -363,9 +363,9 @@ def distinct(elements: object) -> list[Value]:
     result: list[Value] = []
     alike: dict[Hashable, list[Value]] = {}
     for key, element in zip(common_keys(elements), elements, strict=True):
-        setdefault = alike.setdefault(key, [])
-        if not any(_surely_equal(element, item) for item in setdefault):
-            setdefault.append(element)
+        candidates = alike.setdefault(key, [])
+        if not any(_surely_equal(element, candidate) for candidate in candidates):
+            candidates.append(element)
             result.append(element)
     return result
 

@@ -169,32 +169,32 @@ def not_uint(a: Uint) -> Uint:
     return Uint(MAX_UINT - int(a))
 
 
-def _left(bits: int, by: int) -> int:
-    if by < 0:
-        raise EvaluationError(f"math.bitShiftLeft() negative offset: {by}")
-    return bits << by if by < 64 else 0
+def _left(bits: int, offset: int) -> int:
+    if offset < 0:
+        raise EvaluationError(f"math.bitShiftLeft() negative offset: {offset}")
+    return bits << offset if offset < 64 else 0
 
 
-def _right(bits: int, by: int) -> int:
-    if by < 0:
-        raise EvaluationError(f"math.bitShiftRight() negative offset: {by}")
-    return (bits & MAX_UINT) >> by if by < 64 else 0
+def _right(bits: int, offset: int) -> int:
+    if offset < 0:
+        raise EvaluationError(f"math.bitShiftRight() negative offset: {offset}")
+    return (bits & MAX_UINT) >> offset if offset < 64 else 0
 
 
-def shift_left_int(n: int, by: int) -> int:
-    return _signed(_left(n, by))
+def shift_left_int(n: int, offset: int) -> int:
+    return _signed(_left(n, offset))
 
 
-def shift_left_uint(n: Uint, by: int) -> Uint:
-    return Uint(_left(int(n), by) & MAX_UINT)
+def shift_left_uint(n: Uint, offset: int) -> Uint:
+    return Uint(_left(int(n), offset) & MAX_UINT)
 
 
-def shift_right_int(n: int, by: int) -> int:
-    return _signed(_right(n, by))
+def shift_right_int(n: int, offset: int) -> int:
+    return _signed(_right(n, offset))
 
 
-def shift_right_uint(n: Uint, by: int) -> Uint:
-    return Uint(_right(int(n), by))
+def shift_right_uint(n: Uint, offset: int) -> Uint:
+    return Uint(_right(int(n), offset))
 
 
 def square_root(x: float) -> float:

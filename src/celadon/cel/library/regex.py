@@ -80,10 +80,10 @@ def _template(replacement: str, groups: int) -> list[str | int]:
     """The replacement as texts and group numbers."""
     parts: list[str | int] = []
     position = 0
-    for item in _REFERENCE.finditer(replacement):
-        parts.append(replacement[position : item.start()])
-        parts.append(_reference(item[1], replacement, groups))
-        position = item.end()
+    for match in _REFERENCE.finditer(replacement):
+        parts.append(replacement[position : match.start()])
+        parts.append(_reference(match[1], replacement, groups))
+        position = match.end()
     parts.append(replacement[position:])
     return parts
 

@@ -59,11 +59,11 @@ def _cost(factor: int) -> CostRule:
     def estimated(args: Sequence[Sized]) -> CallEstimate:
         return CallEstimate(args[0].size.times(args[1].size).times(fixed(factor)).plus(ONE))
 
-    def bound(one: Argument, other: Argument) -> Polynomial:
-        return one.size * other.size * factor + 1
+    def bound(first: Argument, second: Argument) -> Polynomial:
+        return first.size * second.size * factor + 1
 
-    def written(one: SizeSource, other: SizeSource) -> SizeSource:
-        return f"1 + {factor} * {one} * {other}"
+    def written(first: SizeSource, second: SizeSource) -> SizeSource:
+        return f"1 + {factor} * {first} * {second}"
 
     return CostRule(tracked, estimated, bound=bound, written=written)
 

@@ -97,8 +97,8 @@ def last_index_of(s: str, part: str) -> int:
     if len(s) * len(part) < _LARGE_SEARCH:
         return s.rfind(part)
     # Backwards, Python compares at each position; only forwards its time is in proportion.
-    find = s[::-1].find(part[::-1])
-    return find if find < 0 else len(s) - find - len(part)
+    position = s[::-1].find(part[::-1])
+    return position if position < 0 else len(s) - position - len(part)
 
 
 def last_index_of_from(s: str, part: str, offset: int) -> int:

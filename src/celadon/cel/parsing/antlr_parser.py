@@ -63,12 +63,12 @@ class TokenStream:
 
     def token(self, ahead: int) -> Token:
         """1 is the current token. Beyond the end of input is the end of input."""
-        expected = self.index + ahead - 1
-        while len(self._tokens) <= expected:
+        index = self.index + ahead - 1
+        while len(self._tokens) <= index:
             if self._tokens and self._tokens[-1].kind == tokens.EOF:
                 return self._tokens[-1]
             self._scan()
-        return self._tokens[expected]
+        return self._tokens[index]
 
     def kind(self, ahead: int) -> str:
         """The kind of the token `ahead` places further; 1 is the current one."""
@@ -736,5 +736,5 @@ def _quote(text: str) -> str:
 
 
 def _display_kinds(kinds: antlr_grammar.Kinds) -> str:
-    shown = [tokens.display_kind(kind) for kind in sorted(kinds, key=tokens.token_order)]
-    return shown[0] if len(shown) == 1 else "{" + ", ".join(shown) + "}"
+    names = [tokens.display_kind(kind) for kind in sorted(kinds, key=tokens.token_order)]
+    return names[0] if len(names) == 1 else "{" + ", ".join(names) + "}"

@@ -299,7 +299,7 @@ class _Descent:
         """Finishes the last pending operators that bind at least as strongly as `floor`."""
         height = self.height
         while pending and pending[-1].strength >= floor:
-            strength, function, node_id, left, left_height, then = pending.pop()
+            strength, function, node_id, left, left_height, if_true = pending.pop()
             height = max(height, left_height)
             if strength in (OR, AND):
                 terms, ids = [operand, left], [node_id]
@@ -312,9 +312,9 @@ class _Descent:
                 continue
             height += 1
             if strength == TERNARY:
-                if then is None:
+                if if_true is None:
                     raise _GiveUp
-                operand = Call(node_id, function, None, (left, then, operand))
+                operand = Call(node_id, function, None, (left, if_true, operand))
             else:
                 operand = Call(node_id, function, None, (left, operand))
                 if strength == RELATION:

@@ -235,9 +235,9 @@ class Reader:
         node_id = self.nodes.new_id(_offset(node, "op"))
         elements: list[syntax.Expr] = []
         optional: list[int] = []
-        for number, element in enumerate(_parts(_part(node, "elems"), "elems+")):
-            elements.append((yield _part(element, "e")))
-            mark = _token(element, "opt")
+        for number, part in enumerate(_parts(_part(node, "elems"), "elems+")):
+            elements.append((yield _part(part, "e")))
+            mark = _token(part, "opt")
             if mark is not None:
                 optional.append(number)
                 if not self._options.optional_syntax:

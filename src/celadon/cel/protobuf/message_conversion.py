@@ -381,12 +381,12 @@ def _wrapped(value: Any) -> ProtoMessage:
     if wrapper is not None:
         wrapped: ProtoMessage = wrapper(value=int(value) if kind is Uint else value)
         return wrapped
-    held: Any = value_message(struct_pb2.Value, value)
+    message: Any = value_message(struct_pb2.Value, value)
     if is_list(value):
-        held = held.list_value
+        message = message.list_value
     elif value is not None:
-        held = held.struct_value
-    return held  # type: ignore[no-any-return]  # one of three messages
+        message = message.struct_value
+    return message  # type: ignore[no-any-return]  # one of three messages
 
 
 # --- JSON --------------------------------------------------------------------

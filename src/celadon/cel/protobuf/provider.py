@@ -189,15 +189,15 @@ class ProtobufTypes:
 
     def find_object(self, name: str) -> ObjectType | None:
         """The message type of that full name, with its fields; None if the pool has none."""
-        known = self._objects.get(name)
-        if known is None:
+        object_type = self._objects.get(name)
+        if object_type is None:
             descriptor = self._registry.descriptor(name)
             if descriptor is None:
                 return None
             fields = self._registry.describe(descriptor).fields
-            known = self._object(name, {key: field.type for key, field in fields.items()})
-            self._objects[name] = known
-        return known
+            object_type = self._object(name, {key: field.type for key, field in fields.items()})
+            self._objects[name] = object_type
+        return object_type
 
     def _object(self, name: str, fields: dict[str, Any]) -> ObjectType:
         descriptor = self._registry.descriptor(name)

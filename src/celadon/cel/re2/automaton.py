@@ -70,15 +70,15 @@ class Alphabet:
         self._starts = sorted(toggles)
         self._classes: list[int] = []
         self.representatives: list[int] = []
-        known: dict[int, int] = {}
+        numbers: dict[int, int] = {}
         signature = 0
         for start in self._starts:
             signature ^= toggles[start]
-            number = known.setdefault(signature, len(known))
+            number = numbers.setdefault(signature, len(numbers))
             if number == len(self.representatives):
                 self.representatives.append(start)
             self._classes.append(number)
-        self.count = len(known)
+        self.count = len(numbers)
         self._masks: dict[CharSet, int] = {}
 
     def class_of(self, char: str) -> int:

@@ -159,12 +159,12 @@ class Analysis:
 
     def _bits(self, front: _Front) -> Iterator[int]:
         """The classes that something in the front consumes, one bit each."""
-        union = 0
+        classes = 0
         for instruction, _ in front:
-            union |= self._program.mask(instruction)
-        while union:
-            bit = union & -union
-            union ^= bit
+            classes |= self._program.mask(instruction)
+        while classes:
+            bit = classes & -classes
+            classes ^= bit
             yield bit
 
     def _started(self, overshoot: int) -> _Front:
@@ -194,10 +194,10 @@ class Analysis:
         return following
 
     def _overshooting(self, front: _Front, bits: int) -> _Front | None:
-        taken = list(self._taken(front, bits))
-        may_match = any(reach.may_match for reach, _, _ in taken)
+        moves = list(self._taken(front, bits))
+        may_match = any(reach.may_match for reach, _, _ in moves)
         following: _Front = {}
-        for reach, overshoot, paths in taken:
+        for reach, overshoot, paths in moves:
             if reach.matches or (overshoot == _UNMATCHED and may_match):
                 overshoot = 0
             elif overshoot != _UNMATCHED:

@@ -135,8 +135,8 @@ def _tables() -> dict[str, CharSet]:
 
 
 def _canonical(name: str) -> str:
-    translate = name.translate({ord(separator): None for separator in "_- "})
-    return _ascii_upper(translate[:1]) + _ascii_lower(translate[1:])
+    letters = name.translate({ord(separator): None for separator in "_- "})
+    return _ascii_upper(letters[:1]) + _ascii_lower(letters[1:])
 
 
 def _ascii_upper(text: str) -> str:

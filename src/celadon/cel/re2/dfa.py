@@ -210,11 +210,11 @@ class Dfa:
             if op in (CHAR, MATCH):
                 result.add(instruction)
             elif op == ASSERT:
-                held = holds(program.kind(instruction), before, after)
-                if held is None:
+                is_met = holds(program.kind(instruction), before, after)
+                if is_met is None:
                     result.add(instruction)
                     self._undecided.add(instruction)
-                elif held:
+                elif is_met:
                     pending.append(program.out[instruction])
             elif op in (SKIP, SAVE):
                 pending.append(program.out[instruction])

@@ -127,13 +127,13 @@ def _texts(node: Node) -> frozenset[str] | None:
 
 
 def _union(subs: tuple[Node, ...]) -> frozenset[str] | None:
-    union: frozenset[str] = frozenset()
+    all_texts: frozenset[str] = frozenset()
     for sub in subs:
         texts = _texts(sub)
-        if texts is None or len(union) + len(texts) > _MAX_TEXTS:
+        if texts is None or len(all_texts) + len(texts) > _MAX_TEXTS:
             return None
-        union |= texts
-    return union
+        all_texts |= texts
+    return all_texts
 
 
 def _equals(texts: frozenset[str]) -> Search:
@@ -334,21 +334,21 @@ def _occurrences(text: str, part: str, limit: int) -> list[Span]:
 def _searcher(tree: Node) -> tuple[Strategy, Search]:
     if tree.facts.height > MAX_HEIGHT:
         return Strategy.AUTOMATON, _automaton(Question(tree, starts_anchored(tree)))
-    asked = question(tree)
-    plain = plain_search(asked)
+    query = question(tree)
+    plain = plain_search(query)
     if plain is not None:
         return Strategy.PLAIN, plain
-    automaton = _automaton(asked)
-    translated = None if _is_large(asked.tree) else to_python(asked.tree)
+    automaton = _automaton(query)
+    translated = None if _is_large(query.tree) else to_python(query.tree)
     if translated is None:
         return Strategy.AUTOMATON, automaton
-    analysis = Analysis(_program(asked.tree))
-    if analysis.linear_question(anchored=asked.anchored):
-        return Strategy.RE, _python_search(translated, anchored=asked.anchored)
-    limit = analysis.short_limit(anchored=asked.anchored)
+    analysis = Analysis(_program(query.tree))
+    if analysis.linear_question(anchored=query.anchored):
+        return Strategy.RE, _python_search(translated, anchored=query.anchored)
+    limit = analysis.short_limit(anchored=query.anchored)
     if limit < _MIN_SHORT_LIMIT:
         return Strategy.AUTOMATON, automaton
-    short = _python_search(translated, anchored=asked.anchored)
+    short = _python_search(translated, anchored=query.anchored)
     return Strategy.RE_IF_SHORT, _by_length(short, limit, automaton)
 
 
@@ -388,9 +388,9 @@ def _by_length(short: Search, limit: int, long: Search) -> Search:
     return lambda text: short(text) if len(text) <= limit else long(text)
 
 
-def _automaton(asked: Question) -> Search:
-    spares = Spares(lambda: Dfa(_program(asked.tree), anchored=asked.anchored))
-    shortest = asked.tree.facts.shortest
+def _automaton(query: Question) -> Search:
+    spares = Spares(lambda: Dfa(_program(query.tree), anchored=query.anchored))
+    shortest = query.tree.facts.shortest
 
     def search(text: str) -> bool:
         if text.__class__ is str and len(text) < shortest:

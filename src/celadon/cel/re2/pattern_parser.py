@@ -432,18 +432,18 @@ class _Parser:
     # Repetition.
 
     def _counted_repeat(self) -> bool:
-        found = _COUNT.match(self._pattern, self._at)
-        if found is None:
+        match = _COUNT.match(self._pattern, self._at)
+        if match is None:
             self._at += 1
             self._literal_run("{")
             return False
-        least = _count(found.group(1))
+        least = _count(match.group(1))
         most: int | None = least
-        if found.group(2) is not None:
-            most = None if found.group(3) is None else _count(found.group(3))
+        if match.group(2) is not None:
+            most = None if match.group(3) is None else _count(match.group(3))
         if least > MAX_REPEAT or (most is not None and (most > MAX_REPEAT or least > most)):
-            raise RegexError(ErrorCode.INVALID_REPEAT_SIZE, found.group())
-        self._repeat(least, most, found.end(), counted=True)
+            raise RegexError(ErrorCode.INVALID_REPEAT_SIZE, match.group())
+        self._repeat(least, most, match.end(), counted=True)
         return True
 
     def _repeat(self, least: int, most: int | None, after: int, *, counted: bool) -> None:
@@ -515,18 +515,18 @@ class _Parser:
         start = self._at
         index = start + 2
         changes: dict[str, bool] = {}
-        value = True
-        seen = False
+        is_on = True
+        has_flag = False
         while index < len(self._pattern):
             char = self._pattern[index]
             index += 1
             if char in "imsU":
-                changes[char] = value
-                seen = True
-            elif char == "-" and value:
-                value = False
-                seen = False
-            elif char in ":)" and (value or seen):
+                changes[char] = is_on
+                has_flag = True
+            elif char == "-" and is_on:
+                is_on = False
+                has_flag = False
+            elif char in ":)" and (is_on or has_flag):
                 if char == ":":
                     self._open(capturing=False)
                 self._flags = _changed(self._flags, changes)

@@ -156,8 +156,8 @@ def _unpack(packed: str) -> str:
 def _ranges(text: str) -> tuple[tuple[int, int], ...]:
     result = []
     end = 0
-    for item in text.split():
-        start, _, length = item.partition("-")
+    for word in text.split():
+        start, _, length = word.partition("-")
         low = end + int(start, 16)
         end = low + int(length or "0", 16)
         result.append((low, end))
@@ -182,8 +182,8 @@ def load_orbits() -> list[tuple[int, ...]]:
     """The sets of more than one code point that are equal under simple case folding, ascending."""
     orbits = []
     first = 0
-    for item in _unpack(_ORBITS).split():
-        deltas = [int(part, 16) for part in item.split(",")]
+    for word in _unpack(_ORBITS).split():
+        deltas = [int(part, 16) for part in word.split(",")]
         first += deltas[0]
         members = [first]
         for delta in deltas[1:]:

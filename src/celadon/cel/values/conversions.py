@@ -250,8 +250,8 @@ def _quoted(value: bool | str | None) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _notation(value: object, known: dict[int, str]) -> str:
-    """`known` are the lists and maps that are written, by identity."""
+def _notation(value: object, memo: dict[int, str]) -> str:
+    """`memo` are the lists and maps that are written, by identity."""
     if value is None or isinstance(value, bool | str):
         return _quoted(value)
     if isinstance(value, int | float):
@@ -259,18 +259,18 @@ def _notation(value: object, known: dict[int, str]) -> str:
     if isinstance(value, bytes):
         return f'b"{_bytes(value)}"'
     if isinstance(value, list | tuple | Mapping):
-        text = known.get(id(value))
+        text = memo.get(id(value))
         if text is None:
-            text = known[id(value)] = _container(value, known)
+            text = memo[id(value)] = _container(value, memo)
         return text
-    return _named(value, known)
+    return _named(value, memo)
 
 
-def _container(value: Sequence[Value] | Mapping[Any, Any], known: dict[int, str]) -> str:
+def _container(value: Sequence[Value] | Mapping[Any, Any], memo: dict[int, str]) -> str:
     if isinstance(value, Mapping):
-        entries = (f"{_notation(k, known)}: {_notation(v, known)}" for k, v in value.items())
+        entries = (f"{_notation(k, memo)}: {_notation(v, memo)}" for k, v in value.items())
         return f"{{{written(entries)}}}"
-    return f"[{written(_notation(item, known) for item in value)}]"
+    return f"[{written(_notation(item, memo) for item in value)}]"
 
 
 def _number(value: int | float) -> str:
@@ -292,14 +292,14 @@ def _bytes(value: bytes) -> str:
     )
 
 
-def _named(value: object, known: dict[int, str]) -> str:
+def _named(value: object, memo: dict[int, str]) -> str:
     if isinstance(value, Timestamp):
         return f'timestamp("{format_timestamp(value)}")'
     if isinstance(value, Duration):
         return f'duration("{duration_to_string(value)}")'
     if isinstance(value, Optional):
         return (
-            "optional.none()" if value is NONE else f"optional.of({_notation(value.value, known)})"
+            "optional.none()" if value is NONE else f"optional.of({_notation(value.value, memo)})"
         )
     if isinstance(value, Type):
         return value.runtime_name

@@ -152,13 +152,13 @@ def _is_surely_itself(whole: Any) -> bool:
     unwatched = _MOST_OF_JSON
     seen: set[int] = set()
     while pending:
-        pop = pending.pop()
+        container = pending.pop()
         unwatched -= 1
         if unwatched < 0:
-            if id(pop) in seen:
+            if id(container) in seen:
                 continue
-            seen.add(id(pop))
-        for x in pop.values() if pop.__class__ is dict else pop:
+            seen.add(id(container))
+        for x in container.values() if container.__class__ is dict else container:
             kind = x.__class__
             if kind is dict or kind is list:
                 pending.append(x)

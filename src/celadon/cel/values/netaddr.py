@@ -157,8 +157,8 @@ def _beyond_int64(digits: str) -> bool:
     return len(digits) > 19 or int(digits) >= 1 << 63
 
 
-def _error(text: str, message: str, at: str = "") -> AddrError:
-    where = f" (at {go_quote(at)})" if at else ""
+def _error(text: str, message: str, rest: str = "") -> AddrError:
+    where = f" (at {go_quote(rest)})" if rest else ""
     return AddrError(f"ParseAddr({go_quote(text)}): {message}{where}")
 
 

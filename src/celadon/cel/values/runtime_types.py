@@ -215,9 +215,9 @@ _CLASSES: dict[Kind, type] = {
 
 def type_of(value: object) -> Type:
     """Return what `type(value)` gives: names without parameters (`list(dyn)` for every list)."""
-    found = _TYPES.get(value.__class__)
-    if found is not None:
-        return found
+    type_ = _TYPES.get(value.__class__)
+    if type_ is not None:
+        return type_
     if isinstance(value, Opaque):
         return value.cel_type
     return types.LIST if isinstance(value, TypedList) else types.MAP
@@ -329,8 +329,8 @@ def display(value: Value) -> str:
     return _displayed(value, {})
 
 
-def _displayed(value: Value, known: dict[int, str]) -> str:
-    """`known` are the lists and maps that are written, by identity."""
+def _displayed(value: Value, memo: dict[int, str]) -> str:
+    """`memo` are the lists and maps that are written, by identity."""
     match value:
         case str():
             return value
@@ -351,21 +351,21 @@ def _displayed(value: Value, known: dict[int, str]) -> str:
         case Type():
             return str(value)
         case Optional():
-            message = "" if value is NONE else _displayed(value.value, known)
+            message = "" if value is NONE else _displayed(value.value, memo)
             return "optional.none()" if value is NONE else f"optional({message})"
         case Opaque():
             return value.display()
         case _:
-            text = known.get(id(value))
+            text = memo.get(id(value))
             if text is None:
-                text = known[id(value)] = _container(value, known)
+                text = memo[id(value)] = _container(value, memo)
             return text
 
 
-def _container(value: Any, known: dict[int, str]) -> str:
+def _container(value: Any, memo: dict[int, str]) -> str:
     if isinstance(value, list):
-        return f"[{written(_displayed(item, known) for item in value)}]"
-    pairs = (f"{_displayed(k, known)}: {_displayed(v, known)}" for k, v in value.items())
+        return f"[{written(_displayed(item, memo) for item in value)}]"
+    pairs = (f"{_displayed(k, memo)}: {_displayed(v, memo)}" for k, v in value.items())
     return f"{{{written(pairs)}}}"
 
 

@@ -243,16 +243,16 @@ Piece = str | Clause | Broken
 def parse(text: str) -> tuple[Piece, ...]:
     """Literal pieces and clauses; the first broken clause ends the tuple."""
     pieces: list[Piece] = []
-    for item in _PIECE.finditer(text):
-        piece = _piece(item)
+    for match in _PIECE.finditer(text):
+        piece = _piece(match)
         pieces.append(piece)
         if isinstance(piece, Broken):
             break
     return tuple(pieces)
 
 
-def _piece(found: re.Match[str]) -> Piece:
-    whole, point, digits, verb = found[0], found[1], found[2], found[3]
+def _piece(match: re.Match[str]) -> Piece:
+    whole, point, digits, verb = match[0], match[1], match[2], match[3]
     if whole[0] != "%":
         return whole
     if whole == "%%":

@@ -105,8 +105,8 @@ class JoinedList(TypedList):
             else:
                 yield part
 
-    def __contains__(self, expected: object) -> bool:
-        return any(expected in leaf for leaf in self._leaves())
+    def __contains__(self, value: object) -> bool:
+        return any(value in leaf for leaf in self._leaves())
 
     def matches(self, other: list[Any]) -> bool:
         """The same elements in the same order."""
@@ -251,19 +251,19 @@ class MapList(TypedList):
         if len(self) != len(other):
             return False
         for item in other:
-            at = self._position(item)
-            if at is None or not _equal(self[at], item):
+            position = self._position(item)
+            if position is None or not _equal(self[position], item):
                 return False
         return True
 
     def __add__(self, other: list[Any]) -> MapList:
         map_list = MapList(self, self.keys)
         for item in other:
-            at = map_list._position(item)
-            if at is None:
+            position = map_list._position(item)
+            if position is None:
                 map_list.append(item)
             else:
-                map_list[at] = item
+                map_list[position] = item
         return map_list
 
     def _position(self, item: object) -> int | None:
@@ -282,8 +282,8 @@ LIST_CLASSES: Final[frozenset[type[list[Value]]]] = frozenset({list, SetList, Ma
 """All there are, for tables and for code in which `is_list` would be slow."""
 
 
-def _has(items: list[Value], expected: object) -> bool:
-    return any(_equal(item, expected) for item in items)
+def _has(items: list[Value], value: object) -> bool:
+    return any(_equal(item, value) for item in items)
 
 
 def _equal(a: object, b: object) -> bool:
