@@ -106,72 +106,72 @@ class BlockReader:
         return _document(text.split("\n"), self._lines)
 
 
-def _document(lines: list[str], obj: dict[str, _Line]) -> Any:
+def _document(lines: list[str], memo: dict[str, _Line]) -> Any:
     """The loop over the lines. It is one function because calls would be most of its time."""
     root: dict[str, Json] = {}
-    here: Any = root  # the map or list that is being filled
+    container: Any = root  # the map or list that is being filled
     column = 0  # its indentation
     above: list[tuple[object, int]] = []  # the enclosing ones
-    pending: str | None = None  # a key of `here` whose value has not come yet
+    pending: str | None = None  # a key of `container` whose value has not come yet
     position, end = 0, len(lines)
     while position < end:
         line = lines[position]
         position += 1
-        indent, inner, kind, key, value = obj.get(line) or _understand(line, obj)
+        indent, inner, kind, key, value = memo.get(line) or _understand(line, memo)
         if kind == _SKIP:
             continue
         if kind == _REST:
-            position = _continue_plain(lines, position - 1, here, column)
+            position = _continue_plain(lines, position - 1, container, column)
             continue
         if pending is not None:
             if indent > column or (kind >= _ITEM and indent == column):
-                above.append((here, column))
+                above.append((container, column))
                 if len(above) > MAX_DEPTH:
                     raise UnusualError
                 opened: Any = [] if kind >= _ITEM else {}
-                here[pending] = opened
-                here, column = opened, indent
+                container[pending] = opened
+                container, column = opened, indent
             else:
-                here[pending] = None
+                container[pending] = None
             pending = None
         while indent < column:
-            here, column = above.pop()
-        if kind < _ITEM and here.__class__ is list and above:
-            here, column = above.pop()
-        if indent != column or (here.__class__ is list) != (kind >= _ITEM):
+            container, column = above.pop()
+        if kind < _ITEM and container.__class__ is list and above:
+            container, column = above.pop()
+        if indent != column or (container.__class__ is list) != (kind >= _ITEM):
             raise UnusualError
         if kind >= _ITEM:
             if kind >= _ITEM_VALUE:
-                here.append(value if kind == _ITEM_VALUE else _flow(value))
+                container.append(value if kind == _ITEM_VALUE else _flow(value))
                 continue
-            above.append((here, column))
+            above.append((container, column))
             item: dict[str, object] = {}
-            here.append(item)
-            here, column = item, inner
+            container.append(item)
+            container, column = item, inner
             kind -= _ITEM
-        if key in here:
+        if key in container:
             raise UnusualError
         if kind == _SCALAR:
-            here[key] = value
+            container[key] = value
         elif kind == _OPEN:
             pending = key
         elif kind == _FLOW:
-            here[key] = _flow(value)
+            container[key] = _flow(value)
         elif kind == _TEXT:
-            here[key], position = _block(lines, position, column, value)
+            container[key], position = _block(lines, position, column, value)
         else:
-            here[key], position = _quoted(lines, position, column, value)
+            container[key], position = _quoted(lines, position, column, value)
     if pending is not None:
-        here[pending] = None
+        container[pending] = None
     return root if root else None
 
 
-def _understand(line: str, obj: dict[str, _Line]) -> _Line:
+def _understand(line: str, memo: dict[str, _Line]) -> _Line:
     """A line seen for the first time."""
     if _STRANGE.search(line):
         raise UnusualError
     match = _LINE.fullmatch(line)
-    understood = obj[line] = _begun(line) if match is None else _classified(match)
+    understood = memo[line] = _begun(line) if match is None else _classified(match)
     return understood
 
 
@@ -243,12 +243,12 @@ def _flow(value: tuple[Json, ...] | None) -> object:
     return {} if value is None else list(value)
 
 
-def _continue_plain(lines: list[str], position: int, here: Any, column: int) -> int:
-    """Puts deeper lines to the plain value of the line above them, the last in `here`; the position
-    behind them."""
-    last = len(here) - 1 if here.__class__ is list else next(reversed(here), None)
+def _continue_plain(lines: list[str], position: int, container: Any, column: int) -> int:
+    """Join deeper lines to the plain value of the line above them, the last in `container`, and
+    return the position behind them."""
+    last = len(container) - 1 if container.__class__ is list else next(reversed(container), None)
     words = [_plain_at_end(lines[position - 1] if position else "")]
-    if last is None or here[last] != _resolved(words[0]):
+    if last is None or container[last] != _resolved(words[0]):
         raise UnusualError
     while position < len(lines):
         line = lines[position]
@@ -259,7 +259,7 @@ def _continue_plain(lines: list[str], position: int, here: Any, column: int) -> 
         position += 1
     if len(words) == 1:
         raise UnusualError
-    here[last] = _resolved(" ".join(words))
+    container[last] = _resolved(" ".join(words))
     return position
 
 
@@ -280,9 +280,14 @@ def _quoted(lines: list[str], position: int, parent: int, begun: str) -> tuple[s
     words = [begun[1:].rstrip(" ")]
     for line in lines[position:]:
         position += 1
-        text = line.lstrip(" ")
-        rest = _REST_OF[quote].fullmatch(text)
-        if rest is None or not text or len(line) - len(text) <= parent or _STRANGE.search(line):
+        stripped = line.lstrip(" ")
+        rest = _REST_OF[quote].fullmatch(stripped)
+        if (
+            rest is None
+            or not stripped
+            or len(line) - len(stripped) <= parent
+            or _STRANGE.search(line)
+        ):
             raise UnusualError
         words.append(rest["text"] if rest["end"] else rest["text"].rstrip(" "))
         if rest["end"]:
@@ -319,18 +324,18 @@ def _block(lines: list[str], position: int, parent: int, style: str) -> tuple[st
     return _chomped(text, style), position
 
 
-def _chomped(text: list[str], style: str) -> str:
-    content = "\n".join(text)
+def _chomped(lines: list[str], style: str) -> str:
+    content = "\n".join(lines)
     if _STRANGE.search(content):
         raise UnusualError
-    rstrip = content.rstrip("\n")
+    stripped = content.rstrip("\n")
     if style[0] == ">":
-        rstrip = _folded(rstrip)
+        stripped = _folded(stripped)
     if style[1:] == "-":
-        return rstrip
+        return stripped
     if style[1:] == "+":
         raise UnusualError
-    return rstrip + "\n" if rstrip else ""
+    return stripped + "\n" if stripped else ""
 
 
 def _folded(text: str) -> str:

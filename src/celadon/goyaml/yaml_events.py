@@ -153,35 +153,35 @@ def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[
     is given twice is a fault, too, unless there is a list that takes note of it. To override what
     was merged (`<<`) is neither.
     """
-    given = 0
+    yielded = 0
     noted = 0 if repeated is None else len(repeated)
     try:
         # made here: PyYAML's own reader looks at the first characters at once
         for document in EventReader(text, repeated, heeds_merges=False).documents():
             yield document
-            given += 1
+            yielded += 1
             noted = 0 if repeated is None else len(repeated)
     except NotQuick:
         if repeated is not None:
             del repeated[noted:]
-        yield from _read_slowly(text, given, repeated)
+        yield from _read_slowly(text, yielded, repeated)
     except yaml.YAMLError as error:
         raise syntax_error(error, text) from error
 
 
 def _read_slowly(
-    text: str, given: int, repeated: list[RepeatedKey] | None
+    text: str, yielded: int, repeated: list[RepeatedKey] | None
 ) -> Iterator[tuple[int, object]]:
     """The documents behind those that were given out, by a parser that any nesting is alike to."""
     noticed: list[RepeatedKey] | None = None if repeated is None else []
     try:
         reader = EventReader(text, noticed, heeds_merges=False, quick=False)
         for number, document in enumerate(reader.documents()):
-            if number >= given and repeated is not None and noticed is not None:
+            if number >= yielded and repeated is not None and noticed is not None:
                 repeated += noticed
             if noticed is not None:
                 noticed.clear()
-            if number >= given:
+            if number >= yielded:
                 yield document
     except yaml.YAMLError as error:
         raise syntax_error(error, text) from error
@@ -341,23 +341,23 @@ class EventReader:
             self._lines[id(opened.value)] = opened.lines
         return opened
 
-    def _put(self, here: _Open, value: Any, event: Any) -> None:
+    def _put(self, container: _Open, value: Any, event: Any) -> None:
         """A key or its value into a map; `event` is what it begins with."""
-        if here.awaits_key:
-            here.awaits_key = False
-            here.raw_key = value
-            here.key_mark = mark = event.start_mark
-            here.key = value if value.__class__ is str else _key_text(value, mark.line + 1)
+        if container.awaits_key:
+            container.awaits_key = False
+            container.raw_key = value
+            container.key_mark = mark = event.start_mark
+            container.key = value if value.__class__ is str else _key_text(value, mark.line + 1)
             return
-        here.awaits_key = True
-        if here.key is None:
-            self._merge(here.value, here.lines, value, event.start_mark)
+        container.awaits_key = True
+        if container.key is None:
+            self._merge(container.value, container.lines, value, event.start_mark)
             return
-        key, lines, line = here.key, here.lines, event.start_mark.line + 1
+        key, lines, line = container.key, container.lines, event.start_mark.line + 1
         if key in lines:
-            self._notice(here.raw_key, key, here.key_mark, line)
+            self._notice(container.raw_key, key, container.key_mark, line)
         lines[key] = line
-        here.value[key] = value
+        container.value[key] = value
 
     def _notice(self, raw: Any, key: str, mark: Any, value_line: int) -> None:
         if self._noticed is None:
@@ -370,14 +370,14 @@ class EventReader:
     ) -> None:
         """`<<: *defaults`: the later of two equal keys wins, whichever side it came from."""
         maps = value[::-1] if isinstance(value, list) else [value]
-        for item in maps:
-            if not isinstance(item, dict):
+        for merged_map in maps:
+            if not isinstance(merged_map, dict):
                 raise UnreadableError(
                     mark.line + 1, "map merge requires map or sequence of maps as the value"
                 )
             if self._heeds_merges:
-                self._notice_merged(lines, item, mark)
-            result.update(item)
+                self._notice_merged(lines, merged_map, mark)
+            result.update(merged_map)
 
     def _notice_merged(self, lines: dict[str, int], item: dict[str, Json], mark: object) -> None:
         for key, line in self._lines.get(id(item), {}).items():
@@ -500,13 +500,13 @@ def _tagged(event: Any, tag: str) -> str | int | float | bool | None:
         value = resolve_plain(text)
     except NotJsonError:
         raise _not_json(event) from None
-    tag_of = _tag_of(value)
-    if tag == tag_of or (tag, tag_of) in (("float", "int"), ("int", "float")):
+    plain_tag = _tag_of(value)
+    if tag == plain_tag or (tag, plain_tag) in (("float", "int"), ("int", "float")):
         return value
     if tag == "timestamp":
         return text
     raise UnreadableError(
-        event.start_mark.line + 1, f"cannot decode !!{tag_of} `{text[:40]}` as a !!{tag}"
+        event.start_mark.line + 1, f"cannot decode !!{plain_tag} `{text[:40]}` as a !!{tag}"
     )
 
 

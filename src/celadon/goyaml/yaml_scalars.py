@@ -365,10 +365,10 @@ def copy_of(value: dict[str, object] | list[object]) -> Any:
     copied = value.copy()
     pending: list[Any] = [copied]
     while pending:
-        pop = pending.pop()
-        places = pop.items() if pop.__class__ is dict else enumerate(pop)
+        container = pending.pop()
+        places = container.items() if container.__class__ is dict else enumerate(container)
         for place, item in places:
             if item.__class__ is dict or item.__class__ is list:
-                pop[place] = item = item.copy()
+                container[place] = item = item.copy()
                 pending.append(item)
     return copied
