@@ -198,9 +198,9 @@ class _Fields:
         return _Value(head, self.data[head.at : end], self.data[start:end])
 
     def value(self, kind: _Kind) -> _Value:
-        found = self.next(kind)
-        assert found is not None, "a kind that is not optional"
-        return found
+        value = self.next(kind)
+        assert value is not None, "a kind that is not optional"
+        return value
 
     def fields(self, name: str) -> _Fields:
         """The fields of a structure."""

@@ -149,18 +149,18 @@ def _is_int64(value: object) -> bool:
 def _in_map(value: dict[str, object], shape: dict[Any, Shape], path: Path) -> Misfit | None:
     every = shape.get(str)
     for key, item in shape.items() if every is None else ((key, every) for key in value):
-        found = _misfit(value.get(key), item, (*path, key))
-        if found is not None:
-            return found
+        misfit = _misfit(value.get(key), item, (*path, key))
+        if misfit is not None:
+            return misfit
     return None
 
 
 def _in_list(value: list[object], shape: list[Shape], path: Path) -> Misfit | None:
     for every in shape:
         for index, item in enumerate(value):
-            found = _misfit(item, every, (*path, index))
-            if found is not None:
-                return found
+            misfit = _misfit(item, every, (*path, index))
+            if misfit is not None:
+                return misfit
     return None
 
 

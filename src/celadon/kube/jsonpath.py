@@ -257,11 +257,11 @@ class _Parser:
         return _Parser(f"{{{text}}}", self.depth + 1).template()
 
     def _find(self, char: str, missing: str) -> int:
-        find = self.text.find(char, self.at)
+        position = self.text.find(char, self.at)
         line = self.text.find("\n", self.at)
-        if find < 0 or 0 <= line < find:
+        if position < 0 or 0 <= line < position:
             raise JSONPathError(missing)
-        return find
+        return position
 
     def _skips(self, prefix: str) -> bool:
         if self.text.startswith(prefix, self.at):
@@ -353,12 +353,12 @@ def printed(value: Json) -> str:
 
 
 def _walk(steps: Steps, values: Values) -> Values | None:
-    found: Values | None = values
+    current: Values | None = values
     for step in steps:
-        if found is None:
+        if current is None:
             return None
-        found = _stepped(step, found)
-    return found
+        current = _stepped(step, current)
+    return current
 
 
 def _stepped(step: Step, values: Values) -> Values | None:

@@ -234,28 +234,28 @@ def port_warnings(spec: JsonObject, path: FieldPath) -> Iterator[str]:
 
 
 def _clashes(ports: Iterable[Located]) -> Iterator[str]:
-    known: dict[tuple[int, str], list[Located]] = {}
+    by_port: dict[tuple[int, str], list[Located]] = {}
     for path, port in ports:
         if port.get("hostIP") and not port.get("hostPort"):
             yield f"{path}: hostIP set without hostPort: {_printed(port)}"
         key = port.get("containerPort", 0), port.get("protocol", "")
-        setdefault = known.setdefault(key, [])
-        for where, other in setdefault:
+        same_port = by_port.setdefault(key, [])
+        for where, other in same_port:
             conflict = _conflict(port, other)
             if conflict:
                 yield f"{path}: {conflict} port definition with {where}"
-        setdefault.append((path, port))
+        same_port.append((path, port))
 
 
 @since("1.33")
 def _repeated_names(ports: Iterable[Located]) -> Iterator[str]:
     """Names of ports that more than one container has."""
-    known: dict[str, FieldPath] = {}
+    paths: dict[str, FieldPath] = {}
     for path, port in ports:
         name = port.get("name")
         if not name:
             continue
-        other = known.setdefault(name, path)
+        other = paths.setdefault(name, path)
         if other is not path:
             yield (
                 f"{path}: duplicate port name {quote(name)} with {other}, services and probes that "
@@ -478,10 +478,10 @@ def _overlaps(
         near.append(place)
 
 
-def _meet(one: str, other: str) -> bool:
-    if not one or not other:
+def _meet(first: str, second: str) -> bool:
+    if not first or not second:
         return False
-    return f"{one}/".startswith(f"{other}/") or f"{other}/".startswith(f"{one}/")
+    return f"{first}/".startswith(f"{second}/") or f"{second}/".startswith(f"{first}/")
 
 
 DEPRECATED_ANNOTATIONS: Final = {
@@ -525,11 +525,11 @@ _OLD_APPARMOR: Final = 'deprecated since v1.30; use the "appArmorProfile" field 
 
 def pod_warnings(pod: JsonObject) -> Iterator[str]:
     """Yield the warnings about a new pod."""
-    why = name_rules.dns1123_label(metadata.name(pod))
-    if why:
+    faults = name_rules.dns1123_label(metadata.name(pod))
+    if faults:
         yield (
             "metadata.name: this is used in the Pod's hostname, which can result in surprising "
-            f"behavior; a DNS label is recommended: [{' '.join(why)}]"
+            f"behavior; a DNS label is recommended: [{' '.join(faults)}]"
         )
     yield from pod_spec_warnings(pod, FieldPath(), is_template=False)
 

@@ -86,12 +86,12 @@ def bootstrap_roles(gates: Collection[str] = ()) -> Iterator[JsonDict]:
     would create them. `gates` are the feature gates that are on though by default they are off."""
     text = pkgutil.get_data("celadon.kube", "data/bootstrap_roles.txt")
     assert text is not None, "bootstrap_roles.txt belongs to the package"
-    expected = parse_version(current_release())
+    release = parse_version(current_release())
     entries: dict[tuple[str, str], _Entry] = {}
     for entry in _entries(text.decode().splitlines(), gates):
         first, *more = entry.words
         if entry.kind == "release":
-            if parse_version(first) < expected:
+            if parse_version(first) < release:
                 break  # older than the current one
         elif entry.kind == "without":
             entries.pop((first, more[0]), None)
@@ -139,10 +139,10 @@ def _objects(entry: _Entry) -> Iterator[JsonDict]:
 
 
 def _metadata(name: str, labels: Sequence[str] = ()) -> dict[str, object]:
-    namespace, slash, own = name.rpartition("/")
+    namespace, slash, base_name = name.rpartition("/")
     aggregation = {f"{RBAC_GROUP}/{label}": "true" for label in labels}
     return {
-        "name": own,
+        "name": base_name,
         **({"namespace": namespace} if slash else {}),
         "labels": {**LABELS, **aggregation},
         "annotations": dict(ANNOTATIONS),
@@ -183,7 +183,7 @@ def _rule(line: str) -> JsonDict:
 
 
 def _binding(name: str, role: Sequence[str], lines: Sequence[str]) -> dict[str, object]:
-    namespace, _, own = name.rpartition("/")
+    namespace, _, base_name = name.rpartition("/")
     members: dict[str, object] = {
         "apiVersion": API_VERSION,
         "kind": "RoleBinding" if namespace else "ClusterRoleBinding",
@@ -195,7 +195,7 @@ def _binding(name: str, role: Sequence[str], lines: Sequence[str]) -> dict[str, 
     members["roleRef"] = {
         "apiGroup": RBAC_GROUP,
         "kind": "Role" if namespace else "ClusterRole",
-        "name": role[0] if role else own,
+        "name": role[0] if role else base_name,
     }
     return members
 
@@ -263,8 +263,8 @@ class PolicyRule:
             ("ResourceNames", self.resource_names),
             ("Verbs", self.verbs),
         )
-        shown = (f"{name}:{quoted_list(values)}" for name, values in members if values)
-        return f"{{{', '.join(shown)}}}"
+        parts = (f"{name}:{quoted_list(values)}" for name, values in members if values)
+        return f"{{{', '.join(parts)}}}"
 
     def to_json(self) -> JsonDict:
         """In the order of the API; what is empty is left out, except verbs."""
@@ -274,8 +274,8 @@ class PolicyRule:
             "resourceNames": self.resource_names,
             "nonResourceURLs": self.non_resource_urls,
         }
-        shown = {name: list(values) for name, values in members.items() if values}
-        return {"verbs": list(self.verbs), **shown}
+        filled = {name: list(values) for name, values in members.items() if values}
+        return {"verbs": list(self.verbs), **filled}
 
 
 def policy_rules(role: JsonObject) -> tuple[PolicyRule, ...]:
@@ -443,7 +443,7 @@ class RoleIndex:
         key = _key(obj)
         former = self._bindings.get(key)
         subjects = (*_role_index_binding(key, obj).subjects, *(former.subjects if former else ()))
-        for subject in {item.who for item in subjects}:
+        for subject in {subject.who for subject in subjects}:
             if (key[0], subject) in self._bound:
                 self._bound[key[0], subject] = {*self._bound[key[0], subject]}
 
@@ -476,14 +476,14 @@ class RoleIndex:
 
     def grants(self, user: User, namespace: str) -> tuple[Grant, ...]:
         """Return the grants of the whole cluster, then those in the namespace, if one is given."""
-        asked = (user.name, user.groups, namespace)
-        grants = self._remembered.get(asked)
+        key = (user.name, user.groups, namespace)
+        grants = self._remembered.get(key)
         if grants is None:
             grants = tuple(self._find(user, namespace))
             if sum(map(len, (user.name, namespace, *user.groups))) <= LONGEST_REMEMBERED:
                 if len(self._remembered) >= REMEMBERED_USERS:
                     self._remembered.clear()
-                self._remembered[asked] = grants
+                self._remembered[key] = grants
         return grants
 
     def _find(self, user: User, namespace: str) -> Iterator[Grant]:
@@ -571,7 +571,7 @@ def role_selectors(role: JsonObject) -> tuple[LabelSelector, ...]:
     """Return the selectors of a role's aggregation rule; none for a role that says its rules
     itself. A bad selector chooses nothing."""
     cluster_role_selectors = (role.get("aggregationRule") or {}).get("clusterRoleSelectors") or ()
-    return tuple([_selector(item) for item in cluster_role_selectors])
+    return tuple([_selector(selector) for selector in cluster_role_selectors])
 
 
 def _selector(value: JsonObject) -> LabelSelector:
@@ -697,8 +697,8 @@ def compacted(rules: Iterable[PolicyRule]) -> list[PolicyRule]:
             others.append(rule)
             continue
         key = replace(rule, verbs=())
-        known = simple.get(key)
-        simple[key] = rule if known is None else replace(rule, verbs=known.verbs + rule.verbs)
+        merged = simple.get(key)
+        simple[key] = rule if merged is None else replace(rule, verbs=merged.verbs + rule.verbs)
     return [*others, *simple.values()]
 
 

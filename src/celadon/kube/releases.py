@@ -80,11 +80,11 @@ def nearest_release(major: int, minor: int) -> str:
 def previous_minor(version: str) -> str:
     """The release that new expressions are compiled for: the one before, if nobody said which is
     the oldest that the current release has to get along with."""
-    here = _here.get()
-    if here.compatible and version == here.release:
-        return here.compatible
-    if version == here.release:
-        version = here.emulated
+    answering = _here.get()
+    if answering.compatible and version == answering.release:
+        return answering.compatible
+    if version == answering.release:
+        version = answering.emulated
     major, minor = parse_version(version)
     return f"{major}.{max(minor - 1, 0)}"
 
@@ -172,12 +172,12 @@ def per_release(maxsize: int | None = None) -> Callable[[Callable[P, R]], Callab
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         caches: dict[str, Callable[P, R]] = {}
 
-        def cache_of(here: Answering) -> tuple[Answering | None, Callable[P, R]]:
-            cache = caches.get(here.key)
+        def cache_of(answering: Answering) -> tuple[Answering | None, Callable[P, R]]:
+            cache = caches.get(answering.key)
             if cache is None:
-                made = functools.lru_cache(maxsize)(function)
-                cache = caches[here.key] = cast(Callable[P, R], made)
-            return here, cache
+                cached = functools.lru_cache(maxsize)(function)
+                cache = caches[answering.key] = cast(Callable[P, R], cached)
+            return answering, cache
 
         latest: tuple[Answering | None, Callable[P, R]] = None, function
         """What was asked last is asked next, as a rule: one pair, for there are threads."""
@@ -185,10 +185,10 @@ def per_release(maxsize: int | None = None) -> Callable[[Callable[P, R]], Callab
         @functools.wraps(function)
         def remembered(*args: P.args, **kwargs: P.kwargs) -> R:
             nonlocal latest
-            here = _here.get()
-            known, cache = latest
-            if known is not here:
-                latest = _, cache = cache_of(here)
+            answering = _here.get()
+            owner, cache = latest
+            if owner is not answering:
+                latest = _, cache = cache_of(answering)
             return cache(*args, **kwargs)
 
         return remembered

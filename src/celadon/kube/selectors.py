@@ -189,7 +189,9 @@ class LabelSelector:
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Return whether all requirements hold."""
-        return not self.nothing and all(item.matches(labels) for item in self.requirements)
+        return not self.nothing and all(
+            requirement.matches(labels) for requirement in self.requirements
+        )
 
     def __str__(self) -> str:
         """The canonical text: requirements sorted by key."""
@@ -201,7 +203,7 @@ NOTHING: Final = LabelSelector(nothing=True)
 
 def conjunction(requirements: list[Requirement]) -> LabelSelector:
     """All of the requirements must hold; they are kept sorted by key."""
-    return LabelSelector(tuple(sorted(requirements, key=lambda one: one.key)))
+    return LabelSelector(tuple(sorted(requirements, key=lambda requirement: requirement.key)))
 
 
 def label_selector(selector: JsonObject | None) -> LabelSelector:
@@ -549,17 +551,17 @@ def parse_label_selector(text: str) -> LabelSelector:
     begins at the first that is not plain.
     """
     parts = text.split(",")
-    known: dict[str, Requirement] = {}
+    parsed: dict[str, Requirement] = {}
     for part in dict.fromkeys(parts):
         plain_requirement = _plain_requirement(part)
         if plain_requirement is None:
             break
-        known[part] = plain_requirement
+        parsed[part] = plain_requirement
     else:
-        return conjunction([known[part] for part in parts])
+        return conjunction([parsed[part] for part in parts])
     index = parts.index(part)
     rest = _Parser(",".join(parts[index:]), is_begun=index > 0).parse()
-    return conjunction([known[part] for part in parts[:index]] + rest)
+    return conjunction([parsed[part] for part in parts[:index]] + rest)
 
 
 def _plain_requirement(part: str) -> Requirement | None:

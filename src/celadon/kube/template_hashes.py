@@ -91,21 +91,21 @@ class _Part:
     def after(self, digest: int) -> int:
         """The checksum of what has that `digest`, followed by this text."""
         low = digest & 0xFF
-        own = self._made.get(low)
-        if own is None:
-            own = self._own(low)
-        return own + (digest - low) * self._factor & _FNV_BITS
+        own_digest = self._made.get(low)
+        if own_digest is None:
+            own_digest = self._own(low)
+        return own_digest + (digest - low) * self._factor & _FNV_BITS
 
     def _own(self, low: int) -> int:
         """Work out one low byte, or all of them: a stream of manifests asks for all."""
         if len(self.text) > _LONG:
-            own = checksum(self.text, low)
+            digest = checksum(self.text, low)
         else:
             if len(self._made) == _FEW_LOWS:
                 self._made = dict(enumerate(_of_all_lows(self.text)))
-            own = _continued(self.text, low)
-        self._made[low] = own
-        return own
+            digest = _continued(self.text, low)
+        self._made[low] = digest
+        return digest
 
 
 _part: Final = functools.lru_cache(maxsize=512)(_Part)
@@ -168,17 +168,17 @@ def _structs() -> Mapping[str, Sequence[str]]:
 
 def _fields(type_: str) -> Iterator[_Field]:
     """Yield the fields that a structure has in the current release."""
-    here = parse_version(current_release())
+    release = parse_version(current_release())
     for line in _structs()[type_]:
         name, key, member_type, *releases = line.split()
-        if not releases or _is_between(here, releases[0]):
+        if not releases or _is_between(release, releases[0]):
             yield _Field(name, key, member_type)
 
 
-def _is_between(here: tuple[int, int], releases: str) -> bool:
+def _is_between(release: tuple[int, int], releases: str) -> bool:
     """The last release that is described stands for all that come after it."""
     first, _, last = releases.partition("-")
-    return parse_version(first) <= here and (here <= parse_version(last) or last == "1.36")
+    return parse_version(first) <= release and (release <= parse_version(last) or last == "1.36")
 
 
 @per_release()
@@ -232,7 +232,7 @@ def _struct_writer(type_: str) -> _Write:
             space = " "
         return fields, _Part(f"{before}}}".encode())
 
-    known: dict[bytes, _Part] = {}
+    spelled_parts: dict[bytes, _Part] = {}
 
     def write(value: Json, parts: list[_Part]) -> None:
         members = value if isinstance(value, dict) else {}
@@ -240,14 +240,14 @@ def _struct_writer(type_: str) -> _Write:
             spell(members, parts)
             return
         key = compact(members)
-        part = known.get(key)
+        part = spelled_parts.get(key)
         if part is None:
             spelled: list[_Part] = []
             spell(members, spelled)
             part = _Part(b"".join(part.text for part in spelled))
-            if len(known) >= _FEW_SHAPES:
-                known.clear()
-            known[key] = part
+            if len(spelled_parts) >= _FEW_SHAPES:
+                spelled_parts.clear()
+            spelled_parts[key] = part
         parts.append(part)
 
     def spell(members: JsonObject, parts: list[_Part]) -> None:

@@ -61,8 +61,8 @@ def node_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
         yield "spec.configSource: the feature is removed"
     if spec.get("externalID"):
         yield "spec.externalID: this field is deprecated, and is unused by Kubernetes"
-    for index, item in enumerate(spec.get("podCIDRs") or ()):
-        yield from range_warnings(FieldPath("spec", "podCIDRs").index(index), item)
+    for index, pod_cidr in enumerate(spec.get("podCIDRs") or ()):
+        yield from range_warnings(FieldPath("spec", "podCIDRs").index(index), pod_cidr)
 
 
 def pod_status_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
@@ -208,9 +208,9 @@ def service_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:
     if spec.get("loadBalancerIP"):
         path = _SPEC.child("loadBalancerIP")
         yield from address_warnings(path, spec["loadBalancerIP"], of_service=True)
-    for index, item in enumerate(spec.get("loadBalancerSourceRanges") or ()):
+    for index, source_range in enumerate(spec.get("loadBalancerSourceRanges") or ()):
         path = _SPEC.child("loadBalancerSourceRanges").index(index)
-        yield from range_warnings(path, item, of_service=True)
+        yield from range_warnings(path, source_range, of_service=True)
     if external_name and spec.get("externalIPs"):
         yield 'spec.externalIPs is ignored when spec.type is "ExternalName"'
     if not external_name and spec.get("externalName"):
@@ -460,11 +460,11 @@ def _is_new(obj: JsonObject, old: JsonObject | None) -> bool:
 
 
 def _pod_names(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    why = [] if old is not None else name_rules.dns1123_label(metadata.name(obj))
-    if why:
+    faults = [] if old is not None else name_rules.dns1123_label(metadata.name(obj))
+    if faults:
         yield (
             "metadata.name: this is used in Pod names and hostnames, which can result in "
-            f"surprising behavior; a DNS label is recommended: [{' '.join(why)}]"
+            f"surprising behavior; a DNS label is recommended: [{' '.join(faults)}]"
         )
 
 

@@ -204,8 +204,8 @@ def _member(parent: dict[str, Json], field: str) -> JsonDict:
 def _tolerate(spec: JsonDict, condition: str, effect: str) -> None:
     """A toleration that says the same but for its seconds is replaced where it stands."""
     toleration = {"key": f"node.kubernetes.io/{condition}", "operator": "Exists", "effect": effect}
-    others = spec.get("tolerations") or ()
-    tolerations = [toleration if _is_like(other, toleration) else other for other in others]
+    existing = spec.get("tolerations") or ()
+    tolerations = [toleration if _is_like(other, toleration) else other for other in existing]
     spec["tolerations"] = tolerations if toleration in tolerations else [*tolerations, toleration]
 
 
@@ -231,20 +231,20 @@ def stateful_pod(owner: JsonObject, ordinal: int, revision: str) -> JsonDict:
     spec = owner.get("spec") or {}
     template, name = _template(owner), metadata.name(owner)
     pod = pod_of(template, owner)
-    own = f"{name}-{ordinal}"
-    pod["metadata"]["name"] = own
+    pod_name = f"{name}-{ordinal}"
+    pod["metadata"]["name"] = pod_name
     pod["metadata"].setdefault("labels", {}).update(
         {
-            "statefulset.kubernetes.io/pod-name": own,
+            "statefulset.kubernetes.io/pod-name": pod_name,
             "apps.kubernetes.io/pod-index": str(ordinal),
             REVISION_HASH: revision,
         }
     )
-    pod["spec"]["hostname"] = own
+    pod["spec"]["hostname"] = pod_name
     if spec.get("serviceName"):
         pod["spec"]["subdomain"] = spec["serviceName"]
     claims = {
-        metadata.name(volume_claim_template): claim_name(volume_claim_template, own)
+        metadata.name(volume_claim_template): claim_name(volume_claim_template, pod_name)
         for volume_claim_template in spec.get("volumeClaimTemplates") or ()
     }
     volumes: list[dict[str, object]] = [

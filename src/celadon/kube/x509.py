@@ -288,36 +288,36 @@ class Curve:
         p = self.prime
         base, other = (*self.base, 1), (*point, 1)
         both = self._projective_sum(base, other)
-        found = (1, 1, 0)
+        total = (1, 1, 0)
         for place in range(max(first.bit_length(), second.bit_length()) - 1, -1, -1):
-            found = self._projective_sum(found, found)
+            total = self._projective_sum(total, total)
             chosen = (first >> place & 1) | (second >> place & 1) << 1
             if chosen:
-                found = self._projective_sum(found, (base, other, both)[chosen - 1])
-        x, y, z = found
+                total = self._projective_sum(total, (base, other, both)[chosen - 1])
+        x, y, z = total
         if not z:
             return None
         inverse = pow(z, -1, p)
         return x * inverse**2 % p, y * inverse**3 % p
 
-    def _projective_sum(self, one: _Projective, other: _Projective) -> _Projective:
+    def _projective_sum(self, left: _Projective, right: _Projective) -> _Projective:
         """In Jacobian coordinates, where nothing is divided."""
-        (x1, y1, z1), (x2, y2, z2), p = one, other, self.prime
+        (x1, y1, z1), (x2, y2, z2), p = left, right, self.prime
         if not z1 or not z2:
-            return other if not z1 else one
+            return right if not z1 else left
         square1, square2 = z1 * z1 % p, z2 * z2 % p
         u1, u2 = x1 * square2 % p, x2 * square1 % p
         s1, s2 = y1 * square2 * z2 % p, y2 * square1 * z1 % p
         if u1 == u2:
-            return self._doubled(one) if s1 == s2 else (1, 1, 0)
+            return self._doubled(left) if s1 == s2 else (1, 1, 0)
         h, r = u2 - u1, s2 - s1
         h2 = h * h % p
         h3, v = h * h2 % p, u1 * h2 % p
         x = (r * r - h3 - 2 * v) % p
         return x, (r * (v - x) - s1 * h3) % p, h * z1 * z2 % p
 
-    def _doubled(self, one: _Projective) -> _Projective:
-        (x1, y1, z1), p = one, self.prime
+    def _doubled(self, point: _Projective) -> _Projective:
+        (x1, y1, z1), p = point, self.prime
         if not y1:
             return (1, 1, 0)
         square, y2 = z1 * z1 % p, y1 * y1 % p
@@ -338,10 +338,10 @@ class Curve:
             return b"\0"
         return b"\4" + b"".join(part.to_bytes(self.size, "big") for part in none)
 
-    def _sum(self, one: Point, other: Point) -> Point:
-        if one is None or other is None:
-            return one or other
-        (x1, y1), (x2, y2), p = one, other, self.prime
+    def _sum(self, left: Point, right: Point) -> Point:
+        if left is None or right is None:
+            return left or right
+        (x1, y1), (x2, y2), p = left, right, self.prime
         if x1 == x2:
             if (y1 + y2) % p == 0:
                 return None
@@ -434,13 +434,13 @@ def ed25519_public_key(seed: bytes) -> bytes:
     digest[0] &= 248
     digest[31] = digest[31] & 127 | 64
     secret = int.from_bytes(digest, "little")
-    found, addend = (0, 1), _BASE
+    total, addend = (0, 1), _BASE
     while secret:
         if secret & 1:
-            found = _edwards_sum(found, addend)
+            total = _edwards_sum(total, addend)
         addend = _edwards_sum(addend, addend)
         secret >>= 1
-    x, y = found
+    x, y = total
     return (y | (x & 1) << 255).to_bytes(32, "little")
 
 
@@ -476,28 +476,28 @@ def _edwards_point(encoded: bytes) -> tuple[int, int] | None:
 
 def _extended_multiple(times: int, point: tuple[int, int]) -> tuple[int, int, int, int]:
     x, y = point
-    found, addend = (0, 1, 1, 0), (x, y, 1, x * y % _PRIME)
+    total, addend = (0, 1, 1, 0), (x, y, 1, x * y % _PRIME)
     while times:
         if times & 1:
-            found = _extended_sum(found, addend)
+            total = _extended_sum(total, addend)
         addend = _extended_sum(addend, addend)
         times >>= 1
-    return found
+    return total
 
 
 def _extended_sum(
-    one: tuple[int, int, int, int], other: tuple[int, int, int, int]
+    left: tuple[int, int, int, int], right: tuple[int, int, int, int]
 ) -> tuple[int, int, int, int]:
     """Coordinates `X:Y:Z:T`, where nothing is divided (RFC 8032, 5.1.4)."""
-    (x1, y1, z1, t1), (x2, y2, z2, t2) = one, other
+    (x1, y1, z1, t1), (x2, y2, z2, t2) = left, right
     a, b = (y1 - x1) * (y2 - x2) % _PRIME, (y1 + x1) * (y2 + x2) % _PRIME
     c, d = 2 * t1 * t2 * _D % _PRIME, 2 * z1 * z2 % _PRIME
     e, f, g, h = b - a, d - c, d + c, b + a
     return e * f % _PRIME, g * h % _PRIME, f * g % _PRIME, e * h % _PRIME
 
 
-def _edwards_sum(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    (x1, y1), (x2, y2) = one, other
+def _edwards_sum(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
+    (x1, y1), (x2, y2) = left, right
     product = _D * x1 * x2 * y1 * y2
     x = (x1 * y2 + x2 * y1) * pow(1 + product, -1, _PRIME)
     y = (y1 * y2 + x1 * x2) * pow(1 - product, -1, _PRIME)

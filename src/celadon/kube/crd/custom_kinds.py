@@ -115,8 +115,8 @@ def _in_map_list(value: list[Any], keys: tuple[str, ...], path: FieldPath) -> li
             detail = "must be an object for an array of list-type map"
             return [invalid(path.index(i), item, detail)]
     named = [
-        {key: element[key] for key in sorted(keys) if key in element}
-        for element in (x or {} for x in value)
+        {key: condition[key] for key in sorted(keys) if key in condition}
+        for condition in (x or {} for x in value)
     ]
     return [duplicate(path.index(i), GoValue(named[i], "")) for i in _second_occurrences(named)]
 
@@ -161,20 +161,20 @@ def scale_status_errors(obj: JsonDict, scale: ScalePaths | None) -> Iterable[Fie
         return
     yield from _count_errors(obj, scale.counted)
     if scale.selector:
-        found = _found(obj, scale.selector, "string")
-        if found.trouble:
-            yield invalid(_path(scale.selector), "", found.trouble)
+        lookup = _found(obj, scale.selector, "string")
+        if lookup.trouble:
+            yield invalid(_path(scale.selector), "", lookup.trouble)
 
 
 def _count_errors(obj: JsonDict, names: tuple[str, ...]) -> Iterable[FieldError]:
-    found = _found(obj, names, "int64")
-    if found.trouble:
-        yield invalid(_path(names), 0, found.trouble)
-    elif found.value is not None and found.value < 0:
-        yield invalid(_path(names), found.value, "should be a non-negative integer")
-    elif found.value is not None and found.value > _MOST:
+    lookup = _found(obj, names, "int64")
+    if lookup.trouble:
+        yield invalid(_path(names), 0, lookup.trouble)
+    elif lookup.value is not None and lookup.value < 0:
+        yield invalid(_path(names), lookup.value, "should be a non-negative integer")
+    elif lookup.value is not None and lookup.value > _MOST:
         detail = f"should be less than or equal to {_MOST}"
-        yield invalid(_path(names), found.value, detail)
+        yield invalid(_path(names), lookup.value, detail)
 
 
 class _PathValue(NamedTuple):
@@ -273,11 +273,11 @@ class CustomKind:
 
     def prepare(self, obj: JsonDict) -> Pruned:
         """The object as it would be stored but for its metadata, and the fields it lost."""
-        found = pruned(defaulted(obj, self.schema), self.schema)
+        pruning = pruned(defaulted(obj, self.schema), self.schema)
         if not self.embeds:
-            return found
-        lost = drop_unknown_metadata(found.value, self.schema)
-        return Pruned(found.value, (*found.dropped, *lost))
+            return pruning
+        lost = drop_unknown_metadata(pruning.value, self.schema)
+        return Pruned(pruning.value, (*pruning.dropped, *lost))
 
     def mutated(self, obj: JsonDict) -> JsonDict:
         """An object that a mutator or an apply made: with defaults. What the schema does not know
@@ -350,11 +350,11 @@ class CustomKind:
 
     def asked_rules(self, obj: JsonDict, before: JsonDict | None = None) -> list[EvaluatedRule]:
         """The rules that a prepared object is asked by, in their order."""
-        asked: list[EvaluatedRule] = []
+        evaluated: list[EvaluatedRule] = []
         rules = self._compiled_rules()
         if rules is not None:
-            rules.errors(obj, UNKNOWN if before is None else before, asked)
-        return asked
+            rules.errors(obj, UNKNOWN if before is None else before, evaluated)
+        return evaluated
 
     def validate_status(self, obj: JsonDict, before: JsonDict) -> RuleOutcome:
         """The same for a write to the status: of the schema only that of the status counts, and
@@ -416,7 +416,7 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
     """The kinds of all versions of a CustomResourceDefinition, served or not, with the rules of the
     current release."""
     spec, since = definition["spec"], _revision(definition)
-    rules_of = environment(current_release())
+    rule_environment = environment(current_release())
     namespaced = {"Namespaced": True, "Cluster": False}.get(spec.get("scope"))
     versions = spec.get("versions") or ()
     offered = {version["name"]: version.get("subresources") for version in versions}
@@ -428,7 +428,7 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
         gvk: CustomKind(
             gvk,
             schema,
-            RulesOnDemand(schema, rules_of, f"{gvk.kind}.{gvk.version}.{gvk.group}"),
+            RulesOnDemand(schema, rule_environment, f"{gvk.kind}.{gvk.version}.{gvk.group}"),
             _member(offered, gvk.version, "status") is not None,
             namespaced,
             scale_paths(_member(offered, gvk.version, "scale")),

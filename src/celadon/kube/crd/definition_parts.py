@@ -101,8 +101,8 @@ def _part(version: JsonObject, name: str) -> Any:
 def schema_in(holder: JsonObject) -> JsonObject | None:
     """The schema in a version, or in the shared parts."""
     schema = holder.get("schema")
-    open_apiv3_schema = schema.get("openAPIV3Schema") if isinstance(schema, dict) else None
-    return open_apiv3_schema if isinstance(open_apiv3_schema, dict) else None
+    openapi_schema = schema.get("openAPIV3Schema") if isinstance(schema, dict) else None
+    return openapi_schema if isinstance(openapi_schema, dict) else None
 
 
 def has_status(holder: JsonObject) -> bool:
@@ -595,17 +595,17 @@ def selectable_errors(
             yield fieldpath.required(place)
             continue
         try:
-            found, found_schema = find_field(path, root, arrays=False)
+            found_path, found_schema = find_field(path, root, arrays=False)
         except FieldPathError as error:
             yield fieldpath.invalid(place, path, f"is an invalid path: {error}")
             continue
-        if found.steps and str(found.steps[0]) == "metadata":
+        if found_path.steps and str(found_path.steps[0]) == "metadata":
             yield fieldpath.invalid(place, path, "must not point to fields in metadata")
         if found_schema is None or found_schema.type not in _SELECTABLE:
             yield fieldpath.invalid(place, path, _NOT_SELECTABLE)
-        if found in seen:
+        if found_path in seen:
             yield fieldpath.duplicate(place, path)
-        seen.add(found)
+        seen.add(found_path)
     if len(seen) > MAX_SELECTABLE_FIELDS and not many:
         yield fieldpath.too_many(field_path, len(seen), MAX_SELECTABLE_FIELDS)
 

@@ -253,16 +253,16 @@ def _loose_keys(value: JsonObject, path: FieldPath) -> Errors:
             detail = f"cannot be nullable when {definition_parts.LIST_TYPE} is {list_type}"
             yield fieldpath.forbidden(items.child(name), detail)
             continue
-        place, this = items.child("properties").key(key).child(name), "this property is in"
+        place, subject = items.child("properties").key(key).child(name), "this property is in"
         if name == "default":
             detail = (
-                f"{this} {definition_parts.LIST_KEYS}, "
+                f"{subject} {definition_parts.LIST_KEYS}, "
                 "so it must have a default or be a required property"
             )
             yield fieldpath.required(place, detail)
         else:
             yield fieldpath.forbidden(
-                place, f"{this} {definition_parts.LIST_KEYS}, so it cannot be nullable"
+                place, f"{subject} {definition_parts.LIST_KEYS}, so it cannot be nullable"
             )
 
 
@@ -378,7 +378,7 @@ class _Check:
 
     def most_expensive(self) -> list[tuple[int, FieldPath]]:
         dear = [cost for cost in self.costs if cost[0] >= DEFINITION_COST_LIMIT // 100]
-        return sorted(dear, key=lambda one: -one[0])[:_LISTED]
+        return sorted(dear, key=lambda pair: -pair[0])[:_LISTED]
 
     def visit(self, value: JsonObject, schema: Schema | None, node: _Node) -> None:
         """`value` is the JSON of the schema: what it says of rules is shown as it was written.
@@ -419,13 +419,13 @@ class _Check:
             if schema is not None and len(keywords) == before:
                 self._rules(schema, rules, node)
 
-    def _rules(self, schema: Schema, given: list[Any], node: _Node) -> None:
+    def _rules(self, schema: Schema, raw_rules: list[Any], node: _Node) -> None:
         path = node.path.child("x-kubernetes-validations")
         compiled = compile_rules(schema, self.demands, is_root=node.is_root)
         if compiled.error:
             self.found.rules.append(fieldpath.internal(path, WITHOUT_TYPE))
         for i, rule in enumerate(compiled.rules):
-            self._rule(rule, given[i], path.index(i), node, compiled)
+            self._rule(rule, raw_rules[i], path.index(i), node, compiled)
 
     def _rule(
         self, rule: CompiledRule, data: Any, path: FieldPath, node: _Node, compiled: NodeRules
@@ -442,8 +442,8 @@ class _Check:
                 fieldpath.invalid(path.child("rule"), definition_parts.rule_value(data), rule.error)
             )
         if rule.message_error:
-            where, shown = path.child("messageExpression"), definition_parts.rule_value(data)
-            refused.append(fieldpath.invalid(where, shown, rule.message_error))
+            where, printed_rule = path.child("messageExpression"), definition_parts.rule_value(data)
+            refused.append(fieldpath.invalid(where, printed_rule, rule.message_error))
         elif rule.message is not None:
             self._cost("messageExpression", rule.message.max_cost, path)
         if rule.uses_old_self and node.uncorrelatable:

@@ -224,7 +224,7 @@ def _versions(
     whole: definition_parts.InternalDefinition, demands: definition_parts.Demands, *, is_given: bool
 ) -> Errors:
     versions = whole.versions
-    names = [item.get("name") or "" for item in versions]
+    names = [version.get("name") or "" for version in versions]
     for i, version in enumerate(versions):
         path = definition_parts.VERSIONS.index(i)
         if wrong := name_rules.dns1035_label(names[i]):
@@ -232,13 +232,13 @@ def _versions(
         enabled = definition_parts.has_status(version) or definition_parts.has_status(whole.shared)
         yield from definition_parts.deprecation_errors(version, path.child("deprecationWarning"))
         yield from _parts(version, path, names[i], demands, status=enabled)
-    values = [definition_parts.version_value(item) for item in versions] if is_given else None
+    values = [definition_parts.version_value(version) for version in versions] if is_given else None
     go_value = GoValue(values, "[]apiextensions.CustomResourceDefinitionVersion")
     if len(set(names)) < len(names):
         yield fieldpath.invalid(
             definition_parts.VERSIONS, go_value, "must contain unique version names"
         )
-    if sum(bool(item.get("storage")) for item in versions) != 1:
+    if sum(bool(version.get("storage")) for version in versions) != 1:
         detail = "must have exactly one version marked as storage version"
         yield fieldpath.invalid(definition_parts.VERSIONS, go_value, detail)
     first = whole.first_name
@@ -284,9 +284,9 @@ def _shared(
     if fields:
         detail = _NO_SHARED_SCHEMA_FOR_FIELDS.text
         has_validation = shared.get("schema") is not None
-        known = schema or ({} if has_validation else None)
+        known_schema = schema or ({} if has_validation else None)
         yield from _selectable(
-            fields, known, definition_parts.SPEC, detail, many="" in demands.many_fields
+            fields, known_schema, definition_parts.SPEC, detail, many="" in demands.many_fields
         )
 
 

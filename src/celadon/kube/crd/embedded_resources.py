@@ -52,7 +52,7 @@ def drop_unknown_metadata(obj: JsonDict, schema: Schema) -> list[StrayField]:
         strays = struct_field_errors(item, "metadata", OBJECT_META)
         dropped += [stray._replace(steps=(*path.steps, *stray.steps)) for stray in strays]
         item["metadata"] = read
-    return sorted(dropped, key=lambda one: one.path)
+    return sorted(dropped, key=lambda stray: stray.path)
 
 
 def drop_unreadable(obj: JsonDict, schema: Schema) -> None:

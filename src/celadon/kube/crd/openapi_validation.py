@@ -394,16 +394,16 @@ def number_errors(name: FieldPath, value: int | float, schema: Schema) -> Iterat
     if limits.minimum is not None:
         if not _is_in_range(limits.minimum, schema):
             yield _out_of_range(name, "Minimum boundary", schema)
-        own, least = _alike(value, limits.minimum, schema)
+        number, least = _alike(value, limits.minimum, schema)
         bottom = Bound(least, limits.exclusive_minimum)
-        if own < least or (bottom.exclusive and own == least):
+        if number < least or (bottom.exclusive and number == least):
             yield below(name, value, bottom)
     if limits.maximum is not None:
         if not _is_in_range(limits.maximum, schema):
             yield _out_of_range(name, "Maximum boundary", schema)
-        own, most = _alike(value, limits.maximum, schema)
+        number, most = _alike(value, limits.maximum, schema)
         top = Bound(most, limits.exclusive_maximum)
-        if own > most or (top.exclusive and own == most):
+        if number > most or (top.exclusive and number == most):
             yield above(name, value, top)
 
 

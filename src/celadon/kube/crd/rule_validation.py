@@ -98,7 +98,7 @@ def find_field(
     """The field that a path names, and its schema. Without `arrays` names stand behind dots only.
     `FieldPathError` says what is wrong with another path."""
     path: FieldPath = ROOT
-    found: Schema | None = schema
+    current: Schema | None = schema
     tokens = (token[0] for token in _TOKEN.finditer(text))
     for token in tokens:
         if token == ".":
@@ -109,18 +109,18 @@ def find_field(
             name = _quoted(_next(tokens))
         else:
             raise FieldPathError(f"expected [ or . but got: {token}")
-        if found is None or not _has_members(found):
+        if current is None or not _has_members(current):
             raise FieldPathError(_NO_FIELD)
-        path = path.join(_step(name, found, is_first=not path.steps))
-        if not found.properties:
-            found = found.additional_properties
-        elif name in found.properties:
-            found = found.properties[name]
+        path = path.join(_step(name, current, is_first=not path.steps))
+        if not current.properties:
+            current = current.additional_properties
+        elif name in current.properties:
+            current = current.properties[name]
         else:
             raise FieldPathError(_NO_FIELD)
         if token == "[" and (closing := _next(tokens)) != "]":
             raise FieldPathError(f"expected ] but got {closing}")
-    return path, found
+    return path, current
 
 
 def _has_members(schema: Schema) -> bool:
@@ -179,13 +179,13 @@ class RuleScopes:
     def environment(self, base: Environment, *, optional: bool) -> Environment:
         """The base with both names; with `optional` a rule runs on creation, too, and `oldSelf` is
         an optional."""
-        known = self._known.get((id(base), optional))
-        if known is None:
+        cached = self._known.get((id(base), optional))
+        if cached is None:
             declared = self.declared
             old = types.optional_of(declared.type) if optional else declared.type
             environment = base.extend({SELF: declared.type, OLD_SELF: old}, declared.objects)
-            known = self._known[id(base), optional] = (base, environment)
-        return known[1]
+            cached = self._known[id(base), optional] = (base, environment)
+        return cached[1]
 
 
 def rule_scopes(schema: Schema, *, is_root: bool) -> RuleScopes | None:
@@ -557,8 +557,8 @@ class _Ratchet:
 
     @property
     def forgives(self) -> bool:
-        judged = self.current or self.nearest
-        return judged is not None and judged.is_same
+        correlated = self.current or self.nearest
+        return correlated is not None and correlated.is_same
 
     def member(self, key: str) -> _Ratchet:
         if self.current is None:
@@ -660,9 +660,9 @@ class _Run:
         before: object | Unknown,
         ratchet: _Ratchet,
     ) -> None:
-        shown = OMITTED if isinstance(value, dict | list) else value
+        printed = OMITTED if isinstance(value, dict | list) else value
         if not is_since("1.35"):
-            shown = validator.schema.type
+            printed = validator.schema.type
         if validator.node.error:
             detail = not_initialized(validator.node.error)
             self.outcome.errors.append(fieldpath.invalid(path, validator.schema.type, detail))
@@ -679,7 +679,7 @@ class _Run:
             if has_before:
                 plain[OLD_SELF] = _typed(before, schema, OLD_SELF, faults)
                 optional[OLD_SELF] = Optional(plain[OLD_SELF])
-        place = _Place(path, schema.type, shown, plain, optional, has_before, ratchet, faults)
+        place = _Place(path, schema.type, printed, plain, optional, has_before, ratchet, faults)
         for rule in validator.node.rules:
             self._rule(rule, place)
 

@@ -125,26 +125,26 @@ _UNREADABLE: Final = (
 """What has no place in a structural schema: upstream's name, and that in JSON."""
 
 
-def unreadable(given: Any) -> str | None:
+def unreadable(node: Any) -> str | None:
     """Return why there is no structural schema to be judged at all: some keywords have no place in
     one. None if there is."""
-    if not isinstance(given, dict):
+    if not isinstance(node, dict):
         return None
     for name, key in _UNREADABLE:
-        if given.get(key) or (key == "additionalItems" and given.get(key) is not None):
+        if node.get(key) or (key == "additionalItems" and node.get(key) is not None):
             return f"OpenAPIV3Schema '{name}' is not supported"
     # upstream reads branches before what stands beside them.
     for name in ("not", "allOf", "anyOf", "oneOf"):
-        found = given.get(name) or ()
-        for item in [found] if isinstance(found, dict) else found:
+        nested = node.get(name) or ()
+        for item in [nested] if isinstance(nested, dict) else nested:
             if reason := unreadable(item):
                 return reason
-    if given.get(PRESERVE) is False:
+    if node.get(PRESERVE) is False:
         return f"internal error: '{PRESERVE}' must be true or undefined"
-    items = given.get("items")
+    items = node.get("items")
     if isinstance(items, list):
         return "OpenAPIV3Schema 'items' must be a schema, but is an array" if items else None
-    for item in (items, *members(given, "properties").values(), given.get("additionalProperties")):
+    for item in (items, *members(node, "properties").values(), node.get("additionalProperties")):
         if reason := unreadable(item):
             return reason
     return None
@@ -230,11 +230,11 @@ def _object_fields(value: JsonObject, path: FieldPath) -> list[FieldError]:
 
 def _root_metadata(meta: JsonObject, path: FieldPath) -> list[FieldError]:
     """It may restrict names, and say nothing else; defaults are complained of elsewhere."""
-    others = {key for key in meta if meta[key] not in (None, "", False, {})}
-    others -= {"type", "default"}
+    fields = {key for key in meta if meta[key] not in (None, "", False, {})}
+    fields -= {"type", "default"}
     if meta.get("properties", {}).keys() <= {"name", "generateName"}:
-        others.discard("properties")
-    if not others:
+        fields.discard("properties")
+    if not fields:
         return []
     return [fieldpath.forbidden(path.child("properties").key("metadata"), _ONLY_NAMES)]
 
@@ -290,11 +290,11 @@ def _branch(
 
 
 def _complete_branches(
-    node: JsonObject, said: JsonObject, path: FieldPath, place: FieldPath, errors: list[FieldError]
+    node: JsonObject, outer: JsonObject, path: FieldPath, place: FieldPath, errors: list[FieldError]
 ) -> None:
-    """Complain about what branches know of and the node outside of them does not. `said` is a
+    """Complain about what branches know of and the node outside of them does not. `outer` is a
     branch about `node`, or the node itself; `place` is where it stands."""
-    for below, branch in branches(said):
+    for below, branch in branches(outer):
         _complete_branch(node, branch, path, place.join(below), errors)
 
 
@@ -317,11 +317,11 @@ def _complete_branch(
     for steps, part, item in parts:
         if not isinstance(item, dict):
             continue
-        below, there = _below(path, steps), _below(place, steps)
+        below, below_place = _below(path, steps), _below(place, steps)
         if isinstance(part, dict):
-            _complete_branch(part, item, below, there, errors)
+            _complete_branch(part, item, below, below_place, errors)
         else:
-            errors.append(fieldpath.required(below, f"because it is defined in {there.text}"))
+            errors.append(fieldpath.required(below, f"because it is defined in {below_place.text}"))
 
 
 def _below(path: FieldPath, steps: tuple[str, ...]) -> FieldPath:
@@ -434,9 +434,9 @@ class _Check:
         if self.rules_of is None:
             return
         if around is not None:
-            why = _metadata_errors(around.object(value), around.schema)
-            if why:
-                detail = f"must result in valid metadata: {fieldpath.aggregate(why)}"
+            faults = _metadata_errors(around.object(value), around.schema)
+            if faults:
+                detail = f"must result in valid metadata: {fieldpath.aggregate(faults)}"
                 self.found.append(fieldpath.invalid(path, _by_key(value), detail))
                 return
         errors = (
@@ -496,7 +496,7 @@ def pruned(value: Json, schema: Schema) -> Pruned:
     dropped. The value itself is not changed."""
     dropped: list[StrayField] = []
     left = _prune(value, replace(schema, embedded_resource=True), (), dropped)
-    return Pruned(left, tuple(sorted(dropped, key=lambda one: one.path)))
+    return Pruned(left, tuple(sorted(dropped, key=lambda stray: stray.path)))
 
 
 def pruned_part(value: Json, schema: Schema) -> Json:
@@ -571,16 +571,16 @@ def _custom_defaults_members(
 ) -> dict[str, Json]:
     result: dict[str, Json] = {}
     for key, member in value.items():
-        known = schema.properties.get(key, schema.additional_properties)
-        if not _is_refused(member, known):
-            result[key] = defaulted(member, known, keeps_nulls=keeps_nulls)
-        elif known is not None and not isinstance(known.default, Absent):
-            result[key] = _default_of(known)
+        member_schema = schema.properties.get(key, schema.additional_properties)
+        if not _is_refused(member, member_schema):
+            result[key] = defaulted(member, member_schema, keeps_nulls=keeps_nulls)
+        elif member_schema is not None and not isinstance(member_schema.default, Absent):
+            result[key] = _default_of(member_schema)
         elif keeps_nulls:
             result[key] = None
-    for key, known in schema.properties.items():
-        if key not in result and not isinstance(known.default, Absent):
-            result[key] = _default_of(known)
+    for key, member_schema in schema.properties.items():
+        if key not in result and not isinstance(member_schema.default, Absent):
+            result[key] = _default_of(member_schema)
     return result
 
 
@@ -594,9 +594,9 @@ def without_refused_nulls(value: object, schema: Schema | None) -> Any:
         return value
     result: dict[str, Json] = {}
     for key, member in value.items():
-        known = schema.properties.get(key, schema.additional_properties)
-        if not _is_refused(member, known) or _default_of(known) is not None:
-            result[key] = without_refused_nulls(member, known)
+        member_schema = schema.properties.get(key, schema.additional_properties)
+        if not _is_refused(member, member_schema) or _default_of(member_schema) is not None:
+            result[key] = without_refused_nulls(member, member_schema)
     return result
 
 

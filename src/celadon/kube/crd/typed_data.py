@@ -138,18 +138,18 @@ class Correlated:
 
     def _compare(self) -> bool:
         value, before = self._value, self._before
-        correlateds: list[Correlated | None]
+        children: list[Correlated | None]
         if isinstance(value, dict) and isinstance(before, dict):
             if len(value) != len(before):
                 return False
-            correlateds = [self.member(key) for key in value]
+            children = [self.member(key) for key in value]
         elif isinstance(value, list) and isinstance(before, list) and self._has_keys:
             if len(value) != len(before):
                 return False
-            correlateds = [self.item(i) for i in range(len(value))]
+            children = [self.item(i) for i in range(len(value))]
         else:
             return same(value, before)
-        return all(correlated is not None and correlated.is_same for correlated in correlateds)
+        return all(correlated is not None and correlated.is_same for correlated in children)
 
     @property
     def _has_keys(self) -> bool:

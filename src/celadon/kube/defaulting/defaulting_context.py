@@ -46,7 +46,7 @@ class ServiceNetwork(Protocol):
     def cluster_ip(self, family: str) -> str:
         """A free address of one of them. StatusError (500) when there is none."""
 
-    def node_port(self, taken: Sequence[int]) -> int:
+    def node_port(self, taken_ports: Sequence[int]) -> int:
         """A free port besides those that this write has taken. StatusError (500) when there is
         none."""
 
@@ -74,8 +74,8 @@ class PlaceholderNetwork:
     def cluster_ip(self, family: str) -> str:
         return self.cluster_ips[family]
 
-    def node_port(self, taken: Sequence[int]) -> int:
-        return max(taken, default=self.first_node_port - 1) + 1
+    def node_port(self, taken_ports: Sequence[int]) -> int:
+        return max(taken_ports, default=self.first_node_port - 1) + 1
 
     def address_fault(self, _: str) -> str:
         return ""

@@ -60,7 +60,7 @@ from celadon.records import dataclass
 
 def _of_containers(*fields: str) -> tuple[str, ...]:
     lists = ("initContainers", "containers", "ephemeralContainers")
-    return tuple(f"spec.{text}[*].{field}" for text in lists for field in fields)
+    return tuple(f"spec.{name}[*].{field}" for name in lists for field in fields)
 
 
 _AFFINITIES: Final = tuple(
@@ -100,7 +100,7 @@ _POD: Final[Mapping[str, tuple[str, ...]]] = {
 
 def _of_statuses(*fields: str) -> tuple[str, ...]:
     lists = ("containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses")
-    return tuple(f"status.{text}[*].{field}" for text in lists for field in fields)
+    return tuple(f"status.{name}[*].{field}" for name in lists for field in fields)
 
 
 _POD_STATUS: Final = {
@@ -325,11 +325,11 @@ _ON_FIELDS: Final[Mapping[str, FieldFunction]] = {**FIELD_FUNCTIONS, **PLUGIN_FI
 def enabled_gates(overrides: Mapping[str, bool]) -> frozenset[str]:
     """The gates that are on in the current release; `AllBeta` turns on those betas that are off by
     default."""
-    release, known = emulated_release(), gates_of(emulated_release())
+    release, known_gates = emulated_release(), gates_of(emulated_release())
     names = {*ON_BY_DEFAULT, *schema_packs.load("defaults")["gates"]}
     gates = {name: is_gate_on(name, release) for name in names}
     if overrides.get("AllBeta"):
-        betas = (name for name in names if name in known and known[name].stage == BETA)
+        betas = (name for name in names if name in known_gates and known_gates[name].stage == BETA)
         gates.update(dict.fromkeys(betas, True))
     gates.update(overrides)
     return frozenset(name for name, on in gates.items() if on)
@@ -342,8 +342,8 @@ def compiled(
     """Return what a phase does to objects of a kind, in order."""
     listed = listed_rules(gvk, phase)
     if phase == "plugins":
-        known = known_plugins(plugins)
-        chosen = (rule for rule in listed if rule["plugin"] in known)
+        plugin_names = known_plugins(plugins)
+        chosen = (rule for rule in listed if rule["plugin"] in plugin_names)
         listed = tuple(sorted(chosen, key=lambda rule: PLUGIN_ORDER[rule["plugin"]]))
     return compile_rules(listed, gates)
 
@@ -592,10 +592,10 @@ def update_rules(gvk: GroupVersionKind) -> Mapping[str, tuple[str, ...]]:
     """`keep`, `bump`, `statusKeep`: paths, see `registry.update.prepare_for_update`. `reset`: which
     of `keep` nobody gets to own by writing the object, where that is not all."""
     kind = f"{gvk.api_version}/{gvk.kind}"
-    update: Mapping[str, tuple[str, ...]] = (
+    rules: Mapping[str, tuple[str, ...]] = (
         schema_packs.load("defaults")["kinds"].get(kind, {}).get("update", {})
     )
-    return update
+    return rules
 
 
 # --- Default triggers --------------------------------------------------------
@@ -717,16 +717,16 @@ def triggers(gvk: GroupVersionKind, gates: frozenset[str]) -> Mapping[str, Trigg
     return result
 
 
-def _add(obj: dict[str, Triggers], root: str, steps: Sequence[Step], rule: Rule) -> None:
+def _add(triggers: dict[str, Triggers], root: str, steps: Sequence[Step], rule: Rule) -> None:
     way = _components(root, steps)
     for owner, step in zip(way, steps[:-1], strict=False):
-        obj.setdefault(owner, Triggers()).entered.add(step.name)
+        triggers.setdefault(owner, Triggers()).entered.add(step.name)
     if rule.get("fn") in ON_OBJECTS:
-        _add_object_rule(obj, way, steps, rule["fn"])
+        _add_object_rule(triggers, way, steps, rule["fn"])
     elif steps[-1].each is Each.FIELD and way[-2]:
-        _add_field_rule(obj.setdefault(way[-2], Triggers()), steps[-1].name, rule)
+        _add_field_rule(triggers.setdefault(way[-2], Triggers()), steps[-1].name, rule)
     else:
-        _watch_above(obj, way, steps)
+        _watch_above(triggers, way, steps)
 
 
 def _components(root: str, steps: Sequence[Step]) -> list[str]:
@@ -743,14 +743,14 @@ def _components(root: str, steps: Sequence[Step]) -> list[str]:
 
 
 def _add_object_rule(
-    obj: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step], function: str
+    triggers: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step], function: str
 ) -> None:
     if not way[-1]:
-        _watch_above(obj, way, steps)
+        _watch_above(triggers, way, steps)
         return
     if steps:
-        obj.setdefault(way[-2], Triggers()).entered.add(steps[-1].name)
-    below = obj.setdefault(way[-1], Triggers())
+        triggers.setdefault(way[-2], Triggers()).entered.add(steps[-1].name)
+    below = triggers.setdefault(way[-1], Triggers())
     if function in _NEEDED:
         below.needed.add(_NEEDED[function])
         below.entered.add(_NEEDED[function])
@@ -758,10 +758,10 @@ def _add_object_rule(
         below.is_restless = True
 
 
-def _watch_above(obj: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step]) -> None:
+def _watch_above(triggers: dict[str, Triggers], way: Sequence[str], steps: Sequence[Step]) -> None:
     """The innermost struct answers for what is no struct."""
     index = max(i for i, owner in enumerate(way[:-1]) if owner)
-    owner = obj.setdefault(way[index], Triggers())
+    owner = triggers.setdefault(way[index], Triggers())
     owner.watched.add(steps[index].name)
     owner.entered.add(steps[index].name)
 

@@ -152,11 +152,14 @@ def outlasts_creation(gvk: GroupVersionKind, gates: frozenset[str]) -> bool:
 
 
 @per_release(maxsize=256)
-def outlasts_keeping(gvk: GroupVersionKind, gates: frozenset[str], kept: tuple[str, ...]) -> bool:
+def outlasts_keeping(
+    gvk: GroupVersionKind, gates: frozenset[str], kept_fields: tuple[str, ...]
+) -> bool:
     """Return whether defaulting finds nothing to do, either, where parts of a defaulted object have
     been put in the place of another's: no rule looks at both."""
     return all(
-        len({any(_is_below(text, top) for top in kept) for text in _looked_at(path, rule)}) == 1
+        len({any(_is_below(text, top) for top in kept_fields) for text in _looked_at(path, rule)})
+        == 1
         for path, rule in _repeated(gvk, gates)
     )
 
@@ -223,8 +226,8 @@ def pod_status(obj: JsonDict, old: JsonObject, _: str) -> None:
             status[field] = was[field]
     before: dict[str, list[int]] = {}
     for condition in was.get("conditions") or ():
-        seen = condition.get("observedGeneration") or 0
-        before.setdefault(condition.get("type") or "", []).append(seen)
+        observed = condition.get("observedGeneration") or 0
+        before.setdefault(condition.get("type") or "", []).append(observed)
     for condition in status.get("conditions") or ():
         generations = before.get(condition.get("type") or "")
         generation = generations.pop(0) if generations else 0
@@ -275,10 +278,10 @@ def endpoint_slice(obj: JsonDict, old: JsonObject, _: str) -> None:
     """Changed endpoints lose their old topology; a host that was known becomes the node's name."""
     if (obj.get("endpoints") or []) == (old.get("endpoints") or []):
         return
-    known = {_host(endpoint) for endpoint in old.get("endpoints") or ()} - {""}
+    hosts = {_host(endpoint) for endpoint in old.get("endpoints") or ()} - {""}
     for endpoint in obj.get("endpoints") or ():
         host = _host(endpoint)
-        was_node = host in known and not name_rules.dns1123_subdomain(host)
+        was_node = host in hosts and not name_rules.dns1123_subdomain(host)
         if endpoint.get("nodeName") is None and was_node:
             endpoint["nodeName"] = host
         endpoint.pop("deprecatedTopology", None)
@@ -342,10 +345,10 @@ def claim_status(obj: JsonDict, old: JsonObject, _: str) -> None:
     """A claim says nothing of devices that it no longer has."""
     # As `dropDeallocatedStatusDevices` of `pkg/registry/resource/resourceclaim`.
     status = obj.get("status") or {}
-    gone = _allocated(old.get("status") or {}) - _allocated(status)
+    released = _allocated(old.get("status") or {}) - _allocated(status)
     devices = status.get("devices")
-    if devices and gone:
-        status["devices"] = [item for item in devices if _device(item) not in gone]
+    if devices and released:
+        status["devices"] = [device for device in devices if _device(device) not in released]
         if not status["devices"]:
             del status["devices"]
 
@@ -367,13 +370,16 @@ OF_STATUS: Final = tuple(
 
 def autoscaler(obj: JsonDict, old: JsonObject, _: str) -> None:
     """Keep what annotations say of the status with the rest of it."""
-    known, meta = metadata.annotations(old), obj["metadata"]
+    old_annotations, meta = metadata.annotations(old), obj["metadata"]
     sent = {
         key: annotation
         for key, annotation in metadata.annotations(obj).items()
         if key not in OF_STATUS
     }
-    annotations = {**sent, **{name: known[name] for name in OF_STATUS if name in known}}
+    annotations = {
+        **sent,
+        **{name: old_annotations[name] for name in OF_STATUS if name in old_annotations},
+    }
     if annotations or "annotations" in meta:
         meta["annotations"] = annotations
 

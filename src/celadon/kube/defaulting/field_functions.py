@@ -245,7 +245,9 @@ def drop_image_volumes(parent: Any, key: str, run: Run, _: Rule) -> None:
         return
     run.is_disturbed = True
     _keep(parent, key, [volume for volume in volumes if volume.get("image") is None])
-    for container in (item for lists in CONTAINER_LISTS for item in parent.get(lists) or ()):
+    for container in (
+        container for lists in CONTAINER_LISTS for container in parent.get(lists) or ()
+    ):
         mounts = container.get("volumeMounts")
         if mounts:
             result = [mount for mount in mounts if mount.get("name") not in names]
@@ -260,9 +262,9 @@ def drop_init_policies(parent: Any, key: str, run: Run, _: Rule) -> None:
             del container["restartPolicy"]
 
 
-def _keep(parent: JsonDict, key: str, kept: list[Any]) -> None:
-    if kept:
-        parent[key] = kept
+def _keep(parent: JsonDict, key: str, items: list[Any]) -> None:
+    if items:
+        parent[key] = items
     else:
         del parent[key]
 

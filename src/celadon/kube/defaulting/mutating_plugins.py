@@ -83,10 +83,10 @@ def limit_ranger(pod: Any, run: Run) -> None:
 def _container_defaults(limit_range: JsonObject) -> tuple[dict[str, str], dict[str, str]]:
     limits: dict[str, str] = {}
     requests: dict[str, str] = {}
-    for item in limit_range.get("spec", {}).get("limits") or ():
-        if item.get("type") == "Container":
-            limits.update(item.get("default") or {})
-            requests.update(item.get("defaultRequest") or {})
+    for limit in limit_range.get("spec", {}).get("limits") or ():
+        if limit.get("type") == "Container":
+            limits.update(limit.get("default") or {})
+            requests.update(limit.get("defaultRequest") or {})
     return limits, requests
 
 

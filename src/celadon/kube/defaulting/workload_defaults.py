@@ -67,7 +67,7 @@ def settle_families(spec: JsonDict, run: Run, old: JsonObject) -> None:
     families = list(spec.get("ipFamilies") or network.families[:1])
     if spec["ipFamilyPolicy"] != SINGLE and len(families) == 1:
         offered = IP_FAMILIES if bare else network.families
-        families += [text for text in offered if text != families[0]]
+        families += [family for family in offered if family != families[0]]
     spec["ipFamilies"] = families
 
 
@@ -94,10 +94,10 @@ def _released(spec: JsonDict, old: JsonObject) -> list[FieldError]:
     errors: list[FieldError] = []
     policy = spec["ipFamilyPolicy"]
     for part, called in _PARTS.items():
-        given, before = spec.get(part) or [], old.get(part) or []
-        if policy == SINGLE and given == before and len(given) > 1:
-            spec[part] = given[:1]
-        elif policy != SINGLE and given and len(given) < len(before):
+        values, before = spec.get(part) or [], old.get(part) or []
+        if policy == SINGLE and values == before and len(values) > 1:
+            spec[part] = values[:1]
+        elif policy != SINGLE and values and len(values) < len(before):
             reason = f"must be 'SingleStack' to release the {called}"
             errors.append(fieldpath.invalid(_POLICY, NamedText(policy), reason))
     return errors
@@ -201,30 +201,30 @@ def _gets_addresses(spec: JsonObject, old: JsonObject) -> bool:
     # As `updateClusterIPs` of `pkg/registry/core/service/storage`.
     if not old or (_has_address(spec) and not _has_address(old)):
         return True
-    counts = [len(item.get("ipFamilies") or ()) for item in (old, spec)]
+    counts = [len(service_spec.get("ipFamilies") or ()) for service_spec in (old, spec)]
     return _has_address(spec) and counts == [1, 2]
 
 
 def _require_addresses(spec: Any, run: Run, old: JsonObject) -> None:
     """An address that replaces another is no matter of allocation: it is refused later."""
-    cluster_i_ps = spec.get("clusterIPs") or []
-    kept = len(old.get("clusterIPs") or ())
-    for address in cluster_i_ps[kept:]:
+    cluster_ips = spec.get("clusterIPs") or []
+    old_count = len(old.get("clusterIPs") or ())
+    for address in cluster_ips[old_count:]:
         fault = run.context.network.address_fault(address)
         if fault:
             detail = f"failed to allocate IP {address}: {fault}"
-            raise refused(run, [fieldpath.invalid(_ADDRESSES, cluster_i_ps, detail)])
+            raise refused(run, [fieldpath.invalid(_ADDRESSES, cluster_ips, detail)])
 
 
 def _allocate_addresses(spec: Any, run: Run) -> None:
-    cluster_i_ps = spec.get("clusterIPs") or []
+    cluster_ips = spec.get("clusterIPs") or []
     network = run.context.network
     missing = [
         ip_family
-        for ip_family in spec["ipFamilies"][len(cluster_i_ps) :]
+        for ip_family in spec["ipFamilies"][len(cluster_ips) :]
         if ip_family in network.families
     ]
-    addresses = [*cluster_i_ps, *map(network.cluster_ip, missing)]
+    addresses = [*cluster_ips, *map(network.cluster_ip, missing)]
     if addresses:
         spec["clusterIPs"] = addresses
         spec.setdefault("clusterIP", addresses[0])
@@ -263,14 +263,16 @@ class _NodePorts:
 def _take_ports(spec: Any, ports: _NodePorts) -> None:
     """Ports of a new Service with the same number share a node port, which one of them may name."""
     # As `initNodePorts` of `pkg/registry/core/service/storage`.
-    given = spec.get("ports") or ()
+    service_ports = spec.get("ports") or ()
     shared: dict[int, int] = {}
-    for index, port in enumerate(given):
+    for index, port in enumerate(service_ports):
         node_port, number = port.get("nodePort", 0), port.get("port", 0)
         if not node_port and not _has_node_ports(spec):
             continue
         if number not in shared:
-            same = (item.get("nodePort", 0) for item in given if item.get("port", 0) == number)
+            same = (
+                port.get("nodePort", 0) for port in service_ports if port.get("port", 0) == number
+            )
             named = next(filter(None, same), 0)
             if named:
                 ports.require(index, named)

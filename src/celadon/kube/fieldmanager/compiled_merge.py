@@ -130,7 +130,7 @@ def guarded(plan: Plan, guard: Guard) -> Plan:
     return check
 
 
-def one_item(key: str, expected: str, enter: Plan, item: Json) -> Plan:
+def one_item(key: str, name: str, enter: Plan, item: Json) -> Plan:
     """Return the plan of a list with one key, of which a configuration has one item: merged into
     the one with the same key, else `item` behind the others."""
 
@@ -139,28 +139,28 @@ def one_item(key: str, expected: str, enter: Plan, item: Json) -> Plan:
             raise Unplanned
         index = -1
         for i, element in enumerate(live):
-            result = element.get(key)
-            if result == expected:
+            value = element.get(key)
+            if value == name:
                 if index >= 0:
                     raise Unplanned
                 index = i
-            elif result.__class__ is not str:
+            elif value.__class__ is not str:
                 raise Unplanned
         if index < 0:
             return [*live, item]
-        made = live.copy()
-        made[index] = enter(live[index])
-        return made
+        merged = live.copy()
+        merged[index] = enter(live[index])
+        return merged
 
     return plan
 
 
 def keyed_items(
-    keys: Sequence[str], expected: Mapping[tuple[object, ...], Plan], items: Sequence[object]
+    keys: Sequence[str], plans: Mapping[tuple[object, ...], Plan], items: Sequence[object]
 ) -> Plan:
-    """Return the plan of any list with keys: a configuration has items with the keys `expected`, in
+    """Return the plan of any list with keys: a configuration has items with the keys `plans`, in
     this order. They are all there, in this order too, or none is, and `items` follow the others."""
-    order = list(expected)
+    order = list(plans)
 
     def plan(live: object) -> Any:
         if live.__class__ is not list:
@@ -168,7 +168,7 @@ def keyed_items(
         result, common = [], []
         for item in live:
             element = _element(keys, item)
-            enter = expected.get(element)
+            enter = plans.get(element)
             if enter is None:
                 result.append(item)
             else:

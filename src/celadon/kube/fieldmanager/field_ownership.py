@@ -157,17 +157,17 @@ def _whole(type_: MergeType, value: object) -> field_sets.FieldsV1:
 
 
 def _put_items(
-    obj: field_sets.FieldsV1, rule: ListRule, value: Sequence[object]
+    fields: field_sets.FieldsV1, rule: ListRule, value: Sequence[object]
 ) -> field_sets.FieldsV1:
     """Items that are there several times are owned as one."""
     if len(value) == 1:
-        obj[rule.element(value[0])] = _whole(rule.item, value[0])
-        return obj
+        fields[rule.element(value[0])] = _whole(rule.item, value[0])
+        return fields
     result = grouped(rule, value)
     for element in field_sets.ordered(result):
         items = result[element]
-        obj[element] = _whole(rule.item, items[0]) if len(items) == 1 else {}
-    return obj
+        fields[element] = _whole(rule.item, items[0]) if len(items) == 1 else {}
+    return fields
 
 
 STRIPPED: Final = field_sets.field_set(
@@ -226,17 +226,17 @@ class Ownership:
         self, live: JsonObject, new: JsonObject, managers: Managers, writer: ManagerId, now: str
     ) -> Managers:
         """After `live` has become `new`. ItemError when the objects cannot be compared."""
-        found = self._reconciled(managers)
+        owners = self._reconciled(managers)
         changes = _Changes(self, live, new)
-        changes.take_from(found, None)
+        changes.take_from(owners, None)
         mine = changes.made[self.api_version]
         gained = self.writable.of(mine.added | mine.modified) - STRIPPED
         if gained:
-            before = found.owned.get(writer)
+            before = owners.owned.get(writer)
             fields = gained if before is None else gained | before.fields
-            found.keep(writer, fields, self.api_version)
-            found.times[writer] = now
-        return found
+            owners.keep(writer, fields, self.api_version)
+            owners.times[writer] = now
+        return owners
 
     def applied(
         self,
@@ -248,32 +248,32 @@ class Ownership:
         force: bool,
     ) -> tuple[JsonDict, Managers]:
         """The object with the configuration in it. ConflictError; ItemError as `updated`."""
-        found = self._reconciled(managers)
+        owners = self._reconciled(managers)
         result = merged(self.type, live, config)
-        last = found.owned.get(applier)
+        last = owners.owned.get(applier)
         fields = self.writable.of(applied_set(self.type, config))
-        found.owned[applier] = Owned(fields, self.api_version)
+        owners.owned[applier] = Owned(fields, self.api_version)
         if last is not None and (last.api_version != self.api_version or not last.fields <= fields):
-            result = self._pruned(result, found, last)
+            result = self._pruned(result, owners, last)
         changes = _Changes(self, live, result)
         if not force:
-            changes.require_none(found, applier)
-        changes.take_from(found, applier)
+            changes.require_none(owners, applier)
+        changes.take_from(owners, applier)
         fields = fields - STRIPPED
         if last is not None and fields == last.fields:
             fields = last.fields
-        found.keep(applier, fields, self.api_version)
-        return result, found
+        owners.keep(applier, fields, self.api_version)
+        return result, owners
 
     def _reconciled(self, managers: Managers) -> Managers:
-        found = managers.copy()
+        owners = managers.copy()
         for manager, owned in managers.owned.items():
             views = self._views(owned.api_version)
             if views is not None and owned.fields.fits is not views[0]:
                 fields = reconciled(owned.fields, views[0])
                 fields.fits = views[0]
-                found.owned[manager] = Owned(fields, owned.api_version)
-        return found
+                owners.owned[manager] = Owned(fields, owned.api_version)
+        return owners
 
     def comparison(self, live: JsonObject, new: JsonObject, version: str) -> Comparison | None:
         """In terms of a version, of what the endpoint can write; None when there is no such
@@ -281,8 +281,8 @@ class Ownership:
         views = self._views(version)
         if views is None:
             return None
-        type_, to, _ = views
-        comparison = compared(type_, to(live), to(new))
+        type_, convert, _ = views
+        comparison = compared(type_, convert(live), convert(new))
         is_whole = version != self.api_version and not self.writable.in_all_versions
         return comparison if is_whole else self.writable.of_comparison(comparison)
 
@@ -293,14 +293,14 @@ class Ownership:
         views = self._views(last.api_version)
         if views is None:
             return dict(obj)
-        type_, to, back = views
-        whole = to(obj)
+        type_, convert, back = views
+        whole = convert(obj)
         named_last = with_structs(last.fields, type_)
         pruned = without(type_, whole, named_last)
         pruned = self._with_owned(obj, whole, pruned, last.api_version, managers)
         field_set = _named(type_, pruned)
-        gone = (_named(type_, whole) - field_set) & named_last
-        result = back(without(type_, whole, gone) or {})
+        removed = (_named(type_, whole) - field_set) & named_last
+        result = back(without(type_, whole, removed) or {})
         return dict(result)
 
     def _with_owned(
@@ -310,17 +310,21 @@ class Ownership:
         by_version: dict[str, field_sets.FieldSet] = {last: field_sets.NOTHING}
         for fields, version in managers.owned.values():
             by_version[version] = by_version.get(version, field_sets.NOTHING) | fields
-        own = self._views(last)
-        assert own is not None, "it was pruned in that version"
+        last_views = self._views(last)
+        assert last_views is not None, "it was pruned in that version"
         for version, fields in by_version.items():
             views = self._views(version)
             if views is None or not fields:
                 continue
-            type_, to, back = views
-            full, rest = (whole, pruned) if version == last else (to(obj), to(own[2](pruned or {})))
+            type_, convert, back = views
+            full, rest = (
+                (whole, pruned)
+                if version == last
+                else (convert(obj), convert(last_views[2](pruned or {})))
+            )
             field_set = _named(type_, full) - _named(type_, rest) - with_structs(fields, type_)
             rest = without(type_, full, field_set)
-            pruned = rest if version == last else own[1](back(rest or {}))
+            pruned = rest if version == last else last_views[1](back(rest or {}))
         return pruned
 
     def _views(self, version: str) -> tuple[MergeType, _Convert, _Convert] | None:

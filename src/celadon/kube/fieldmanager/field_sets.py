@@ -214,13 +214,13 @@ class FieldSet:
     def has(self, *path: str) -> bool:
         """Return whether the path is a member."""
         *parents, last = path
-        found = self
+        node = self
         for element in parents:
-            below = found.children.get(element)
+            below = node.children.get(element)
             if below is None:
                 return False
-            found = below
-        return last in found.members
+            node = below
+        return last in node.members
 
     def paths(self, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         """All members; those of one level before those further down."""
@@ -250,12 +250,12 @@ class FieldSet:
         return self if is_same else FieldSet(self.members | other.members, children)
 
     def __and__(self, other: FieldSet) -> FieldSet:
-        made = FieldSet(self.members & other.members)
+        common = FieldSet(self.members & other.members)
         for element, below in self.children.items():
             theirs = other.children.get(element)
             if theirs is not None:
-                made.put(element, below & theirs)
-        return made
+                common.put(element, below & theirs)
+        return common
 
     def __sub__(self, other: FieldSet) -> FieldSet:
         """Without the members of the other; what is below those stays. The set itself if they have
@@ -273,12 +273,12 @@ class FieldSet:
         """Without the members of the other and everything below them."""
         if not other:
             return self
-        made = FieldSet(self.members - other.members)
+        remaining = FieldSet(self.members - other.members)
         for element, below in self.children.items():
             if element not in other.members:
                 theirs = other.children.get(element)
-                made.put(element, below if theirs is None else below.without_trees(theirs))
-        return made
+                remaining.put(element, below if theirs is None else below.without_trees(theirs))
+        return remaining
 
 
 NOTHING: Final = FieldSet()
@@ -298,13 +298,13 @@ def union(sets: Sequence[FieldSet]) -> FieldSet:
 
 def field_set(*paths: tuple[str, ...]) -> FieldSet:
     """The set of these paths."""
-    made = FieldSet()
+    root = FieldSet()
     for *parents, last in paths:
-        found = made
+        node = root
         for element in parents:
-            found = found.children.setdefault(element, FieldSet())
-        found.members.add(last)
-    return made
+            node = node.children.setdefault(element, FieldSet())
+        node.members.add(last)
+    return root
 
 
 def path_text(path: tuple[str, ...]) -> str:
@@ -397,7 +397,7 @@ def from_fields_v1(value: object) -> FieldSet:
 def _read(value: object) -> FieldSet:
     if not isinstance(value, dict):
         raise FieldSetError("fields are an object")
-    made = FieldSet()
+    fields = FieldSet()
     for text, below in value.items():
         if text == SELF:
             continue
@@ -405,10 +405,10 @@ def _read(value: object) -> FieldSet:
         if not element:
             continue
         if below == {}:
-            made.members.add(element)
+            fields.members.add(element)
             continue
         inner = _read(below)
         if SELF in below:
-            made.members.add(element)
-        made.put(element, inner)
-    return made
+            fields.members.add(element)
+        fields.put(element, inner)
+    return fields

@@ -94,9 +94,9 @@ def conflict_status(error: ConflictError) -> StatusError:
     )
 
 
-def other_kind(found: GroupVersionKind) -> StatusError:
+def other_kind(kind: GroupVersionKind) -> StatusError:
     """400: the body is of another kind or version than the endpoint."""
-    return status.bad_request(f"invalid object type: {found}")
+    return status.bad_request(f"invalid object type: {kind}")
 
 
 def not_typed(config: JsonObject, kind: GroupVersionKind, reason: str) -> StatusError:
@@ -268,8 +268,8 @@ def track_create(draft: Draft, target: Target, writer: FieldWriter) -> None:
         return
     meta.pop("managedFields", None)
     draft.complete()
-    own = {key: value for key, value in meta.items() if key not in SERVER_OWNED}
-    entry = _Endpoint(target, writer).created({**draft.made, "metadata": own})
+    client_meta = {key: value for key, value in meta.items() if key not in SERVER_OWNED}
+    entry = _Endpoint(target, writer).created({**draft.made, "metadata": client_meta})
     if entry is not None:
         meta["managedFields"] = [entry]
 
@@ -286,17 +286,17 @@ def track_update(
     meta.pop("managedFields", None)
     endpoint = _Endpoint(target, writer)
     draft.complete()
-    shown = _with_empties(draft, endpoint.type)
+    filled = _with_empties(draft, endpoint.type)
     if target.custom is not None and not metadata.metadata(sent).get("managedFields"):
         # the metadata of a custom resource is read on the way, which loses an empty list: it says
         # nothing, where that of a built-in kind takes all managers away.
         sent = {**sent, "metadata": _without_managers(sent)}
     parent = managed_fields.managers_of_update(live, sent, is_subresource=bool(target.subresource))
     if target.subresource != _SCALE:
-        _write(draft, endpoint.updated(endpoint.shown(live), shown, parent))
+        _write(draft, endpoint.updated(endpoint.shown(live), filled, parent))
         return
     managers = managed_fields.managers_of_scale(parent, endpoint.count_path)
-    updated = endpoint.updated(endpoint.shown(live), shown, managers)
+    updated = endpoint.updated(endpoint.shown(live), filled, managers)
     _write(draft, endpoint.of_parent(parent, updated))
 
 
@@ -454,10 +454,10 @@ class _Endpoint:
 
     def shown(self, live: JsonObject) -> JsonDict:
         """A stored object as the endpoint shows it, without its managers."""
-        shown = shown_object(live, self._target, no_count=0)
-        meta = {**metadata.metadata(shown)}
+        visible = shown_object(live, self._target, no_count=0)
+        meta = {**metadata.metadata(visible)}
         meta.pop("managedFields", None)
-        return {**shown, "metadata": meta}
+        return {**visible, "metadata": meta}
 
     def created(self, new: JsonObject) -> dict[str, Json] | None:
         """The entry of the writer of a new object; None when nothing in it can be owned."""
@@ -534,13 +534,13 @@ class _Endpoint:
         self._require_fit(config)
         if misfit:
             raise live_not_typed(before, target.kind, misfit)
-        result, found = self._applied(config, before, managers, force=force)
+        result, updated = self._applied(config, before, managers, force=force)
         if target.is_scale_of_custom and not same(result, before):
             named = f"new object ({_named(config, target.kind)})"
             raise status.plain_error(no_custom_scale(named, target.kind))
         if is_scale:
-            found = self.of_parent(parent, found)
-        return result, found
+            updated = self.of_parent(parent, updated)
+        return result, updated
 
     def _require_fit(self, config: JsonObject) -> None:
         """StatusError for a configuration that cannot be applied to anything."""
@@ -567,18 +567,18 @@ class _Endpoint:
             return self._ownership.applied(live, config, managers, applier, force=force)
 
         try:
-            result, found = attempt(force=force)
+            result, updated = attempt(force=force)
         except ConflictError as error:
             if not self._only_last_applied(error, live):
                 raise conflict_status(error) from None
-            result, found = attempt(force=True)
+            result, updated = attempt(force=True)
         except UnshownVersion as error:
             raise status.plain_error(str(error)) from None
         if result != live or not same(result, dict(live)):
-            found.times[applier] = self._writer.now
+            updated.times[applier] = self._writer.now
         if manager == KUBECTL:
             result = with_last_applied(result, config)
-        return result, found
+        return result, updated
 
     def _only_last_applied(self, error: ConflictError, live: JsonObject) -> bool:
         """Return whether kubectl may resolve the conflicts by force, since all are about what it

@@ -400,11 +400,11 @@ class Writable:
 
     def of_comparison(self, comparison: Comparison) -> Comparison:
         """Return what remains of a comparison."""
-        made = Comparison()
-        made.added = self.of(comparison.added)
-        made.modified = self.of(comparison.modified)
-        made.removed = self.of(comparison.removed)
-        return made
+        mapped = Comparison()
+        mapped.added = self.of(comparison.added)
+        mapped.modified = self.of(comparison.modified)
+        mapped.removed = self.of(comparison.removed)
+        return mapped
 
 
 def _matching(

@@ -115,12 +115,12 @@ class MapRule:
         """Members sorted by their names, each with its element and its type. Objects of a kind
         mostly have the same few, so they are remembered: it is a third of what a new object's
         owner takes."""
-        given = tuple(names)
-        order = self._orders.get(given)
+        keys = tuple(names)
+        order = self._orders.get(keys)
         if order is None:
-            order = tuple((n, FIELD + n, self.child(n) or DEDUCED) for n in sorted(given))
+            order = tuple((n, FIELD + n, self.child(n) or DEDUCED) for n in sorted(keys))
             if len(self._orders) < REMEMBERED:
-                self._orders[given] = order
+                self._orders[keys] = order
         return order
 
 
@@ -391,6 +391,6 @@ def type_of(kind: GroupVersionKind, custom: CustomKind | None) -> MergeType:
     """The kind is built in, or `custom` is what its definition says."""
     if custom is not None:
         return _custom_type(_Same(custom))
-    found = built_in_type(kind)
-    assert found is not None, f"{kind} has a schema"
-    return found
+    merge_type = built_in_type(kind)
+    assert merge_type is not None, f"{kind} has a schema"
+    return merge_type

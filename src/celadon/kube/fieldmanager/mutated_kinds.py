@@ -326,18 +326,18 @@ class MutatedKinds:
 
     def _merged_kind(self, kind: GroupVersionKind) -> _MergedKind:
         """MutationRefused."""
-        found = self._merged.get(kind)
-        if found is None:
+        merged_kind = self._merged.get(kind)
+        if merged_kind is None:
             custom = self.custom(kind)
             type_ = _type_of(kind, custom)
             if custom is None:
                 gates = tuple(sorted(self.context.gates.items()))
                 defaulting = changed_defaulting(kind, self.context)
-                found = _MergedKind(type_, None, defaulting, _planner(kind, gates))
+                merged_kind = _MergedKind(type_, None, defaulting, _planner(kind, gates))
             else:
-                found = _MergedKind(type_, custom, None, None)
-            self._merged[kind] = found
-        return found
+                merged_kind = _MergedKind(type_, custom, None, None)
+            self._merged[kind] = merged_kind
+        return merged_kind
 
     def planner(self, kind: GroupVersionKind) -> MergePlanner | None:
         """Return who makes plans for the kind. None for kinds of definitions, which may change, and
@@ -372,7 +372,7 @@ class MutatedKinds:
                 _refuse_misfits(merged_kind.type, config)
             if merged_kind.custom is not None:
                 return self._merged_custom(merged_kind.type, merged_kind.custom, live, config, kind)
-            merged_built_in = self._merged_built_in(merged_kind, live, config, kind)
+            merged = self._merged_built_in(merged_kind, live, config, kind)
         except ItemError as error:
             text = f"failed to convert original object to typed object: {error}"
             raise _not_applied(text) from None
@@ -381,7 +381,7 @@ class MutatedKinds:
             raise MutationRefused(text) from None
         if kind != expected:
             _require_version(kind, expected)
-        return merged_built_in
+        return merged
 
     def _merged_custom(
         self,
@@ -401,10 +401,10 @@ class MutatedKinds:
         return drafted(custom.mutated(together), kind, self.context).form()
 
     def _merged_built_in(
-        self, known: _MergedKind, live: JsonObject, config: JsonObject, kind: GroupVersionKind
+        self, merged_kind: _MergedKind, live: JsonObject, config: JsonObject, kind: GroupVersionKind
     ) -> JsonObject:
         """With defaults. What it shares with the one before has them. DecodeError."""
-        type_, defaulting = known.type, known.defaulting
+        type_, defaulting = merged_kind.type, merged_kind.defaulting
         if defaulting is not None:
             parts = MergedParts(defaulting.triggers)
             try:
@@ -424,20 +424,24 @@ class MutatedKinds:
         custom = self.custom(kind)
         if custom is not None:
             return self._patched_custom(document, custom, kind)
-        found = built_in_kind(document, kind)
-        codec = codec_for(found)
+        document_kind = built_in_kind(document, kind)
+        codec = codec_for(document_kind)
         if codec is None:  # options of a connection
             return Patched(document)
         try:
             decode(codec, document)
-            strange = strict_field_errors(Document(document), found)
+            strange = strict_field_errors(Document(document), document_kind)
             if strange:
                 raise status.internal_error(strict_decoding_error([item.text for item in strange]))
-            _require_version(found, expected)
-            form = drafted(document, found, self.context).form()
+            _require_version(document_kind, expected)
+            form = drafted(document, document_kind, self.context).form()
         except DecodeError as error:
             raise status.internal_error(str(error)) from None
-        spoiled = None if found == kind else _not_converted(unknown_conversion(found, kind))
+        spoiled = (
+            None
+            if document_kind == kind
+            else _not_converted(unknown_conversion(document_kind, kind))
+        )
         return Patched(form, spoiled)
 
     def _patched_custom(
@@ -449,8 +453,8 @@ class MutatedKinds:
         if gvk.api_version == kind.api_version:
             return Patched(form)
         if gvk.group != kind.group:
-            to = kind.api_version
-            reason = f'{gvk} is unstructured and is not suitable for converting to "{to}"'
+            version = kind.api_version
+            reason = f'{gvk} is unstructured and is not suitable for converting to "{version}"'
         elif self.custom(gvk) is None:
             reason = f"request to convert CR from an invalid group/version: {gvk.api_version}"
         else:
@@ -462,17 +466,19 @@ def _not_converted(reason: str) -> StatusError:
     return status.internal_error(f"failed to convert object: {reason}")
 
 
-def _require_version(found: GroupVersionKind, expected: GroupVersionKind) -> None:
+def _require_version(document_kind: GroupVersionKind, expected: GroupVersionKind) -> None:
     """Objects have to be of the request's version: nothing converts between two versions."""
-    if found.group_version == expected.group_version:
+    if document_kind.group_version == expected.group_version:
         return
-    same = found._replace(group=expected.group, version=expected.version)
+    same = document_kind._replace(group=expected.group, version=expected.version)
     if codec_for(same) is None:
         raise MutationRefused(
-            f"{found.version}.{found.kind} is not suitable for converting to "
+            f"{document_kind.version}.{document_kind.kind} is not suitable for converting to "
             f'"{expected.api_version}" in scheme "{SCHEME}"'
         )
-    text = f"converting ({found.version}.{found.kind}) to ({same.version}.{same.kind})"
+    text = (
+        f"converting ({document_kind.version}.{document_kind.kind}) to ({same.version}.{same.kind})"
+    )
     raise MutationRefused(f"{text}: unknown conversion")
 
 

@@ -37,11 +37,11 @@ class Joiner(Protocol):
         self,
         type_: MergeType,
         live: JsonObject,
-        made: dict[str, Json],
+        merged: dict[str, Json],
         config: JsonObject,
     ) -> None:
-        """A struct or a map was made of two; `made` may be changed. Members of it that are the very
-        ones of `config` were taken over."""
+        """Called after a struct or a map was merged; `merged` may be changed. Its members that are
+        identical objects with those of `config` were taken over."""
 
     def added(self, type_: MergeType, item: Json) -> Json:
         """Return what becomes of an item that the live list does not have."""
@@ -89,18 +89,18 @@ def _merged_lists(
     """Items that the live list has several times are replaced where the configuration has them.
     Mostly that has only such as are there already, in this order, or only new ones."""
     theirs = rule.elements(live)
-    expected = dict(zip(rule.elements(config), config, strict=True))
-    mine, type_ = list(expected), rule.item
-    common = [element for element in theirs if element in expected]
+    config_items = dict(zip(rule.elements(config), config, strict=True))
+    mine, type_ = list(config_items), rule.item
+    common = [element for element in theirs if element in config_items]
     if joiner is not None:
         joiner.passed(live)
     if common == mine:
         return [
-            merged(type_, item, expected[element], joiner) if element in expected else item
+            merged(type_, item, config_items[element], joiner) if element in config_items else item
             for element, item in zip(theirs, live, strict=True)
         ]
     if not common:
-        return [*live, *(_added(type_, item, joiner) for item in expected.values())]
+        return [*live, *(_added(type_, item, joiner) for item in config_items.values())]
     present: dict[str, object] = {}
     for element, item in zip(theirs, live, strict=True):
         present[element] = None if element in present else item
@@ -109,9 +109,9 @@ def _merged_lists(
         if number is not None:
             result.append(live[number])
         elif present.get(element) is None:
-            result.append(_added(type_, expected[element], joiner))
+            result.append(_added(type_, config_items[element], joiner))
         else:
-            result.append(merged(type_, present[element], expected[element], joiner))
+            result.append(merged(type_, present[element], config_items[element], joiner))
     return result
 
 
@@ -122,19 +122,19 @@ def _added(type_: MergeType, item: Json, joiner: Joiner | None) -> Any:
 def _mixed_order(theirs: Sequence[str], mine: Sequence[str]) -> Iterator[tuple[int | None, str]]:
     """The order of two lists put together: elements of the live list (`theirs`) that the other does
     not have, with their index, and all elements of the other."""
-    wanted, known, merged_already = set(mine), set(theirs), set[str]()
-    shared = [element for element in mine if element in known]
+    my_set, their_set, merged_already = set(mine), set(theirs), set[str]()
+    shared = [element for element in mine if element in their_set]
     index, next_mine, next_shared = 0, 0, 0
     while index < len(theirs) or next_mine < len(mine):
         if index < len(theirs):
             other = theirs[index]
-            if other not in wanted:
+            if other not in my_set:
                 yield index, other
                 index += 1
                 continue
             if next_mine < len(mine) and other != mine[next_mine]:
-                expected = shared[next_shared] if next_shared < len(shared) else other
-                if other != expected:  # shared, but its turn comes with the other list's order
+                next_element = shared[next_shared] if next_shared < len(shared) else other
+                if other != next_element:  # shared, but its turn comes with the other list's order
                     index += 1
                     continue
             if other in merged_already or (next_mine < len(mine) and other == mine[next_mine]):

@@ -153,13 +153,13 @@ def _expanded(layout: Layout, mark: str, depth: int) -> str:
     )
     texts = []
     for line, of_key, of_value in zip(layout, keys, values, strict=True):
-        here = mark or line.mark
+        line_mark = mark or line.mark
         named = f"{line.key}: " if line.key else ""
-        value = _expanded(line.value, here, depth + 1)
+        value = _expanded(line.value, line_mark, depth + 1)
         comma = "," if line.comma else ""
         comment = f" // {line.comment}" if line.comment else ""
         texts.append(
-            f"\n{_indent(here, depth + 1)}{named}{'':{of_key}}{value}{comma}"
+            f"\n{_indent(line_mark, depth + 1)}{named}{'':{of_key}}{value}{comma}"
             f"{'':{of_value}}{comment}"
         )
     return "".join(texts) + end
@@ -182,12 +182,12 @@ def _batches(texts: Iterable[str]) -> Iterator[str]:
 
 
 def _aligned(
-    lines: Sequence[Line], counts: Callable[[Line], bool], of: Callable[[Line], str]
+    lines: Sequence[Line], counts: Callable[[Line], bool], text_of: Callable[[Line], str]
 ) -> list[int]:
     """Spaces behind each, so that those in a row that stay on their line end alike."""
     spaces: list[int] = []
     for counted, run in groupby(lines, lambda line: counts(line) and isinstance(line.value, str)):
-        sizes = [len(of(line)) if counted else 0 for line in run]
+        sizes = [len(text_of(line)) if counted else 0 for line in run]
         spaces += [max(sizes) - size for size in sizes]
     return spaces
 
@@ -329,9 +329,9 @@ class _Printer:
         and cut when there is no room."""
         data = text.encode(errors="replace")
         most = _LONG << _level(self.room)
-        split = text.removesuffix("\n").split("\n")
-        if len(split) >= _MULTILINE and self.side in (_Side.OLD, _Side.NEW):
-            bare = [line.removesuffix("\r").removeprefix("\r") for line in split]
+        text_lines = text.removesuffix("\n").split("\n")
+        if len(text_lines) >= _MULTILINE and self.side in (_Side.OLD, _Side.NEW):
+            bare = [line.removesuffix("\r").removeprefix("\r") for line in text_lines]
             if all(_is_shown_bare(line, prefix, most) for line in bare):
                 return self._multiline(prefix, bare)
         if len(data) > most + len(ELLIPSIS):
@@ -382,8 +382,8 @@ class _Printer:
 
     def _is_absent(self, comparison: Comparison) -> bool:
         """Tell whether only the other side has it: an item of a list, or an entry of a map."""
-        shown = {_Side.OLD: comparison.old, _Side.NEW: comparison.new}
-        return shown.get(self.side, comparison.either) is None
+        sides = {_Side.OLD: comparison.old, _Side.NEW: comparison.new}
+        return sides.get(self.side, comparison.either) is None
 
     def _changed_members(self, comparison: Comparison, limit: int) -> list[Line]:
         """With some equal ones around those that differ."""
@@ -392,15 +392,15 @@ class _Printer:
             for differ, group in groupby(comparison.entries, lambda entry: bool(entry[1].differs))
         ]
         lines: list[Line] = []
-        shown = 0
+        shown_count = 0
         rest = Stats(_RECORDS[comparison.either.kind])
         for index, (differ, group) in enumerate(groups):
-            if shown >= limit:
+            if shown_count >= limit:
                 rest = rest.added(_counted(rest.name, group))
             elif differ:
                 for key, item in group:
                     lines += self._changed(_key(comparison.either, key), item)
-                shown += len(group)
+                shown_count += len(group)
             else:
                 low = _AROUND if index else 0
                 high = _AROUND if index < len(groups) - 1 else 0
@@ -536,10 +536,10 @@ class _Printer:
         groups = _with_equal_ends(groups, old, new)
         limit = 4 << _level(self.room)
         lines: list[Line] = []
-        shown, x, y = 0, 0, 0
+        shown_count, x, y = 0, 0, 0
         rest = Stats(name)
         for index, group in enumerate(groups):
-            if shown >= limit:
+            if shown_count >= limit:
                 rest = rest.added(group)
                 continue
             if not group.differing:
@@ -558,7 +558,7 @@ class _Printer:
             of_new = group.identical + group.inserted + group.modified
             result = [*chunks(old[x : x + of_old], "-"), *chunks(new[y : y + of_new], "+")]
             lines += result
-            shown += len(result)
+            shown_count += len(result)
             x, y = x + of_old, y + of_new
         if rest.identical or rest.differing:
             leave_out(lines, rest)
@@ -638,11 +638,11 @@ def _are_told_apart(lines: Sequence[Line]) -> bool:
     return True
 
 
-def _grouped(name: str, found: Sequence[Edit], chunk: int) -> list[Stats]:
+def _grouped(name: str, all_edits: Sequence[Edit], chunk: int) -> list[Stats]:
     """Runs of equal and of different parts. A short equal run between two others belongs to them,
     but for what is equal at their ends."""
     groups: list[Stats] = []
-    for same, run in groupby(found, lambda edit: edit is Edit.SAME):
+    for same, run in groupby(all_edits, lambda edit: edit is Edit.SAME):
         edits = [*run]
         group = Stats(
             name,
@@ -678,9 +678,11 @@ def _with_equal_ends(
         of_old = group.identical + group.removed + group.modified
         of_new = group.identical + group.inserted + group.modified
         least = min(of_old, of_new)
-        one, other = old[x : x + of_old], new[y : y + of_new]
-        low = next((index for index in range(least) if one[index] != other[index]), least)
-        high = next((index for index in range(least) if one[~index] != other[~index]), least)
+        old_part, new_part = old[x : x + of_old], new[y : y + of_new]
+        low = next((index for index in range(least) if old_part[index] != new_part[index]), least)
+        high = next(
+            (index for index in range(least) if old_part[~index] != new_part[~index]), least
+        )
         if low:
             (groups[position - 1] if position else first).identical += low
             x, y = x + low, y + low

@@ -292,7 +292,7 @@ _ESCAPE: Final = late_pattern(
 def _without_halves(text: str) -> str:
     """JSON with what Go reads in place of halves of surrogate pairs: they are no characters, and
     cannot be written as UTF-8."""
-    return _ESCAPE.sub(lambda found: r"\ufffd" if found["half"] else found[0], text)
+    return _ESCAPE.sub(lambda match: r"\ufffd" if match["half"] else match[0], text)
 
 
 def may_nest_deeper(text: str, levels: int) -> bool:

@@ -285,8 +285,8 @@ def media_type_complaint(text: str) -> str:
 
 def _cut(text: str) -> tuple[str, str]:
     """The token that it begins with, and the rest."""
-    found = _LEADING_TOKEN.match(text)
-    name = found[0] if found else ""
+    match = _LEADING_TOKEN.match(text)
+    name = match[0] if match else ""
     return name, text.removeprefix(name)
 
 

@@ -237,16 +237,16 @@ def _parse(raw: bytes, *, via_request: bool) -> URL:
 def _split_scheme(raw: bytes) -> tuple[str, bytes]:
     if raw.startswith(b":"):
         raise _ReasonError("missing protocol scheme")
-    found = _SCHEME.match(raw)
-    if found is None:
+    match = _SCHEME.match(raw)
+    if match is None:
         return "", raw
-    return found[1].decode().lower(), raw[found.end() :]
+    return match[1].decode().lower(), raw[match.end() :]
 
 
 def _parse_authority(scheme: str, authority: bytes) -> tuple[Userinfo | None, bytes]:
-    userinfo, at, host = authority.rpartition(b"@")
+    userinfo, separator, host = authority.rpartition(b"@")
     parsed = _parse_host(scheme, host)
-    if not at:
+    if not separator:
         return None, parsed
     if not _USERINFO.issuperset(userinfo):
         raise _ReasonError("net/url: invalid userinfo")
@@ -320,7 +320,7 @@ def _unescape(written: bytes, part: Part) -> bytes:
         written = written.replace(b"+", b" ")
     if b"%" not in written:
         return written
-    return _ESCAPE.sub(lambda found: bytes((int(found[0][1:], 16),)), written)
+    return _ESCAPE.sub(lambda match: bytes((int(match[0][1:], 16),)), written)
 
 
 def _check_escapes(written: bytes, part: Part) -> None:

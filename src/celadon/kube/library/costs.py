@@ -385,7 +385,10 @@ COSTS: Final[Mapping[str, CostRule]] = {
 
 def charged(library: Library, besides: frozenset[str] = frozenset()) -> Library:
     """The library as Kubernetes charges for it, `besides` these functions."""
-    functions = (item if item.name in besides else _charged(item) for item in library.functions)
+    functions = (
+        function if function.name in besides else _charged(function)
+        for function in library.functions
+    )
     return library._replace(functions=tuple(functions))
 
 

@@ -133,13 +133,13 @@ def _is_equal(a: object, b: object) -> bool:
         return False
 
 
-def _index_of(elements: list[Any], expected: object) -> int:
-    return next((i for i, element in enumerate(elements) if _is_equal(element, expected)), -1)
+def _index_of(elements: list[Any], value: object) -> int:
+    return next((i for i, element in enumerate(elements) if _is_equal(element, value)), -1)
 
 
-def _last_index_of(elements: list[Any], expected: object) -> int:
+def _last_index_of(elements: list[Any], value: object) -> int:
     for i in range(len(elements) - 1, -1, -1):
-        if _is_equal(elements[i], expected):
+        if _is_equal(elements[i], value):
             return i
     return -1
 

@@ -99,12 +99,12 @@ def _without_leading_zeros(part: str) -> str:
     return stripped if stripped[:1] in _DIGITS else "0" + stripped
 
 
-def _number(text: str, which: str) -> int:
+def _number(text: str, part: str) -> int:
     if not _DIGITS.issuperset(text):
-        raise SemverError(f"Invalid character(s) found in {which} number {quote(text)}")
+        raise SemverError(f"Invalid character(s) found in {part} number {quote(text)}")
     if len(text) > 1 and text[0] == "0":
         raise SemverError(
-            f"{which.capitalize()} number must not contain leading zeroes {quote(text)}"
+            f"{part.capitalize()} number must not contain leading zeroes {quote(text)}"
         )
     return _uint64(text)
 

@@ -205,18 +205,18 @@ def _order_for(name: str) -> Order:
     """Puts the members of a message in order. Objects of a kind mostly have the same few members,
     so the way from one order to the other is remembered: looking for all the fields that a message
     could have takes three times as long."""
-    known: dict[tuple[str, ...], _Way | None] = {}
+    ways: dict[tuple[str, ...], _Way | None] = {}
 
     def order(value: Json) -> Any:
         if value.__class__ is not dict:
             return value
-        given = tuple(value)
+        keys = tuple(value)
         try:
-            way = known[given]
+            way = ways[keys]
         except KeyError:
-            way = _way(given, _orders(name))
-            if len(known) < REMEMBERED:
-                known[given] = way
+            way = _way(keys, _orders(name))
+            if len(ways) < REMEMBERED:
+                ways[keys] = way
         if way is None:
             return value
         return {key: value[key] if each is None else each(value[key]) for key, each in way}
@@ -224,11 +224,11 @@ def _order_for(name: str) -> Order:
     return order
 
 
-def _way(given: tuple[str, ...], orders: Mapping[str, Order | None]) -> _Way | None:
+def _way(keys: tuple[str, ...], orders: Mapping[str, Order | None]) -> _Way | None:
     """Return None where everything has its place already."""
-    known = tuple((key, each) for key, each in orders.items() if key in given)
-    way = *known, *((key, None) for key in given if key not in orders)
-    is_settled = all(each is None for _, each in way) and tuple(key for key, _ in way) == given
+    ordered = tuple((key, each) for key, each in orders.items() if key in keys)
+    way = *ordered, *((key, None) for key in keys if key not in orders)
+    is_settled = all(each is None for _, each in way) and tuple(key for key, _ in way) == keys
     return None if is_settled else way
 
 

@@ -473,11 +473,11 @@ def _kind_of(api_version: str, kind: str) -> GroupVersionKind:
         return GroupVersionKind("", "", kind)
 
 
-def _with_defaults(found: GroupVersionKind, default: GroupVersionKind | None) -> GroupVersionKind:
+def _with_defaults(gvk: GroupVersionKind, default: GroupVersionKind | None) -> GroupVersionKind:
     if default is None:
-        return found
-    version = found.group_version if found.version else default.group_version
-    return GroupVersionKind(*version, found.kind or default.kind)
+        return gvk
+    version = gvk.group_version if gvk.version else default.group_version
+    return GroupVersionKind(*version, gvk.kind or default.kind)
 
 
 def read_message(envelope: Envelope) -> dict[str, object]:

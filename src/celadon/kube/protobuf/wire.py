@@ -312,10 +312,10 @@ def text_bytes(value: object, field: str) -> bytes:
     if value.__class__ is not str and not isinstance(value, str):
         raise misfit(field, "string")
     try:
-        encode: bytes = value.encode()
+        encoded: bytes = value.encode()
     except UnicodeEncodeError:
-        encode = _LONE.sub(_REPLACEMENT, value).encode()
-    return encode
+        encoded = _LONE.sub(_REPLACEMENT, value).encode()
+    return encoded
 
 
 def read_text(data: bytes, start: int, stop: int) -> str:

@@ -101,11 +101,11 @@ def read_delete_options(body: bytes | Document) -> JsonObject:
     StatusError (400, or 500 before 1.35), in the words of the decoder alone, when it cannot be
     read as delete options."""
     try:
-        found, document = request_bodies.interpreted(body, _EXPECTED)
+        sent_kind, document = request_bodies.interpreted(body, _EXPECTED)
     except request_bodies.Uninterpretable as error:
         raise unreadable(str(error)) from None
-    if found.kind != _EXPECTED.kind:
-        raise _not_registered(found)
+    if sent_kind.kind != _EXPECTED.kind:
+        raise _not_registered(sent_kind)
     try:
         return decode(struct_codec(_COMPONENT), document.value)
     except DecodeError as error:
@@ -135,11 +135,13 @@ _IN_META: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-def _not_registered(found: GroupVersionKind) -> StatusError:
-    if found.kind in _ANYWHERE or found.kind in _IN_META.get(found.api_version, ()):
-        return unreadable(f"converting (v1.{found.kind}) to (v1.DeleteOptions): unknown conversion")
+def _not_registered(sent_kind: GroupVersionKind) -> StatusError:
+    if sent_kind.kind in _ANYWHERE or sent_kind.kind in _IN_META.get(sent_kind.api_version, ()):
+        return unreadable(
+            f"converting (v1.{sent_kind.kind}) to (v1.DeleteOptions): unknown conversion"
+        )
     return unreadable(
-        f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
+        f'no kind "{sent_kind.kind}" is registered for version "{sent_kind.api_version}" in scheme '
         f'"{_SCHEME}"'
     )
 
@@ -170,8 +172,8 @@ def _members_of(query: Mapping[str, Sequence[str]]) -> JsonObject:
     for name, convert in _PARAMETERS.items():
         if query.get(name):
             result[name] = convert(query[name][0])
-    given = ((name, next(iter(query.get(name) or ()), "")) for name in _PRECONDITIONS)
-    preconditions = {name: value for name, value in given if value}
+    pairs = ((name, next(iter(query.get(name) or ()), "")) for name in _PRECONDITIONS)
+    preconditions = {name: value for name, value in pairs if value}
     return {**result, "preconditions": preconditions}
 
 
@@ -258,8 +260,8 @@ def settled(options: DeleteOptions, old: JsonObject) -> DeleteOptions:
     """The options as admission sees them: those of a pod say how long it has, those of a namespace
     or a definition which one is meant."""
     if _is_guarded(old):
-        meant = {"uid": metadata.uid(old), **options.preconditions}
-        return replace(options, preconditions=meant)
+        preconditions = {"uid": metadata.uid(old), **options.preconditions}
+        return replace(options, preconditions=preconditions)
     if metadata.gvk(old) != POD or metadata.deletion_timestamp(old):
         return options
     return replace(options, grace=_given_grace(old, options))
@@ -331,8 +333,11 @@ def _marked_definition(old: JsonObject, now: str) -> JsonObject:
         "message": "CustomResourceDefinition marked for deletion; "
         "CustomResource deletion will begin soon",
     }
-    said = result.get("status") or {}
-    result["status"] = {**said, "conditions": [*(said.get("conditions") or ()), pending]}
+    old_status = result.get("status") or {}
+    result["status"] = {
+        **old_status,
+        "conditions": [*(old_status.get("conditions") or ()), pending],
+    }
     return result
 
 
@@ -342,8 +347,8 @@ def _given_grace(pod: JsonObject, options: DeleteOptions) -> int:
     spec, phase = pod.get("spec") or {}, (pod.get("status") or {}).get("phase")
     if not spec.get("nodeName") or phase in ("Succeeded", "Failed"):
         return 0
-    own: int = spec.get("terminationGracePeriodSeconds") or 0
-    seconds = own if options.grace is None else options.grace
+    pod_grace: int = spec.get("terminationGracePeriodSeconds") or 0
+    seconds = pod_grace if options.grace is None else options.grace
     return seconds if seconds >= 0 else 1
 
 

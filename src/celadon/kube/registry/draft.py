@@ -82,9 +82,9 @@ class Draft:
 
     def form(self) -> JsonDict:
         """Return what the object looks like at this point, as a copy that belongs to the caller."""
-        shown: dict[str, object] = fresh(self.made)
-        _complete(shown, self.codec)
-        return shown
+        completed: dict[str, object] = fresh(self.made)
+        _complete(completed, self.codec)
+        return completed
 
     def validated(self, obj: JsonDict) -> JsonObject:
         """Return what validation sees of `obj`, the object that `finish_create` or `finish_update`
@@ -380,17 +380,17 @@ def undeterminable(target: Target) -> StatusError:
 
 
 def stored_object(
-    made: JsonObject, target: Target, context: DefaultingContext, *, is_mutated: bool = False
+    obj: JsonObject, target: Target, context: DefaultingContext, *, is_mutated: bool = False
 ) -> JsonDict:
     """Return what is kept of an object that was admitted, and answered: without the link to itself
     that a mutator may have given it."""
     kind = target.kind
-    kept = stored_form(made, kind, context)
+    stored = stored_form(obj, kind, context)
     if target.schema is not None:
-        kept = target.schema.read_back(kept, is_mutated=is_mutated)
+        stored = target.schema.read_back(stored, is_mutated=is_mutated)
     if is_mutated:
-        kept = without_link(kept)
-    return {**kept, "apiVersion": kind.api_version, "kind": kind.kind}
+        stored = without_link(stored)
+    return {**stored, "apiVersion": kind.api_version, "kind": kind.kind}
 
 
 def without_link(obj: JsonDict) -> JsonDict:
@@ -467,20 +467,20 @@ def _requirement_text(key: str, requirement: JsonObject) -> str:
 def scaled(obj: JsonObject, scale: JsonObject, paths: ScalePaths = BUILT_IN) -> JsonDict:
     """The object with the count that its Scale asks for, and with the managers of its fields, which
     the Scale brings along (`kube.apply`)."""
-    made: JsonDict = fresh(obj)
+    result: JsonDict = fresh(obj)
     managed = metadata.metadata(scale).get("managedFields")
     if managed:
-        made["metadata"]["managedFields"] = managed
+        result["metadata"]["managedFields"] = managed
     *parents, last = paths.wanted
-    parent = made
+    parent = result
     for name in parents:
         parent = parent.setdefault(name, {})
     replicas = (scale.get("spec") or {}).get("replicas", 0)
     if parent.get(last, None if paths is not BUILT_IN else 0) != replicas:
         parent[last] = replicas
         if metadata.generation(obj):
-            made["metadata"]["generation"] = metadata.generation(obj) + 1
-    return made
+            result["metadata"]["generation"] = metadata.generation(obj) + 1
+    return result
 
 
 def _value_at(obj: JsonObject, names: tuple[str, ...]) -> Any:

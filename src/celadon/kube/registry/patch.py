@@ -86,12 +86,12 @@ class Patched:
 def patch_type(content_type: str, target: Target) -> str:
     """The media type of a patch, from the header as it was sent: to the letter. 415 for a type that
     the kind does not have, in the words of the router or, behind it, of the handler."""
-    partition = content_type.partition(";")[0]
+    media_type = content_type.partition(";")[0]
     types = CUSTOM_TYPES if target.resource.custom else BUILT_IN_TYPES
-    if partition in types:
-        return partition
-    given = (text.partition(";")[0].strip() for text in content_type.split(","))
-    if target.resource.custom or any(text in types for text in given):
+    if media_type in types:
+        return media_type
+    media_types = (text.partition(";")[0].strip() for text in content_type.split(","))
+    if target.resource.custom or any(text in types for text in media_types):
         raise status.unsupported_media_type(types)
     message = "415: Unsupported Media Type"
     failed = Status(
@@ -267,12 +267,12 @@ def _unmerged(error: MergeError) -> StatusError:
 
 
 def three_way_patched(
-    live: JsonObject, last: JsonObject, expected: JsonObject, target: Target
+    live: JsonObject, last: JsonObject, modified: JsonObject, target: Target
 ) -> Patched | None:
     """Return what `kubectl apply` makes of an object with the patch that it sends; None where it
-    sends none. `last` is the configuration that was applied before, `expected` the one that is
+    sends none. `last` is the configuration that was applied before, `modified` the one that is
     applied now. StatusError when there is no such patch, or it does not apply."""
-    ways = ThreeWays(last, expected, live)
+    ways = ThreeWays(last, modified, live)
     schema = schema_for(target.kind)
     if schema is None:
         patch, media_type = ways.merge_patch(), MERGE_PATCH
@@ -329,18 +329,18 @@ def _draft(
 def require_kind(read: Incoming, target: Target) -> None:
     """StatusError (422) where a patch has made an object of another kind, or version, of a custom
     resource. Its status is taken whatever it says it is the status of."""
-    found, kind = read.found, target.kind
-    if target.schema is None or target.subresource or found == kind:
+    sent_kind, kind = read.found, target.kind
+    if target.schema is None or target.subresource or sent_kind == kind:
         return
     errors = [
         fieldpath.invalid(FieldPath(field), value, f"must be {must}")
         for field, value, must in (
-            ("kind", found.kind, kind.kind),
-            ("apiVersion", found.api_version, kind.api_version),
+            ("kind", sent_kind.kind, kind.kind),
+            ("apiVersion", sent_kind.api_version, kind.api_version),
         )
         if value != must
     ]
-    raise status.invalid(found.group_kind, target.name, errors)
+    raise status.invalid(sent_kind.group_kind, target.name, errors)
 
 
 class Unversioned(StatusError):
@@ -360,8 +360,8 @@ def _unversioned(
     if target.schema is None:
         strays = [f'unknown field "{key}"' for key in document if key not in TYPE_FIELDS]
     else:
-        found = stray_fields(Document(document), target.kind, target)
-        strays = [item.text for item in found if item.steps[:1] == ("metadata",)]
+        all_strays = stray_fields(Document(document), target.kind, target)
+        strays = [stray.text for stray in all_strays if stray.steps[:1] == ("metadata",)]
         if metadata.name(document):
             error = status.internal_error(
                 "Object 'apiVersion' is missing in 'object has no apiVersion field'"
@@ -403,20 +403,20 @@ def _of_kind(document: dict[str, object], target: Target) -> dict[str, object]:
     """Return what a strategic merge says about the kind and the version does not matter, if it is
     text: the result is put into the struct of the endpoint's kind."""
     kind = target.kind
-    said = {"apiVersion": kind.api_version, "kind": kind.kind}
+    type_meta = {"apiVersion": kind.api_version, "kind": kind.kind}
     return document | {
         key: value
-        for key, value in said.items()
+        for key, value in type_meta.items()
         if document.get(key) is None or isinstance(document[key], str)
     }
 
 
 def _complaints(result: Patched, target: Target) -> list[str]:
-    found = [
+    complaints = [
         stray_field.text
         for stray_field in stray_fields(Document(result.document), target.kind, target)
     ]
-    return sorted(found) if result.is_strategic else found
+    return sorted(complaints) if result.is_strategic else complaints
 
 
 def _other_kind(document: JsonObject, target: Target) -> str:
@@ -427,8 +427,8 @@ def _other_kind(document: JsonObject, target: Target) -> str:
     if internal_kind is None:
         scheme = SCHEME_OF_SCALES if target.is_scale_of_custom else ""
         return request_bodies.unregistered(gvk, target.kind.group, scheme)
-    why = request_bodies.misfit_of(document, internal_kind)
-    return why or request_bodies.unknown_conversion(internal_kind, target.kind)
+    misfit = request_bodies.misfit_of(document, internal_kind)
+    return misfit or request_bodies.unknown_conversion(internal_kind, target.kind)
 
 
 def _is_known(kind: Any) -> bool:

@@ -187,10 +187,10 @@ class _Application:
         return path
 
     def _place(self, path: str, refusal: str) -> tuple[Any, str]:
-        find = self._find(path)
-        if find is None:
+        place = self._find(path)
+        if place is None:
             raise JsonPatchError(f"{refusal}: {_MISSING}")
-        return find
+        return place
 
     def add(self, operation: JsonObject) -> None:
         path = self._path(operation, "add")
@@ -340,8 +340,8 @@ _Order = Callable[[JsonDict], Iterable[str]]
 def _without_nulls(value: object, order: _Order) -> object:
     """Without the null members of objects, at any depth; null items of lists stay."""
     if isinstance(value, dict):
-        kept = (key for key in order(value) if value[key] is not None)
-        return {key: _without_nulls(value[key], order) for key in kept}
+        keys = (key for key in order(value) if value[key] is not None)
+        return {key: _without_nulls(value[key], order) for key in keys}
     if isinstance(value, list):
         return [_without_nulls(item, order) for item in value]
     return value
@@ -577,11 +577,11 @@ def _aligned(old: Sequence[Json], new: Sequence[Json], start: int, path: str) ->
         above, best = best, [_NOTHING] * (last + 1)
         best[last] = above[last] + removals[i]
         for j in range(last - 1, -1, -1):
-            here = f"{path}/{start + i}"
+            item_path = f"{path}/{start + i}"
             ways = [
-                above[j + 1] + _changed(old[i], new[j], here),
+                above[j + 1] + _changed(old[i], new[j], item_path),
                 above[j] + removals[i],
-                best[j + 1] + _operation("add", here, new[j]),
+                best[j + 1] + _operation("add", item_path, new[j]),
             ]
             best[j] = min(ways, key=lambda way: way.size)
     return best[0]

@@ -98,8 +98,8 @@ def interpret(
     try:
         return interpreted(body, expected, is_custom=is_custom)
     except Uninterpretable as error:
-        shown = sent if sent or isinstance(body, Document) else body
-        raise unrecognized(expected.kind, str(error), shown) from None
+        raw = sent if sent or isinstance(body, Document) else body
+        raise unrecognized(expected.kind, str(error), raw) from None
 
 
 def interpreted(
@@ -136,9 +136,9 @@ def _document(body: bytes) -> Document:
         raise Uninterpretable(f"{_UNREADABLE}{error}") from None
 
 
-def too_large(number: str, what: str = "Go value") -> str:
+def too_large(number: str, target_type: str = "Go value") -> str:
     """The decoder's words for a number that no double is large enough for."""
-    return f"json: cannot unmarshal number {number} into {what} of type float64"
+    return f"json: cannot unmarshal number {number} into {target_type} of type float64"
 
 
 def _decoded(body: bytes) -> str:
@@ -149,36 +149,36 @@ def _decoded(body: bytes) -> str:
     except UnicodeDecodeError:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         starts = range(0, len(body), _PIECE)
-        pieces = [decoder.decode(body[item : item + _PIECE]) for item in starts]
+        pieces = [decoder.decode(body[start : start + _PIECE]) for start in starts]
         return "".join((*pieces, decoder.decode(b"", final=True)))
 
 
 def not_an_object(value: object) -> str:
     """The decoder's words for a list or a scalar."""
-    why = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
-    return _UNREADABLE + why
+    reason = f"json: cannot unmarshal {json_kind(value)} into Go value of type {_TYPE_META}"
+    return _UNREADABLE + reason
 
 
 def _said(value: dict[str, Json]) -> tuple[str, str]:
     """Return the `apiVersion` and the `kind` of an object. Whoever looks what a body is takes names
     of members in any case, and of several the last; to read it as its kind takes them as they
     are."""
-    said = {"apiVersion": "", "kind": ""}
+    type_meta = {"apiVersion": "", "kind": ""}
     for name, entry in value.items():
         key = _SAYS.get(name.casefold()) if len(name) in _LENGTHS else None
         if key is None or entry is None:
             continue
         if not isinstance(entry, str):
             kind = json_kind(entry)
-            why = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
-            raise Uninterpretable(_UNREADABLE + why)
-        said[key] = entry
-    return said["apiVersion"], said["kind"]
+            reason = f"json: cannot unmarshal {kind} into Go struct field .{key} of type string"
+            raise Uninterpretable(_UNREADABLE + reason)
+        type_meta[key] = entry
+    return type_meta["apiVersion"], type_meta["kind"]
 
 
-def unrecognized(kind: str, why: str, body: bytes) -> StatusError:
+def unrecognized(kind: str, reason: str, body: bytes) -> StatusError:
     """Return the error about bodies that do not even say what they are."""
-    message = f"the object provided is unrecognized (must be of type {kind}): {why}"
+    message = f"the object provided is unrecognized (must be of type {kind}): {reason}"
     return status.bad_request(f"{message} ({_summary(body)})")
 
 
@@ -186,28 +186,30 @@ def _summary(body: bytes) -> str:
     if not body:
         return "<empty>"
     readable = body.startswith(b"{")
-    shown = body[:SUMMARY_BYTES]
-    text = shown.decode("utf-8", "replace") if readable else shown.hex()
+    head = body[:SUMMARY_BYTES]
+    text = head.decode("utf-8", "replace") if readable else head.hex()
     return f"{text} ..." if len(body) > SUMMARY_BYTES else text
 
 
-def undecodable(found: GroupVersionKind, kind: str, why: str) -> StatusError:
+def undecodable(sent_kind: GroupVersionKind, kind: str, reason: str) -> StatusError:
     """Return the error about bodies that are of a kind, which cannot be read as `kind`."""
-    message = f'{found.kind} in version "{found.version}" cannot be handled as a {kind}: {why}'
+    message = (
+        f'{sent_kind.kind} in version "{sent_kind.version}" cannot be handled as a {kind}: {reason}'
+    )
     return status.bad_request(message)
 
 
-def not_registered(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
+def not_registered(sent_kind: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
     """No such kind in the version that the body names."""
-    return undecodable(found, expected.kind, unregistered(found, expected.group))
+    return undecodable(sent_kind, expected.kind, unregistered(sent_kind, expected.group))
 
 
-def unregistered(found: GroupVersionKind, group: str = "", scheme: str = "") -> str:
+def unregistered(sent_kind: GroupVersionKind, group: str = "", scheme: str = "") -> str:
     """That there is no such kind among those of the server that has this group, or in a scheme."""
     if not scheme:
         scheme = _SCHEMES[group].text if group in _SCHEMES else SCHEME
-    version = found.api_version
-    return f'no kind "{found.kind}" is registered for version "{version}" in scheme "{scheme}"'
+    version = sent_kind.api_version
+    return f'no kind "{sent_kind.kind}" is registered for version "{version}" in scheme "{scheme}"'
 
 
 _SCHEME_OF_CUSTOM: Final = wording(
@@ -227,20 +229,20 @@ def unknown_scale() -> StatusError:
     )
 
 
-def other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
+def other_kind(sent_kind: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
     """A registered kind, but another than the endpoint's."""
     package = expected.group.partition(".")[0] or "core"
-    why = (
-        f"converting ({found.version}.{found.kind}) to ({package}.{expected.kind}): "
+    reason = (
+        f"converting ({sent_kind.version}.{sent_kind.kind}) to ({package}.{expected.kind}): "
         "unknown conversion"
     )
-    return undecodable(found, expected.kind, why)
+    return undecodable(sent_kind, expected.kind, reason)
 
 
-def other_version(found: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
+def other_version(sent_kind: GroupVersionKind, expected: GroupVersionKind) -> StatusError:
     """The body is of another version than the endpoint."""
     message = (
-        f"the API version in the data ({found.api_version}) does not match the expected API "
+        f"the API version in the data ({sent_kind.api_version}) does not match the expected API "
         f"version ({expected.api_version})"
     )
     return status.bad_request(message)
@@ -386,22 +388,22 @@ def connect_options(
     """`path` is what follows the subresource, with the slash before it. Raises ValueError for
     ports that are none, with upstream's text."""
     fields = OPTIONS.get(kind.kind, OptionFields())
-    made: dict[str, Json] = {"kind": kind.kind, "apiVersion": kind.api_version}
+    options: dict[str, Json] = {"kind": kind.kind, "apiVersion": kind.api_version}
     for name in fields.flags:
         if query.get(name) and flag(query[name][0]):
-            made[name] = True
+            options[name] = True
     for name in fields.texts:
         if query.get(name) and query[name][0]:
-            made[name] = query[name][0]
+            options[name] = query[name][0]
     for name in fields.lists:
         if query.get(name):
-            made[name] = list(query[name])
+            options[name] = list(query[name])
     for name in fields.ports:
         if query.get(name):
-            made[name] = [_port(part) for text in query[name] for part in text.split(",")]
+            options[name] = [_port(part) for text in query[name] for part in text.split(",")]
     if fields.has_path and path:
-        made["path"] = path
-    return made
+        options["path"] = path
+    return options
 
 
 def flag(text: str) -> bool:
@@ -470,50 +472,50 @@ def read_object(
     it is not an object of the endpoint's kind; its version is for `require_version`."""
     sent = sent if sent or isinstance(body, Document) else body
     is_custom = target.schema is not None
-    found, document = interpret(body, target.kind, sent, is_custom=is_custom)
+    sent_kind, document = interpret(body, target.kind, sent, is_custom=is_custom)
     if target.schema is not None:
         if isinstance(body, bytes) and (number := without_double(_decoded(body))):
-            raise undecodable(found, target.kind.kind, too_large(number))
-        _require_custom_kind(document, found, target, sent)
-    elif not found.version:
-        why = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"
-        raise undecodable(found, target.kind.kind, why)
-    elif (other := internal_kind(found, target.kind.group)) is not None:
+            raise undecodable(sent_kind, target.kind.kind, too_large(number))
+        _require_custom_kind(document, sent_kind, target, sent)
+    elif not sent_kind.version:
+        reason = f"Object 'apiVersion' is missing in '{sent.decode(errors='replace')}'"
+        raise undecodable(sent_kind, target.kind.kind, reason)
+    elif (other := internal_kind(sent_kind, target.kind.group)) is not None:
         raise _other_kind(document, other, target.kind)
-    elif found != target.kind:
-        _require_kind(document, found, target)
-    return read_document(document, found, target, context, field_validation, noticed)
+    elif sent_kind != target.kind:
+        _require_kind(document, sent_kind, target)
+    return read_document(document, sent_kind, target, context, field_validation, noticed)
 
 
-def _require_kind(document: Document, found: GroupVersionKind, target: Target) -> None:
+def _require_kind(document: Document, sent_kind: GroupVersionKind, target: Target) -> None:
     """Work as `read_object` for a built-in kind; another version of it passes."""
-    if not _is_registered(found) or _is_elsewhere(found, target.kind.group):
-        raise not_registered(found, target.kind)
-    if found.group_kind != target.group_kind:
-        raise _other_kind(document, found, target.kind)
+    if not _is_registered(sent_kind) or _is_elsewhere(sent_kind, target.kind.group):
+        raise not_registered(sent_kind, target.kind)
+    if sent_kind.group_kind != target.group_kind:
+        raise _other_kind(document, sent_kind, target.kind)
 
 
-def internal_kind(found: GroupVersionKind, group: str) -> GroupVersionKind | None:
+def internal_kind(sent_kind: GroupVersionKind, group: str) -> GroupVersionKind | None:
     """Return what upstream takes the kind for, if it is one that all versions have, or one that
     only the server itself uses which has the group."""
-    if found.kind in UNVERSIONED:
-        return found._replace(version="v1")
-    if _is_elsewhere(found, group):
-        is_known = found.kind in _OF_VERSIONS and found.api_version == "v1"
-        return found if is_known else None
-    if found.kind in _OF_VERSIONS and _has_kinds(found):
-        return found._replace(version="v1")
-    return found if found.kind in _OF_CORE and found.api_version == "v1" else None
+    if sent_kind.kind in UNVERSIONED:
+        return sent_kind._replace(version="v1")
+    if _is_elsewhere(sent_kind, group):
+        is_known = sent_kind.kind in _OF_VERSIONS and sent_kind.api_version == "v1"
+        return sent_kind if is_known else None
+    if sent_kind.kind in _OF_VERSIONS and _has_kinds(sent_kind):
+        return sent_kind._replace(version="v1")
+    return sent_kind if sent_kind.kind in _OF_CORE and sent_kind.api_version == "v1" else None
 
 
-def _is_elsewhere(found: GroupVersionKind, group: str) -> bool:
+def _is_elsewhere(sent_kind: GroupVersionKind, group: str) -> bool:
     """Return whether the group has a server of its own, which knows no kinds of this one."""
-    return group in _SCHEMES and found.group != group
+    return group in _SCHEMES and sent_kind.group != group
 
 
-def _has_kinds(found: GroupVersionKind) -> bool:
+def _has_kinds(sent_kind: GroupVersionKind) -> bool:
     resources = known_resources(all_versions=True)
-    return any(resource.gvr.group_version == found.group_version for resource in resources)
+    return any(resource.gvr.group_version == sent_kind.group_version for resource in resources)
 
 
 def require_version(incoming: Incoming, target: Target) -> None:
@@ -524,7 +526,7 @@ def require_version(incoming: Incoming, target: Target) -> None:
 
 def read_document(
     document: Document,
-    found: GroupVersionKind,
+    sent_kind: GroupVersionKind,
     target: Target,
     context: DefaultingContext,
     field_validation: str = WARN,
@@ -533,27 +535,27 @@ def read_document(
     """The same for a document that is known to be of the kind, such as a patched one. `warnings`
     are what has been noticed about it before."""
     try:
-        draft = draft_of(document.value, target, context, found)
+        draft = draft_of(document.value, target, context, sent_kind)
     except DecodeError as error:
-        raise undecodable(found, target.kind.kind, str(error)) from error
+        raise undecodable(sent_kind, target.kind.kind, str(error)) from error
     complaints: list[str] = []
     if field_validation != IGNORE:
         complaints += warnings
         if document.repeated or not draft.is_exact:
             complaints += [
-                stray_field.text for stray_field in stray_fields(document, found, target)
+                stray_field.text for stray_field in stray_fields(document, sent_kind, target)
             ]
     if complaints and field_validation == STRICT:
-        why = strict_decoding_error(complaints)
-        raise undecodable(found, found.kind, why)
-    return Incoming(found, draft, document.value, tuple(complaints))
+        reason = strict_decoding_error(complaints)
+        raise undecodable(sent_kind, sent_kind.kind, reason)
+    return Incoming(sent_kind, draft, document.value, tuple(complaints))
 
 
 def draft_of(
     value: JsonObject,
     target: Target,
     context: DefaultingContext,
-    found: GroupVersionKind | None = None,
+    sent_kind: GroupVersionKind | None = None,
     *,
     is_applied: bool = False,
 ) -> Draft:
@@ -562,10 +564,10 @@ def draft_of(
     value does not fit the kind."""
     custom = target.schema
     if custom is None:
-        return drafted(value, structure_of(found or target.kind), context)
+        return drafted(value, structure_of(sent_kind or target.kind), context)
     read = as_read(dict(value))
     mutated = custom.mutated(read) if is_applied else custom.prepare(read).value
-    kind = found or target.kind
+    kind = sent_kind or target.kind
     try:
         draft = drafted(mutated, kind, context)
     except DecodeError:
@@ -586,12 +588,12 @@ def structure_of(kind: GroupVersionKind) -> GroupVersionKind:
 
 
 def stray_fields(
-    document: Document, found: GroupVersionKind, target: Target
+    document: Document, sent_kind: GroupVersionKind, target: Target
 ) -> list[typed_objects.StrayField]:
     """Unknown and repeated fields, in the order of strict decoding."""
     custom = target.schema
     if custom is None:
-        return typed_objects.strict_field_errors(document, structure_of(found))
+        return typed_objects.strict_field_errors(document, structure_of(sent_kind))
     dropped = custom.prepare(document.value).dropped
     return [
         *typed_objects.repeated_fields(document),
@@ -605,11 +607,13 @@ def _is_registered(kind: GroupVersionKind) -> bool:
 
 
 def _other_kind(
-    document: Document, found: GroupVersionKind, expected: GroupVersionKind
+    document: Document, sent_kind: GroupVersionKind, expected: GroupVersionKind
 ) -> StatusError:
     """Values that do not fit the other kind are found before it is known to be another."""
-    why = misfit_of(document.value, found)
-    return undecodable(found, expected.kind, why) if why else other_kind(found, expected)
+    reason = misfit_of(document.value, sent_kind)
+    return (
+        undecodable(sent_kind, expected.kind, reason) if reason else other_kind(sent_kind, expected)
+    )
 
 
 def misfit_of(value: JsonObject, kind: GroupVersionKind) -> str:
@@ -625,25 +629,25 @@ def misfit_of(value: JsonObject, kind: GroupVersionKind) -> str:
 
 
 def _require_custom_kind(
-    document: Document, found: GroupVersionKind, target: Target, body: bytes
+    document: Document, sent_kind: GroupVersionKind, target: Target, body: bytes
 ) -> None:
     """The kind has to be said; another one is a 422."""
     value = document.value
     if not value.get("kind"):
-        why = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
-        raise unrecognized(target.kind.kind, why, body)
-    group_version_kind = GroupVersionKind(*_said_version(value, found), found.kind)
+        reason = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
+        raise unrecognized(target.kind.kind, reason, body)
+    group_version_kind = GroupVersionKind(*_said_version(value, sent_kind), sent_kind.kind)
     if group_version_kind.group_version != target.kind.group_version:
         raise other_version(group_version_kind, target.kind)
-    if found.kind != target.kind.kind:
-        error = fieldpath.invalid(FieldPath("kind"), found.kind, f"must be {target.kind.kind}")
+    if sent_kind.kind != target.kind.kind:
+        error = fieldpath.invalid(FieldPath("kind"), sent_kind.kind, f"must be {target.kind.kind}")
         name = (value.get("metadata") or {}).get("name") or ""
-        raise status.invalid(found.group_kind, name, [error])
+        raise status.invalid(sent_kind.group_kind, name, [error])
 
 
-def _said_version(value: JsonObject, found: GroupVersionKind) -> tuple[str, str]:
+def _said_version(value: JsonObject, sent_kind: GroupVersionKind) -> tuple[str, str]:
     """A version that is not said is none here."""
-    return (found.group, found.version) if value.get("apiVersion") else ("", "")
+    return (sent_kind.group, sent_kind.version) if value.get("apiVersion") else ("", "")
 
 
 # --- objects that mutating webhooks and policies have made ---
@@ -652,14 +656,14 @@ def _said_version(value: JsonObject, found: GroupVersionKind) -> tuple[str, str]
 class OtherKind(StatusError):
     """The object has become one of another kind, which nothing is wrong with in itself."""
 
-    def __init__(self, found: GroupVersionKind, kind: GroupVersionKind) -> None:
-        super().__init__(status.plain_error(unknown_conversion(found, kind)).status)
+    def __init__(self, sent_kind: GroupVersionKind, kind: GroupVersionKind) -> None:
+        super().__init__(status.plain_error(unknown_conversion(sent_kind, kind)).status)
 
 
-def unknown_conversion(found: GroupVersionKind, kind: GroupVersionKind) -> str:
+def unknown_conversion(sent_kind: GroupVersionKind, kind: GroupVersionKind) -> str:
     """That one kind does not become another's internal form."""
     package = kind.group.partition(".")[0] or "core"
-    text = f"converting ({found.version}.{found.kind}) to ({package}.{kind.kind})"
+    text = f"converting ({sent_kind.version}.{sent_kind.kind}) to ({package}.{kind.kind})"
     return f"{text}: unknown conversion"
 
 
@@ -729,7 +733,7 @@ def built_in_kind(document: JsonObject, kind: GroupVersionKind) -> GroupVersionK
 
 def _require_same(document: JsonObject, kind: GroupVersionKind) -> None:
     """A built-in object may leave out what it is, but not be something else."""
-    found = built_in_kind(document, kind)
-    if found != kind:
-        typed_objects.round_trip(document, found)
-        raise OtherKind(found, kind)
+    sent_kind = built_in_kind(document, kind)
+    if sent_kind != kind:
+        typed_objects.round_trip(document, sent_kind)
+        raise OtherKind(sent_kind, kind)

@@ -53,8 +53,8 @@ def member_of(schema: Schema | None, key: str) -> Schema | None:
     """Return what is said of a member of an object: its strategy, and where its shape stands."""
     if schema is None:
         return None
-    found = schema.properties.get(key)
-    return schema.additional_properties if found is None else found
+    member = schema.properties.get(key)
+    return schema.additional_properties if member is None else member
 
 
 def field_of(schema: Schema | None, key: str) -> Schema | None:
@@ -64,29 +64,29 @@ def field_of(schema: Schema | None, key: str) -> Schema | None:
         return None
     if schema.additional_properties is not None:
         raise MergeError("merging an object in json but data type is not struct, instead is: map")
-    found = schema.properties.get(key)
-    if found is None:
+    member = schema.properties.get(key)
+    if member is None:
         folded = key.casefold()
         alike = (field for name, field in schema.properties.items() if name.casefold() == folded)
-        found = next(alike, None)
-    if found is None:
+        member = next(alike, None)
+    if member is None:
         struct = schema.name.rpartition(".")[2]
         text = f"unable to find api field in struct {struct} for the json field {quote(key)}"
         raise MergeError(text)
-    return found
+    return member
 
 
 def list_field_of(schema: Schema | None, key: str) -> Schema | None:
     """The same for a field that has to be a list. What Go has pointers to may be anything."""
-    found = field_of(schema, key)
-    if found is not None:
-        shape = resolved(found)
-        is_text = shape.type == "string" and not shape.format and not found.ref
+    field = field_of(schema, key)
+    if field is not None:
+        shape = resolved(field)
+        is_text = shape.type == "string" and not shape.format and not field.ref
         if is_text or shape.additional_properties is not None:
             raise MergeError("expected slice or array type, but got: struct")
         if shape.items is not None and resolved(shape.items).items is not None:
             raise MergeError("unexpected slice of slice")
-    return found
+    return field
 
 
 def shape_of(member: Schema | None) -> Schema | None:
@@ -214,8 +214,8 @@ def _as_text(directive: object) -> str:
     if isinstance(directive, list):
         return f"[{' '.join(map(_held_as_text, directive))}]"
     if isinstance(directive, dict):
-        held = (f"{key}:{_held_as_text(directive[key])}" for key in sorted(directive))
-        return f"map[{' '.join(held)}]"
+        pairs = (f"{key}:{_held_as_text(directive[key])}" for key in sorted(directive))
+        return f"map[{' '.join(pairs)}]"
     return directive if isinstance(directive, str) else f"%!s({_with_type(directive)})"
 
 
@@ -238,15 +238,15 @@ def _field(directive: str, named: str) -> str:
 def _retain(original: dict[str, object], patch: JsonDict) -> None:
     if RETAIN_KEYS not in patch:
         return
-    pop = patch.pop(RETAIN_KEYS)
+    retained = patch.pop(RETAIN_KEYS)
     set_there = [
         key
         for key, value in patch.items()
         if value is not None and not key.startswith((_ORDER_PREFIX, _DELETE_PREFIX))
     ]
-    if not isinstance(pop, list):
+    if not isinstance(retained, list):
         raise MergeError("invalid patch format of retainKeys", code=_MALFORMED)
-    names = {item for item in pop if isinstance(item, str)}
+    names = {item for item in retained if isinstance(item, str)}
     if not names.issuperset(set_there):
         raise MergeError("invalid patch format of retainKeys", code=_MALFORMED)
     for key in [key for key in original if key not in names]:
@@ -328,8 +328,8 @@ def _list_value(
     if deletes:
         hashables = {item_mark(their, "") for their in theirs}
         return [item for item in mine if item_mark(item, "") not in hashables]
-    union = {item_mark(item, ""): item for item in (*theirs, *mine)}
-    return ordered(list(union.values()), theirs, mine, key, lambda: False)
+    by_mark = {item_mark(item, ""): item for item in (*theirs, *mine)}
+    return ordered(list(by_mark.values()), theirs, mine, key, lambda: False)
 
 
 def _kind_of_items(*lists: Sequence[object]) -> str:
@@ -367,13 +367,15 @@ def _merged_by_key(
     }
     for item in rest:
         require_key(item, key)
-        at = places.get(item_mark(item, key))
-        if at is None:
+        position = places.get(item_mark(item, key))
+        if position is None:
             places[item_mark(item, key)] = len(result)
             mine[len(result) : len(result) + 1] = [item] if len(result) < len(mine) else []
             result.append(item)
         else:
-            result[at] = _merged(dict(result[at]) if at < end else result[at], item, schema)
+            result[position] = _merged(
+                dict(result[position]) if position < end else result[position], item, schema
+            )
     return ordered(result, rest, before, key, lambda: True)
 
 
@@ -383,7 +385,7 @@ def _without_special(
     """Return how many of `mine` no directive takes away (they come first, then), the items of the
     patch that are no directive, and whether these are all."""
     rest: list[JsonDict] = []
-    gone = set()
+    removed = set()
     replaces = False
     for item in theirs:
         directive = item.get(DIRECTIVE)
@@ -391,14 +393,14 @@ def _without_special(
             rest.append(item)
         elif directive == "delete":
             require_key(item, key)
-            gone.add(item_mark(item, key))
+            removed.add(item_mark(item, key))
         elif directive == "replace":
             replaces = True
         elif directive == "merge":
             raise MergeError("merging lists cannot yet be specified in the patch")
         else:
             raise _bad_directive(item)
-    result = [item for item in mine if key not in item or item_mark(item, key) not in gone]
+    result = [item for item in mine if key not in item or item_mark(item, key) not in removed]
     mine[: len(result)] = result
     return len(result), rest, replaces
 
@@ -446,20 +448,20 @@ _Places = Mapping[Hashable, int]
 
 
 def ordered(
-    found: Sequence[Any],
+    items: Sequence[Any],
     order: Sequence[Any],
     before: Sequence[Any],
     key: str,
     of_maps: Callable[[], bool],
 ) -> list[Any]:
-    """`found` in the sequence of `order`, and else of `before`. `of_maps` says whether the items
+    """`items` in the sequence of `order`, and else of `before`. `of_maps` says whether the items
     are objects, or raises. MergeError when items that are told by a key lack it, be it that the
     list has none."""
     ranks, places = _first_places(order, key), _first_places(before, key)
     if key:
-        _require_maps(found, order, ranks, key)
-    named = [element for element in found if item_mark(element, key) in ranks]
-    others = [element for element in found if item_mark(element, key) not in ranks]
+        _require_maps(items, order, ranks, key)
+    named = [element for element in items if item_mark(element, key) in ranks]
+    others = [element for element in items if item_mark(element, key) not in ranks]
     if of_maps():
         for item in (*order, *before):
             require_key(item, key)
@@ -475,13 +477,13 @@ def _first_places(items: Sequence[object], key: str) -> _Places:
 
 
 def _require_maps(
-    found: Iterable[object], order: Sequence[object], ranks: _Places, key: str
+    items: Iterable[object], order: Sequence[object], ranks: _Places, key: str
 ) -> None:
     """Items of the order are looked at one after the other until the right one comes."""
     wrong = next(
         (i for i, element in enumerate(order) if not isinstance(element, dict)), len(order)
     )
-    for item in found:
+    for item in items:
         require_key(item, key)
         if wrong < ranks.get(item_mark(item, key), len(order)):
             raise MergeError(f"value for key {wrong} is not a map")

@@ -49,14 +49,14 @@ class ThreeWays:
 
 
 def _removed(
-    last: JsonObject, expected: JsonObject, schema: Schema | None, *, retains: bool
+    last: JsonObject, modified: JsonObject, schema: Schema | None, *, retains: bool
 ) -> JsonObject:
     patch: dict[str, object] = {}
     for key, before in last.items():
-        now = expected.get(key)
+        now = modified.get(key)
         member = strategic_merge.member_of(schema, key)
         strategy = strategic_merge.merge_strategy(member)
-        if key not in expected:
+        if key not in modified:
             patch[key] = None
         elif isinstance(before, dict) and isinstance(now, dict) and strategy != "replace":
             inner = _removed(
@@ -69,7 +69,7 @@ def _removed(
                 patch[key] = inner
         elif isinstance(before, list) and isinstance(now, list) and strategy == "merge":
             _remove_items(patch, key, before, now, member)
-    _retain(patch, last, expected, retains=retains)
+    _retain(patch, last, modified, retains=retains)
     return patch
 
 
@@ -106,14 +106,14 @@ def _remove_items(
 
 
 def _changed(
-    live: JsonObject, expected: JsonObject, schema: Schema | None, *, retains: bool
+    live: JsonObject, modified: JsonObject, schema: Schema | None, *, retains: bool
 ) -> JsonDict:
     patch: dict[str, object] = {}
-    for key, value in expected.items():
-        there = live.get(key)
+    for key, value in modified.items():
+        live_value = live.get(key)
         member = strategic_merge.member_of(schema, key)
         strategy = strategic_merge.merge_strategy(member)
-        if key not in live or there.__class__ is not value.__class__:
+        if key not in live or live_value.__class__ is not value.__class__:
             patch[key] = value
         elif isinstance(value, dict) and strategy != "replace":
             inner = _changed(
@@ -126,57 +126,57 @@ def _changed(
                 patch[key] = inner
         elif isinstance(value, list) and strategy == "merge" and member is not None:
             _change_items(patch, key, live[key], value, member)
-        elif isinstance(value, dict) or not same_json(there, value):
+        elif isinstance(value, dict) or not same_json(live_value, value):
             patch[key] = value
-    _retain(patch, live, expected, retains=retains)
+    _retain(patch, live, modified, retains=retains)
     return patch
 
 
 def _change_items(
-    patch: JsonDict, key: str, there: list[Any], expected: list[Any], member: Schema
+    patch: JsonDict, key: str, live_items: list[Any], modified: list[Any], member: Schema
 ) -> None:
-    if not there:
-        if expected:
-            patch[key] = expected
+    if not live_items:
+        if modified:
+            patch[key] = modified
         return
-    if not isinstance(there[0], dict):
-        new = [item for item in _distinct(expected) if not _holds(there, item)]
+    if not isinstance(live_items[0], dict):
+        new = [item for item in _distinct(modified) if not _holds(live_items, item)]
         if new:
             patch[key] = new
-        if not same_json(there, expected):
-            _order(patch, key, expected, "")
+        if not same_json(live_items, modified):
+            _order(patch, key, modified, "")
         return
     merge_key = member.merge_key
     shape, retains = strategic_merge.items_of(member), strategic_merge.retains_keys(member)
     result: list[_Item] = []
-    for old, item in _pairs(there, expected, merge_key):
+    for old, item in _pairs(live_items, modified, merge_key):
         if item is not None:
             if old is None:
                 result.append(item)
             elif inner := _changed(old, item, shape, retains=retains):
                 result.append({**inner, merge_key: item[merge_key]})
     if result:
-        patch[key] = _as_in(expected, result, merge_key)
-    if result or _marks(there, merge_key) != _marks(expected, merge_key):
-        _order(patch, key, expected, merge_key)
+        patch[key] = _as_in(modified, result, merge_key)
+    if result or _marks(live_items, merge_key) != _marks(modified, merge_key):
+        _order(patch, key, modified, merge_key)
 
 
 # --- strategic: what both need ---
 
 
 def _retain(
-    patch: dict[str, object], before: JsonObject, expected: JsonObject, *, retains: bool
+    patch: dict[str, object], before: JsonObject, modified: JsonObject, *, retains: bool
 ) -> None:
     """Says which members stay, where that makes a difference."""
-    result = sorted(key for key, value in expected.items() if value is not None)
-    goes = any(value is not None and key not in expected for key, value in before.items())
+    result = sorted(key for key, value in modified.items() if value is not None)
+    goes = any(value is not None and key not in modified for key, value in before.items())
     if retains and result and (patch or goes):
         patch[strategic_merge.RETAIN_KEYS] = result
 
 
-def _order(patch: JsonDict, key: str, expected: Sequence[Any], merge_key: str) -> None:
-    if expected:
-        order = [{merge_key: item[merge_key]} for item in expected] if merge_key else expected
+def _order(patch: JsonDict, key: str, modified: Sequence[Any], merge_key: str) -> None:
+    if modified:
+        order = [{merge_key: item[merge_key]} for item in modified] if merge_key else modified
         patch[strategic_merge.ELEMENT_ORDER + key] = order
 
 
@@ -258,40 +258,40 @@ def _joined_items(
 # --- merge patches ---
 
 
-def _unset(last: Json, expected: JsonObject) -> JsonDict:
+def _unset(last: Json, modified: JsonObject) -> JsonDict:
     """Nulls for what goes, at any depth; those of the new configuration, too."""
     before = last if isinstance(last, dict) else {}
     patch: dict[str, object] = {}
-    for key, value in expected.items():
+    for key, value in modified.items():
         if value is None and (key not in before or before[key] is not None):
             patch[key] = None
         elif isinstance(value, dict) and (inner := _unset(before.get(key), value)):
             patch[key] = inner
-    patch.update((key, None) for key in before if key not in expected)
+    patch.update((key, None) for key in before if key not in modified)
     return patch
 
 
-def _set(live: object, expected: JsonObject) -> JsonDict:
+def _set(live: object, modified: JsonObject) -> JsonDict:
     """Return what is to be there and is not."""
-    there = live if isinstance(live, dict) else {}
+    current = live if isinstance(live, dict) else {}
     patch: dict[str, object] = {}
-    for key, value in expected.items():
+    for key, value in modified.items():
         if isinstance(value, dict) and value:
-            inner = _set(there.get(key), value)
+            inner = _set(current.get(key), value)
             if inner:
                 patch[key] = inner
-        elif value is not None and not (key in there and _same_value(there[key], value)):
+        elif value is not None and not (key in current and _same_value(current[key], value)):
             patch[key] = value
     return patch
 
 
-def _same_value(there: object, value: object) -> bool:
+def _same_value(live: object, value: object) -> bool:
     """An object is there already if nothing is wanted of it; numbers are doubles."""
     if isinstance(value, dict):
-        return isinstance(there, dict)
-    if isinstance(value, list) and isinstance(there, list):
-        return len(there) == len(value) and all(map(_equal, there, value))
-    return _equal(there, value)
+        return isinstance(live, dict)
+    if isinstance(value, list) and isinstance(live, list):
+        return len(live) == len(value) and all(map(_equal, live, value))
+    return _equal(live, value)
 
 
 def _equal(a: object, b: object) -> bool:

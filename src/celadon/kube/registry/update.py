@@ -237,9 +237,11 @@ def prepare_for_update(draft: Draft, old: JsonObject, *, subresource: str = "") 
         result = only_parts(result, old, parts)
         draft.run.empties = ()
     else:
-        kept = rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept
-        _keep(result, old, kept)
-        draft.run.empties = [empty for empty in draft.run.empties if not _is_below(empty, kept)]
+        kept_fields = rules.get(_KEPT[subresource], ()) if subresource in _KEPT else parts.kept
+        _keep(result, old, kept_fields)
+        draft.run.empties = [
+            empty for empty in draft.run.empties if not _is_below(empty, kept_fields)
+        ]
         if not subresource and draft.gvk == SERVICE_KIND:
             service_update(result.setdefault("spec", {}), old.get("spec") or {}, draft.run)
         if draft.gvk.group_kind in COUNTED_AS_SENT:

@@ -116,8 +116,8 @@ class Resource:
         """The kind that admission sees for the resource itself (`""`) or one below it."""
         if not subresource:
             return self.gvk
-        found = self.subresource(subresource)
-        return None if found is None else found.gvk
+        served = self.subresource(subresource)
+        return None if served is None else served.gvk
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,12 +232,12 @@ def known_resources(*, all_versions: bool = False, behind_gates: bool = True) ->
     """The built-in resources: those served by default, or those of every version; with or without
     those `behind_gates` that are off by default."""
     every = map(_resource, schema_packs.load("resources")["resources"])
-    known = (resource for resource in every if all_versions or resource.by_default)
+    resources = (resource for resource in every if all_versions or resource.by_default)
     release = emulated_release()
     return Catalog(
         tuple(
             resource
-            for resource in known
+            for resource in resources
             if behind_gates or not resource.gate or is_gate_on(resource.gate, release)
         )
     )
@@ -248,11 +248,11 @@ def api_groups() -> tuple[ApiGroup, ...]:
     """The named groups in the order of discovery; the core group is not among them."""
     return tuple(
         ApiGroup(
-            entry["name"],
-            tuple(entry["versions"]),
-            entry["preferred"],
+            group["name"],
+            tuple(group["versions"]),
+            group["preferred"],
         )
-        for entry in schema_packs.load("resources")["groups"]
+        for group in schema_packs.load("resources")["groups"]
     )
 
 

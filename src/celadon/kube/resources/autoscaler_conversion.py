@@ -97,15 +97,18 @@ def to_v1(obj: JsonObject) -> JsonDict:
     """An autoscaler of v2 as v1 has it. AttributeError, TypeError or ValueError for what has not
     the shape of its kind."""
     spec, status = _part(obj, "spec"), _part(obj, "status")
-    metrics, seen = list(spec.pop("metrics", None) or ()), status.pop("currentMetrics", None) or ()
+    metrics, current_metrics = (
+        list(spec.pop("metrics", None) or ()),
+        status.pop("currentMetrics", None) or (),
+    )
     texts: dict[str, str] = {}
     targets = [target for target in map(_cpu_target, metrics) if target is not None]
     if targets:
         spec[_OF_CPU] = targets[0]
-    others = [_in_v1(item, SOURCES) for item in metrics if _cpu_target(item) is None]
+    others = [_in_v1(metric, SOURCES) for metric in metrics if _cpu_target(metric) is None]
     for name, value in (
         (METRICS, others),
-        (CURRENT_METRICS, [_in_v1(item, STATUSES) for item in seen]),
+        (CURRENT_METRICS, [_in_v1(metric, STATUSES) for metric in current_metrics]),
         (CONDITIONS, [_condition(condition) for condition in status.pop("conditions", None) or ()]),
     ):
         if value:
@@ -113,7 +116,7 @@ def to_v1(obj: JsonObject) -> JsonDict:
     behavior = spec.pop("behavior", None)
     if behavior is not None:
         texts[BEHAVIOR] = json_text(_inside(behavior))
-    for used in map(_cpu_usage, seen):
+    for used in map(_cpu_usage, current_metrics):
         if used is not None:
             status[_CPU_NOW] = used
     status.setdefault("currentReplicas", 0)
@@ -125,23 +128,23 @@ def to_v2(obj: JsonObject) -> JsonDict:
     """An autoscaler of v1 as v2 has it; annotations that Go could not read say nothing."""
     notes, spec, status = metadata.annotations(obj), _part(obj, "spec"), _part(obj, "status")
     metrics = list(_listed(notes, METRICS) or ())
-    pop = spec.pop(_OF_CPU, None)
-    if pop is None and not metrics:
-        pop = DEFAULT_CPU_UTILIZATION
-    if pop is not None:
-        target = {"type": "Utilization", "averageUtilization": pop}
+    utilization = spec.pop(_OF_CPU, None)
+    if utilization is None and not metrics:
+        utilization = DEFAULT_CPU_UTILIZATION
+    if utilization is not None:
+        target = {"type": "Utilization", "averageUtilization": utilization}
         metrics.append({"type": "Resource", "resource": {"name": "cpu", "target": target}})
     spec["metrics"] = metrics
     behavior = _read(notes.get(BEHAVIOR, ""), ("spec", "behavior"), _outside)
     if behavior:
         spec["behavior"] = behavior
-    used, seen = status.pop(_CPU_NOW, None), _listed(notes, CURRENT_METRICS)
+    used, current_metrics = status.pop(_CPU_NOW, None), _listed(notes, CURRENT_METRICS)
     status["currentMetrics"] = None
     if used is not None:
         usage = {"name": "cpu", "current": {"averageUtilization": used}}
         status["currentMetrics"] = [{"type": "Resource", "resource": usage}]
-    if seen is not None:
-        status["currentMetrics"] = seen or None
+    if current_metrics is not None:
+        status["currentMetrics"] = current_metrics or None
     conditions = _listed(notes, CONDITIONS)
     if conditions:
         status["conditions"] = conditions
@@ -243,9 +246,9 @@ _SAID: Final = ("reason", "message")
 
 
 def _condition(condition: JsonObject) -> JsonDict:
-    shown = {field: condition.get(field) or "" for field in _ALWAYS_SAID}
+    fields = {field: condition.get(field) or "" for field in _ALWAYS_SAID}
     more = {field: condition[field] for field in _SAID if condition.get(field)}
-    return {**shown, "lastTransitionTime": condition.get("lastTransitionTime"), **more}
+    return {**fields, "lastTransitionTime": condition.get("lastTransitionTime"), **more}
 
 
 # --- Behavior ----------------------------------------------------------------
@@ -289,9 +292,9 @@ def _outside(behavior: JsonObject) -> JsonDict:
 
 
 def _named(data: JsonObject, names: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    known = {name.lower(): name for name in names}
+    spellings = {name.lower(): name for name in names}
     for key, value in data.items():
-        name = known.get(key.lower())
+        name = spellings.get(key.lower())
         if name is not None and value is not None:
             yield name, value
 
@@ -305,8 +308,8 @@ def _go_name(name: str) -> str:
 
 def _annotated(obj: JsonObject, texts: Mapping[str, str]) -> JsonObject:
     data = {key: value for key, value in metadata.metadata(obj).items() if key != "annotations"}
-    own = metadata.annotations(obj).items()
-    annotations = {**{key: text for key, text in own if key not in _TRAVELLING}, **texts}
+    pairs = metadata.annotations(obj).items()
+    annotations = {**{key: text for key, text in pairs if key not in _TRAVELLING}, **texts}
     return {**data, "annotations": annotations} if annotations else data
 
 
@@ -367,7 +370,7 @@ def _v2() -> StructCodec:
 
 def _part(obj: JsonObject, name: str) -> JsonDict:
     """A copy to change. TypeError for what is no object."""
-    found = obj.get(name) or {}
-    if not isinstance(found, dict):
+    part = obj.get(name) or {}
+    if not isinstance(part, dict):
         raise TypeError(name)
-    return dict(found)
+    return dict(part)

@@ -97,14 +97,14 @@ def said_gates(text: str, release: str, emulated: str = "") -> Mapping[str, bool
     pairs = dict(_pairs(text if _minor(release) < _COMPONENTS_SINCE else _of_kube(text)))
     of_binary = gates_of(release)
     at_that = gates_of(emulated or release)
-    known = {name: gate for name, gate in at_that.items() if name in of_binary}
+    gates = {name: gate for name, gate in at_that.items() if name in of_binary}
     values: dict[str, bool] = {}
     for group, stage in _GROUPS.items():
         if group in pairs:
-            members = (name for name, gate in known.items() if gate.stage == stage)
+            members = (name for name, gate in gates.items() if gate.stage == stage)
             values.update(dict.fromkeys(members, pairs.pop(group)))
     for name, value in pairs.items():
-        gate = known.get(name)
+        gate = gates.get(name)
         if gate is None and name in of_binary:
             raise BadFeatureGates(_too_early(name, value, release, emulated))
         if gate is None:
@@ -116,7 +116,7 @@ def said_gates(text: str, release: str, emulated: str = "") -> Mapping[str, bool
             )
         values[name] = value
     values = {name: value for name, value in values.items() if name not in _GROUPS}
-    problems = list(_unmet(known, values))
+    problems = list(_unmet(gates, values))
     if problems:
         raise BadFeatureGates(_joined(problems))
     return values
@@ -147,18 +147,18 @@ def _of_kube(text: str) -> str:
     return ",".join(pair for _, pair in named) if named else text
 
 
-def _unmet(obj: Mapping[str, FeatureGate], settings: Mapping[str, bool]) -> Iterator[str]:
+def _unmet(gates: Mapping[str, FeatureGate], settings: Mapping[str, bool]) -> Iterator[str]:
     """Gates that are on without others that they need, by name."""
-    for name, gate in obj.items():
+    for name, gate in gates.items():
         if gate.needs and settings.get(name, gate.on):
-            off = [other for other in gate.needs if not _is_on(other, obj, settings)]
+            off = [other for other in gate.needs if not _is_on(other, gates, settings)]
             if off:
                 needed = " ".join(off)
                 yield f"{name} is enabled, but depends on features that are disabled: [{needed}]"
 
 
-def _is_on(name: str, obj: Mapping[str, FeatureGate], settings: Mapping[str, bool]) -> bool:
-    return settings.get(name, name in obj and obj[name].on)
+def _is_on(name: str, gates: Mapping[str, FeatureGate], settings: Mapping[str, bool]) -> bool:
+    return settings.get(name, name in gates and gates[name].on)
 
 
 def _joined(problems: Sequence[str]) -> str:
@@ -171,10 +171,10 @@ def _pairs(text: str) -> Iterator[tuple[str, bool]]:
         name, equals, value = (part.strip() for part in pair.partition("="))
         if not equals:
             raise BadFeatureGates(f"missing bool value for {name}")
-        wanted = parse_bool(value)
-        if wanted is None:
+        enabled = parse_bool(value)
+        if enabled is None:
             raise BadFeatureGates(
                 f'invalid value of {name}={value}, err: strconv.ParseBool: parsing "{value}": '
                 "invalid syntax"
             )
-        yield name, wanted
+        yield name, enabled

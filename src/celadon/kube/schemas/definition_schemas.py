@@ -89,17 +89,17 @@ def _versions(
 def _version_schema(
     definition: Mapping[str, Json], version: Mapping[str, Json]
 ) -> schema_packs.Schema:
-    open_apiv3_schema = _map(version, "schema").get("openAPIV3Schema")
-    if open_apiv3_schema is None or _map(definition, "spec").get("preserveUnknownFields"):
+    openapi_schema = _map(version, "schema").get("openAPIV3Schema")
+    if openapi_schema is None or _map(definition, "spec").get("preserveUnknownFields"):
         return schema_packs.OPEN
-    return decode_schema(open_apiv3_schema)
+    return decode_schema(openapi_schema)
 
 
 def published_schema(schema: schema_packs.Schema, gvk: GroupVersionKind) -> schema_packs.Schema:
     """The schema of a resource as a server publishes it."""
-    shown = _with_embedded_resources(schema)
-    properties = {**shown.properties, **_RESOURCE_FIELDS}
-    return replace(shown, gvk=gvk, type="object", properties=properties)
+    published = _with_embedded_resources(schema)
+    properties = {**published.properties, **_RESOURCE_FIELDS}
+    return replace(published, gvk=gvk, type="object", properties=properties)
 
 
 def _with_embedded_resources(schema: schema_packs.Schema) -> schema_packs.Schema:
@@ -216,8 +216,8 @@ def _limits(value: Mapping[str, Json]) -> schema_packs.ValueLimits:
     )
 
 
-def _member(given: Json) -> schema_packs.Schema | None:
-    return decode_schema(given) if isinstance(given, dict) else None
+def _member(value: Json) -> schema_packs.Schema | None:
+    return decode_schema(value) if isinstance(value, dict) else None
 
 
 def _branches(value: Mapping[str, Json], key: str) -> tuple[schema_packs.Schema, ...]:
@@ -459,11 +459,11 @@ def _string(schema: schema_packs.Schema) -> SchemaType:
     return _sized(_TEXT_TYPE, schema)
 
 
-def _sized(known: SchemaType, schema: schema_packs.Schema) -> SchemaType:
+def _sized(schema_type: SchemaType, schema: schema_packs.Schema) -> SchemaType:
     limit = schema.limits.max_length
     if limit is None:
-        return known
-    return replace(known, max_elements=max(limit, 0) * _BYTES_PER_CHARACTER)
+        return schema_type
+    return replace(schema_type, max_elements=max(limit, 0) * _BYTES_PER_CHARACTER)
 
 
 def _bounded(limit: int | None, otherwise: int) -> int:

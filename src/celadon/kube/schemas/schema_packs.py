@@ -246,7 +246,7 @@ def escape(name: str) -> str | None:
         return f"__{name}__"
     if not _NAME.fullmatch(name):
         return None
-    return _SPECIAL.sub(lambda found: _REPLACED[found[0]], name)
+    return _SPECIAL.sub(lambda match: _REPLACED[match[0]], name)
 
 
 # --- Packs -------------------------------------------------------------------
@@ -273,8 +273,8 @@ def of_type(name: str, type_: str) -> Any:
     """Return what `internals` or `rules` say of a type. A release that does not serve this version
     of a group has what 1.36 says: whatever version objects come in, they are validated in one form.
     Raises KeyError for a type that no release has."""
-    here = load(name)
-    return here[type_] if type_ in here else pack_of(name, DEFAULT)[type_]
+    pack = load(name)
+    return pack[type_] if type_ in pack else pack_of(name, DEFAULT)[type_]
 
 
 @functools.cache
@@ -391,8 +391,8 @@ def resources_by_key(pack: Any) -> JsonDict:
     return {
         "legacy": pack["legacy"],
         "resources": {
-            f"{entry['group']}/{entry['version']}/{entry['resource']}": entry
-            for entry in pack["resources"]
+            f"{resource['group']}/{resource['version']}/{resource['resource']}": resource
+            for resource in pack["resources"]
         },
     }
 

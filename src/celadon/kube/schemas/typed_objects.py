@@ -548,16 +548,16 @@ def with_empty_values(obj: JsonObject, empties: Iterable[EmptyValue]) -> JsonDic
     """A copy of an object with those of the values whose fields it does not have."""
     result: dict[str, object] = fresh(obj)
     for path, value in empties:
-        found: object = result
+        parent: object = result
         for step in path[:-1]:
-            if isinstance(found, dict):
-                found = found.get(step)
-            elif isinstance(found, list) and isinstance(step, int) and step < len(found):
-                found = found[step]
+            if isinstance(parent, dict):
+                parent = parent.get(step)
+            elif isinstance(parent, list) and isinstance(step, int) and step < len(parent):
+                parent = parent[step]
             else:
-                found = None
-        if isinstance(found, dict):
-            found.setdefault(path[-1], value if value == "" else value.__class__())
+                parent = None
+        if isinstance(parent, dict):
+            parent.setdefault(path[-1], value if value == "" else value.__class__())
     return result
 
 
@@ -651,8 +651,8 @@ def strict_field_errors(document: Document, gvk: GroupVersionKind) -> list[Stray
     return _most(result)
 
 
-def _most(obj: _Found) -> list[StrayField]:
-    return list(obj.values())[:MOST]
+def _most(strays: _Found) -> list[StrayField]:
+    return list(strays.values())[:MOST]
 
 
 def struct_field_errors(obj: JsonObject, name: str, component: str) -> list[StrayField]:
@@ -673,23 +673,23 @@ def repeated_fields(document: Document) -> list[StrayField]:
     return _most(result)
 
 
-def _find_repeated(document: Document, value: object, place: _Place, obj: _Found) -> None:
+def _find_repeated(document: Document, value: object, place: _Place, strays: _Found) -> None:
     if isinstance(value, dict):
         seen: set[str] = set()
         for key, item in document.members(value):
             where = (place, key)
             if key in seen:
-                _note(where, obj)
+                _note(where, strays)
             seen.add(key)
-            _find_repeated(document, item, where, obj)
+            _find_repeated(document, item, where, strays)
     elif isinstance(value, list):
         for i, item in enumerate(value):
-            _find_repeated(document, item, (place, i), obj)
+            _find_repeated(document, item, (place, i), strays)
 
 
-def _note(place: _Place, obj: _Found, value: JsonObject | None = None) -> None:
+def _note(place: _Place, strays: _Found, value: JsonObject | None = None) -> None:
     """A field that is not `value`, or else is repeated. Only the first ones are shown."""
-    if len(obj) == MOST:
+    if len(strays) == MOST:
         return
     steps: list[str | int] = []
     while place is not None:
@@ -697,19 +697,19 @@ def _note(place: _Place, obj: _Found, value: JsonObject | None = None) -> None:
         steps.append(step)
     where = tuple(reversed(steps))
     stray = StrayField(where, is_repeated=True) if value is None else StrayField(where, known=value)
-    obj.setdefault(stray.text, stray)
+    strays.setdefault(stray.text, stray)
 
 
-def _walk(document: Document, value: object, node: object, place: _Place, obj: _Found) -> None:
+def _walk(document: Document, value: object, node: object, place: _Place, strays: _Found) -> None:
     if not isinstance(node, dict):
         return
     if isinstance(value, list) and "items" in node:
         for i, item in enumerate(value):
-            _walk(document, item, node["items"], (place, i), obj)
+            _walk(document, item, node["items"], (place, i), strays)
     elif isinstance(value, dict) and "values" in node:
-        _members(document, value, None, node["values"], place, obj)
+        _members(document, value, None, node["values"], place, strays)
     elif isinstance(value, dict) and "ref" in node and node["ref"] not in SPECIAL:
-        _members(document, value, struct_codec(node["ref"]).field_nodes, None, place, obj)
+        _members(document, value, struct_codec(node["ref"]).field_nodes, None, place, strays)
 
 
 def _members(

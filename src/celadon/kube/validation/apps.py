@@ -88,8 +88,8 @@ def deployment_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
             detail = "may not be specified when strategy `type` is 'Recreate'"
             yield fieldpath.forbidden(rolling_update_path, detail)
     elif kind != "RollingUpdate":
-        shown = printed_strategy(kind, rolling, MaxUnavailable=0, MaxSurge=0)
-        of_go = GoValue(shown, "apps.DeploymentStrategy")
+        printed = printed_strategy(kind, rolling, MaxUnavailable=0, MaxSurge=0)
+        of_go = GoValue(printed, "apps.DeploymentStrategy")
         yield fieldpath.not_supported(path, of_go, DEPLOYMENT_STRATEGIES)
     elif rolling is None:
         yield fieldpath.required(rolling_update_path, "this should be defaulted and never be nil")
@@ -111,8 +111,8 @@ def daemon_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
     if kind == "OnDelete":
         return
     if kind != "RollingUpdate":
-        shown = printed_strategy(kind, rolling, MaxUnavailable=0, MaxSurge=0)
-        of_go = GoValue(shown, "apps.DaemonSetUpdateStrategy")
+        printed = printed_strategy(kind, rolling, MaxUnavailable=0, MaxSurge=0)
+        of_go = GoValue(printed, "apps.DaemonSetUpdateStrategy")
         yield fieldpath.not_supported(path, of_go, DAEMON_SET_STRATEGIES)
     elif rolling is None:
         yield fieldpath.required(rolling_update_path)
@@ -140,13 +140,13 @@ def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
         yield fieldpath.required(path)
     elif kind == "OnDelete":
         if rolling is not None:
-            shown = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
+            printed = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
             detail = "only allowed for updateStrategy 'RollingUpdate'"
-            of_go = GoValue(shown["RollingUpdate"], "apps.RollingUpdateStatefulSetStrategy")
+            of_go = GoValue(printed["RollingUpdate"], "apps.RollingUpdateStatefulSetStrategy")
             yield fieldpath.invalid(rolling_update_path, of_go, detail)
     elif kind != "RollingUpdate":
-        shown = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
-        of_go = GoValue(shown, "apps.StatefulSetUpdateStrategy")
+        printed = printed_strategy(kind, rolling, Partition=0, MaxUnavailable=None)
+        of_go = GoValue(printed, "apps.StatefulSetUpdateStrategy")
         yield fieldpath.invalid(path, of_go, "must be 'RollingUpdate' or 'OnDelete'")
     elif rolling is not None:
         yield from not_negative(rolling, rolling_update_path, "partition")
@@ -162,12 +162,12 @@ def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
 def printed_strategy(kind: str, rolling: JsonObject | None, **absent: int | None) -> JsonDict:
     """Return what Go prints of the struct, whose fields have no JSON names; `absent` are the
     fields, with what each shows that was not given."""
-    shown: JsonDict = {"Type": NamedText(kind), "RollingUpdate": None}
+    printed: JsonDict = {"Type": NamedText(kind), "RollingUpdate": None}
     if rolling is not None:
-        shown["RollingUpdate"] = {
+        printed["RollingUpdate"] = {
             name: rolling.get(name[0].lower() + name[1:], zero) for name, zero in absent.items()
         }
-    return shown
+    return printed
 
 
 MISMATCH: Final = "`selector` does not match template `labels`"
@@ -205,8 +205,8 @@ def matches_template(path: FieldPath, template: JsonObject, chosen: LabelSelecto
 
 
 def _mismatch(path: FieldPath, value: JsonObject | None) -> Errors:
-    shown = None if value is None else dict(sorted(value.items()))
-    labels = GoValue(shown, "map[string]string")
+    printed = None if value is None else dict(sorted(value.items()))
+    labels = GoValue(printed, "map[string]string")
     yield fieldpath.invalid(path.child("metadata", "labels"), labels, MISMATCH)
 
 

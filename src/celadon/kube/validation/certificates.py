@@ -431,10 +431,10 @@ def certificate_request_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error if what is asked for has changed."""
     # As `ValidatePodCertificateRequestUpdate` of `pkg/apis/certificates/validation`.
     if obj.get("spec") != old.get("spec"):
-        shown = internal_value(
+        printed = internal_value(
             obj.get("spec") or {}, "certificates.v1beta1.PodCertificateRequestSpec"
         )
-        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+        yield fieldpath.invalid(SPEC, printed, IMMUTABLE)
 
 
 # --- Answers -----------------------------------------------------------------
@@ -450,7 +450,7 @@ def certificate_request_status(obj: JsonObject, old: JsonObject) -> Errors:
         yield from wrong
         return
     outcome = _outcome(status)
-    others = {key: value for key, value in status.items() if key != "conditions"}
+    fields = {key: value for key, value in status.items() if key != "conditions"}
     detail = ""
     if _outcome(before):
         if status != before:
@@ -458,7 +458,7 @@ def certificate_request_status(obj: JsonObject, old: JsonObject) -> Errors:
     elif outcome == ISSUED:
         yield from _issued(status, obj.get("spec") or {}, old.get("spec") or {})
     elif outcome:
-        if any(others.values()):
+        if any(fields.values()):
             detail = (
                 "non-condition status fields must be empty when denying or failing the "
                 "PodCertificateRequest"
@@ -474,22 +474,22 @@ def _outcome(status: JsonObject) -> str:
 
 
 def _outcomes(status: JsonObject) -> Errors:
-    known = 0
+    count = 0
     for path, condition in items(status, "conditions", _STATUS):
         where = _STATUS.child("conditions", path.text.removeprefix(_CONDITIONS.text))
         kind, state = condition.get("type") or "", condition.get("status") or ""
         if kind not in OUTCOMES:
             yield fieldpath.not_supported(where.child("type"), kind, OUTCOMES)
             continue
-        known += 1
-        if known > 1:
+        count += 1
+        if count > 1:
             detail = 'There may be at most one condition with type "Issued", "Denied", or "Failed"'
             yield fieldpath.invalid(where.child("type"), kind, detail)
         if state != "True":
             yield fieldpath.not_supported(where.child("status"), NamedText(state), ("True",))
 
 
-def _issued(status: JsonObject, spec: JsonObject, asked: JsonObject) -> Errors:
+def _issued(status: JsonObject, spec: JsonObject, request: JsonObject) -> Errors:
     chain = status.get("certificateChain") or ""
     if len(chain.encode()) > CHAIN_BYTES:
         yield fieldpath.too_long(_CHAIN, CHAIN_BYTES)
@@ -504,7 +504,7 @@ def _issued(status: JsonObject, spec: JsonObject, asked: JsonObject) -> Errors:
         detail = "issued certificate chain must consist entirely of CERTIFICATE PEM blocks"
     elif leaf is None:
         detail = "leaf certificate does not parse as valid X.509"
-    elif leaf.key_info != _key_asked_for(asked):
+    elif leaf.key_info != _key_asked_for(request):
         detail = "leaf certificate was not issued to the requested public key"
     if detail or leaf is None:
         yield fieldpath.invalid(_CHAIN, chain, detail)
@@ -582,22 +582,22 @@ def _times(status: JsonObject, spec: JsonObject, leaf: _Leaf) -> Errors:
     )
     life, longest = leaf.end - leaf.start, spec.get("maxExpirationSeconds") or 0
     nanoseconds = life // timedelta(microseconds=1) * 1000
-    field, shown, detail = "", status["beginRefreshAt"], ""
+    field, printed, detail = "", status["beginRefreshAt"], ""
     if start != leaf.start:
-        field, shown = "notBefore", status["notBefore"]
+        field, printed = "notBefore", status["notBefore"]
         detail = "must be set to the NotBefore time encoded in the leaf certificate"
     elif end != leaf.end:
-        field, shown = "notAfter", status["notAfter"]
+        field, printed = "notAfter", status["notAfter"]
         detail = "must be set to the NotAfter time encoded in the leaf certificate"
     elif life < timedelta(hours=1):
-        field, shown = "certificateChain", nanoseconds
+        field, printed = "certificateChain", nanoseconds
         detail = "leaf certificate lifetime must be >= 1 hour"
     elif life > timedelta(seconds=longest):
-        field, shown = "certificateChain", nanoseconds
+        field, printed = "certificateChain", nanoseconds
         detail = f"leaf certificate lifetime must be <= spec.maxExpirationSeconds ({longest})"
     elif refresh < start + LEEWAY:
         field, detail = "beginRefreshAt", "must be at least 10 minutes after status.notBefore"
     elif refresh > end - LEEWAY:
         field, detail = "beginRefreshAt", "must be at least 10 minutes before status.notAfter"
     if field:
-        yield fieldpath.invalid(_STATUS.child(field), shown, detail)
+        yield fieldpath.invalid(_STATUS.child(field), printed, detail)

@@ -61,10 +61,10 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateResourceClaimStatusUpdate` of `pkg/apis/resource/validation`.
     status, before = obj.get("status") or {}, old.get("status") or {}
     allocation, was = status.get("allocation"), before.get("allocation")
-    known = request_names(obj.get("spec") or {})
+    requests = request_names(obj.get("spec") or {})
     reserved = status.get("reservedFor") or []
     if allocation is not None and not is_since("1.32"):
-        yield from _allocation(_STATUS.child("allocation"), allocation, known)
+        yield from _allocation(_STATUS.child("allocation"), allocation, requests)
     yield from distinct(
         _RESERVED,
         reserved,
@@ -89,10 +89,10 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     path = _STATUS.child("allocation")
     if allocation is not None and was is not None:
         if allocation != was:
-            shown = internal_value(allocation, "resource.v1.AllocationResult")
-            yield fieldpath.invalid(path, GoValue(shown, "resource.AllocationResult"), IMMUTABLE)
+            printed = internal_value(allocation, "resource.v1.AllocationResult")
+            yield fieldpath.invalid(path, GoValue(printed, "resource.AllocationResult"), IMMUTABLE)
     elif allocation is not None and is_since("1.32"):
-        yield from _allocation(path, allocation, known)
+        yield from _allocation(path, allocation, requests)
     yield from deallocated(status, before)
 
 
@@ -102,19 +102,19 @@ _DEALLOCATION: Final = "deallocationRequested"
 
 def deallocated(status: JsonObject, before: JsonObject) -> Errors:
     """Yield an error if `deallocationRequested` may not be set, or may not be taken back."""
-    asked, was, path = (
+    requested, was_requested, path = (
         status.get(_DEALLOCATION),
         before.get(_DEALLOCATION),
         _STATUS.child(_DEALLOCATION),
     )
     allocated = status.get("allocation") is not None
-    if asked and not was and status.get("reservedFor"):
+    if requested and not was_requested and status.get("reservedFor"):
         detail = "deallocation cannot be requested while `reservedFor` is set"
         yield fieldpath.forbidden(path, detail)
-    if asked and not allocated:
+    if requested and not allocated:
         detail = f"`allocation` must be set when `{_DEALLOCATION}` is set"
         yield fieldpath.forbidden(_STATUS, detail)
-    if was and not asked and allocated:
+    if was_requested and not requested and allocated:
         yield fieldpath.forbidden(path, "may not be cleared when `allocation` is set")
 
 
@@ -167,12 +167,12 @@ def _interface(path: FieldPath, address: str) -> Errors:
     return each(path, address, rule(address))
 
 
-def _allocation(path: FieldPath, allocation: JsonObject, obj: RequestNames) -> Errors:
+def _allocation(path: FieldPath, allocation: JsonObject, requests: RequestNames) -> Errors:
     devices, devices_path = allocation.get("devices") or {}, path.child("devices")
 
     def result(where: FieldPath, value: JsonObject) -> Errors:
         request = value.get("request") or ""
-        yield from request_reference(where.child("request"), request, obj)
+        yield from request_reference(where.child("request"), request, requests)
         yield from _named_device(where, value)
         yield from binding_conditions(where, value)
         yield from _part(where, value)
@@ -183,7 +183,7 @@ def _allocation(path: FieldPath, allocation: JsonObject, obj: RequestNames) -> E
             where.child("requests"),
             value.get("requests"),
             MAX_ITEMS,
-            lambda place, name: request_reference(place, name, obj),
+            lambda place, name: request_reference(place, name, requests),
         )
         yield from configuration(where, value)
 

@@ -140,11 +140,11 @@ def _reserved(path: FieldPath, consumers: Sequence[JsonObject]) -> Errors:
 
 
 def _set(
-    path: FieldPath, given: Sequence[Any] | None, limit: int, rule: Item, key: str = ""
+    path: FieldPath, items: Sequence[Any] | None, limit: int, rule: Item, key: str = ""
 ) -> Errors:
     """Items that are told apart by themselves, or by a field; a repeated one is not looked at."""
     seen: set[str] = set()
-    for index, item in enumerate(given or ()):
+    for index, item in enumerate(items or ()):
         field_path, name = path.index(index), (item.get(key) or "") if key else item
         if name in seen:
             yield fieldpath.duplicate(
@@ -153,7 +153,7 @@ def _set(
         else:
             yield from rule(field_path, item)
         seen.add(name)
-    if len(given or ()) > limit:
+    if len(items or ()) > limit:
         yield fieldpath.too_long(path, limit, is_bare=True)
 
 

@@ -179,8 +179,8 @@ def _addresses(status: JsonObject) -> Errors:
     for path, address in items(status, "addresses", _STATUS):
         key = address.get("type") or "", address.get("address") or ""
         if key in seen:
-            shown = dict(zip(("Type", "Address"), key, strict=True))
-            yield fieldpath.duplicate(path, GoValue(shown, "core.NodeAddress"))
+            printed = dict(zip(("Type", "Address"), key, strict=True))
+            yield fieldpath.duplicate(path, GoValue(printed, "core.NodeAddress"))
         seen.add(key)
 
 
@@ -193,8 +193,8 @@ def _ranges(ranges: Sequence[str]) -> Errors:
     bad = next((index for index, network in enumerate(prefixes) if network is None), None)
     if bad is not None:
         detail = "invalid PodCIDRs. failed to check with dual stack with error:"
-        which = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
-        yield fieldpath.internal(_RANGES, f"{detail}{which}")
+        cause = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
+        yield fieldpath.internal(_RANGES, f"{detail}{cause}")
     families = {network.addr.is_v4 for network in prefixes if network is not None}
     if bad is not None or len(families) < 2 or len(ranges) > 2:
         detail = "may specify no more than one CIDR for each IP family"
@@ -225,11 +225,11 @@ def _config_source(path: FieldPath, source: JsonObject, *, in_status: bool) -> E
         return
     config_map_path = path.child("configMap")
     for field in ("uid", "resourceVersion"):
-        given = bool(result.get(field))
-        if in_status and not given:
+        is_set = bool(result.get(field))
+        if in_status and not is_set:
             detail = "" if is_since("1.34") else f"{field} must be set in status"
             yield fieldpath.required(config_map_path.child(field), detail)
-        elif given and not in_status:
+        elif is_set and not in_status:
             yield fieldpath.forbidden(
                 config_map_path.child(field), f"{field} must not be set in spec"
             )
@@ -494,8 +494,8 @@ def event_update(obj: JsonObject, old: JsonObject) -> Errors:
         if field == "related":  # the only pointer: an empty reference is one
             new, was = inside.get(field), before.get(field)
         if new != was:
-            shown = _printed_reference(new) if isinstance(new, dict) else new
-            yield fieldpath.invalid(_ROOT.child(field), shown, IMMUTABLE)
+            printed = _printed_reference(new) if isinstance(new, dict) else new
+            yield fieldpath.invalid(_ROOT.child(field), printed, IMMUTABLE)
 
 
 LASTING: Final = (

@@ -120,9 +120,9 @@ def _field(text: str, bounds: Bounds) -> Field:
     numbers: set[int] = set()
     is_open = False
     for term in filter(None, text.split(",")):
-        found = _range(term, bounds)
-        numbers.update(found)
-        is_open = is_open or (term[0] in "*?" and found.step == 1)
+        term_range = _range(term, bounds)
+        numbers.update(term_range)
+        is_open = is_open or (term[0] in "*?" and term_range.step == 1)
     return Field(frozenset(numbers), is_open)
 
 

@@ -255,10 +255,10 @@ def default_gates() -> frozenset[str]:
     return frozenset(gate for gate in GATES if is_gate_on(gate, emulated_release()))
 
 
-def gates_on(said: Mapping[str, bool]) -> frozenset[str]:
+def gates_on(overrides: Mapping[str, bool]) -> frozenset[str]:
     """The same with what was said of single gates."""
     on = default_gates()
-    return frozenset(gate for gate in GATES if said.get(gate, gate in on)) if said else on
+    return frozenset(gate for gate in GATES if overrides.get(gate, gate in on)) if overrides else on
 
 
 def only_with(gate: str, errors: Iterable[FieldError]) -> Iterator[FieldError]:

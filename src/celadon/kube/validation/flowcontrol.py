@@ -118,9 +118,9 @@ def flow_schema(obj: JsonObject) -> Errors:
         yield from _rule(where, rule)
     fixed = MANDATORY_SCHEMAS.get(name)
     if fixed is not None:
-        shown = internal_value(spec, "flowcontrol.v1.FlowSchemaSpec")
-        if shown != internal_value(fixed, "flowcontrol.v1.FlowSchemaSpec"):
-            yield fieldpath.invalid(SPEC, shown, f"spec of '{name}' must equal the fixed value")
+        printed = internal_value(spec, "flowcontrol.v1.FlowSchemaSpec")
+        if printed != internal_value(fixed, "flowcontrol.v1.FlowSchemaSpec"):
+            yield fieldpath.invalid(SPEC, printed, f"spec of '{name}' must equal the fixed value")
     yield from typed_conditions(obj)
 
 
@@ -191,11 +191,11 @@ def _account(path: FieldPath, account: JsonObject) -> Errors:
         yield fieldpath.required(path.child("namespace"), detail)
 
 
-def _alone(path: FieldPath, given: list[str], subject: str) -> Errors:
+def _alone(path: FieldPath, values: list[str], subject: str) -> Errors:
     """Yield an error where `*`, which stands for all others, does not stand alone."""
-    if "*" in given and len(given) > 1:
+    if "*" in values and len(values) > 1:
         detail = f"if '*' is present, must not specify other {subject}"
-        yield fieldpath.invalid(path, given, detail)
+        yield fieldpath.invalid(path, values, detail)
 
 
 def _verbs(path: FieldPath, verbs: list[str]) -> Errors:
@@ -214,10 +214,10 @@ def _resources(path: FieldPath, rule: JsonObject) -> Errors:
         ("apiGroups", "api group", "api groups"),
         ("resources", "resource", "resources"),
     ):
-        given, field_path = list(rule.get(field) or []), path.child(field)
-        if not given:
+        values, field_path = list(rule.get(field) or []), path.child(field)
+        if not values:
             yield fieldpath.required(field_path, f"resource rules must supply at least one {text}")
-        yield from _alone(field_path, given, several)
+        yield from _alone(field_path, values, several)
     namespaces, field_path = list(rule.get("namespaces") or []), path.child("namespaces")
     if not namespaces and not rule.get("clusterScope"):
         detail = "resource rules that are not cluster scoped must supply at least one namespace"
@@ -290,36 +290,36 @@ def priority_level(obj: JsonObject) -> Errors:
     else:
         yield from _level(spec, kind)
     if name == EXEMPT and (kind != "Exempt" or spec.get("limited") is not None):
-        shown = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
+        printed = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
         detail = f"spec of '{name}' except the 'spec.exempt' field must equal the fixed value"
-        yield fieldpath.invalid(SPEC, shown, detail)
+        yield fieldpath.invalid(SPEC, printed, detail)
     if name == CATCH_ALL:
-        shown = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
-        if shown != internal_value(
+        printed = internal_value(spec, "flowcontrol.v1.PriorityLevelConfigurationSpec")
+        if printed != internal_value(
             MANDATORY_LEVEL, "flowcontrol.v1.PriorityLevelConfigurationSpec"
         ):
-            yield fieldpath.invalid(SPEC, shown, f"spec of '{name}' must equal the fixed value")
+            yield fieldpath.invalid(SPEC, printed, f"spec of '{name}' must equal the fixed value")
     yield from typed_conditions(obj)
 
 
 def _level(spec: JsonObject, kind: str) -> Errors:
     # As `ValidatePriorityLevelConfigurationSpec` of `pkg/apis/flowcontrol/validation`.
-    own, other = ("exempt", "limited") if kind == "Exempt" else ("limited", "exempt")
+    field, other = ("exempt", "limited") if kind == "Exempt" else ("limited", "exempt")
     if spec.get(other) is not None:
-        detail = f"must be nil if the type is {'not ' * (own == 'exempt')}Limited"
+        detail = f"must be nil if the type is {'not ' * (field == 'exempt')}Limited"
         yield fieldpath.forbidden(SPEC.child(other), detail)
-    if spec.get(own) is None:
-        if own == "limited":
-            yield fieldpath.required(SPEC.child(own), f"must not be empty when type is {kind}")
+    if spec.get(field) is None:
+        if field == "limited":
+            yield fieldpath.required(SPEC.child(field), f"must not be empty when type is {kind}")
         return
-    level, path = spec[own], SPEC.child(own)
+    level, path = spec[field], SPEC.child(field)
     shares = level.get("nominalConcurrencyShares")
     if shares is not None and shares < 0:
         yield fieldpath.invalid(path.child("nominalConcurrencyShares"), shares, NOT_NEGATIVE)
-    if own == "limited":
+    if field == "limited":
         yield from _response(path.child("limitResponse"), level.get("limitResponse") or {})
     lendable = level.get("lendablePercent")
-    borrowed = level.get("borrowingLimitPercent") if own == "limited" else None
+    borrowed = level.get("borrowingLimitPercent") if field == "limited" else None
     if lendable is not None and not 0 <= lendable <= 100:
         yield fieldpath.invalid(path.child("lendablePercent"), lendable, PERCENT)
     if borrowed is not None and borrowed < 0:

@@ -397,8 +397,8 @@ def _generated(obj: JsonObject, *, prefixed: bool) -> Errors:
         for key, value in zip(pair, (uid, name), strict=True):
             yield from _has_label(template.get("labels") or {}, key, value)
             expected[key] = value
-    found = understood(chosen)
-    if found is not None and not found.matches(expected):
+    parsed_selector = understood(chosen)
+    if parsed_selector is not None and not parsed_selector.matches(expected):
         detail = "`selector` not auto-generated"
         yield fieldpath.invalid(SPEC.child("selector"), shown_selector(chosen), detail)
 
@@ -418,9 +418,11 @@ def _job_with_selector(spec: JsonObject) -> Errors:
         yield fieldpath.required(SPEC.child("selector"))
     else:
         yield from selector(SPEC.child("selector"), chosen)
-    found = understood(chosen)
-    if found is not None:
-        yield from matches_template(SPEC.child("template"), spec.get("template") or {}, found)
+    parsed_selector = understood(chosen)
+    if parsed_selector is not None:
+        yield from matches_template(
+            SPEC.child("template"), spec.get("template") or {}, parsed_selector
+        )
 
 
 def job_spec(path: FieldPath, spec: JsonObject) -> Errors:
@@ -512,8 +514,8 @@ def _success(path: FieldPath, spec: JsonObject) -> Errors:
     if spec.get("completionMode") == INDEXED:
         yield from success_policy(path, spec)
         return
-    shown = internal_value(spec["successPolicy"], "batch.v1.SuccessPolicy")
-    policy = GoValue(shown, "batch.SuccessPolicy")
+    printed = internal_value(spec["successPolicy"], "batch.v1.SuccessPolicy")
+    policy = GoValue(printed, "batch.SuccessPolicy")
     yield fieldpath.invalid(path, policy, "requires indexed completion mode")
 
 

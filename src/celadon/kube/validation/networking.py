@@ -82,7 +82,7 @@ def ingress_update(obj: JsonObject, old: JsonObject) -> Errors:
     are may stay, and more of its sort may come."""
     # As `ValidateIngressUpdate` of `pkg/apis/networking/validation`.
     spec = old.get("spec") or {}
-    secrets = [item.get("secretName") or "" for item in spec.get("tls") or ()]
+    secrets = [tls.get("secretName") or "" for tls in spec.get("tls") or ()]
     rules = spec.get("rules") or ()
     backends = [spec.get("defaultBackend") or {}] if is_since("1.35") else []
     for rule in rules:
@@ -90,12 +90,12 @@ def ingress_update(obj: JsonObject, old: JsonObject) -> Errors:
             path.get("backend") or {} for path in (rule.get("http") or {}).get("paths") or ()
         )
     names = [backend["service"].get("name") or "" for backend in backends if backend.get("service")]
-    kept = ToleratedFaults(
+    tolerated = ToleratedFaults(
         secret_names=any(secret and name_rules.dns1123_subdomain(secret) for secret in secrets),
         wildcard_rules=any("*" in (rule.get("host") or "") and _is_wrong(rule) for rule in rules),
         service_names=is_since("1.34") and any(map(_is_relaxed_only, names)),
     )
-    return _ingress(obj, kept)
+    return _ingress(obj, tolerated)
 
 
 def _is_wrong(rule: JsonObject) -> bool:
@@ -106,7 +106,7 @@ def _is_relaxed_only(name: str) -> bool:
     return not name_rules.dns1123_label(name) and bool(name_rules.dns1035_label(name))
 
 
-def _ingress(obj: JsonObject, kept: ToleratedFaults) -> Errors:
+def _ingress(obj: JsonObject, tolerated: ToleratedFaults) -> Errors:
     spec = obj.get("spec") or {}
     backend = spec.get("defaultBackend")
     if not spec.get("rules") and backend is None:
@@ -114,13 +114,13 @@ def _ingress(obj: JsonObject, kept: ToleratedFaults) -> Errors:
         go_value = GoValue(spec.get("rules"), "[]networking.IngressRule")
         yield fieldpath.invalid(SPEC, go_value, detail)
     if backend is not None:
-        yield from _backend(SPEC.child("defaultBackend"), backend, kept)
+        yield from _backend(SPEC.child("defaultBackend"), backend, tolerated)
     for path, rule in items(spec, "rules", SPEC):
-        yield from _rule(path, rule, kept)
+        yield from _rule(path, rule, tolerated)
     for path, tls in items(spec, "tls", SPEC):
         for where, host in items(tls, "hosts", path):
             yield from _host(where, host)
-        if tls.get("secretName") and not kept.secret_names:
+        if tls.get("secretName") and not tolerated.secret_names:
             yield from dns_subdomain(path.child("secretName"), tls["secretName"])
     if spec.get("ingressClassName") is not None:
         name = spec["ingressClassName"]
@@ -133,17 +133,17 @@ def _host(path: FieldPath, host: str) -> Errors:
     return dns_subdomain(path, host)
 
 
-def _rule(path: FieldPath, rule: JsonObject, kept: ToleratedFaults) -> Errors:
+def _rule(path: FieldPath, rule: JsonObject, tolerated: ToleratedFaults) -> Errors:
     host = rule.get("host") or ""
     if host:
         if text_rules.address(host) is not None:
             yield fieldpath.invalid(path.child("host"), host, NO_ADDRESS)
         yield from _host(path.child("host"), host)
-    if not kept.wildcard_rules or "*" not in host:
-        yield from _rule_value(path, rule, kept)
+    if not tolerated.wildcard_rules or "*" not in host:
+        yield from _rule_value(path, rule, tolerated)
 
 
-def _rule_value(path: FieldPath, rule: JsonObject, kept: ToleratedFaults) -> Errors:
+def _rule_value(path: FieldPath, rule: JsonObject, tolerated: ToleratedFaults) -> Errors:
     # As `validateHTTPIngressRuleValue` of `pkg/apis/networking/validation`.
     http, http_path = rule.get("http"), path.child("http")
     if http is None:
@@ -151,10 +151,10 @@ def _rule_value(path: FieldPath, rule: JsonObject, kept: ToleratedFaults) -> Err
     if not http.get("paths"):
         yield fieldpath.required(http_path.child("paths"))
     for where, item in items(http, "paths", http_path):
-        yield from _path(where, item, kept)
+        yield from _path(where, item, tolerated)
 
 
-def _path(path: FieldPath, data: JsonObject, kept: ToleratedFaults) -> Errors:
+def _path(path: FieldPath, data: JsonObject, tolerated: ToleratedFaults) -> Errors:
     # As `validateHTTPIngressPath` of `pkg/apis/networking/validation`.
     kind, value = data.get("pathType"), data.get("path") or ""
     path_path = path.child("path")
@@ -172,10 +172,10 @@ def _path(path: FieldPath, data: JsonObject, kept: ToleratedFaults) -> Errors:
         for end in BAD_ENDS:
             if value.endswith(end):
                 yield fieldpath.invalid(path_path, value, f"cannot end with '{end}'")
-    yield from _backend(path.child("backend"), data.get("backend") or {}, kept)
+    yield from _backend(path.child("backend"), data.get("backend") or {}, tolerated)
 
 
-def _backend(path: FieldPath, backend: JsonObject, kept: ToleratedFaults) -> Errors:
+def _backend(path: FieldPath, backend: JsonObject, tolerated: ToleratedFaults) -> Errors:
     # As `validateIngressBackend` of `pkg/apis/networking/validation`.
     resource, service = backend.get("resource"), backend.get("service")
     if resource is not None and service is not None:
@@ -187,14 +187,14 @@ def _backend(path: FieldPath, backend: JsonObject, kept: ToleratedFaults) -> Err
     else:
         service_path = path.child("service")
         name = service.get("name") or ""
-        yield from _service_name(service_path.child("name"), name, kept)
+        yield from _service_name(service_path.child("name"), name, tolerated)
         yield from _service_port(path, service_path.child("port"), service.get("port") or {})
 
 
-def _service_name(path: FieldPath, name: str, kept: ToleratedFaults) -> Errors:
+def _service_name(path: FieldPath, name: str, tolerated: ToleratedFaults) -> Errors:
     if not name:
         return iter((fieldpath.required(path),))
-    if kept.service_names:
+    if tolerated.service_names:
         return dns_label(path, name)
     gate, otherwise = RELAXED_SERVICE_NAMES, each(path, name, name_rules.dns1035_label(name))
     return itertools.chain(only_with(gate, dns_label(path, name)), only_with(f"!{gate}", otherwise))
@@ -303,7 +303,7 @@ def _peers(obj: JsonObject) -> Iterator[JsonObject]:
             yield from rule.get(peers) or ()
 
 
-def _policy(obj: JsonObject, known: Collection[str]) -> Errors:
+def _policy(obj: JsonObject, old_ranges: Collection[str]) -> Errors:
     spec = obj.get("spec") or {}
     yield from selector(SPEC.child("podSelector"), spec.get("podSelector") or {})
     for direction, peers in DIRECTIONS:
@@ -311,7 +311,7 @@ def _policy(obj: JsonObject, known: Collection[str]) -> Errors:
             for where, port in items(rule, "ports", path):
                 yield from _policy_port(where, port)
             for where, peer in items(rule, peers, path):
-                yield from _peer(where, peer, known)
+                yield from _peer(where, peer, old_ranges)
     types = spec.get("policyTypes") or []
     if len(types) > len(POLICY_TYPES):
         detail = "may not specify more than two policyTypes"
@@ -345,33 +345,33 @@ def _policy_port(path: FieldPath, value: JsonObject) -> Errors:
         yield from each(path.child("port"), port, text_rules.port_name(port))
 
 
-def _peer(path: FieldPath, peer: JsonObject, known: Collection[str]) -> Errors:
+def _peer(path: FieldPath, peer: JsonObject, old_ranges: Collection[str]) -> Errors:
     # As `ValidateNetworkPolicyPeer` of `pkg/apis/networking/validation`.
     kinds = ("podSelector", "namespaceSelector", "ipBlock")
-    given = [kind for kind in kinds if peer.get(kind) is not None]
-    for kind in given:
+    present = [kind for kind in kinds if peer.get(kind) is not None]
+    for kind in present:
         if kind == "ipBlock":
-            yield from _block(path.child(kind), peer[kind], known)
+            yield from _block(path.child(kind), peer[kind], old_ranges)
         else:
             yield from selector(path.child(kind), peer[kind])
-    if not given:
+    if not present:
         yield fieldpath.required(path, "must specify a peer")
-    elif len(given) > 1 and "ipBlock" in given:
+    elif len(present) > 1 and "ipBlock" in present:
         yield fieldpath.forbidden(path, "may not specify both ipBlock and another peer")
 
 
-def _block(path: FieldPath, block: JsonObject, known: Collection[str]) -> Errors:
+def _block(path: FieldPath, block: JsonObject, old_ranges: Collection[str]) -> Errors:
     # As `ValidateIPBlock` of `pkg/apis/networking/validation`.
     whole = block.get("cidr") or ""
     if not whole:
         yield fieldpath.required(path.child("cidr"))
         return
-    yield from older_range(path.child("cidr"), whole, known)
+    yield from older_range(path.child("cidr"), whole, old_ranges)
     outer = text_rules.network(whole)
     if outer is None:
         return
     for item, element in items(block, "except", path):
-        yield from older_range(item, element, known)
+        yield from older_range(item, element, old_ranges)
         inner = text_rules.network(element)
         if inner is None:
             continue
@@ -525,9 +525,9 @@ def _endpoint_slices_endpoint(path: FieldPath, endpoint: JsonObject, kind: str) 
     hints = endpoint.get("hints")
     if hints is not None:
         for field in ("forZones", "forNodes"):
-            given = hints.get(field) or ()
-            yield from _hints(path.child("hints", field), given, field)
-            if len(given) > MAX_HINTS:
+            field_hints = hints.get(field) or ()
+            yield from _hints(path.child("hints", field), field_hints, field)
+            if len(field_hints) > MAX_HINTS:
                 return
 
 

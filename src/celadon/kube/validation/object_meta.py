@@ -138,12 +138,12 @@ def validate_object_meta_update(
     for field in FIXED:
         value = meta.get(field)
         if value != old.get(field):
-            shown: object = NamedText(value or "") if field == "uid" else value
+            printed: object = NamedText(value or "") if field == "uid" else value
             if value is None and field in _TEXTS:
-                shown = ""
+                printed = ""
             if field == "deletionTimestamp" and value:
-                shown = GoValue(value, "v1.Time")
-            yield fieldpath.invalid(METADATA.child(field), shown, "field is immutable")
+                printed = GoValue(value, "v1.Time")
+            yield fieldpath.invalid(METADATA.child(field), printed, "field is immutable")
     yield from labels(METADATA.child("labels"), meta.get("labels"))
     yield from validate_annotations(METADATA.child("annotations"), meta.get("annotations"))
     yield from _owners(meta.get("ownerReferences") or ())

@@ -215,8 +215,8 @@ def _volume(obj: JsonObject, old: JsonObject | None) -> Errors:
     if not capacity:
         yield fieldpath.required(path)
     if set(capacity) != {"storage"}:
-        shown = dict(sorted(capacity.items())) or spec.get("capacity")
-        yield fieldpath.not_supported(path, GoValue(shown, "core.ResourceList"), ["storage"])
+        printed = dict(sorted(capacity.items())) or spec.get("capacity")
+        yield fieldpath.not_supported(path, GoValue(printed, "core.ResourceList"), ["storage"])
     for name, text in sorted(capacity.items()):
         amount = parse_amounts(text).int64_value()
         if amount < 0:
@@ -427,9 +427,11 @@ def persistent_volume_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from immutable(FieldPath("volumeMode"), spec.get("volumeMode"), before.get("volumeMode"))
     affinity, was = spec.get("nodeAffinity"), before.get("nodeAffinity")
     if was is not None and affinity not in (was, _with_lasting_labels(was, affinity or {})):
-        shown = None if affinity is None else internal_value(affinity, "core.v1.VolumeNodeAffinity")
+        printed = (
+            None if affinity is None else internal_value(affinity, "core.v1.VolumeNodeAffinity")
+        )
         reason = f"{IMMUTABLE}, except for updating from beta label to GA"
-        fixed = fieldpath.invalid(FieldPath("nodeAffinity"), shown, reason)
+        fixed = fieldpath.invalid(FieldPath("nodeAffinity"), printed, reason)
         yield from only_with(f"!{MUTABLE_AFFINITY}", [fixed])
     yield from attributes_class_kept(spec, before, or_empty=False)
 

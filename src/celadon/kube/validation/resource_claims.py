@@ -168,16 +168,16 @@ _NEED: Final = "are required to use"
 Item = Callable[[FieldPath, Any], Errors]
 
 
-def limited(path: FieldPath, given: Sequence[Any] | None, limit: int, rule: Item) -> Errors:
+def limited(path: FieldPath, items: Sequence[Any] | None, limit: int, rule: Item) -> Errors:
     """The rule for each item, unless there are too many of them; before 1.35 in any case."""
-    count = len(given or ())
+    count = len(items or ())
     if count > limit and is_since("1.35"):
-        yield from at_most(path, given, limit)
+        yield from at_most(path, items, limit)
         return
-    for index, item in enumerate(given or ()):
+    for index, item in enumerate(items or ()):
         yield from rule(path.index(index), item)
     if count > limit:
-        yield from at_most(path, given, limit) if is_since("1.32") else _too_long(path, limit)
+        yield from at_most(path, items, limit) if is_since("1.32") else _too_long(path, limit)
 
 
 def _too_long(path: FieldPath, limit: int) -> Errors:
@@ -186,7 +186,7 @@ def _too_long(path: FieldPath, limit: int) -> Errors:
 
 def distinct(
     path: FieldPath,
-    given: Sequence[Any] | None,
+    items: Sequence[Any] | None,
     limit: int,
     rule: Item,
     key: Callable[[Any], Hashable] = lambda item: item,
@@ -194,9 +194,9 @@ def distinct(
 ) -> Errors:
     """The same of items that must not repeat what they are told apart by; `member` is where errors
     before 1.35 said that it stands."""
-    yield from limited(path, given, limit, rule)
-    if len(given or ()) <= limit or not is_since("1.35"):
-        yield from repeated(path, map(key, given or ()), "" if is_since("1.35") else member)
+    yield from limited(path, items, limit, rule)
+    if len(items or ()) <= limit or not is_since("1.35"):
+        yield from repeated(path, map(key, items or ()), "" if is_since("1.35") else member)
 
 
 def repeated(path: FieldPath, keys: Iterable[Hashable], member: str = "") -> Errors:
@@ -212,8 +212,8 @@ def repeated(path: FieldPath, keys: Iterable[Hashable], member: str = "") -> Err
 
 def shown_device(key: tuple[str, ...]) -> GoValue:
     """Return the identity of a device as it is shown."""
-    shown = dict(zip(("Driver", "Pool", "Device", "ShareID"), key, strict=True))
-    return GoValue(shown, "structured.SharedDeviceID")
+    members = dict(zip(("Driver", "Pool", "Device", "ShareID"), key, strict=True))
+    return GoValue(members, "structured.SharedDeviceID")
 
 
 def name_of(item: JsonObject) -> str:
@@ -297,10 +297,10 @@ def class_name(path: FieldPath, name: str) -> Errors:
 
 
 def selectors(
-    path: FieldPath, given: Sequence[JsonObject] | None, *, is_stored: bool = False
+    path: FieldPath, items: Sequence[JsonObject] | None, *, is_stored: bool = False
 ) -> Errors:
     """Expressions that choose devices; `is_stored`: all of them were there before."""
-    return limited(path, given, MAX_ITEMS, functools.partial(_selector, is_stored=is_stored))
+    return limited(path, items, MAX_ITEMS, functools.partial(_selector, is_stored=is_stored))
 
 
 def _selector(path: FieldPath, selector: JsonObject, *, is_stored: bool) -> Errors:
@@ -358,9 +358,9 @@ def taint_effects() -> tuple[str, ...]:
     return TAINT_EFFECTS if is_since("1.35") else TAINT_EFFECTS[:-1]
 
 
-def tolerations(path: FieldPath, given: Sequence[JsonObject] | None) -> Errors:
+def tolerations(path: FieldPath, items: Sequence[JsonObject] | None) -> Errors:
     """Taints that are put up with, any number of them."""
-    for index, item in enumerate(given or ()):
+    for index, item in enumerate(items or ()):
         yield from _toleration(path.index(index), item)
 
 
@@ -458,8 +458,8 @@ def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from claim_template(obj)
     if obj.get("spec") != old.get("spec"):
         spec = obj.get("spec") or {}
-        shown = {**internal_metadata(spec), "Spec": _internal_spec(spec.get("spec") or {})}
-        yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+        printed = {**internal_metadata(spec), "Spec": _internal_spec(spec.get("spec") or {})}
+        yield fieldpath.invalid(SPEC, printed, IMMUTABLE)
     if not is_since("1.35"):
         yield from _claim_template(obj, is_stored=True)
 
@@ -494,7 +494,7 @@ def request_names(spec: JsonObject) -> RequestNames:
     }
 
 
-def request_reference(path: FieldPath, name: str, obj: RequestNames) -> Errors:
+def request_reference(path: FieldPath, name: str, requests: RequestNames) -> Errors:
     """The name of a request, or of one of its alternatives."""
     request, *rest = name.split("/") if is_since("1.33") else [name]
     if len(rest) > 1:
@@ -502,12 +502,12 @@ def request_reference(path: FieldPath, name: str, obj: RequestNames) -> Errors:
         return
     for part in (request, *rest):
         yield from dns_label(path, part)
-    if request not in obj or (rest and rest[0] not in obj[request]):
+    if request not in requests or (rest and rest[0] not in requests[request]):
         yield fieldpath.invalid(path, name, NO_REQUEST.text)
 
 
 def _claim_spec(path: FieldPath, spec: JsonObject, *, is_stored: bool) -> Errors:
-    devices, devices_path, known = (
+    devices, devices_path, requests = (
         spec.get("devices") or {},
         path.child("devices"),
         request_names(spec),
@@ -522,7 +522,7 @@ def _claim_spec(path: FieldPath, spec: JsonObject, *, is_stored: bool) -> Errors
             path.child("requests"),
             value.get("requests"),
             MAX_ITEMS,
-            lambda where, name: request_reference(where, name, known),
+            lambda where, name: request_reference(where, name, requests),
         )
 
     def constraint(path: FieldPath, value: JsonObject) -> Errors:

@@ -104,10 +104,10 @@ def _valid_values(
             detail = "values must be sorted in ascending order"
             yield fieldpath.invalid(path.index(index + 1), str(following), detail)
 
-    def fits(path: FieldPath, one: Quantity) -> Errors:
-        if one.compare(whole) > 0:
+    def fits(path: FieldPath, quantity: Quantity) -> Errors:
+        if quantity.compare(whole) > 0:
             reason = f"option is larger than capacity value: {whole}"
-            yield fieldpath.invalid(path, str(one), reason)
+            yield fieldpath.invalid(path, str(quantity), reason)
 
     yield from distinct(path, values, MAX_OPTIONS, fits, lambda value: str(value.int64_value()))
     if all(value.compare(default) for value in values):
@@ -256,7 +256,7 @@ def _older_place(spec: JsonObject) -> Errors:
 def _chosen_nodes(path: FieldPath, selector: JsonObject) -> Errors:
     yield from node_selector(path, selector)
     node_selector_terms = selector.get("nodeSelectorTerms")
-    terms = [internal_value(item, "core.v1.NodeSelectorTerm") for item in node_selector_terms or ()]
+    terms = [internal_value(term, "core.v1.NodeSelectorTerm") for term in node_selector_terms or ()]
     if len(terms) != 1:
         of_go = GoValue(None if node_selector_terms is None else terms, "[]core.NodeSelectorTerm")
         yield fieldpath.invalid(path.child("nodeSelectorTerms"), of_go, _ONE_TERM.text)
@@ -379,10 +379,10 @@ def _device(path: FieldPath, device: JsonObject, before: JsonObject | None) -> E
         yield fieldpath.invalid(path, values, detail)
     shared = bool(device.get("allowMultipleAllocations"))
 
-    def amount(path: FieldPath, given: JsonObject | str) -> Errors:
-        if isinstance(given, str):  # in v1alpha3
+    def amount(path: FieldPath, value: JsonObject | str) -> Errors:
+        if isinstance(value, str):  # in v1alpha3
             return NO_ERRORS
-        return capacity(path, given, shared=shared)
+        return capacity(path, value, shared=shared)
 
     yield from _properties(path, device, amount)
     if before is None or before.get("taints") != device.get("taints") or not is_since("1.35"):
@@ -443,8 +443,12 @@ def _attribute(path: FieldPath, attribute: JsonObject) -> Errors:
     if not kinds_of_values and not is_since("1.35"):
         yield fieldpath.required(path, ONE_VALUE)
     elif len(kinds_of_values) != 1:
-        shown = internal_value(attribute, "resource.v1.DeviceAttribute") if kinds_of_values else ""
-        yield fieldpath.invalid(path, shown, _ONE_OF_SEVERAL.text if kinds_of_values else ONE_VALUE)
+        printed = (
+            internal_value(attribute, "resource.v1.DeviceAttribute") if kinds_of_values else ""
+        )
+        yield fieldpath.invalid(
+            path, printed, _ONE_OF_SEVERAL.text if kinds_of_values else ONE_VALUE
+        )
 
 
 _ONE_OF_SEVERAL: Final = wording(ONE_VALUE, v1_32="exactly one field must be specified")
@@ -549,13 +553,13 @@ _consumption: Final = _named_counters("counterSet")
 
 def _device_place(path: FieldPath, device: JsonObject, *, placed: bool) -> Errors:
     fields = ("nodeName", "nodeSelector", "allNodes")
-    given = [field for field in fields if device.get(field) is not None]
+    present = [field for field in fields if device.get(field) is not None]
     if not placed:
-        if given:
+        if present:
             yield fieldpath.invalid(path, None, NO_PLACE_EACH)
         return
     places: list[str] = []
-    for field in given:
+    for field in present:
         value, field_path = device[field], path.child(field)
         if value == "":
             yield fieldpath.invalid(field_path, value, "must not be empty")
@@ -666,16 +670,16 @@ def _answer(status: JsonObject, before: JsonObject) -> Errors:
     elif count != before.get("poolCount"):
         yield from not_negative(status, _STATUS, "poolCount")
     for field, limit in (("pools", MAX_POOLS), ("conditions", MAX_POOL_CONDITIONS)):
-        told = status.get(field)
-        if not told or told == before.get(field):
+        values = status.get(field)
+        if not values or values == before.get(field):
             continue
-        if len(told) > limit:
-            yield fieldpath.too_many(_STATUS.child(field), len(told), limit)
+        if len(values) > limit:
+            yield fieldpath.too_many(_STATUS.child(field), len(values), limit)
         elif field == "pools":
             for where, pool in items(status, field, _STATUS):
                 yield from _pool(where, pool)
         else:
-            yield from _repeated(told)
+            yield from _repeated(values)
 
 
 def _pool(path: FieldPath, pool: JsonObject) -> Errors:
@@ -716,10 +720,10 @@ def _segments(path: FieldPath, name: str) -> Errors:
             yield fieldpath.invalid(path, part or name, f"segment {index}: {detail}")
 
 
-def _repeated(told: Sequence[JsonObject]) -> Errors:
+def _repeated(conditions: Sequence[JsonObject]) -> Errors:
     """Each condition of a type that was there before, as a whole."""
     seen: set[str] = set()
-    for index, condition in enumerate(told):
+    for index, condition in enumerate(conditions):
         kind = condition.get("type") or ""
         if kind in seen:
             yield fieldpath.duplicate(
@@ -730,11 +734,11 @@ def _repeated(told: Sequence[JsonObject]) -> Errors:
 
 def _shown(status: JsonObject) -> JsonObject:
     """Return it as it is inside of a server."""
-    pools, told = status.get("pools"), status.get("conditions")
+    pools, conditions = status.get("pools"), status.get("conditions")
     return {
         "PoolCount": status.get("poolCount"),
         "Pools": None if pools is None else list(map(_shown_pool, pools)),
-        "Conditions": None if told is None else list(map(printed_condition, told)),
+        "Conditions": None if conditions is None else list(map(printed_condition, conditions)),
     }
 
 

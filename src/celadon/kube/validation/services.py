@@ -62,9 +62,9 @@ def is_headless(spec: JsonObject) -> bool:
     return list(spec.get("clusterIPs") or ()) == [HEADLESS]
 
 
-def service_addresses(spec: JsonObject, known: Collection[str] = ()) -> Errors:
+def service_addresses(spec: JsonObject, old_addresses: Collection[str] = ()) -> Errors:
     """`clusterIP`, `clusterIPs`, `ipFamilies` and `ipFamilyPolicy` of a new or changed Service;
-    `known` are the addresses it had before."""
+    `old_addresses` are the addresses it had before."""
     # As `ValidateServiceClusterIPsRelatedFields` of `pkg/apis/core/validation`.
     if spec.get("type") == "ExternalName":
         return
@@ -83,7 +83,7 @@ def service_addresses(spec: JsonObject, known: Collection[str] = ()) -> Errors:
         seen.add(family)
     if spec.get("ipFamilyPolicy") is not None:
         yield from supported(SPEC.child("ipFamilyPolicy"), spec["ipFamilyPolicy"], FAMILY_POLICIES)
-    errors = list(_each_address(addresses, known))
+    errors = list(_each_address(addresses, old_addresses))
     yield from errors
     if len(addresses) > 2:
         yield fieldpath.invalid(_IPS, addresses, "may only hold up to 2 values")
@@ -93,26 +93,26 @@ def service_addresses(spec: JsonObject, known: Collection[str] = ()) -> Errors:
         yield from only_with(f"!{STRICT_ADDRESSES}", _families(spec, addresses))
 
 
-def _each_address(addresses: list[str], known: Collection[str]) -> Errors:
+def _each_address(addresses: list[str], old_addresses: Collection[str]) -> Errors:
     for index, address in enumerate(addresses):
         if index == 0 and address == HEADLESS:
             if len(addresses) > 1:
                 detail = "'None' must be the first and only value"
                 yield fieldpath.invalid(_IPS, addresses, detail)
         else:
-            yield from older_address(_IPS.index(index), address, known)
+            yield from older_address(_IPS.index(index), address, old_addresses)
 
 
 def _families(spec: JsonObject, addresses: list[str]) -> Errors:
-    of = {address: "IPv6" if ":" in address else "IPv4" for address in addresses}
-    if len(addresses) > 1 and len(set(of.values())) == 1:
+    families = {address: "IPv6" if ":" in address else "IPv4" for address in addresses}
+    if len(addresses) > 1 and len(set(families.values())) == 1:
         detail = "may specify no more than one IP for each IP family"
         yield fieldpath.invalid(_IPS, addresses, detail)
     if is_headless(spec):
         return
     pairs = zip(addresses, spec.get("ipFamilies") or (), strict=False)
     for index, (address, family) in enumerate(pairs):
-        if family in IP_FAMILIES and of[address] != family:
+        if family in IP_FAMILIES and families[address] != family:
             detail = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
             yield fieldpath.invalid(_IPS.index(index), address, detail)
 
@@ -205,9 +205,9 @@ def service_update(obj: JsonObject, old: JsonObject) -> Errors:
     yield from _service(obj, old)
 
 
-def _external_address(path: FieldPath, address: str, known: Collection[str]) -> Errors:
+def _external_address(path: FieldPath, address: str, old_addresses: Collection[str]) -> Errors:
     """Yield what is wrong with an address, unless older rules let it through."""
-    wrong = list(older_address(path, address, known))
+    wrong = list(older_address(path, address, old_addresses))
     yield from wrong
     if not wrong:
         yield from each(path, address, special_address(address))
@@ -313,16 +313,16 @@ def _printed_port(protocol: str, number: int) -> GoValue:
 
 def _source_ranges(obj: JsonObject, old: JsonObject, kind: str) -> Errors:
     notes, before = metadata.annotations(obj), metadata.annotations(old)
-    ranges, known = (
+    ranges, old_ranges = (
         (item.get("spec") or {}).get("loadBalancerSourceRanges") or () for item in (obj, old)
     )
-    known = [item.strip() for item in known]
+    old_ranges = [old_range.strip() for old_range in old_ranges]
     if ranges:
         path = SPEC.child("LoadBalancerSourceRanges")
-        places = [(path.index(index), item.strip()) for index, item in enumerate(ranges)]
+        places = [(path.index(index), text.strip()) for index, text in enumerate(ranges)]
     elif SOURCE_RANGES in notes:
         path = FieldPath("metadata", "annotations").key(SOURCE_RANGES)
-        listed, known = notes[SOURCE_RANGES].strip(), []
+        listed, old_ranges = notes[SOURCE_RANGES].strip(), []
         if before.get(SOURCE_RANGES) == notes[SOURCE_RANGES]:
             listed = ""
         places = [(path, text.strip()) for text in listed.split(",")] if listed else []
@@ -331,7 +331,7 @@ def _source_ranges(obj: JsonObject, old: JsonObject, kind: str) -> Errors:
     if kind != "LoadBalancer":
         yield fieldpath.forbidden(path, BALANCERS_ONLY)
     for place_path, place in places:
-        yield from older_range(place_path, place, known)
+        yield from older_range(place_path, place, old_ranges)
 
 
 def _balancer(spec: JsonObject, kind: str) -> Errors:
@@ -450,8 +450,8 @@ def _printed_parent(parent: JsonObject | None) -> GoValue | None:
     if parent is None:
         return None
     fields = ("Group", "Resource", "Namespace", "Name")
-    shown = {field: parent.get(field.lower()) or "" for field in fields}
-    return GoValue(shown, "networking.ParentReference")
+    printed = {field: parent.get(field.lower()) or "" for field in fields}
+    return GoValue(printed, "networking.ParentReference")
 
 
 def service_cidr(obj: JsonObject) -> Errors:

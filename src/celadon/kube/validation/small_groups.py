@@ -460,8 +460,8 @@ def migration_update(obj: JsonObject, old: JsonObject) -> Errors:
     )
     if is_since("1.35"):
         if new != before:
-            shown = {"Resource": {field: new[field] for field in ("group", "resource")}}
-            yield fieldpath.invalid(SPEC, shown, IMMUTABLE)
+            printed = {"Resource": {field: new[field] for field in ("group", "resource")}}
+            yield fieldpath.invalid(SPEC, printed, IMMUTABLE)
         return
     for field, value in new.items():
         yield from immutable(FieldPath(field), value, before[field])
@@ -476,8 +476,8 @@ def migration_status(obj: JsonObject, old: JsonObject) -> Errors:
     yield from conditions(_STATUS, status if is_since("1.35") else _with_usual_times(status))
     was = before.get("resourceVersion")
     if was and was != status.get("resourceVersion"):
-        shown = status.get("resourceVersion") or ""
-        yield fieldpath.invalid(_AT_VERSION, shown, _VERSION_STAYS.text)
+        version = status.get("resourceVersion") or ""
+        yield fieldpath.invalid(_AT_VERSION, version, _VERSION_STAYS.text)
     shown_conditions = _printed(status)
     ended = [kind for kind in ENDED if condition_is_true(status, kind)]
     if len(ended) > 1:

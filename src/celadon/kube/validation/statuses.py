@@ -136,12 +136,12 @@ def service_status(obj: JsonObject, old: JsonObject) -> Errors:
         detail = "may only be used when `spec.type` is 'LoadBalancer'"
         yield fieldpath.forbidden(_BALANCER.child("ingress"), detail)
         return
-    known = _known(old)
+    old_addresses = _known(old)
     for path, ingress in items(balancer, "ingress", _BALANCER):
         address, mode = ingress.get("ip"), ingress.get("ipMode")
         where = path.child("ipMode")
         if address:
-            yield from older_address(path.child("ip"), address, known)
+            yield from older_address(path.child("ip"), address, old_addresses)
         if address and mode is None:
             yield fieldpath.required(where, "must be specified when `ip` is set")
         elif mode is not None and not address:
@@ -160,12 +160,12 @@ def _known(old: JsonObject) -> Collection[str]:
 def ingress_status(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield what is wrong with the addresses at which an Ingress is reached."""
     # As `ValidateIngressStatusUpdate` of `pkg/apis/networking/validation`.
-    known = _known(old)
+    old_addresses = _known(old)
     balancer = (obj.get("status") or {}).get("loadBalancer") or {}
     for path, ingress in items(balancer, "ingress", _BALANCER):
         address = ingress.get("ip")
         if address:
-            yield from older_address(path.child("ip"), address, known)
+            yield from older_address(path.child("ip"), address, old_addresses)
         yield from _host(path.child("hostname"), ingress.get("hostname") or "")
 
 
@@ -244,13 +244,13 @@ def _uncounted(pods: JsonObject) -> Errors:
             seen.add(uid)
 
 
-def _changes(job: _Job, before: _Job, *what: str) -> bool:
+def _changes(job: _Job, before: _Job, *fields: str) -> bool:
     """Return whether a condition (by a capital letter) or a field differs."""
     return any(
-        job.has(text) != before.has(text)
-        if text[0].isupper()
-        else job.status.get(text) != before.status.get(text)
-        for text in what
+        job.has(field) != before.has(field)
+        if field[0].isupper()
+        else job.status.get(field) != before.status.get(field)
+        for field in fields
     )
 
 
@@ -347,10 +347,10 @@ def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]])
     """The first index that is in both."""
     # As `validateFailedIndexesNotOverlapCompleted` of `pkg/apis/batch/validation`.
     shared = (
-        max(one[0], other[0])
-        for one in some
-        for other in others
-        if one[0] <= other[1] and other[0] <= one[1]
+        max(left[0], right[0])
+        for left in some
+        for right in others
+        if left[0] <= right[1] and right[0] <= left[1]
     )
     return min(shared, default=None)
 

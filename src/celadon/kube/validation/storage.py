@@ -154,14 +154,14 @@ def node_update(obj: JsonObject, old: JsonObject) -> Errors:
     # As `ValidateCSINodeUpdate` of `pkg/apis/storage/validation`.
     yield from node(obj)
     named: dict[object, list[JsonObject]] = {}
-    for item in (obj.get("spec") or {}).get("drivers") or ():
-        named.setdefault(item.get("name"), []).append(item)
+    for driver in (obj.get("spec") or {}).get("drivers") or ():
+        named.setdefault(driver.get("name"), []).append(driver)
     for before in (old.get("spec") or {}).get("drivers") or ():
-        for item in named.get(before.get("name"), ()):
+        for driver in named.get(before.get("name"), ()):
             yield from only_with(
-                MUTABLE_ALLOCATABLE, _same_driver(_lasting(item), _lasting(before))
+                MUTABLE_ALLOCATABLE, _same_driver(_lasting(driver), _lasting(before))
             )
-            yield from only_with(f"!{MUTABLE_ALLOCATABLE}", _same_driver(item, before))
+            yield from only_with(f"!{MUTABLE_ALLOCATABLE}", _same_driver(driver, before))
 
 
 def _same_driver(driver: JsonObject, before: JsonObject) -> Errors:
@@ -270,8 +270,8 @@ def attachment_update(obj: JsonObject, old: JsonObject) -> Errors:
         yield from validate_object_meta(obj.get("metadata") or {}, Naming(namespaced=False))
         yield from _attachment(obj)
     if obj.get("spec") != old.get("spec"):
-        shown = internal_value(obj.get("spec") or {}, "storage.v1.VolumeAttachmentSpec")
-        yield fieldpath.invalid(SPEC, GoValue(shown, "storage.VolumeAttachmentSpec"), IMMUTABLE)
+        printed = internal_value(obj.get("spec") or {}, "storage.v1.VolumeAttachmentSpec")
+        yield fieldpath.invalid(SPEC, GoValue(printed, "storage.VolumeAttachmentSpec"), IMMUTABLE)
 
 
 # --- Storage classes ---------------------------------------------------------

@@ -319,11 +319,11 @@ def same_selector(path: FieldPath, new: JsonObject | None, old: JsonObject | Non
 def printed_selector(value: JsonObject) -> JsonDict:
     """A selector as an error shows it: Go's order, and nothing that is empty but keys and
     operators."""
-    shown: JsonDict = {}
+    printed: JsonDict = {}
     if value.get("matchLabels"):
-        shown["matchLabels"] = dict(sorted(value["matchLabels"].items()))
+        printed["matchLabels"] = dict(sorted(value["matchLabels"].items()))
     if value.get("matchExpressions"):
-        shown["matchExpressions"] = [
+        printed["matchExpressions"] = [
             {
                 "key": match_expression.get("key") or "",
                 "operator": match_expression.get("operator") or "",
@@ -333,7 +333,7 @@ def printed_selector(value: JsonObject) -> JsonDict:
             }
             for match_expression in value["matchExpressions"]
         ]
-    return shown
+    return printed
 
 
 def shown_selector(value: JsonObject) -> GoValue:
@@ -363,17 +363,17 @@ def is_empty(value: JsonObject) -> bool:
 # `pkg/util/validation/ip.go`.
 
 
-def older_address(path: FieldPath, value: str, known: Collection[str] = ()) -> Errors:
-    """An address in a field that has long been there; `known` are those it had before."""
-    if value in known:
+def older_address(path: FieldPath, value: str, old_values: Collection[str] = ()) -> Errors:
+    """An address in a field that has long been there; `old_values` are those it had before."""
+    if value in old_values:
         return NO_ERRORS
     result = ip_address(value)
     return each(path, value, result) if result else _strictly(path, value, _of_address(value))
 
 
-def older_range(path: FieldPath, value: str, known: Collection[str] = ()) -> Errors:
+def older_range(path: FieldPath, value: str, old_values: Collection[str] = ()) -> Errors:
     """The same of a range in CIDR notation."""
-    if value in known:
+    if value in old_values:
         return NO_ERRORS
     result = cidr(value)
     return each(path, value, result) if result else _strictly(path, value, _of_range(value))

@@ -165,7 +165,7 @@ def pod_group_status(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _claim_statuses(
-    path: FieldPath, listed: Sequence[JsonObject], known: Sequence[JsonObject]
+    path: FieldPath, listed: Sequence[JsonObject], old_statuses: Sequence[JsonObject]
 ) -> Errors:
     # As `validatePodGroupResourceClaimStatuses` of `pkg/apis/scheduling/validation`.
     if len(listed) > MAX_CLAIMS:
@@ -174,7 +174,7 @@ def _claim_statuses(
     yield from _names_are_unique(path, listed, "PodGroupResourceClaimStatus")
     for index, item in enumerate(listed):
         name = item.get("resourceClaimName")
-        if name is not None and item not in known:
+        if name is not None and item not in old_statuses:
             yield from dns_subdomain(path.index(index).child("resourceClaimName"), name)
 
 
@@ -206,10 +206,10 @@ def _gated_fields(path: FieldPath, spec: JsonObject, *, mode_is_required: bool =
     yield from _claims(path.child("resourceClaims"), spec.get("resourceClaims") or ())
     mode, scheduling_constraints_path = spec.get("disruptionMode"), path.child("disruptionMode")
     if mode is not None:
-        known = (
+        faults = (
             () if mode in DISRUPTION_MODES else (_unknown_mode(scheduling_constraints_path, mode),)
         )
-        yield from by_gate(WORKLOAD_PREEMPTION, known, _forbidden(scheduling_constraints_path))
+        yield from by_gate(WORKLOAD_PREEMPTION, faults, _forbidden(scheduling_constraints_path))
     elif mode_is_required:
         yield from by_gate(
             WORKLOAD_PREEMPTION, (fieldpath.required(scheduling_constraints_path),), ()
@@ -273,12 +273,12 @@ def _claims(path: FieldPath, claims: Sequence[JsonObject]) -> Errors:
 
 
 def _one_of(path: FieldPath, obj: JsonObject, members: Sequence[str]) -> Errors:
-    given = [member for member in members if obj.get(member) is not None]
+    present = [member for member in members if obj.get(member) is not None]
     listed = ", ".join(f"`{member}`" for member in members)
-    if not given:
+    if not present:
         yield fieldpath.invalid(path, "", f"must specify one of: {listed}")
-    elif len(given) > 1:
-        text = "{" + ", ".join(given) + "}"
+    elif len(present) > 1:
+        text = "{" + ", ".join(present) + "}"
         yield fieldpath.invalid(path, text, f"must specify exactly one of: {listed}")
 
 
@@ -288,8 +288,8 @@ def _names_are_unique(path: FieldPath, listed: Sequence[JsonObject], type_: str)
     for index, item in enumerate(listed):
         name = item.get("name") or ""
         if name in seen:
-            shown = ordered_message(item, f"scheduling.v1alpha2.{type_}")
-            yield fieldpath.duplicate(path.index(index), shown)
+            printed = ordered_message(item, f"scheduling.v1alpha2.{type_}")
+            yield fieldpath.duplicate(path.index(index), printed)
         seen.add(name)
 
 
@@ -302,10 +302,10 @@ def _immutable(spec: JsonObject, before: JsonObject, path: FieldPath, *fields: s
 def _immutable_with(gate: str, spec: JsonObject, before: JsonObject, field: str) -> Errors:
     if spec.get(field) != before.get(field):
         path = SPEC.child(field)
-        gone = spec.get(field) is None
+        is_removed = spec.get(field) is None
         changed = fieldpath.invalid(path, None, IMMUTABLE)
-        needed = (fieldpath.required(path),) if gone and field == "disruptionMode" else ()
-        yield from by_gate(gate, (*needed, changed), () if gone else _forbidden(path))
+        needed = (fieldpath.required(path),) if is_removed and field == "disruptionMode" else ()
+        yield from by_gate(gate, (*needed, changed), () if is_removed else _forbidden(path))
 
 
 # --- Release 1.35 ------------------------------------------------------------
@@ -333,7 +333,7 @@ def _workload_of_groups(spec: JsonObject) -> Errors:
 
 
 def _policy_of_group(path: FieldPath, policy: JsonObject) -> Errors:
-    policies = [f"`{item}`" for item in POLICIES if policy.get(item) is not None]
+    policies = [f"`{member}`" for member in POLICIES if policy.get(member) is not None]
     gang = policy.get("gang")
     if not policies:
         yield fieldpath.required(path, _EXACTLY_ONE)

@@ -127,12 +127,12 @@ def _handler(
 ) -> Errors:
     """The first kind that is given counts; others are too many."""
     # As `validateHandler` of `pkg/apis/core/validation`.
-    given = [kind for kind in kinds if handler.get(kind) is not None]
-    if not given:
+    present = [kind for kind in kinds if handler.get(kind) is not None]
+    if not present:
         yield fieldpath.required(path, "must specify a handler type")
         return
-    yield from _action(path.child(given[0]), handler[given[0]], given[0], grace_period)
-    for kind in given[1:]:
+    yield from _action(path.child(present[0]), handler[present[0]], present[0], grace_period)
+    for kind in present[1:]:
         yield fieldpath.forbidden(path.child(kind), "may not specify more than 1 handler type")
 
 
@@ -434,8 +434,8 @@ def _restart_rule(path: FieldPath, rule: JsonObject) -> Errors:
     action, action_path = rule.get("action") or "", path.child("action")
     if action not in RESTART_ACTIONS[:1]:
         only_one = [fieldpath.not_supported(action_path, NamedText(action), RESTART_ACTIONS[:1])]
-        shown = RESTART_ACTIONS if is_since("1.36") else RESTART_ACTIONS[:1]
-        either = [fieldpath.not_supported(action_path, NamedText(action), shown)]
+        actions = RESTART_ACTIONS if is_since("1.36") else RESTART_ACTIONS[:1]
+        either = [fieldpath.not_supported(action_path, NamedText(action), actions)]
         yield from by_gate(RESTART_ALL, () if action in RESTART_ACTIONS else either, only_one)
     codes, action_path = rule.get("exitCodes"), path.child("exitCodes")
     if codes is None:

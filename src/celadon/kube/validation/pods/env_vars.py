@@ -99,22 +99,22 @@ def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> Errors:
     prefix = source.get("prefix") or ""
     if prefix:
         yield from _variable_name(path.child("prefix"), prefix)
-    given = [item for item in ("configMapRef", "secretRef") if source.get(item) is not None]
-    for text in given:
+    present = [item for item in ("configMapRef", "secretRef") if source.get(item) is not None]
+    for text in present:
         name = source[text].get("name") or ""
         name_path = path.child(text, "name")
         yield from required_name(name_path, name, name_rules.dns1123_subdomain)
-    if not given:
+    if not present:
         detail = "must specify one of: `configMapRef` or `secretRef`"
         yield fieldpath.invalid(whole, "", detail)
-    elif len(given) > 1:
+    elif len(present) > 1:
         yield fieldpath.invalid(whole, "", ONE_ONLY)
 
 
 def _value_from(path: FieldPath, variable: JsonObject) -> Errors:
     # As `validateEnvVarValueFrom` of `pkg/apis/core/validation`.
     source = variable["valueFrom"]
-    sources = [item for item in SOURCES if source.get(item) is not None]
+    sources = [kind for kind in SOURCES if source.get(kind) is not None]
     for text in sources:
         field_path = path.child(text)
         if text == "fieldRef":
@@ -206,7 +206,7 @@ def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
                 yield fieldpath.invalid(named, name, detail)
 
 
-def field_selector(path: FieldPath, value: JsonObject, known: tuple[str, ...]) -> Errors:
+def field_selector(path: FieldPath, value: JsonObject, supported: tuple[str, ...]) -> Errors:
     """`fieldRef`: a field of the pod, or one label or annotation of it."""
     # As `validateObjectFieldSelector` of `pkg/apis/core/validation`.
     field = value.get("fieldPath") or ""
@@ -231,8 +231,8 @@ def field_selector(path: FieldPath, value: JsonObject, known: tuple[str, ...]) -
         yield from qualified_name(path, key.lower() if base == SUBSCRIPTED[0] else key)
     else:
         text = OLD_NAMES.get(field, field)
-        if text not in known:
-            yield fieldpath.not_supported(path.child("fieldPath"), text, sorted(known))
+        if text not in supported:
+            yield fieldpath.not_supported(path.child("fieldPath"), text, sorted(supported))
 
 
 def resource_selector(path: FieldPath, value: JsonObject, *, in_volume: bool) -> Errors:

@@ -153,13 +153,13 @@ def go_pod_spec(spec: JsonObject) -> GoData:
 
 def shown_template(template: JsonObject) -> GoValue:
     """A template of pods, for those who complain of it."""
-    shown = internal_template(template)
-    return GoValue(shown, data=None if is_since("1.34") else _go_template(template))
+    printed = internal_template(template)
+    return GoValue(printed, data=None if is_since("1.34") else _go_template(template))
 
 
 def _go_template(template: JsonObject) -> GoData:
     meta: JsonObject = template.get("metadata") or {}
-    own = {
+    meta_members = {
         **{name: go_text("") for name in ("Name", "GenerateName", "Namespace", "SelfLink", "UID")},
         "ResourceVersion": go_text(""),
         "Generation": go_number(0, "int64"),
@@ -173,7 +173,7 @@ def _go_template(template: JsonObject) -> GoData:
         "ManagedFields": go_list(None, "v1.ManagedFieldsEntry"),
     }
     spec = go_pod_spec(template.get("spec") or {})
-    members = {"ObjectMeta": go_struct("v1.ObjectMeta", own), "Spec": spec}
+    members = {"ObjectMeta": go_struct("v1.ObjectMeta", meta_members), "Spec": spec}
     return go_struct("core.PodTemplateSpec", members)
 
 
@@ -274,8 +274,8 @@ _DIGITS: Final = late_pattern("[0-9]*")
 def _keeps_text(text: str) -> bool:
     """Return whether Go keeps the text of an amount that it has read: it does where the text is
     surely in canonical form."""
-    found = _DIGITS.match(text)
-    digits = "" if found is None else found[0]
+    match = _DIGITS.match(text)
+    digits = "" if match is None else match[0]
     if text.endswith("i"):
         return bool(int(digits[-3:] or 0) & 0b111)  # a thousand is a multiple of eight
     return text == "0" or (digits[:1] not in ("", "0") and not digits.endswith("000"))
@@ -326,9 +326,9 @@ def _int_or_string(value: Any) -> GoData:
 
 def _time(value: Any) -> GoData:
     """`2001-01-01 00:00:00 +0000 UTC`, which it says by itself."""
-    known = str(value or "0001-01-01T00:00:00Z")
-    message = f"{known.removesuffix('Z').replace('T', ' ')} +0000 UTC"
-    text = "" if value is None else known
+    timestamp = str(value or "0001-01-01T00:00:00Z")
+    message = f"{timestamp.removesuffix('Z').replace('T', ' ')} +0000 UTC"
+    text = "" if value is None else timestamp
     inner = GoData("time.Time", Kind.STRUCT, _marked(text), text=text, shown=message, compares=True)
     return GoData("v1.Time", Kind.STRUCT, {"Time": inner}, shown=message)
 
@@ -490,7 +490,9 @@ def signing_conditions_diff(old: Sequence[JsonObject], new: Sequence[JsonObject]
     before, after = (
         [internal_value(item, _SIGNING) for item in each] or None for each in (old, new)
     )
-    return _reported(lambda one: internal_go_list(one, _SIGNING), old, new) or _diff(before, after)
+    return _reported(lambda condition: internal_go_list(condition, _SIGNING), old, new) or _diff(
+        before, after
+    )
 
 
 T = TypeVar("T")
@@ -516,11 +518,11 @@ def _coarse_diff(before: Sequence[str], after: Sequence[str]) -> Iterator[str]:
     start = next((index for index in range(least) if before[index] != after[index]), least)
     rest = least - start
     same = next((index for index in range(rest) if before[~index] != after[~index]), rest)
-    gone, new = before[start : len(before) - same], after[start : len(after) - same]
-    if gone or new:
-        yield f"@@ -{start + 1},{len(gone)} +{start + 1},{len(new)} @@\n"
-        yield from (f"-{line}" for line in gone)
-        yield from (f"+{line}" for line in new)
+    removed, added = before[start : len(before) - same], after[start : len(after) - same]
+    if removed or added:
+        yield f"@@ -{start + 1},{len(removed)} +{start + 1},{len(added)} @@\n"
+        yield from (f"-{line}" for line in removed)
+        yield from (f"+{line}" for line in added)
 
 
 def _lines(value: object) -> list[str]:

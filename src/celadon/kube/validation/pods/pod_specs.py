@@ -151,8 +151,8 @@ def _apparmor(path: FieldPath, key: str, profile: str, spec: JsonObject) -> Erro
     name = key.removeprefix(APPARMOR_OF_CONTAINER)
     if all(container.get("name") != name for _, container in _containers(FieldPath(), spec)):
         yield fieldpath.invalid(path, name, "container not found")
-    known = profile in {"", RUNTIME_DEFAULT, UNCONFINED} or profile.startswith(LOCALHOST)
-    if not known:
+    is_known = profile in {"", RUNTIME_DEFAULT, UNCONFINED} or profile.startswith(LOCALHOST)
+    if not is_known:
         detail = f"invalid AppArmor profile name: {quote(profile)}"
         yield fieldpath.invalid(path, profile, detail)
 
@@ -191,15 +191,17 @@ def _containers_match(
 
 
 def _match(path: FieldPath, kind: ProfileKind, note: str, profile: JsonObject) -> Errors:
-    given = profile.get("type") or ""
-    if given == "Localhost":
+    profile_type = profile.get("type") or ""
+    if profile_type == "Localhost":
         same = note.startswith(LOCALHOST)
     else:
-        same = note in kind.types.get(given, (note,))
+        same = note in kind.types.get(profile_type, (note,))
     if not same:
         detail = f"{kind.name} type in annotation and field must match"
         yield fieldpath.forbidden(path.child("type"), detail)
-    elif given == "Localhost" and note.removeprefix(LOCALHOST) != profile.get("localhostProfile"):
+    elif profile_type == "Localhost" and note.removeprefix(LOCALHOST) != profile.get(
+        "localhostProfile"
+    ):
         detail = f"{kind.name} profile in annotation and field must match"
         yield fieldpath.forbidden(path.child("localhostProfile"), detail)
 
@@ -483,25 +485,25 @@ def _resource_claims(path: FieldPath, spec: JsonObject, *, is_static: bool) -> E
         else:
             yield from dns_label(resource_claim_path.child("name"), name)
             names.add(name)
-        given = [reference for reference in references if claim.get(reference) is not None]
-        if len(given) != 1:
+        present = [reference for reference in references if claim.get(reference) is not None]
+        if len(present) != 1:
             detail = (
                 "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
-                if given
+                if present
                 else "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
             )
             yield fieldpath.invalid(resource_claim_path, _printed_claim(claim), detail)
-        for text in given:
+        for text in present:
             yield from dns_subdomain(resource_claim_path.child(text), claim[text])
 
 
 def _printed_claim(claim: JsonObject) -> GoValue:
-    shown = {
+    printed = {
         "Name": claim.get("name") or "",
         "ResourceClaimName": claim.get("resourceClaimName"),
         "ResourceClaimTemplateName": claim.get("resourceClaimTemplateName"),
     }
-    return GoValue(shown, "core.PodResourceClaim")
+    return GoValue(printed, "core.PodResourceClaim")
 
 
 def _host_network(path: FieldPath, spec: JsonObject, *, in_pod: bool) -> Errors:

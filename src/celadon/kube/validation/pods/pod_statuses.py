@@ -79,10 +79,10 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
         if not has_rules:
             yield from plain
             continue
-        known = spec.get(containers) or ()
-        by_rules = _ended_for_good(status, before, statuses, known, policy)
+        declared = spec.get(containers) or ()
+        by_rules = _ended_for_good(status, before, statuses, declared, policy)
         if _has_all_restarted(spec):
-            all_off = _ended_for_good(status, before, statuses, known, policy, all_too=False)
+            all_off = _ended_for_good(status, before, statuses, declared, policy, all_too=False)
             by_rules = by_gate(RESTART_ALL, (), all_off)
         yield from by_gate(RESTART_RULES, by_rules, plain)
     yield from _terminated(status, before, "ephemeralContainerStatuses", "Never")
@@ -113,8 +113,8 @@ def _conditions(status: JsonObject) -> Errors:
             yield from qualified_name(path.child("Type"), kind)
 
 
-def _generation(path: FieldPath, seen: JsonObject) -> Errors:
-    generation = seen.get("observedGeneration") or 0
+def _generation(path: FieldPath, observed: JsonObject) -> Errors:
+    generation = observed.get("observedGeneration") or 0
     if generation < 0:
         detail = "must be a non-negative integer"
         yield fieldpath.invalid(path.child("observedGeneration"), generation, detail)
@@ -167,13 +167,13 @@ def _ended_for_good(
     all_too: bool = True,
 ) -> Errors:
     """The same by the rules that containers have for restarts."""
-    known = {item.get("name"): item for item in reversed([*containers])}
+    declared = {item.get("name"): item for item in reversed([*containers])}
     for index, old in enumerate(before.get(field) or ()):
         ended, name = (old.get("state") or {}).get("terminated"), old.get("name")
         now = next((item for item in status.get(field) or () if item.get("name") == name), None)
         if ended is None or now is None or (now.get("state") or {}).get("terminated") is not None:
             continue
-        container = known.get(name)
+        container = declared.get(name)
         code = ended.get("exitCode") or 0
         if container is None or not _starts_again(container, policy, code, all_too=all_too):
             path = _STATUS.child(field).index(index).child("state")
@@ -296,9 +296,9 @@ def _allocated(status: JsonObject, field: str, containers: Iterable[JsonObject])
     """Yield what is wrong with the health of the devices of containers. The spec need not know a
     container."""
     # As `validateContainerStatusAllocatedResourcesStatus` of `pkg/apis/core/validation`.
-    known = {element.get("name") or "": element for element in reversed([*containers])}
+    declared = {element.get("name") or "": element for element in reversed([*containers])}
     for path, item in items(status, field, _STATUS):
-        container = known.get(item.get("name") or "")
+        container = declared.get(item.get("name") or "")
         for place, resource in items(item, "allocatedResourcesStatus", path):
             if container is not None:
                 yield from _allocated_name(place.child("name"), resource, container)
@@ -351,26 +351,28 @@ def _health(path: FieldPath, resource: JsonObject) -> Errors:
 
 def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
     # As `validatePodIPs` of `pkg/apis/core/validation`.
-    known = [item.get("ip") or "" for item in before.get(field) or ()]
-    given = [item.get("ip") or "" for item in status.get(field) or ()]
+    old_addresses = [item.get("ip") or "" for item in before.get(field) or ()]
+    addresses = [item.get("ip") or "" for item in status.get(field) or ()]
     path, first = _STATUS.child(field), status.get("hostIP") or ""
-    if field == "hostIPs" and given and given[0] != first:
-        yield fieldpath.invalid(path.index(0).child("ip"), given[0], "must be equal to `hostIP`")
-    for index, address in enumerate(given):
-        yield from older_address(path.index(index), address, known)
-    if len(given) < 2:
+    if field == "hostIPs" and addresses and addresses[0] != first:
+        yield fieldpath.invalid(
+            path.index(0).child("ip"), addresses[0], "must be equal to `hostIP`"
+        )
+    for index, address in enumerate(addresses):
+        yield from older_address(path.index(index), address, old_addresses)
+    if len(addresses) < 2:
         return
-    addrs = [text_rules.address(item) for item in given]
+    addrs = [text_rules.address(address) for address in addresses]
     families = {addr.is_v4 for addr in addrs if addr is not None}
     if None in addrs:
-        which = f"invalid IP[{addrs.index(None)}]: {given[addrs.index(None)]}"
-        yield fieldpath.internal(path, f"failed to check for dual stack with error:{which}")
-    if None in addrs or len(families) < 2 or len(given) > 2:
-        go_value = GoValue([{"IP": item} for item in given], _ADDRESSES[field])
+        cause = f"invalid IP[{addrs.index(None)}]: {addresses[addrs.index(None)]}"
+        yield fieldpath.internal(path, f"failed to check for dual stack with error:{cause}")
+    if None in addrs or len(families) < 2 or len(addresses) > 2:
+        go_value = GoValue([{"IP": address} for address in addresses], _ADDRESSES[field])
         yield fieldpath.invalid(path, go_value, ONE_PER_FAMILY)
     if is_since("1.33"):
         return
-    for index, address in enumerate(given):
-        if address in given[:index]:
+    for index, address in enumerate(addresses):
+        if address in addresses[:index]:
             repeated = GoValue({"IP": address}, _ADDRESSES[field].removeprefix("[]"))
             yield fieldpath.duplicate(path.index(index), repeated)

@@ -88,8 +88,8 @@ def _lasting_class(obj: JsonObject, old: JsonObject) -> Errors:
 
 def _class_changes(obj: JsonObject, old: JsonObject) -> bool:
     """Return whether the pod would be of another class of quality of service."""
-    given = (old.get("status") or {}).get("qosClass") or qos_class(old.get("spec") or {})
-    return bool(given != qos_class(obj.get("spec") or {}))
+    old_class = (old.get("status") or {}).get("qosClass") or qos_class(old.get("spec") or {})
+    return bool(old_class != qos_class(obj.get("spec") or {}))
 
 
 def _deadline(spec: JsonObject, before: JsonObject) -> Errors:
@@ -230,10 +230,10 @@ def ephemeral_containers(obj: JsonObject, old: JsonObject) -> Errors:
     yield from pod_in_general(obj, old)
     yield from annotation_changes(obj, old)
     path = SPEC.child("ephemeralContainers")
-    given = {element.get("name"): element for element in _ephemeral(obj)}
+    containers = {element.get("name"): element for element in _ephemeral(obj)}
     for item in _ephemeral(old):
         name = item.get("name") or ""
-        new = given.get(name)
+        new = containers.get(name)
         intro = f"existing ephemeral containers {quote(name)} may not be"
         if new is None:
             yield fieldpath.forbidden(path, f"{intro} removed\n")
@@ -361,12 +361,14 @@ def _container_amounts(spec: JsonObject, before: JsonObject, field: str) -> Erro
     for path, container, was in _pairs(spec, before, field):
         if field == "initContainers" and not _may_resize(was):
             continue
-        given, had = (item.get("resources") or {} for item in (container, was))
+        resources, old_resources = (item.get("resources") or {} for item in (container, was))
         for part in ("requests", "limits"):
-            if _lacks(given, had, part):
+            if _lacks(resources, old_resources, part):
                 detail = f"resource {part} cannot be removed"
                 yield fieldpath.forbidden(path.child("resources", part), detail)
-        yield from _less_memory(path.child("resources", "limits").key("memory"), container, had)
+        yield from _less_memory(
+            path.child("resources", "limits").key("memory"), container, old_resources
+        )
 
 
 def _may_resize(container: JsonObject) -> bool:
@@ -434,11 +436,16 @@ def _old_init_amounts(container: JsonObject, was: JsonObject, *, changed: bool) 
 def _with_old(container: JsonObject, was: JsonObject) -> JsonDict:
     """The new container with the old one's cpu and memory; upstream forgets about its devices, so
     that one with devices is never as it was."""
-    given, had = (item.get("resources") or {} for item in (container, was))
+    resources, old_resources = (item.get("resources") or {} for item in (container, was))
     parts = ("limits", "requests")
-    fixed = {part: _old_amounts(given.get(part) or {}, had.get(part) or {}) for part in parts}
-    stays = all(fixed[part] == (had.get(part) or {}) for part in parts) and not had.get("claims")
-    return {**container, "resources": had if stays else fixed}
+    fixed = {
+        part: _old_amounts(resources.get(part) or {}, old_resources.get(part) or {})
+        for part in parts
+    }
+    stays = all(
+        fixed[part] == (old_resources.get(part) or {}) for part in parts
+    ) and not old_resources.get("claims")
+    return {**container, "resources": old_resources if stays else fixed}
 
 
 def _old_amounts(value: JsonObject, had: JsonObject) -> JsonObject:

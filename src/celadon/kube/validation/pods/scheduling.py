@@ -217,8 +217,8 @@ def _toleration(path: FieldPath, toleration: JsonObject) -> Errors:
     else:
         # Upstream names the others to those who know them; they wait for a feature gate.
         compares = operator in COMPARING_OPERATORS and is_since("1.35")
-        known = (*TOLERATION_OPERATORS, *(COMPARING_OPERATORS if compares else ()))
-        unknown = [fieldpath.not_supported(operator_path, NamedText(operator), known)]
+        operators = (*TOLERATION_OPERATORS, *(COMPARING_OPERATORS if compares else ()))
+        unknown = [fieldpath.not_supported(operator_path, NamedText(operator), operators)]
         if compares:
             yield from by_gate(COMPARED_TAINTS, _whole_number(path.child("value"), value), unknown)
         else:
@@ -245,7 +245,8 @@ def spread_constraints(path: FieldPath, spec: JsonObject) -> Errors:
     # As `validateTopologySpreadConstraints` of `pkg/apis/core/validation`.
     constraints: Sequence[JsonObject] = spec.get("topologySpreadConstraints") or ()
     pairs = [
-        (item.get("topologyKey") or "", item.get("whenUnsatisfiable") or "") for item in constraints
+        (constraint.get("topologyKey") or "", constraint.get("whenUnsatisfiable") or "")
+        for constraint in constraints
     ]
     last = {pair: index for index, pair in enumerate(pairs)}
     for index, (topology_spread_constraint_path, constraint) in enumerate(

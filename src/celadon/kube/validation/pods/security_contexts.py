@@ -121,14 +121,14 @@ def host_processes(path: FieldPath, spec: JsonObject) -> Errors:
     every = (element for field in CONTAINER_LISTS for element in spec.get(field) or ())
     if of_pod is None and all(_is_host_process(element) is None for element in every):
         return
-    given = [(path, _is_host_process(element)) for path, element in containers_of(path, spec)]
-    for item, of_container in given:
+    flags = [(path, _is_host_process(element)) for path, element in containers_of(path, spec)]
+    for item, of_container in flags:
         if None not in (of_pod, of_container) and of_pod is not of_container:
             text = "true" if of_pod else "false"
             detail = f"pod hostProcess value must be identical if both are specified, was {text}"
             where = item.child("securityContext", "windowsOptions", "hostProcess")
             yield fieldpath.invalid(where, of_container, detail)
-    running = [element or (element is None and bool(of_pod)) for _, element in given]
+    running = [element or (element is None and bool(of_pod)) for _, element in flags]
     if not any(running):
         return
     if not all(running):
@@ -281,18 +281,18 @@ def _escalation(path: FieldPath, context: JsonObject) -> Errors:
 
 def _printed(context: JsonObject) -> JsonDict:
     """Return what Go prints of the struct, whose fields have no JSON names."""
-    shown = {name: context.get(field) for field, name in CONTEXT_FIELDS.items()}
+    printed = {name: context.get(field) for field, name in CONTEXT_FIELDS.items()}
     capabilities = context.get("capabilities")
     if capabilities is not None:
         added, dropped = capabilities.get("add"), capabilities.get("drop")
-        shown["Capabilities"] = {"Add": added, "Drop": dropped}
+        printed["Capabilities"] = {"Add": added, "Drop": dropped}
     for field, members in _NESTED.items():
         value = context.get(field)
         if value is not None:
-            shown[CONTEXT_FIELDS[field]] = {
+            printed[CONTEXT_FIELDS[field]] = {
                 name: value.get(member, absent) for member, (name, absent) in members.items()
             }
-    return shown
+    return printed
 
 
 _PROFILE: Final[dict[str, tuple[str, str | None]]] = {
@@ -342,9 +342,9 @@ def _seccomp(path: FieldPath, profile: JsonObject | None) -> Errors:
     localhost_profile_path = path.child("localhostProfile")
     if kind != "Localhost":
         if local is not None:
-            shown = {"Type": kind, "LocalhostProfile": local}
+            printed = {"Type": kind, "LocalhostProfile": local}
             yield fieldpath.invalid(
-                localhost_profile_path, shown, "can only be set when seccomp type is Localhost"
+                localhost_profile_path, printed, "can only be set when seccomp type is Localhost"
             )
     elif local is None:
         yield fieldpath.required(

@@ -84,8 +84,8 @@ def is_of_kubernetes(signer: str) -> bool:
 def user_annotations(path: FieldPath, annotations: JsonObject | None) -> Errors:
     """Yield what is wrong with what a pod says to its signer."""
     # As `ValidateUserAnnotations` of `pkg/apis/core/validation`.
-    given = sorted((annotations or {}).items())
-    for key, _ in given:
+    items = sorted((annotations or {}).items())
+    for key, _ in items:
         name = key.lower()
         faults = name_rules.qualified_name(name) if name else ()
         if not name:
@@ -95,7 +95,7 @@ def user_annotations(path: FieldPath, annotations: JsonObject | None) -> Errors:
         elif "/" not in name:
             detail = 'must be a domain-prefixed key (such as "acme.io/foo")'
             yield fieldpath.invalid(path, name, detail)
-    if sum(len(text.encode()) for pair in given for text in pair) > ANNOTATIONS_BYTES:
+    if sum(len(text.encode()) for pair in items for text in pair) > ANNOTATIONS_BYTES:
         yield fieldpath.too_long(path, ANNOTATIONS_BYTES)
 
 
@@ -117,8 +117,8 @@ def bundle_projection(
     `taken` names."""
     name, signer = value.get("name"), value.get("signerName")
     if name is not None and signer is not None:
-        shown = internal_value(value, "core.v1.ClusterTrustBundleProjection")
-        yield fieldpath.invalid(path, shown, "only one of name and signerName may be used")
+        printed = internal_value(value, "core.v1.ClusterTrustBundleProjection")
+        yield fieldpath.invalid(path, printed, "only one of name and signerName may be used")
     elif name is not None:
         yield from _named(path, name, value)
     elif signer is not None:

@@ -529,10 +529,10 @@ def _projected_keys(
         yield from _free_path(whole, item, value.get("name") or "", taken)
 
 
-def _free_path(path: FieldPath, item: JsonObject, shown: object, taken: set[str]) -> Errors:
+def _free_path(path: FieldPath, item: JsonObject, printed: object, taken: set[str]) -> Errors:
     value = item.get("path")
     if value and value in taken:
-        yield fieldpath.invalid(path, shown, "conflicting duplicate paths")
+        yield fieldpath.invalid(path, printed, "conflicting duplicate paths")
     elif value:
         taken.add(value)
 
