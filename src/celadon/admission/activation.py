@@ -274,9 +274,9 @@ class RequestContext:
         it."""
         if self._size is None:
             request, user = self.request, self.request.user
-            given = (request.object, request.old_object, request.options)
+            values = (request.object, request.old_object, request.options)
             names = (request.name, request.namespace, user.name, user.uid, user.groups)
-            self._size = _SMALL_PARTS + size_bound((given, names, dict(user.extra)))
+            self._size = _SMALL_PARTS + size_bound((values, names, dict(user.extra)))
         namespace = 0
         if self._namespace is not None:
             if self._namespace_size is None:

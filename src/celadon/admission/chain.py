@@ -197,16 +197,16 @@ class Chain:
         request, draft = self.request, self.draft
         if draft is not None:
             request = replace(request, object=draft.form(), size=None)
-        shown = result = request.object
+        original = result = request.object
         if policies is not None:
             yield Stage.MUTATING_POLICIES
             result = policies.run(request, number)
         if phase is not None:
-            if result is not shown:
+            if result is not original:
                 request = replace(request, object=result, size=None)
             yield Stage.MUTATING_WEBHOOKS
             result = yield from self._called(phase, request, number)
-        if result is shown:
+        if result is original:
             return
         if draft is None:
             self.request = replace(self.request, object=result, size=None)

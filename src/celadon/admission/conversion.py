@@ -92,11 +92,11 @@ def _event(obj: JsonObject, *, to_core: bool) -> dict[str, Json]:
     """The core version always says who reports, if only with an empty text; the other leaves out
     what is empty."""
     fields = _CORE_FIELDS if to_core else _EVENT_FIELDS
-    shown = {fields.get(key, key): value for key, value in obj.items()}
+    renamed = {fields.get(key, key): value for key, value in obj.items()}
     if to_core:
-        return {**shown, **{item: shown.get(item, "") for item in _ALWAYS_IN_CORE}}
+        return {**renamed, **{item: renamed.get(item, "") for item in _ALWAYS_IN_CORE}}
     absent = {_EVENT_FIELDS.get(item, item) for item in _ALWAYS_IN_CORE if not obj.get(item)}
-    return {key: value for key, value in shown.items() if key not in absent}
+    return {key: value for key, value in renamed.items() if key not in absent}
 
 
 def _changed(
@@ -195,13 +195,13 @@ def _with_name_first(rest: JsonDict, fields: JsonObject) -> JsonDict:
 def _slice(obj: JsonDict, *, source: str, target: str) -> JsonDict:
     def device(item: JsonDict) -> JsonDict:
         properties = item if source not in _OLDER else item.get("basic") or {}
-        shown = {key: value for key, value in properties.items() if key != "name"}
-        if shown.get("capacity"):
-            shown["capacity"] = {
-                name: _amount(amount, source, target) for name, amount in shown["capacity"].items()
+        basic = {key: value for key, value in properties.items() if key != "name"}
+        if basic.get("capacity"):
+            basic["capacity"] = {
+                name: _amount(amount, source, target) for name, amount in basic["capacity"].items()
             }
         name = {key: item[key] for key in ("name",) if key in item}
-        return {**name, "basic": shown} if target in _OLDER else {**name, **shown}
+        return {**name, "basic": basic} if target in _OLDER else {**name, **basic}
 
     return _each(_PLACES[GroupKind(DYNAMIC_RESOURCES, "ResourceSlice")], device, obj)
 

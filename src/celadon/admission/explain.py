@@ -74,12 +74,12 @@ def explain(engine: Engine, request: Request, world: World) -> explanations.Expl
     """Return what validating policies did with a request."""
     context = explanations.ObservedContext(request, world)
     verdict = engine.explain(request, world, context)
-    said = _ChainRecord(
+    record = _ChainRecord(
         verdict.notes, verdict.decisions, cases=[(0, case) for case in context.cases]
     )
     hooks = engine.hooks_for(request.resource)
     exempt = not hooks and is_exempt(request.resource)
-    return explanations.Explanation(request, exempt, _policies(hooks, context, said), verdict)
+    return explanations.Explanation(request, exempt, _policies(hooks, context, record), verdict)
 
 
 class MutationLook:
@@ -101,7 +101,7 @@ class MutationLook:
         """Return what they did with the request of the first round, and whether they refused it.
         There must have been one."""
         context = self._contexts[0]
-        said = _ChainRecord(
+        record = _ChainRecord(
             notes.notes,
             failures=notes.failures,
             changes=notes.changes,
@@ -118,7 +118,7 @@ class MutationLook:
             code, body = refused.status.code, refused.status.to_json()
             verdict = replace(verdict, allowed=False, code=code, status=body)
         return explanations.Explanation(
-            context.request, exempt, _policies(hooks, context, said), verdict
+            context.request, exempt, _policies(hooks, context, record), verdict
         )
 
 
@@ -136,8 +136,8 @@ class _ChainRecord:
         """Return what is about a policy and a binding, empty for none: about its params and what it
         was evaluated to, or about itself."""
 
-        def about(one: Note | Decision | MutationFailure | Change) -> bool:
-            return one.policy == policy and one.binding == binding
+        def about(event: Note | Decision | MutationFailure | Change) -> bool:
+            return event.policy == policy and event.binding == binding
 
         return _ChainRecord(
             [note for note in self.notes if about(note) and (note.outcome in _OF_CASES) is cases],
@@ -161,28 +161,29 @@ class _ChainRecord:
 
 
 def _policies(
-    hooks: Iterable[Hook[Compiled]], context: explanations.ObservedContext, said: _ChainRecord
+    hooks: Iterable[Hook[Compiled]], context: explanations.ObservedContext, record: _ChainRecord
 ) -> tuple[explanations.PolicyExplanation, ...]:
-    found = []
+    policies = []
     for hook in hooks:
-        of = said.of(hook.policy.name, "")
+        policy_record = record.of(hook.policy.name, "")
         match = _constraints(hook, context)
-        asked = match.hit is not None and not (of.decisions or of.failures)
-        found.append(
+        asked = match.hit is not None and not (policy_record.decisions or policy_record.failures)
+        policies.append(
             explanations.PolicyExplanation(
                 hook.policy,
                 hook.static,
                 hook.policy.spec.failure_policy == IGNORE,
                 match,
-                tuple(of.notes),
-                tuple(of.decisions),
-                tuple(of.failures),
+                tuple(policy_record.notes),
+                tuple(policy_record.decisions),
+                tuple(policy_record.failures),
                 tuple(
-                    _binding(hook, binding, context, said, asked=asked) for binding in hook.bindings
+                    _binding(hook, binding, context, record, asked=asked)
+                    for binding in hook.bindings
                 ),
             )
         )
-    return tuple(found)
+    return tuple(policies)
 
 
 def _constraints(
@@ -199,31 +200,29 @@ def _binding(
     hook: Hook[Compiled],
     binding: Binding,
     context: explanations.ObservedContext,
-    said: _ChainRecord,
+    record: _ChainRecord,
     *,
     asked: bool,
 ) -> explanations.BindingExplanation:
     policy, spec = hook.policy, binding.spec
-    of = said.of(policy.name, binding.name)
-    of_cases = said.of(policy.name, binding.name, cases=True)
+    binding_record = record.of(policy.name, binding.name)
+    case_record = record.of(policy.name, binding.name, cases=True)
     match = lookup = None
     if asked:
         match = explanations.match_reason(spec.match_resources, target_of(context.request), context)
     if match is not None and match.hit is not None:
-        fromkeys = dict.fromkeys(case.param for _, case in of_cases.cases)
+        params = dict.fromkeys(case.param for _, case in case_record.cases)
         namespace, catalog = context.request.namespace, context.world.catalog
         kind = policy.spec.param_kind
-        lookup = explanations.param_lookup(
-            kind, spec.param_ref, namespace, catalog, tuple(fromkeys)
-        )
+        lookup = explanations.param_lookup(kind, spec.param_ref, namespace, catalog, tuple(params))
     return explanations.BindingExplanation(
         binding,
         match,
         lookup,
-        tuple(of.notes),
-        tuple(of.decisions),
-        tuple(of.failures),
-        tuple(_case(hook.compiled, case, n, of_cases) for n, case in of_cases.cases),
+        tuple(binding_record.notes),
+        tuple(binding_record.decisions),
+        tuple(binding_record.failures),
+        tuple(_case(hook.compiled, case, n, case_record) for n, case in case_record.cases),
     )
 
 
@@ -231,14 +230,14 @@ def _case(
     policy: CompiledPolicy | CompiledMutatingPolicy,
     case: explanations.CaseRecord,
     number: int,
-    said: _ChainRecord,
+    record: _ChainRecord,
 ) -> explanations.CaseExplanation:
-    """Explain one case; `said` is of its binding."""
-    notes = [note for note in said.notes if note.param == case.param]
-    decisions = [decision for decision in said.decisions if decision.param == case.param]
-    failures = [failure for failure in said.failures if failure.param == case.param]
+    """Explain one case; `record` is of its binding."""
+    notes = [note for note in record.notes if note.param == case.param]
+    decisions = [decision for decision in record.decisions if decision.param == case.param]
+    failures = [failure for failure in record.failures if failure.param == case.param]
     changes = [
-        change for change in said.changes if (change.param, change.round) == (case.param, number)
+        change for change in record.changes if (change.param, change.round) == (case.param, number)
     ]
     runs = {run.expression.source: run for meter in case.meters for run in meter.runs}
     validations: tuple[explanations.Part, ...] = ()
@@ -252,14 +251,14 @@ def _case(
             mutations = _mutations(policy, runs, failures, changes)
         case _:
             assert_never(policy)
-    taken = {id(part.decision) for part in (*validations, *annotations)}
+    listed = {id(part.decision) for part in (*validations, *annotations)}
     blamed = {id(mutation.failure) for mutation in mutations}
     return explanations.CaseExplanation(
         case.param,
         case.hit,
         number,
         notes[0] if notes else None,
-        tuple(decision for decision in decisions if id(decision) not in taken),
+        tuple(decision for decision in decisions if id(decision) not in listed),
         tuple(failure for failure in failures if id(failure) not in blamed),
         tuple(_budget(meter) for meter in case.meters if meter.runs),
         tuple(_part(condition.expression, runs, condition.name) for condition in policy.conditions),
@@ -283,14 +282,14 @@ def _validations(
 ) -> tuple[explanations.Part, ...]:
     """Return the validations with their decisions, if there is one of each: else one stands for
     all."""
-    own = [
+    own_decisions = [
         decision
         for decision in decisions
         if decision.cause in _OWN and _ANNOTATIONS not in decision.source.path.steps
     ]
     each = (
-        {decision.index: decision for decision in own}
-        if len(own) == len(policy.validations)
+        {decision.index: decision for decision in own_decisions}
+        if len(own_decisions) == len(policy.validations)
         else {}
     )
     result = []

@@ -117,10 +117,10 @@ def _outcome(
         covered = not match.resource_rules or any(not rule.uncovered for rule in rules)
         return None, Miss.EXCLUDED.value if covered else RULES, ""
     try:
-        found = hit_or_miss(planned, context)
+        outcome = hit_or_miss(planned, context)
     except MatchError as error:
         return None, "", str(error)
-    return (None, found.value, "") if isinstance(found, Miss) else (found, "", "")
+    return (None, outcome.value, "") if isinstance(outcome, Miss) else (outcome, "", "")
 
 
 def _rules(
@@ -128,8 +128,8 @@ def _rules(
 ) -> Iterator[RuleReason]:
     equivalents: Sequence[GroupVersionResource] = ()
     if match.match_policy == EQUIVALENT:
-        known = context.world.catalog.equivalents(target.resource, target.subresource)
-        equivalents = [resource for resource, _ in known]
+        pairs = context.world.catalog.equivalents(target.resource, target.subresource)
+        equivalents = [resource for resource, _ in pairs]
     for index, rule in enumerate(rules):
         reason = uncovered(rule, target, target.resource)
         resource = target.resource
@@ -192,7 +192,7 @@ def param_lookup(
     ref: ParamRef | None,
     namespace: str,
     catalog: Catalog,
-    found: tuple[str, ...],
+    param_names: tuple[str, ...],
 ) -> ParamLookup | None:
     """Return how params were looked up for a request in `namespace`, with what was found; None
     where the policy or the binding has no params."""
@@ -213,7 +213,7 @@ def param_lookup(
         ref.name,
         ref.selector,
         ref.parameter_not_found_action or "",
-        found,
+        param_names,
         wrong,
     )
 

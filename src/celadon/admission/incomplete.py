@@ -196,14 +196,14 @@ class _PartialCase:
         base = self._context.activation(hit)
         phases = Phases(policy, hit, param, self._context, base, plain=True)
         activation = phases.activation(authorizer=True)
-        known = _PhaseVariables(activation, policy.variables, self._missing)
+        variables = _PhaseVariables(activation, policy.variables, self._missing)
         about = {**activation, "namespaceObject": None}
         about["request"] = self._context.conditions_request(hit)
         conditions = _PhaseVariables(about, policy.variables, self._missing)
         values = [conditions.value(condition.expression) for condition in policy.conditions]
         if any(value is False for value in values):
             return []
-        findings = list(self._validations(known))
+        findings = list(self._validations(variables))
         certain = not any(isinstance(value, Unknown | EvaluationError) for value in values)
         denies = any(finding is not None and finding.action is Action.DENY for finding in findings)
         open_ends = any(finding is None for finding in findings)
@@ -211,11 +211,11 @@ class _PartialCase:
             undecided.add(policy.name)
         return [finding for finding in findings if finding is not None] if certain else []
 
-    def _validations(self, known: _PhaseVariables) -> Iterator[Finding | None]:
+    def _validations(self, variables: _PhaseVariables) -> Iterator[Finding | None]:
         """Yield what is against the request; None for what may be."""
         policy = self._candidate.compiled
         for index, validation in enumerate(policy.validations):
-            value = known.value(validation.expression)
+            value = variables.value(validation.expression)
             source = validation.expression.source
             if value.__class__ is Unknown:
                 yield None
@@ -224,7 +224,7 @@ class _PartialCase:
                 action = Action.ADMIT if policy.ignores_failures else Action.DENY
                 yield Finding(index, source, action, text, cause=Cause.ERROR)
             elif value is not True:
-                text = _message(validation, known)
+                text = _message(validation, variables)
                 yield Finding(index, source, Action.DENY, text, validation.reason)
 
 
@@ -260,10 +260,10 @@ class _PhaseVariables:
             return error
 
 
-def _message(validation: CompiledValidation, known: _PhaseVariables) -> str:
+def _message(validation: CompiledValidation, variables: _PhaseVariables) -> str:
     if validation.message_expression is None:
         return validation.default_message
-    value = known.value(validation.message_expression)
+    value = variables.value(validation.message_expression)
     text = value.strip() if value.__class__ is str else ""
     return text if text and "\n" not in text else validation.default_message
 

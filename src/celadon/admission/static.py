@@ -92,7 +92,7 @@ def constraint_errors(
 
 def reference_errors(objects: Sequence[RegistrationObject]) -> Iterator[StaticError]:
     """Bindings whose policy is not among the objects."""
-    names = {item.name for item in objects if isinstance(item, Policy)}
+    names = {obj.name for obj in objects if isinstance(obj, Policy)}
     for number, obj in enumerate(objects):
         if isinstance(obj, Binding) and obj.spec.policy_name.endswith(STATIC_SUFFIX):
             policy_name = obj.spec.policy_name

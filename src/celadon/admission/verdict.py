@@ -158,8 +158,10 @@ ALLOWED: Final = Verdict()
 
 def denial_text(decision: Decision) -> str:
     """Return what refuses the request, without the resource's name."""
-    by = f" with binding '{decision.binding}'" if decision.binding else ""
-    return f"ValidatingAdmissionPolicy '{decision.policy}'{by} denied request: {decision.message}"
+    suffix = f" with binding '{decision.binding}'" if decision.binding else ""
+    return (
+        f"ValidatingAdmissionPolicy '{decision.policy}'{suffix} denied request: {decision.message}"
+    )
 
 
 def warning_text(decision: Decision) -> str:
@@ -286,12 +288,12 @@ def recorded_warnings(warnings: Iterable[RecordedWarning]) -> tuple[RecordedWarn
         if truncating and total >= policy_limits.WARNING_TOTAL_RUNES:
             break
         seen.append(warning)
-        shown = _cut(warning) if truncating else warning
-        if not _is_sendable(shown.text):
+        printed = _cut(warning) if truncating else warning
+        if not _is_sendable(printed.text):
             continue
-        if truncating or total + len(shown.text) <= policy_limits.WARNING_TOTAL_RUNES:
-            result.append(shown)
-            total += len(shown.text)
+        if truncating or total + len(printed.text) <= policy_limits.WARNING_TOTAL_RUNES:
+            result.append(printed)
+            total += len(printed.text)
             continue
         truncating = True
         result = [cut for cut in map(_cut, seen) if _is_sendable(cut.text)]

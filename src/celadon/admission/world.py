@@ -61,12 +61,12 @@ class ObjectWorld:
         catalog: Catalog | None = None,
         converter: Converter | None = None,
     ) -> None:
-        given = list(objects)
+        all_objects = list(objects)
         self._implicit_namespaces = implicit_namespaces
         self._converter = converter
         self._builtin = known_resources() if catalog is None else catalog
-        definitions = filter(metadata.is_definition, given)
-        self._index = ObjectIndex(given, self._builtin.with_crds(definitions))
+        definitions = filter(metadata.is_definition, all_objects)
+        self._index = ObjectIndex(all_objects, self._builtin.with_crds(definitions))
         self._rbac: RbacAuthorizer | None = None
         self._listed: dict[tuple[GroupVersionResource, str], Sequence[JsonObject]] = {}
 
@@ -128,12 +128,12 @@ class ObjectWorld:
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
         """Return the objects of a resource, by namespace and name; of all namespaces if that is
         empty."""
-        found = self._listed.get((resource, namespace))
-        if found is None:
+        objects = self._listed.get((resource, namespace))
+        if objects is None:
             listed = self._index.list(resource, namespace)
-            found = self._in_version(listed, resource) if listed else []
-            self._listed[resource, namespace] = found
-        return found
+            objects = self._in_version(listed, resource) if listed else []
+            self._listed[resource, namespace] = objects
+        return objects
 
     def _in_version(
         self, objects: Sequence[JsonObject], resource: GroupVersionResource

@@ -78,31 +78,31 @@ def request_of(
     )
 
 
-def write_options(operation: Operation, given: WriteOptions) -> JsonDict | None:
+def write_options(operation: Operation, client_options: WriteOptions) -> JsonDict | None:
     """The options object of a create or an update; None for a connection."""
     options = default_options(operation)
     if options is None:
         return None
-    if given.dry_run:
-        options["dryRun"] = list(given.dry_run)
+    if client_options.dry_run:
+        options["dryRun"] = list(client_options.dry_run)
     for key, value in (
-        ("fieldManager", given.field_manager),
-        ("fieldValidation", given.field_validation),
+        ("fieldManager", client_options.field_manager),
+        ("fieldValidation", client_options.field_validation),
     ):
         if value:
             options[key] = value
     return options
 
 
-def deletion_options(given: delete.DeleteOptions) -> dict[str, Json]:
+def deletion_options(client_options: delete.DeleteOptions) -> dict[str, Json]:
     """The options object of a deletion."""
     options: dict[str, Json] = default_options(Operation.DELETE) or {}
     members: dict[str, Json] = {
-        "gracePeriodSeconds": given.grace,
-        "preconditions": dict(given.preconditions) or None,
-        "orphanDependents": given.orphan,
-        "propagationPolicy": given.propagation,
-        "dryRun": list(given.dry_run) or None,
+        "gracePeriodSeconds": client_options.grace,
+        "preconditions": dict(client_options.preconditions) or None,
+        "orphanDependents": client_options.orphan,
+        "propagationPolicy": client_options.propagation,
+        "dryRun": list(client_options.dry_run) or None,
     }
     options.update((key, value) for key, value in members.items() if value is not None)
     return options

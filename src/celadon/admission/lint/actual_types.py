@@ -91,13 +91,13 @@ class SharedTypes:
         self._same: dict[types.Type, types.Type] = {}
         self._known: dict[int, tuple[types.Type, types.Type | None]] = {}
 
-    def shared(self, given: types.Type) -> types.Type | None:
+    def shared(self, type_: types.Type) -> types.Type | None:
         """The one that stands for it; None if there are objects in it, which belong to a kind."""
-        known = self._known.get(id(given))
-        if known is None:
-            same = None if _has_objects(given) else self._same.setdefault(given, given)
-            known = self._known[id(given)] = (given, same)
-        return known[1]
+        cached = self._known.get(id(type_))
+        if cached is None:
+            same = None if _has_objects(type_) else self._same.setdefault(type_, type_)
+            cached = self._known[id(type_)] = (type_, same)
+        return cached[1]
 
 
 class SharedChecks:
@@ -185,8 +185,8 @@ def _type_at(env: Environment, chain: _Chain) -> types.Type | None:
     return error
 
 
-def _has_objects(given: types.Type) -> bool:
-    return given.kind is types.Kind.OBJECT or any(map(_has_objects, given.params))
+def _has_objects(type_: types.Type) -> bool:
+    return type_.kind is types.Kind.OBJECT or any(map(_has_objects, type_.params))
 
 
 MAX_KINDS: Final = 200
@@ -216,12 +216,12 @@ class ActualTypes:
         none where the policy looks which kind it has before it."""
         checks = _checks(case)
         mistakes = self._found(case, checks)
-        known = len(self.kinds(case)) if mistakes else 0
+        kind_count = len(self.kinds(case)) if mistakes else 0
         return [
             mistake
             for mistake in mistakes
             if not _works_on_data(mistake, checks[mistake.expression.path].tree)
-            and (len(mistake.kinds) == known or not _tells_kinds_apart(case, mistake))
+            and (len(mistake.kinds) == kind_count or not _tells_kinds_apart(case, mistake))
         ]
 
     def _found(self, case: PolicyCase, checks: Mapping[FieldPath, SharedChecks]) -> list[Mistake]:
@@ -236,27 +236,31 @@ class ActualTypes:
     def _check(
         self, case: PolicyCase, kind: GroupVersionKind, checks: Mapping[FieldPath, SharedChecks]
     ) -> Iterator[tuple[PolicyExpression, Issue, syntax.Expr | None]]:
-        known: dict[str, types.Type] = {}
+        variable_types: dict[str, types.Type] = {}
         environments: dict[Role, Environment] = {}
         verdicts: dict[tuple[Role, int], Verdict] = {}
         for expression in case.expressions:
             unchecked = UNCHECKED
             if (shared := checks.get(expression.path)) is not None:
-                asked = (expression.role, id(shared))
-                if (verdict := verdicts.get(asked)) is None:
+                key = (expression.role, id(shared))
+                if (verdict := verdicts.get(key)) is None:
                     env = environments.get(expression.role)
                     if env is None:
-                        env = self._environment(case, kind, expression.role, known)
+                        env = self._environment(case, kind, expression.role, variable_types)
                         environments[expression.role] = env
-                    verdict = verdicts[asked] = shared.check(env)
+                    verdict = verdicts[key] = shared.check(env)
                 unchecked = verdict
             if expression.role is Role.VARIABLE:
-                known[expression.name] = unchecked.variable_type
+                variable_types[expression.name] = unchecked.variable_type
             for issue, node in unchecked.issues:
                 yield expression, issue, node
 
     def _environment(
-        self, case: PolicyCase, kind: GroupVersionKind, role: Role, obj: Mapping[str, types.Type]
+        self,
+        case: PolicyCase,
+        kind: GroupVersionKind,
+        role: Role,
+        variable_types: Mapping[str, types.Type],
     ) -> Environment:
         """Return what an expression in this role may name, typed for this kind; `variables` has
         what is known by the time of the check."""
@@ -269,7 +273,7 @@ class ActualTypes:
         )
         if not case.spec.variables or role is Role.CONDITION:
             return env
-        return env.extend({"variables": VARIABLES}, [variables_object(obj)])
+        return env.extend({"variables": VARIABLES}, [variables_object(variable_types)])
 
     def _base(
         self,
@@ -353,10 +357,10 @@ def _shapes(operands: Sequence[types.Type], root: str) -> set[types.Type]:
     return {_shape(operand, root) for operand in operands}
 
 
-def _shape(given: types.Type, root: str) -> types.Type:
-    if given.kind is types.Kind.MAP or _is_object(given, root):
+def _shape(type_: types.Type, root: str) -> types.Type:
+    if type_.kind is types.Kind.MAP or _is_object(type_, root):
         return types.map_of(types.DYN, types.DYN)
-    return replace(given, params=tuple(_shape(param, root) for param in given.params))
+    return replace(type_, params=tuple(_shape(param, root) for param in type_.params))
 
 
 def _literal_parts(tree: syntax.Ast) -> set[int]:
@@ -371,9 +375,9 @@ def _literal_parts(tree: syntax.Ast) -> set[int]:
     return result
 
 
-def _is_object(given: types.Type, root: str) -> bool:
+def _is_object(type_: types.Type, root: str) -> bool:
     """Return whether it is the kind's own type or that of an object in it."""
-    return given.name == root or given.name.startswith(f"{root}.")
+    return type_.name == root or type_.name.startswith(f"{root}.")
 
 
 def _tells_kinds_apart(case: PolicyCase, mistake: Mistake) -> bool:
@@ -557,8 +561,8 @@ def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[MutationPat
             yield from _absent_if(inner, is_true=not is_true)
         case syntax.Call(function="_&&_" | "_||_" as function, args=args):
             if is_true == (function == "_&&_"):
-                for item in args:
-                    yield from _absent_if(item, is_true=is_true)
+                for arg in args:
+                    yield from _absent_if(arg, is_true=is_true)
 
 
 def _path_in_object(node: syntax.Expr) -> Iterator[MutationPath]:
@@ -585,17 +589,17 @@ def _fields(
     expression: PolicyExpression, node: syntax.Struct, path: MutationPath
 ) -> Iterator[FieldWrite]:
     for field in node.fields:
-        here = (*path, field.name)
+        field_path = (*path, field.name)
         inner = list(_structs(field.value))
         name = inner[0].type_name if inner else ""
-        yield FieldWrite(expression, here, field.value, field.value, type_name=name)
+        yield FieldWrite(expression, field_path, field.value, field.value, type_name=name)
         for struct in inner:
-            yield from _fields(expression, struct, here)
+            yield from _fields(expression, struct, field_path)
         if isinstance(field.value, syntax.MapLiteral):
             for entry in field.value.entries:
                 if isinstance(entry.key, syntax.Literal):
                     yield FieldWrite(
-                        expression, (*here, str(entry.key.value)), entry.value, entry.value
+                        expression, (*field_path, str(entry.key.value)), entry.value, entry.value
                     )
 
 

@@ -74,18 +74,18 @@ _VALIDATED: Final[tuple[Path, ...]] = (
 
 def field_schema(schema: Schema, path: Path) -> Schema | None:
     """The schema below a root's, `path` being the steps; None where it is not declared."""
-    here = resolved(schema)
+    shape = resolved(schema)
     for step in path:
-        if step == ITEM and here.items is not None:
-            inner: Schema | None = here.items
-        elif here.additional_properties is not None:
-            inner = here.additional_properties
+        if step == ITEM and shape.items is not None:
+            inner: Schema | None = shape.items
+        elif shape.additional_properties is not None:
+            inner = shape.additional_properties
         else:
-            inner = here.properties.get(step)
+            inner = shape.properties.get(step)
         if inner is None:
             return None
-        here = resolved(inner)
-    return here
+        shape = resolved(inner)
+    return shape
 
 
 def is_present(schema: Schema, kind: GroupVersionKind, path: Path) -> bool:
@@ -187,22 +187,22 @@ def _built_in(kind: GroupVersionKind, path: Path) -> bool:
 
 def _least(schema: Schema, path: Path, depth: int) -> Any:  # noqa: ANN401 - any JSON
     """The least value with the steps of `path` in it."""
-    here = resolved(schema)
+    shape = resolved(schema)
     step, rest = (path[0], path[1:]) if path else ("", ())
-    if here.items is not None or here.type == "array":
-        return [] if here.items is None else [_least(here.items, rest, depth + 1)]
-    if here.additional_properties is not None:
-        return {step: _least(here.additional_properties, rest, depth + 1)} if step else {}
-    if here.type == "object":
+    if shape.items is not None or shape.type == "array":
+        return [] if shape.items is None else [_least(shape.items, rest, depth + 1)]
+    if shape.additional_properties is not None:
+        return {step: _least(shape.additional_properties, rest, depth + 1)} if step else {}
+    if shape.type == "object":
         result = {}
-        members = here.properties
-        for name in {*here.required, step} & members.keys():
+        members = shape.properties
+        for name in {*shape.required, step} & members.keys():
             if depth < _MAX_DEPTH:
                 result[name] = _least(members[name], rest if name == step else (), depth + 1)
         return result
-    if here.type == "string":
-        return here.enum[0] if here.enum else _FORMATS.get(here.format, "x")
-    return _SCALARS.get(here.type, 1 if here.int_or_string else {})
+    if shape.type == "string":
+        return shape.enum[0] if shape.enum else _FORMATS.get(shape.format, "x")
+    return _SCALARS.get(shape.type, 1 if shape.int_or_string else {})
 
 
 # --- Outcomes ----------------------------------------------------------------
@@ -394,8 +394,8 @@ def _null(path: Path | None) -> Outcomes:
 
 
 def _operations(named: Set[str | None]) -> Outcomes:
-    expected = OPERATIONS & named
-    return Outcomes(Facts(operations=expected), Facts(operations=OPERATIONS - expected))
+    operations = OPERATIONS & named
+    return Outcomes(Facts(operations=operations), Facts(operations=OPERATIONS - operations))
 
 
 def _is_empty_default(node: syntax.Call) -> bool:

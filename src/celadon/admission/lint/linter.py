@@ -168,26 +168,36 @@ def prepare(
         for _, definition in definitions:
             custom.update(custom_schemas(definition))
     preparer = _Preparer(Bundle(settings, catalog, custom=custom))
-    prepareds: list[Prepared] = []
+    registered: list[Prepared] = []
     others = []
     for number, (document, kind) in enumerate(zip(documents, kinds, strict=True)):
         if kind.group == ADMISSION_REGISTRATION and kind.kind in BY_KIND:
             make = partial(preparer.prepared, number, document, kind)
-            prepareds.append(memory.prepared(document, number, make))
+            registered.append(memory.prepared(document, number, make))
         else:
             others.append(document)
     memory.end()
     return Bundle(
         settings,
         catalog,
-        tuple(prepared.registered for prepared in prepareds),
-        tuple(prepared.policy for prepared in prepareds if prepared.policy is not None),
-        tuple(prepared.binding for prepared in prepareds if prepared.binding is not None),
-        tuple(prepared.mutating for prepared in prepareds if prepared.mutating is not None),
+        tuple(prepared.registered for prepared in registered),
+        tuple(prepared.policy for prepared in registered if prepared.policy is not None),
+        tuple(prepared.binding for prepared in registered if prepared.binding is not None),
+        tuple(prepared.mutating for prepared in registered if prepared.mutating is not None),
         others,
         custom,
-        tuple((one.policy, mistake) for one in prepareds if one.policy for mistake in one.mistakes),
-        tuple((one.policy, problem) for one in prepareds if one.policy for problem in one.problems),
+        tuple(
+            (prepared.policy, mistake)
+            for prepared in registered
+            if prepared.policy
+            for mistake in prepared.mistakes
+        ),
+        tuple(
+            (prepared.policy, problem)
+            for prepared in registered
+            if prepared.policy
+            for problem in prepared.problems
+        ),
         definitions,
         memory.rules(partial(_rules, definitions, settings)),
     )
@@ -233,12 +243,16 @@ class _Preparer:
 def _registered(
     number: int, document: Mapping[str, Json], kind: GroupVersionKind, settings: Settings
 ) -> Registered:
-    found = corrected(document, kind)
+    correction = corrected(document, kind)
     base = Registered(
-        number, kind, found.document, unknown_fields=found.unknown, renamed=found.renamed
+        number,
+        kind,
+        correction.document,
+        unknown_fields=correction.unknown,
+        renamed=correction.renamed,
     )
     try:
-        decoded = decode_object(found.document, kind.kind, kind.version)
+        decoded = decode_object(correction.document, kind.kind, kind.version)
     except RegistrationError as error:
         return replace(base, failure=error)
     return replace(
@@ -482,7 +496,7 @@ class TypedScopes:
     made once."""
 
     def __init__(self, definitions: Iterable[JsonObject], settings: Settings) -> None:
-        given = [
+        all_definitions = [
             definition
             for definition in definitions
             if metadata.gvk(definition)[::2] == DEFINITION_KIND
@@ -491,10 +505,10 @@ class TypedScopes:
         with answering_as(settings.version):
             self._catalog: Catalog = known_resources()
         self._custom: dict[GroupVersionKind, Schema] = {}
-        for item in given:
+        for crd in all_definitions:
             try:
-                self._catalog = self._catalog.with_crds([item])
-                self._custom.update(custom_schemas(item))
+                self._catalog = self._catalog.with_crds([crd])
+                self._custom.update(custom_schemas(crd))
             except (AttributeError, KeyError, TypeError, ValueError):
                 continue  # half written
         self._types = KindTypes(self._custom)
@@ -510,12 +524,12 @@ class TypedScopes:
         spec = _part(document, path[:2] if path[:1] == ("webhooks",) else ("spec",))
         rules = spec.get("rules") if path[:1] == ("webhooks",) else _scope_rules(spec)
         kinds = matched_kinds(_decoded(rules), self._catalog)
-        known = [kind for kind in kinds if self._types.of(kind) is not None][:MAX_SCOPES]
-        if len(kinds) > MAX_SCOPES or not known:
+        typed_kinds = [kind for kind in kinds if self._types.of(kind) is not None][:MAX_SCOPES]
+        if len(kinds) > MAX_SCOPES or not typed_kinds:
             return [TypedScope(self._of_policy(spec, path, None))]
         return [
             TypedScope(self._of_policy(spec, path, kind), kind, self._types.of(kind))
-            for kind in known
+            for kind in typed_kinds
         ]
 
     def _of_policy(
@@ -528,7 +542,12 @@ class TypedScopes:
             params=None if params is None else params.type,
             authorizer=path[-1:] != ("messageExpression",),
         )
-        objects = [one for given in (obj, params) if given is not None for one in given.objects]
+        objects = [
+            object_type
+            for typed_kind in (obj, params)
+            if typed_kind is not None
+            for object_type in typed_kind.objects
+        ]
         base = environment(self._version, has_patch_types="mutations" in path)
         env = base.extend(names, (*compiled_expressions.OBJECT_TYPES, *objects))
         return env if "matchConditions" in path else _with_variables(env, spec, path)
@@ -595,15 +614,15 @@ def _with_variables(env: Environment, spec: JsonObject, path: Steps) -> Environm
         return env
     if path[1:2] == ("variables",) and isinstance(path[2], int):
         variables = variables[: path[2]]
-    known: dict[str, types.Type] = {}
+    variable_types: dict[str, types.Type] = {}
     base = env.extend({"variables": compiled_expressions.VARIABLES})
     for variable in variables:
         if isinstance(variable, dict) and isinstance(variable.get("name"), str):
             text = variable.get("expression")
-            typed = base.extend(objects=[compiled_expressions.variables_object(known)])
+            typed = base.extend(objects=[compiled_expressions.variables_object(variable_types)])
             checked = typed.compile(text).ast if isinstance(text, str) else None
-            known[variable["name"]] = types.DYN if checked is None else checked.type
-    return base.extend(objects=[compiled_expressions.variables_object(known)])
+            variable_types[variable["name"]] = types.DYN if checked is None else checked.type
+    return base.extend(objects=[compiled_expressions.variables_object(variable_types)])
 
 
 def _part(value: object, path: Steps) -> JsonObject:

@@ -84,14 +84,14 @@ def matched_resources(rule: ResourceRule, catalog: Catalog) -> list[tuple[Resour
         result += [
             (resource, name)
             for name in names
-            if any(_matches(entry, resource.gvr.resource, name) for entry in rule.resources)
+            if any(_matches(pattern, resource.gvr.resource, name) for pattern in rule.resources)
         ]
     return result
 
 
-def _matches(entry: str, resource: str, subresource: str) -> bool:
-    expected, slash, below = entry.partition("/")
-    if expected not in (ALL, resource):
+def _matches(pattern: str, resource: str, subresource: str) -> bool:
+    name, slash, below = pattern.partition("/")
+    if name not in (ALL, resource):
         return False
     return below in (ALL, subresource) if slash else not subresource
 

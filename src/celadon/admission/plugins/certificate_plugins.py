@@ -86,10 +86,10 @@ def _of_subject(request: str, attribute: bytes) -> Iterator[str]:
 
 def _only(elements: Iterator[tuple[int, bytes]], tag: int) -> bytes:
     """The content of the first element, which is one of these."""
-    found = next(elements, (0, b""))
-    if found[0] != tag:
+    element = next(elements, (0, b""))
+    if element[0] != tag:
         raise UnreadableRequest("asn1: structure error")
-    return found[1]
+    return element[1]
 
 
 def _elements(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -52,10 +52,10 @@ def require_kind(document: object, kind: str, api_versions: Sequence[str]) -> Js
     else."""
     if not isinstance(document, dict):
         raise BadConfiguration(f"no object of kind {kind}")
-    given = document.get("kind"), document.get("apiVersion")
-    if given[0] != kind or given[1] not in api_versions:
+    type_meta = document.get("kind"), document.get("apiVersion")
+    if type_meta[0] != kind or type_meta[1] not in api_versions:
         expected = f"{kind} of {' or '.join(api_versions)}"
-        raise BadConfiguration(f"{expected} is expected, not {given[0]} of {given[1]}")
+        raise BadConfiguration(f"{expected} is expected, not {type_meta[0]} of {type_meta[1]}")
     return document
 
 
@@ -67,18 +67,18 @@ def refuse(errors: Sequence[FieldError]) -> None:
 
 def objects_in(document: JsonObject, field: str) -> Sequence[JsonObject]:
     """A list of objects that may be missing. Raises BadConfiguration for anything else."""
-    found = document.get(field) or ()
-    if not isinstance(found, list | tuple) or not all(isinstance(item, dict) for item in found):
+    items = document.get(field) or ()
+    if not isinstance(items, list | tuple) or not all(isinstance(item, dict) for item in items):
         raise BadConfiguration(f"{field}: a list of objects is expected")
-    return found
+    return items
 
 
 def texts_in(document: JsonObject, field: str) -> tuple[str, ...]:
     """A list of texts that may be missing. Raises BadConfiguration for anything else."""
-    found = document.get(field) or ()
-    if not isinstance(found, list | tuple) or not all(isinstance(item, str) for item in found):
+    texts = document.get(field) or ()
+    if not isinstance(texts, list | tuple) or not all(isinstance(item, str) for item in texts):
         raise BadConfiguration(f"{field}: a list of texts is expected")
-    return tuple(found)
+    return tuple(texts)
 
 
 def text_in(document: JsonObject, field: str) -> str:
@@ -89,10 +89,9 @@ def text_in(document: JsonObject, field: str) -> str:
     return result or ""
 
 
-def refuse_unknown(document: JsonObject, known: Sequence[str]) -> None:
-    """Raise BadConfiguration for fields that are not known, as strict decoding does. Raises
-    BadConfiguration for fields that are not known."""
-    fields = {"apiVersion", "kind", *known}
+def refuse_unknown(document: JsonObject, allowed: Sequence[str]) -> None:
+    """Raise BadConfiguration for fields that are not known, as strict decoding does."""
+    fields = {"apiVersion", "kind", *allowed}
     errors = [f'unknown field "{text}"' for text in document if text not in fields]
     if errors:
         raise BadConfiguration(f"strict decoding error: {', '.join(errors)}")
@@ -308,10 +307,10 @@ def security_settings(document: object) -> SecuritySettings:
 
 
 def _part(document: JsonObject, name: str) -> JsonObject:
-    found = document.get(name) or {}
-    if not isinstance(found, dict):
+    part = document.get(name) or {}
+    if not isinstance(part, dict):
         raise BadConfiguration(f"{name}: an object is expected")
-    return found
+    return part
 
 
 def _level(defaults: JsonObject, mode: str, errors: list[FieldError]) -> LevelVersion:

@@ -328,8 +328,8 @@ def _pod(spec: JsonObject, limits: Sequence[JsonObject]) -> Iterator[str]:
         if limit.get("type") == "Container":
             for field in ("containers", "initContainers"):
                 for container in spec.get(field) or ():
-                    needs = container.get("resources") or {}
-                    requests, most = (_parsed(needs.get(key)) for key in ("requests", "limits"))
+                    resources = container.get("resources") or {}
+                    requests, most = (_parsed(resources.get(key)) for key in ("requests", "limits"))
                     yield from _compared(limit, requests, most)
         elif limit.get("type") == "Pod":
             yield from _compared(limit, *_needs(spec))

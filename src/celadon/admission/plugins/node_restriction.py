@@ -64,24 +64,24 @@ class _Unreadable(ValueError):
 
 def _select(pod: JsonDict, request: Request, world: World) -> StatusError | None:
     try:
-        selector_of = _selector_of(request.namespace, world)
+        selector = _selector_of(request.namespace, world)
     except _Unreadable as error:
         return status.plain_error(str(error))
     present = pod["spec"].get("nodeSelector") or {}
-    if _conflict(selector_of, present):
+    if _conflict(selector, present):
         return _conflicting(request)
-    if selector_of:
-        pod["spec"]["nodeSelector"] = {**selector_of, **present}
+    if selector:
+        pod["spec"]["nodeSelector"] = {**selector, **present}
     return None
 
 
 def _validate_selector(request: Request, world: World) -> StatusError | None:
     try:
-        selector_of = _selector_of(request.namespace, world)
+        selector = _selector_of(request.namespace, world)
     except _Unreadable as error:
         return status.plain_error(str(error))
     present = ((request.object or {}).get("spec") or {}).get("nodeSelector") or {}
-    return _conflicting(request) if _conflict(selector_of, present) else None
+    return _conflicting(request) if _conflict(selector, present) else None
 
 
 def _conflict(expected: dict[str, str], present: dict[str, str]) -> bool:
@@ -356,28 +356,29 @@ def _pod(node: str, request: Request, world: World) -> str:
             f"node {quote(node)} can only create and delete mirror pods"
         )
     pod = request.object or {}
-    who = f"node {quote(node)}"
+    subject = f"node {quote(node)}"
     if MIRROR_POD not in metadata.annotations(pod):
         return (
-            f"pod does not have {quote(MIRROR_POD)} annotation, {who} can only create mirror pods"
+            f"pod does not have {quote(MIRROR_POD)} annotation, {subject} can only create mirror "
+            "pods"
         )
     if pod["spec"].get("nodeName") != node:
-        return f"{who} can only create pods with spec.nodeName set to itself"
-    return _wrong_owner(node, pod, world) or _references(who, pod["spec"])
+        return f"{subject} can only create pods with spec.nodeName set to itself"
+    return _wrong_owner(node, pod, world) or _references(subject, pod["spec"])
 
 
 def _wrong_owner(node: str, pod: JsonObject, world: World) -> str:
-    who = f"node {quote(node)}"
+    subject = f"node {quote(node)}"
     owners = metadata.metadata(pod).get("ownerReferences") or ()
     if len(owners) > 1:
-        return f"{who} can only create pods with a single owner reference set to itself"
+        return f"{subject} can only create pods with a single owner reference set to itself"
     owner = owners[0] if owners else {}
     if (owner.get("apiVersion"), owner.get("kind"), owner.get("name")) != ("v1", "Node", node):
-        return f"{who} can only create pods with an owner reference set to itself"
+        return f"{subject} can only create pods with an owner reference set to itself"
     if not owner.get("controller"):
-        return f"{who} can only create pods with a controller owner reference set to itself"
+        return f"{subject} can only create pods with a controller owner reference set to itself"
     if owner.get("blockOwnerDeletion"):
-        return f"{who} must not set blockOwnerDeletion on an owner reference"
+        return f"{subject} must not set blockOwnerDeletion on an owner reference"
     existing = _existing(world, NODES, "", node)
     uid = owner.get("uid", "")
     if uid == metadata.uid(existing):
@@ -400,13 +401,13 @@ _OF_PROJECTIONS: Final = {
 }
 
 
-def _references(who: str, spec: JsonObject) -> str:
+def _references(subject: str, spec: JsonObject) -> str:
     """Say which object of the API a pod of a kubelet's files refers to; empty if it refers to
     none."""
     used = next(_api_objects(spec), "")
     if used.startswith(_UNKNOWN):
         return f"error checking mirror pod for API references: {used}"
-    return f"{who} can not create pods that reference {used}" if used else ""
+    return f"{subject} can not create pods that reference {used}" if used else ""
 
 
 def _api_objects(spec: JsonObject) -> Iterator[str]:
@@ -450,16 +451,16 @@ def _of_volumes(spec: JsonObject) -> Iterator[str]:
 
 
 def _pod_status(node: str, request: Request) -> str:
-    who = f"node {quote(node)}"
+    subject = f"node {quote(node)}"
     old, new = request.old_object or {}, request.object or {}
     if (old.get("spec") or {}).get("nodeName") != node:
-        return f"{who} can only update pod status for pods with spec.nodeName set to itself"
+        return f"{subject} can only update pod status for pods with spec.nodeName set to itself"
     if metadata.labels(old) != metadata.labels(new):
-        return f"{who} cannot update labels through pod status"
+        return f"{subject} cannot update labels through pod status"
     if _claims(old) != _claims(new):
-        return f"{who} cannot update resource claim statues"
+        return f"{subject} cannot update resource claim statues"
     if _extended_claim(old) != _extended_claim(new) and is_since("1.34"):
-        return f"{who} cannot update extended resource claim status"
+        return f"{subject} cannot update extended resource claim status"
     return ""
 
 
@@ -486,9 +487,9 @@ def _existing(
 
 
 def _nodes(node: str, request: Request, _: World) -> str:
-    who = f"node {quote(node)}"
+    subject = f"node {quote(node)}"
     if request.name != node:
-        return f"{who} is not allowed to modify node {quote(request.name)}"
+        return f"{subject} is not allowed to modify node {quote(request.name)}"
     new, old = request.object, request.old_object
     if new is None:
         return ""
@@ -496,14 +497,14 @@ def _nodes(node: str, request: Request, _: World) -> str:
     changed = ", ".join(forbidden_labels(metadata.labels(new), metadata.labels(old)))
     if old is None:
         if source is not None:
-            return f"{who} is not allowed to create pods with a non-nil configSource"
-        return f"{who} is not allowed to set the following labels: {changed}" if changed else ""
+            return f"{subject} is not allowed to create pods with a non-nil configSource"
+        return f"{subject} is not allowed to set the following labels: {changed}" if changed else ""
     if source is not None and source != _spec(old).get("configSource"):
-        return f"{who} is not allowed to update configSource to a new non-nil configSource"
+        return f"{subject} is not allowed to update configSource to a new non-nil configSource"
     if _taints(new) != _taints(old):
-        return f"{who} is not allowed to modify taints"
+        return f"{subject} is not allowed to modify taints"
     if _owners(new) != _owners(old) and is_since("1.31"):
-        return f"{who} is not allowed to modify ownerReferences"
+        return f"{subject} is not allowed to modify ownerReferences"
     return f"is not allowed to modify labels: {changed}" if changed else ""
 
 
@@ -530,8 +531,8 @@ def _is_kubelets(label: str) -> bool:
     domain = label.split("/", 1)[0] if "/" in label else ""
     if _is_in(domain, (RESERVED_DOMAIN,)):
         return False
-    known = label in KUBELET_LABELS or _is_in(domain, KUBELET_DOMAINS)
-    return known or not _is_in(domain, KUBERNETES_DOMAINS)
+    is_known = label in KUBELET_LABELS or _is_in(domain, KUBELET_DOMAINS)
+    return is_known or not _is_in(domain, KUBERNETES_DOMAINS)
 
 
 def _is_in(domain: str, parents: tuple[str, ...]) -> bool:
@@ -723,11 +724,11 @@ def _pod_certificates(node: str, request: Request, world: World) -> str:
     if request.subresource:
         return f"unexpected subresource {request.subresource}"
     spec = _spec(request.object)
-    asked = spec.get("nodeName") or ""
-    if asked != node:
-        text = f"PodCertificateRequest.Spec.NodeName={quote(asked)}"
+    node_name = spec.get("nodeName") or ""
+    if node_name != node:
+        text = f"PodCertificateRequest.Spec.NodeName={quote(node_name)}"
         return f"{text}, which is not the requesting node {quote(node)}"
-    named = _named(world, NODES, "", asked, f"node {quote(asked)}")
+    named = _named(world, NODES, "", node_name, f"node {quote(node_name)}")
     pod_name = quote(f"{request.namespace}/{spec.get('podName') or ''}")
     message = f"PodCertificateRequest for pod {pod_name}"
     _same_uid(
@@ -741,8 +742,8 @@ def _pod_certificates(node: str, request: Request, world: World) -> str:
         pod,
         f"{message} contains pod UID ({{}}) which differs from running pod {{}}",
     )
-    if _spec(pod).get("nodeName") != asked:
-        return f"pod {pod_name} is not running on node {quote(asked)} {_NAMED_THERE}"
+    if _spec(pod).get("nodeName") != node_name:
+        return f"pod {pod_name} is not running on node {quote(node_name)} {_NAMED_THERE}"
     if MIRROR_POD in metadata.annotations(pod):
         return f"pod {pod_name} is a mirror pod"
     account, runs_as = (item.get("serviceAccountName") or "" for item in (spec, _spec(pod)))

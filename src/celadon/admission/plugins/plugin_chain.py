@@ -284,10 +284,10 @@ class PluginChain:
         validating = self._validating.get(endpoint)
         if validating is None:
             validating = tuple(
-                (name, one)
+                (name, behaviour)
                 for name in self._ordered
-                for one in self._behaviours.get(name, ())
-                if _validates(one) and one.concerns(request)
+                for behaviour in self._behaviours.get(name, ())
+                if _validates(behaviour) and behaviour.concerns(request)
             )
             self._validating[endpoint] = validating
         return validating

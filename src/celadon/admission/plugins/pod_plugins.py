@@ -112,9 +112,9 @@ def _named_in_containers(spec: JsonObject, all_keys: str, one_key: str) -> Itera
             if source.get(all_keys) is not None:
                 yield source[all_keys].get("name", "")
         for variable in container.get("env") or ():
-            value_from = (variable.get("valueFrom") or {}).get(one_key)
-            if value_from is not None:
-                yield value_from.get("name", "")
+            reference = (variable.get("valueFrom") or {}).get(one_key)
+            if reference is not None:
+                yield reference.get("name", "")
 
 
 def _projected(volume: JsonObject, kind: str) -> Iterator[str]:
@@ -151,8 +151,8 @@ def _validate(request: Request, world: World) -> StatusError | None:
         return _mirror(pod, request)
     name = pod["spec"].get("serviceAccountName")
     if not name:
-        who = f"{request.namespace}/{metadata.name(pod)}"
-        return forbidden(request, f"no service account specified for pod {who}")
+        pod_name = f"{request.namespace}/{metadata.name(pod)}"
+        return forbidden(request, f"no service account specified for pod {pod_name}")
     account = _account(request, name, world)
     if account is None:
         return _missing(request, name)
@@ -221,12 +221,12 @@ def _strange_ephemeral(account: JsonObject, pod: JsonObject) -> Iterator[str]:
         )
 
 
-def _strange_in(container: JsonObject, word: str, known: set[str], refused: str) -> Iterator[str]:
+def _strange_in(container: JsonObject, word: str, secrets: set[str], refused: str) -> Iterator[str]:
     name = container.get("name", "")
     for variable in container.get("env") or ():
         reference = (variable.get("valueFrom") or {}).get("secretKeyRef")
         secret = (reference or {}).get("name", "")
-        if reference is not None and secret not in known:
+        if reference is not None and secret not in secrets:
             yield (
                 f"{word} {name} with envVar {variable.get('name', '')} referencing "
                 f'secret.secretName="{secret}" {refused} that secret'
@@ -234,7 +234,7 @@ def _strange_in(container: JsonObject, word: str, known: set[str], refused: str)
     for source in container.get("envFrom") or ():
         reference = source.get("secretRef")
         secret = (reference or {}).get("name", "")
-        if reference is not None and secret not in known:
+        if reference is not None and secret not in secrets:
             yield (
                 f"{word} {name} with envFrom referencing "
                 f'secret.secretName="{secret}" {refused} that secret'
@@ -347,14 +347,18 @@ def _pod_resizing_validate(request: Request, world: World) -> StatusError | None
 
 
 def _pod_resizing_missing(spec: JsonObject, node: JsonObject) -> list[str]:
-    has = (node.get("status") or {}).get("allocatable") or {}
-    needs = pod_needs(spec, "requests")
+    allocatable_amounts = (node.get("status") or {}).get("allocatable") or {}
+    requests = pod_needs(spec, "requests")
     result = []
     for name, digits in _DIGITS.items():
-        int64_value = needs[name].int64_value(digits) if name in needs else 0
-        there = parse_amounts(has[name]).int64_value(digits) if name in has else 0
-        if int64_value > there:
-            result.append(f"{name}, requested: {int64_value}, allocatable: {there}")
+        requested = requests[name].int64_value(digits) if name in requests else 0
+        allocatable = (
+            parse_amounts(allocatable_amounts[name]).int64_value(digits)
+            if name in allocatable_amounts
+            else 0
+        )
+        if requested > allocatable:
+            result.append(f"{name}, requested: {requested}, allocatable: {allocatable}")
     return result
 
 
@@ -645,28 +649,30 @@ def image_review(request: Request) -> JsonObject | None:
     pod = request.object
     spec = pod.get("spec") or {}
     every = (item for name in lists for item in spec.get(name) or ())
-    asked: dict[str, Json] = {}
+    review_spec: dict[str, Json] = {}
     containers = [{"image": item["image"]} if item.get("image") else {} for item in every]
     if containers:
-        asked["containers"] = containers
-    told = {key: text for key, text in metadata.annotations(pod).items() if _TOLD in key}
-    if told:
-        asked["annotations"] = dict(sorted(told.items()))
+        review_spec["containers"] = containers
+    review_annotations = {
+        key: text for key, text in metadata.annotations(pod).items() if _TOLD in key
+    }
+    if review_annotations:
+        review_spec["annotations"] = dict(sorted(review_annotations.items()))
     if request.namespace:
-        asked["namespace"] = request.namespace
+        review_spec["namespace"] = request.namespace
     head = {"kind": KIND, "apiVersion": API_VERSION, "metadata": {}}
-    return {**head, "spec": asked, "status": {"allowed": False}}
+    return {**head, "spec": review_spec, "status": {"allowed": False}}
 
 
 def image_opinion(request: Request, verdict: ImageVerdict) -> Opinion:
     """Return what follows from an answer."""
-    told = {PREFIX + key: text for key, text in verdict.audit_annotations.items()}
+    audit_annotations = {PREFIX + key: text for key, text in verdict.audit_annotations.items()}
     if verdict.allowed:
-        return Opinion(audit_annotations=told)
+        return Opinion(audit_annotations=audit_annotations)
     reason = "one or more images rejected by webhook backend"
     if verdict.reason:
         reason = f"image policy webhook backend denied one or more images: {verdict.reason}"
-    return Opinion(forbidden(request, reason), audit_annotations=told)
+    return Opinion(forbidden(request, reason), audit_annotations=audit_annotations)
 
 
 def unanswered_opinion(request: Request, reason: str, *, allowed: bool) -> Opinion:

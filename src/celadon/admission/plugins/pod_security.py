@@ -50,22 +50,22 @@ class SecuritySettings:
         """Return what to say about the labels of an exempt namespace; empty if they ask for
         nothing."""
         modes = {"enforce": policy.enforce, "audit": policy.audit, "warn": policy.warn}
-        asked = [
+        levels = [
             f"{mode}={version}"
             for mode, version in modes.items()
             if version.level != pod_security_standards.PRIVILEGED
         ]
-        if not asked or policy == self.defaults:
+        if not levels or policy == self.defaults:
             return ""
         return (
             f"namespace {quote(namespace)} is exempt from Pod Security, "
-            f"and the policy ({', '.join(asked)}) will be ignored"
+            f"and the policy ({', '.join(levels)}) will be ignored"
         )
 
 
-def exempt_note(by: str) -> dict[str, str]:
+def exempt_note(exemption: str) -> dict[str, str]:
     """Return what the audit event says of an exemption."""
-    return {pod_security_standards.PREFIX + "exempt": by}
+    return {pod_security_standards.PREFIX + "exempt": exemption}
 
 
 UNTOLD: Final = SecuritySettings()
@@ -99,8 +99,8 @@ class _Rules:
     settings: SecuritySettings
 
 
-def _exempt(by: str) -> Opinion:
-    return Opinion(audit_annotations=exempt_note(by))
+def _exempt(exemption: str) -> Opinion:
+    return Opinion(audit_annotations=exempt_note(exemption))
 
 
 def _advise_pod(request: Request, world: World, rules: _Rules) -> Opinion:
@@ -206,14 +206,14 @@ def _matters(pod: JsonObject, old: JsonObject) -> bool:
         if len(new_ones) != len(old_ones):
             return True
         pairs += list(zip(new_ones, old_ones, strict=True))
-    known = {
+    old_containers = {
         ephemeral_container.get("name"): ephemeral_container
         for ephemeral_container in old_spec.get("ephemeralContainers") or ()
     }
     for container in spec.get("ephemeralContainers") or ():
-        if container.get("name") not in known:
+        if container.get("name") not in old_containers:
             return True
-        pairs.append((container, known[container.get("name")]))
+        pairs.append((container, old_containers[container.get("name")]))
     return any(new.get("image", "") != former.get("image", "") for new, former in pairs)
 
 
@@ -275,8 +275,8 @@ def _pod_warnings(
             f"existing pods in namespace {quote(namespace)} violate the new PodSecurity enforce "
             f"level {quote(str(enforced))}"
         )
-    told = (f"{_with_others(name)}: {reasons}" for reasons, name in names.items())
-    return [*warnings, *sorted(told)]
+    lines = (f"{_with_others(name)}: {reasons}" for reasons, name in names.items())
+    return [*warnings, *sorted(lines)]
 
 
 def _ordered(pods: Sequence[JsonObject]) -> list[JsonObject]:
@@ -296,10 +296,10 @@ def _ordered(pods: Sequence[JsonObject]) -> list[JsonObject]:
 
 
 def _with_others(names: list[str]) -> str:
-    first, others = min(names), len(names) - 1
-    if not others:
+    first, other_count = min(names), len(names) - 1
+    if not other_count:
         return first
-    return f"{first} (and {others} other {'pod' if others == 1 else 'pods'})"
+    return f"{first} (and {other_count} other {'pod' if other_count == 1 else 'pods'})"
 
 
 def pod_security(minor: int, settings: SecuritySettings = UNTOLD) -> tuple[Behaviour, ...]:

@@ -60,8 +60,8 @@ class Part:
     @property
     def text(self) -> str:
         """Return what is demanded of the pod or of a container, as an operand of `&&`."""
-        join = " || ".join(self.alternatives)
-        texts = [f"{self.items}.all({self.item}, {join})"] if self.items else [join]
+        alternatives = " || ".join(self.alternatives)
+        texts = [f"{self.items}.all({self.item}, {alternatives})"] if self.items else [alternatives]
         return " || ".join((*texts, *self.otherwise))
 
     def with_others(self, others: tuple[str, ...]) -> Part:
@@ -178,29 +178,29 @@ class _Checks:
     def annotations(self) -> Part:
         """Return what is demanded of annotations for AppArmor."""
         optional = f"{self.root}.{'' if self.root == 'object' else '?'}metadata.?annotations"
-        known = f"{self.root}.metadata.annotations"
+        annotations = f"{self.root}.metadata.annotations"
         return self.pod(
             "",
             f"!{optional}.hasValue()",
-            f"{known}.all(key, !key.startsWith('{APPARMOR_OF_CONTAINER}')"
-            f" || {known}[key] in ['', 'runtime/default']"
-            f" || {known}[key].startsWith('localhost/'))",
+            f"{annotations}.all(key, !key.startsWith('{APPARMOR_OF_CONTAINER}')"
+            f" || {annotations}[key] in ['', 'runtime/default']"
+            f" || {annotations}[key].startsWith('localhost/'))",
         )
 
     def non_root(self) -> tuple[Part, Part]:
-        path, own = f"{_FIELD}.runAsNonRoot", f"{self.spec}.?securityContext.?runAsNonRoot"
+        path, pod_value = f"{_FIELD}.runAsNonRoot", f"{self.spec}.?securityContext.?runAsNonRoot"
         return (
             # A value alone has no type; with an operator it is a bool.
-            self.pod(path, f"{own}.orValue(true) == true"),
-            Part(path, (f"c.?securityContext.?runAsNonRoot.orValue({own}.orValue(false))",)),
+            self.pod(path, f"{pod_value}.orValue(true) == true"),
+            Part(path, (f"c.?securityContext.?runAsNonRoot.orValue({pod_value}.orValue(false))",)),
         )
 
     def required_seccomp(self) -> tuple[Part, ...]:
-        own = f"{self.spec}.?securityContext.?seccompProfile.?type.orValue('')"
+        pod_type = f"{self.spec}.?securityContext.?seccompProfile.?type.orValue('')"
         missing = Part(
             f"{_FIELD}.seccompProfile.type",
             ("c.?securityContext.?seccompProfile.hasValue()",),
-            unless=(f"{own} in {_texts(standards.PROFILES)}",),
+            unless=(f"{pod_type} in {_texts(standards.PROFILES)}",),
         )
         return *self.profile("seccompProfile"), missing
 

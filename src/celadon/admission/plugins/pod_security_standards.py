@@ -173,10 +173,10 @@ def named(names: Sequence[str], word: str = "container") -> str:
 
 def setters(names: Sequence[str], *, pod: bool) -> str:
     """`pod and container "a"`: who has set something; empty if nobody has."""
-    who = ["pod"] if pod else []
+    subjects = ["pod"] if pod else []
     if names:
-        who.append(named(names))
-    return " and ".join(who)
+        subjects.append(named(names))
+    return " and ".join(subjects)
 
 
 def context_of(owner: JsonObject) -> JsonObject:
@@ -246,14 +246,14 @@ def app_armor(meta: JsonObject, spec: JsonObject) -> Violation | None:
         for key, value in (meta.get("annotations") or {}).items()
         if key.startswith(APPARMOR_OF_CONTAINER) and not _is_safe_apparmor(value)
     )
-    who = setters(names, pod=pod)
+    subject = setters(names, pod=pod)
     if notes:
         bad += notes
-        who = " and ".join(filter(None, (who, one_or_more("annotation", len(notes)))))
-    if not who:
+        subject = " and ".join(filter(None, (subject, one_or_more("annotation", len(notes)))))
+    if not subject:
         return None
     reason = one_or_more("forbidden AppArmor profile", len(bad))
-    return Violation(reason, f"{who} must not set AppArmor profile type to {quoted(bad)}")
+    return Violation(reason, f"{subject} must not set AppArmor profile type to {quoted(bad)}")
 
 
 def _is_safe_apparmor(value: str) -> bool:
@@ -397,19 +397,19 @@ def selinux_with(types: frozenset[str]) -> Check:
         def is_bad(owner: JsonObject) -> bool:
             options = context_of(owner).get("seLinuxOptions") or {}
             wrong = {options.get("type", "")} - types
-            given = {field for field in ("user", "role") if options.get(field)}
+            filled = {field for field in ("user", "role") if options.get(field)}
             bad.update(wrong)
-            fields.update(given)
-            return bool(wrong or given)
+            fields.update(filled)
+            return bool(wrong or filled)
 
         pod = is_bad(spec)
         names = [container.get("name", "") for container in containers(spec) if is_bad(container)]
-        who = setters(names, pod=pod)
-        if not who:
+        subject = setters(names, pod=pod)
+        if not subject:
             return None
-        said = [f"{one_or_more('type', len(bad))} {quoted(sorted(bad))}"] if bad else []
-        said += [f"{field} may not be set" for field in ("user", "role") if field in fields]
-        detail = f"{who} set forbidden securityContext.seLinuxOptions: {'; '.join(said)}"
+        complaints = [f"{one_or_more('type', len(bad))} {quoted(sorted(bad))}"] if bad else []
+        complaints += [f"{field} may not be set" for field in ("user", "role") if field in fields]
+        detail = f"{subject} set forbidden securityContext.seLinuxOptions: {'; '.join(complaints)}"
         return Violation("seLinuxOptions", detail)
 
     return check
@@ -437,9 +437,11 @@ def _is_unsafe(value: str) -> bool:
 def seccomp_profiles(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Profiles of seccomp, where they are named, are the default one or a local one."""
     pod, names, values = _with_profile(spec, "seccompProfile")
-    who = setters(names, pod=pod)
-    detail = f"{who} must not set securityContext.seccompProfile.type to {quoted(sorted(values))}"
-    return Violation("seccompProfile", detail) if who else None
+    subject = setters(names, pod=pod)
+    detail = (
+        f"{subject} must not set securityContext.seccompProfile.type to {quoted(sorted(values))}"
+    )
+    return Violation("seccompProfile", detail) if subject else None
 
 
 def sysctls_within(safe: frozenset[str]) -> Check:
@@ -460,9 +462,9 @@ def host_process(_: JsonObject, spec: JsonObject) -> Violation | None:
     names = [
         container.get("name", "") for container in containers(spec) if _runs_on_host(container)
     ]
-    who = setters(names, pod=_runs_on_host(spec))
-    detail = f"{who} must not set securityContext.windowsOptions.hostProcess=true"
-    return Violation("hostProcess", detail) if who else None
+    subject = setters(names, pod=_runs_on_host(spec))
+    detail = f"{subject} must not set securityContext.windowsOptions.hostProcess=true"
+    return Violation("hostProcess", detail) if subject else None
 
 
 def _runs_on_host(owner: JsonObject) -> bool:
@@ -578,15 +580,17 @@ def restricted_volumes(_: JsonObject, spec: JsonObject) -> Violation | None:
 def non_root(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Check that every container says, or the pod for all of them, that it does not run as root."""
     run_as_non_root = context_of(spec).get("runAsNonRoot")
-    said = [
+    settings = [
         (container.get("name", ""), context_of(container).get("runAsNonRoot"))
         for container in containers(spec)
     ]
-    who = setters([name for name, value in said if value is False], pod=run_as_non_root is False)
+    subject = setters(
+        [name for name, value in settings if value is False], pod=run_as_non_root is False
+    )
     reason = "runAsNonRoot != true"
-    if who:
-        return Violation(reason, f"{who} must not set securityContext.runAsNonRoot=false")
-    names = [] if run_as_non_root else [name for name, value in said if value is None]
+    if subject:
+        return Violation(reason, f"{subject} must not set securityContext.runAsNonRoot=false")
+    names = [] if run_as_non_root else [name for name, value in settings if value is None]
     detail = f"pod or {named(names)} must set securityContext.runAsNonRoot=true"
     return Violation(reason, detail) if names else None
 
@@ -594,8 +598,8 @@ def non_root(_: JsonObject, spec: JsonObject) -> Violation | None:
 def not_user_zero(_: JsonObject, spec: JsonObject) -> Violation | None:
     """Check that nobody runs as user 0, whatever else is said."""
     names = [container.get("name", "") for container in containers(spec) if _is_root(container)]
-    who = setters(names, pod=_is_root(spec))
-    return Violation("runAsUser=0", f"{who} must not set runAsUser=0") if who else None
+    subject = setters(names, pod=_is_root(spec))
+    return Violation("runAsUser=0", f"{subject} must not set runAsUser=0") if subject else None
 
 
 def _is_root(owner: JsonObject) -> bool:

@@ -180,8 +180,10 @@ def unsaid(pod: JsonObject, names: Collection[str]) -> str:
     missing: dict[str, set[str]] = {}
     for list_name in ("containers", "initContainers"):
         for container in spec.get(list_name) or ():
-            needs = container.get("resources") or {}
-            computed = _computed(amounts_of(needs.get("requests")), amounts_of(needs.get("limits")))
+            resources = container.get("resources") or {}
+            computed = _computed(
+                amounts_of(resources.get("requests")), amounts_of(resources.get("limits"))
+            )
             for name in required - computed.keys():
                 missing.setdefault(name, set()).add(container.get("name", ""))
     return "; ".join(f"{name} for: {','.join(sorted(missing[name]))}" for name in sorted(missing))
@@ -458,7 +460,7 @@ def uncovered(
     lacking = needed.difference(*(names for _, names in quotas))
     if lacking:
         return f"insufficient quota to consume: {','.join(sorted(lacking))}"
-    asked = [
+    matched = [
         selector for item in concerned for selector in matched_selectors(item.scopes, resource, obj)
     ]
     covered = {
@@ -466,7 +468,7 @@ def uncovered(
         for quota, _ in quotas
         for selector in matched_selectors(selectors_of(quota), resource, obj)
     }
-    scopes = [_shown(item) for item in asked if item.get("scopeName") not in covered]
+    scopes = [_shown(item) for item in matched if item.get("scopeName") not in covered]
     return f"insufficient quota to match these scopes: [{' '.join(scopes)}]" if scopes else ""
 
 
@@ -647,11 +649,11 @@ def _used(
     sums: dict[str, Quantity] = {}
     for resource in _resources(hard):
         names = matching(resource, hard)
-        found = objects(resource) if names else None
-        if found is None:
+        listed = objects(resource) if names else None
+        if listed is None:
             continue
         sums = added(sums, dict.fromkeys(names, ZERO))
-        for obj in found:
+        for obj in listed:
             if is_in_scope(quota, resource, obj):
                 sums = added(sums, masked(usage_of(resource, obj, now), names))
     return sums

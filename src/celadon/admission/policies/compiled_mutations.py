@@ -73,10 +73,10 @@ class MutationFailure:
     def message(self) -> str:
         """Return the text that a client is told."""
         if self.binding:
-            by = f"policy '{self.policy}' with binding '{self.binding}'"
+            subject = f"policy '{self.policy}' with binding '{self.binding}'"
         else:
-            by = f"policy {quote(self.policy)}"
-        return f"{by} denied request: {self.text}"
+            subject = f"policy {quote(self.policy)}"
+        return f"{subject} denied request: {self.text}"
 
 
 def refusal(request: Request, failures: Sequence[MutationFailure]) -> StatusError | None:
@@ -278,19 +278,21 @@ def _with_items(copied: Mapping[_Path, frozenset[str]], times: int) -> dict[str,
     """An object with so many items in each of the lists."""
     result: JsonDict = {}
     for path, fields in copied.items():
-        at = result
+        node = result
         for name in path[:-1]:
-            at = at.setdefault(name, {})
-        at[path[-1]] = [dict.fromkeys(fields, _ANY_KEY)] * times
+            node = node.setdefault(name, {})
+        node[path[-1]] = [dict.fromkeys(fields, _ANY_KEY)] * times
     return {_OBJECT: result}
 
 
 def _most(program: Program, copied: Mapping[_Path, frozenset[str]]) -> int:
     """Return how many items each list may have, so that no limit on costs is reached. An item costs
     the same as another."""
-    one, two = (program.evaluate_metered(_with_items(copied, times))[1] for times in (1, 2))
+    cost_once, cost_twice = (
+        program.evaluate_metered(_with_items(copied, times))[1] for times in (1, 2)
+    )
     limit = min(policy_limits.PER_CALL_COST, policy_limits.RUNTIME_COST_BUDGET)
-    return max(0, (limit - one) // max(1, two - one))
+    return max(0, (limit - cost_once) // max(1, cost_twice - cost_once))
 
 
 IF_NEEDED: Final = "IfNeeded"
@@ -446,11 +448,11 @@ def standing(candidate: Candidate[CompiledMutatingPolicy]) -> Standing:
 
 
 def planned_changes(
-    one: Planned, live: JsonObject, planner: MergePlanner, number: int
+    planned: Planned, live: JsonObject, planner: MergePlanner, number: int
 ) -> list[Change] | None:
     """Return what a policy whose configurations are known does to an object. None if it has to be
     evaluated."""
-    policy = one.policy
+    policy = planned.policy
     changes = []
     try:
         for index, (configuration, source) in enumerate(policy.known):
@@ -460,7 +462,14 @@ def planned_changes(
             result = plan(live)
             changes.append(
                 Change(
-                    policy.name, one.binding, one.param_name, index, source, number, live, result
+                    policy.name,
+                    planned.binding,
+                    planned.param_name,
+                    index,
+                    source,
+                    number,
+                    live,
+                    result,
                 )
             )
             live = result

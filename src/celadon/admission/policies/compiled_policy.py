@@ -247,7 +247,7 @@ class CompiledPolicy(PolicyFrame):
     quick: tuple[Program, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        programs = [validation.expression.program for validation in self.validations]
+        all_programs = [validation.expression.program for validation in self.validations]
         asks_for_more = (
             self.conditions
             or self.variables
@@ -255,9 +255,9 @@ class CompiledPolicy(PolicyFrame):
             or self.uses_authorizer
             or self.param_kind
         )
-        alone = () if asks_for_more or None in programs else programs
-        known = tuple(program for program in alone if program is not None)
-        object.__setattr__(self, "quick", known)
+        alone = () if asks_for_more or None in all_programs else all_programs
+        quick = tuple(program for program in alone if program is not None)
+        object.__setattr__(self, "quick", quick)
 
     @property
     def expressions(self) -> tuple[Expression, ...]:

@@ -152,10 +152,11 @@ def plan(match: MatchResources | None, target: Target, catalog: Catalog) -> Matc
     return MatchPlan(hits, excludes, namespace_selector, object_selector, direct)
 
 
-def _compiled(selector: JsonObject | None, which: str) -> Selector | None:
+def _compiled(selector: JsonObject | None, selector_name: str) -> Selector | None:
     if selector is None:
         text = (
-            f"a nil {which} selector was passed, please ensure selectors are initialized properly"
+            f"a nil {selector_name} selector was passed, please ensure selectors are initialized "
+            "properly"
         )
         return Selector(error=status.plain_error(text))
     try:
@@ -208,8 +209,8 @@ def uncovered(rule: Rule, target: Target, resource: GroupVersionResource) -> str
         return "apiGroups"
     if not _contains(rule.api_versions, resource.version):
         return "apiVersions"
-    for entry in rule.resources:
-        if _names_resource(entry, resource.resource, target.subresource):
+    for pattern in rule.resources:
+        if _names_resource(pattern, resource.resource, target.subresource):
             return ""
     return "resources"
 
@@ -245,8 +246,8 @@ def matches(match: MatchPlan, labels: Labels) -> Hit | None:
     error only for requests the rules cover: MatchError."""
     if match.direct is not None:
         return match.direct
-    found = hit_or_miss(match, labels)
-    return None if isinstance(found, Miss) else found
+    outcome = hit_or_miss(match, labels)
+    return None if isinstance(outcome, Miss) else outcome
 
 
 def hit_or_miss(match: MatchPlan, labels: Labels) -> Hit | Miss:
@@ -438,16 +439,16 @@ class Hooks(Generic[P, C]):
         self,
         policies: Iterable[P],
         bindings: Iterable[Binding],
-        known: Iterable[Hook[C]],
+        earlier: Iterable[Hook[C]],
         *,
         static: bool,
     ) -> tuple[tuple[Hook[C], ...], tuple[Binding, ...]]:
-        before = {hook.policy.name: hook for hook in known}
+        before = {hook.policy.name: hook for hook in earlier}
         by_policy: dict[str, list[Binding]] = {}
         for binding in sorted(bindings, key=lambda binding: binding.name):
             by_policy.setdefault(binding.spec.policy_name, []).append(binding)
         hooks = []
-        for policy in sorted(policies, key=lambda one: one.name):
+        for policy in sorted(policies, key=lambda item: item.name):
             bound = tuple(by_policy.pop(policy.name, ()))
             hook = before.get(policy.name)
             if hook is not None and (hook.policy is policy or hook.policy == policy):
@@ -520,8 +521,8 @@ def candidates_for(
 ) -> tuple[Candidate[C], ...]:
     """Return the candidates of all hooks; none for a resource that no policy ever sees."""
     seeing = (hook for hook in hooks.seeing(target.resource) if hook.bindings)
-    found = (candidate_for(hook, target, catalog) for hook in seeing)
-    return tuple(candidate for candidate in found if candidate is not None)
+    possible = (candidate_for(hook, target, catalog) for hook in seeing)
+    return tuple(candidate for candidate in possible if candidate is not None)
 
 
 # --- Invocations -------------------------------------------------------------
@@ -654,10 +655,10 @@ class PerEndpoint(Generic[T]):
         if catalog is not self._catalog:
             self._catalog, self._found = catalog, {}
         endpoint = _endpoint_of(request)
-        found = self._found.get(endpoint)
-        if found is None:
-            found = self._find(Target(*endpoint), catalog)
+        cached = self._found.get(endpoint)
+        if cached is None:
+            cached = self._find(Target(*endpoint), catalog)
             if len(self._found) >= policy_limits.CANDIDATE_CACHE_ENTRIES:
                 self._found = {}
-            self._found[endpoint] = found
-        return found
+            self._found[endpoint] = cached
+        return cached

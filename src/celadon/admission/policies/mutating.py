@@ -212,10 +212,10 @@ class MutationCase:
             raise _Failed(failure)
         apply = apply_patch if mutation.is_patch else apply_configuration
         data = DataValues(activation[name] for name in _DATA)
-        made = apply(value, live, data, kinds, kind, expected)
+        patched = apply(value, live, data, kinds, kind, expected)
         if self._context.request.subresource == "scale" and self._is_of_custom_resource():
             raise MutationRefused(invalid_version("to", expected.api_version))
-        return made
+        return patched
 
     def _is_of_custom_resource(self) -> bool:
         """Return whether the request is about one, whose scale upstream converts as if it were
@@ -464,7 +464,7 @@ class PolicyRounds:
 
     def _invoked(
         self,
-        asked: Sequence[Planned],
+        planned: Sequence[Planned],
         context: RequestContext,
         failures: list[MutationFailure],
         number: int,
@@ -472,9 +472,9 @@ class PolicyRounds:
         state, kind = self._reinvocation, context.request.kind
         versions = Versions(context)
         planner = None
-        if not context.traces and any(element.policy.known for element in asked):
+        if not context.traces and any(element.policy.known for element in planned):
             planner = self._kinds.planner(kind)
-        for item in asked:
+        for item in planned:
             due = not number or item.key in state.again
             if not (due and planner is not None and self._merged(item, planner, versions, number)):
                 case = MutationCase(item, context, versions, self._kinds)
@@ -486,28 +486,30 @@ class PolicyRounds:
             self.wants_another = True
         return versions.converted_back()
 
-    def _merged(self, one: Planned, planner: MergePlanner, versions: Versions, number: int) -> bool:
+    def _merged(
+        self, planned: Planned, planner: MergePlanner, versions: Versions, number: int
+    ) -> bool:
         """A policy whose configurations are known; whether that was all there is to it."""
-        kind, observer = one.hit.kind, self._observer
+        kind, observer = planned.hit.kind, self._observer
         live = versions.current(kind)
-        if not one.policy.known or live is None or kind != planner.kind:
+        if not planned.policy.known or live is None or kind != planner.kind:
             return False
         if observer is not None:
             observer.begin()
-        changes = planned_changes(one, live, planner, number)
+        changes = planned_changes(planned, live, planner, number)
         if changes is None:
             return False
-        self.notes.notes.append(one.note)
+        self.notes.notes.append(planned.note)
         self.notes.changes += changes
         versions.put(kind, Patched(changes[-1].after))
         if observer is not None:
             for _ in changes:
-                observer.mutated(one.policy.name, one.binding, "")
+                observer.mutated(planned.policy.name, planned.binding, "")
         return True
 
     def _evaluated(
         self,
-        one: Planned,
+        planned: Planned,
         case: MutationCase,
         failures: list[MutationFailure],
         number: int,
@@ -521,10 +523,12 @@ class PolicyRounds:
             return False
         if result.false_condition:
             outcome, false_condition = Outcome.CONDITION_FALSE, result.false_condition
-            note = Note(outcome, one.policy.name, one.binding, one.param_name, false_condition)
+            note = Note(
+                outcome, planned.policy.name, planned.binding, planned.param_name, false_condition
+            )
             self.notes.notes.append(note)
             return False
-        self.notes.notes.append(one.note)
+        self.notes.notes.append(planned.note)
         if due:
             case.mutate(failures, self.notes.changes, number, self._observer)
         return due

@@ -155,11 +155,13 @@ class TypeChecker:
         env = self._environment_for(about, params)
         if not spec.variables:
             return env
-        known: dict[str, types.Type] = {}
-        env = env.extend(objects=[variables_object(known)])
+        variable_types: dict[str, types.Type] = {}
+        env = env.extend(objects=[variables_object(variable_types)])
         for variable in spec.variables:
             checked = env.compile_once_more(variable.expression).ast
-            known[variable.name] = types.DYN if checked is None else variable_type(checked.type)
+            variable_types[variable.name] = (
+                types.DYN if checked is None else variable_type(checked.type)
+            )
         return env
 
     def _environment_for(self, about: _NamedKind, params: _NamedKind | None) -> Environment:

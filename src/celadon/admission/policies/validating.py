@@ -282,10 +282,10 @@ class _Survey:
 def _surveyed(
     hooks: _Hooks, target: matching.Target, catalog: Catalog
 ) -> Iterator[_Candidate | Note]:
-    seen = hooks.seeing(target.resource)
-    if not seen and matching.is_exempt(target.resource):
+    concerned = hooks.seeing(target.resource)
+    if not concerned and matching.is_exempt(target.resource):
         yield Note(Outcome.EXEMPT, detail=str(target.resource.group_resource))
-    for hook in seen:
+    for hook in concerned:
         name = hook.policy.name
         if not hook.bindings:
             yield Note(Outcome.POLICY_WITHOUT_BINDING, name)
@@ -340,7 +340,7 @@ def _undecided(
         activation = object_activation()
     except StatusError:
         return endpoint.candidates
-    told = observer if observer is not None and observer.hears_all else None
+    listener = observer if observer is not None and observer.hears_all else None
     size = -1
     undecided = []
     for planned in endpoint.planned:
@@ -360,8 +360,8 @@ def _undecided(
             except EvaluationError:
                 content = False
             if content and (notes is None or _noted(planned, context, notes)):
-                if told is not None:
-                    told.judged(compiled.name, (), failed=False)
+                if listener is not None:
+                    listener.judged(compiled.name, (), failed=False)
                 continue
         undecided.append(planned.candidate)
     return undecided

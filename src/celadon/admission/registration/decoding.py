@@ -356,7 +356,7 @@ KINDS: Final = (
 )
 """The kinds of the group that are policies, bindings or webhook configurations."""
 
-BY_KIND: Final[Mapping[str, RegistrationKind]] = {entry.kind: entry for entry in KINDS}
+BY_KIND: Final[Mapping[str, RegistrationKind]] = {kind.kind: kind for kind in KINDS}
 
 T = TypeVar("T", covariant=True)
 
@@ -387,15 +387,15 @@ def decode_object(
     entry = BY_KIND[kind]
     gvk = struct_of(kind, version)
     try:
-        found = decode_kind(document, gvk)
-        if found is not None:
-            found[1].complete(found[0])
+        decoded = decode_kind(document, gvk)
+        if decoded is not None:
+            decoded[1].complete(decoded[0])
     except DecodeError as error:
         raise RegistrationError(kind, version, error) from error
-    if found is None:
+    if decoded is None:
         unknown = DecodeError(f"Kubernetes {releases.current_release()} does not have it")
         raise RegistrationError(kind, version, unknown)
-    clean, _, is_exact = found
+    clean, _, is_exact = decoded
     clean["apiVersion"] = f"{ADMISSION_REGISTRATION}/{version}"
     clean["kind"] = kind
     entry.default(clean, version)
@@ -474,11 +474,11 @@ class RememberedDecoding(Generic[AnyKind]):
         result: dict[str, tuple[object, AnyKind | None, str]] = {}
         for obj in objects:
             name, spec = metadata.name(obj), obj.get("spec")
-            found = self._known.get(name)
-            if found is None or (found[0] is not spec and found[0] != spec):
+            cached = self._known.get(name)
+            if cached is None or (cached[0] is not spec and cached[0] != spec):
                 result[name] = (spec, *self._decoded(obj))
             else:
-                result[name] = (spec, *found[1:])
+                result[name] = (spec, *cached[1:])
         self._known = result
         return [value for _, value, _ in result.values() if value is not None]
 
@@ -502,11 +502,13 @@ def missing_kind(gvk: GroupVersionKind, version: str, *, also_gone: bool = False
     (`also_gone`) not any more; empty if it does."""
     if gvk in _known_kinds(version):
         return ""
-    known = (
+    known_releases = (
         f"{releases.OLDEST_RELEASE[0]}.{minor}"
         for minor in range(releases.OLDEST_RELEASE[1], _MINORS_END)
     )
-    if not any(gvk in _known_kinds(text) for text in (known if also_gone else (releases.DEFAULT,))):
+    if not any(
+        gvk in _known_kinds(text) for text in (known_releases if also_gone else (releases.DEFAULT,))
+    ):
         return ""
     return f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"'
 

@@ -156,16 +156,16 @@ def _resources(resources: Sequence[str], path: FieldPath) -> list[FieldError]:
     everywhere: set[str] = set()  # subresources given as "*/s"
     star = False
     plain_last = False
-    for i, entry in enumerate(resources):
-        if not entry:
+    for i, pattern in enumerate(resources):
+        if not pattern:
             errors.append(fieldpath.required(path.index(i)))
             continue
-        resource, slash, subresource = entry.partition("/")
-        star = star or entry == ALL
+        resource, slash, subresource = pattern.partition("/")
+        star = star or pattern == ALL
         if not slash:
-            plain_last = entry != ALL
+            plain_last = pattern != ALL
             continue
-        errors += _covered(entry, resource, subresource, whole, everywhere, path.index(i))
+        errors += _covered(pattern, resource, subresource, whole, everywhere, path.index(i))
         if subresource == ALL:
             whole.add(resource)
         if resource == ALL:
@@ -483,7 +483,7 @@ def validate_policy(
     """A defaulted policy; `old` is the stored object on update. Old validations are the only texts
     that make a variable an old expression."""
     spec = policy.spec
-    of = _StoredExpressions.of(_EMPTY if old is None else old.spec)
+    old_expressions = _StoredExpressions.of(_EMPTY if old is None else old.spec)
     scope = PolicyScope(
         version or current_release(),
         has_params=spec.param_kind is not None,
@@ -491,14 +491,16 @@ def validate_policy(
         runs=False,
     )
     errors = validate_object_meta(policy.metadata)
-    errors += validate_policy_parts(spec, None if old is None else old.spec, scope, of.validations)
-    return errors + _outcomes(policy, scope, of)
+    errors += validate_policy_parts(
+        spec, None if old is None else old.spec, scope, old_expressions.validations
+    )
+    return errors + _outcomes(policy, scope, old_expressions)
 
 
 def _outcomes(
     policy: registration_types.ValidatingAdmissionPolicy,
     scope: PolicyScope,
-    known: _StoredExpressions,
+    old_expressions: _StoredExpressions,
 ) -> list[FieldError]:
     """Validations and audit annotations: at least one of either."""
     spec = policy.spec
@@ -508,7 +510,7 @@ def _outcomes(
         return [fieldpath.required(validations, detail), fieldpath.required(annotations, detail)]
     errors: list[FieldError] = []
     for i, validation in enumerate(spec.validations):
-        errors += _validation(validation, validations.index(i), scope, known)
+        errors += _validation(validation, validations.index(i), scope, old_expressions)
     if len(spec.audit_annotations) > policy_limits.AUDIT_ANNOTATIONS:
         value = [
             {"Key": a.key, "ValueExpression": a.value_expression} for a in spec.audit_annotations
@@ -519,7 +521,7 @@ def _outcomes(
     seen: set[str] = set()
     for i, annotation in enumerate(spec.audit_annotations):
         path = annotations.index(i)
-        errors += _audit_annotation(policy.name, annotation, path, scope, known)
+        errors += _audit_annotation(policy.name, annotation, path, scope, old_expressions)
         if annotation.key in seen:
             errors.append(fieldpath.duplicate(path.child("key"), annotation.key))
         seen.add(annotation.key)
@@ -535,20 +537,20 @@ def _validation(
     validation: registration_types.Validation,
     path: FieldPath,
     scope: PolicyScope,
-    known: _StoredExpressions,
+    old_expressions: _StoredExpressions,
 ) -> list[FieldError]:
     errors: list[FieldError] = []
     text, message_text = validation.expression, validation.message_expression
     if not trim_space(text):
         errors.append(fieldpath.required(path.child("expression"), "expression is not specified"))
     else:
-        compiled = scope.compile(text, BOOL_RESULT, stored=text in known.validations)
+        compiled = scope.compile(text, BOOL_RESULT, stored=text in old_expressions.validations)
         errors += expression_errors(compiled.error, text, path.child("expression"))
     blank = "must be non-empty if specified"
     if message_text and not trim_space(message_text):
         errors.append(fieldpath.invalid(path.child("messageExpression"), message_text, blank))
     elif message_text:
-        stored = message_text in known.messages
+        stored = message_text in old_expressions.messages
         compiled = scope.compile(message_text, MESSAGE_RESULT, authorizer=False, stored=stored)
         errors += expression_errors(compiled.error, message_text, path.child("messageExpression"))
     message = trim_space(validation.message)
@@ -572,7 +574,7 @@ def _audit_annotation(
     annotation: registration_types.AuditAnnotation,
     path: FieldPath,
     scope: PolicyScope,
-    known: _StoredExpressions,
+    old_expressions: _StoredExpressions,
 ) -> list[FieldError]:
     errors: list[FieldError] = []
     key = path.child("key")
@@ -591,7 +593,9 @@ def _audit_annotation(
         detail = f"must not exceed {policy_limits.VALUE_EXPRESSION_BYTES} bytes in length"
         errors.append(fieldpath.required(value, detail))
     else:
-        compiled = scope.compile(text, ANNOTATION_RESULT, stored=source in known.annotations)
+        compiled = scope.compile(
+            text, ANNOTATION_RESULT, stored=source in old_expressions.annotations
+        )
         errors += expression_errors(compiled.error, source, value, source.find(text))
     return errors
 
@@ -638,9 +642,9 @@ def validate_mutating_policy(
     mutations = SPEC.child("mutations")
     if not spec.mutations:
         errors.append(fieldpath.required(mutations, "mutations must contain at least one item"))
-    known = frozenset(m.apply_configuration for m in old.spec.mutations) if old else frozenset()
+    stored = frozenset(m.apply_configuration for m in old.spec.mutations) if old else frozenset()
     for i, mutation in enumerate(spec.mutations):
-        errors += _mutation(mutation, mutations.index(i), scope, known)
+        errors += _mutation(mutation, mutations.index(i), scope, stored)
     path = SPEC.child("reinvocationPolicy")
     if not spec.reinvocation_policy:
         errors.append(fieldpath.required(path))
@@ -654,7 +658,7 @@ def _mutation(
     mutation: registration_types.Mutation,
     path: FieldPath,
     scope: PolicyScope,
-    known: frozenset[str | None],
+    stored: frozenset[str | None],
 ) -> list[FieldError]:
     """A union: the member that the patch type names, and no other."""
     chosen = mutation.patch_type
@@ -672,7 +676,7 @@ def _mutation(
     if expression is None:
         errors = [fieldpath.required(member, f"must be specified when patchType is {chosen}")]
     else:
-        errors = _patch(expression, member.child("expression"), chosen, scope, known)
+        errors = _patch(expression, member.child("expression"), chosen, scope, stored)
     for other, text in data.items():
         if text is not None:
             name = _MEMBERS[other]
@@ -682,12 +686,16 @@ def _mutation(
 
 
 def _patch(
-    expression: str, path: FieldPath, chosen: str, scope: PolicyScope, known: frozenset[str | None]
+    expression: str,
+    path: FieldPath,
+    chosen: str,
+    scope: PolicyScope,
+    stored: frozenset[str | None],
 ) -> list[FieldError]:
     text = trim_space(expression)
     if not text:
         return [fieldpath.required(path)]
-    compiled = scope.mutation(text, _RESULTS[chosen], stored=text in known, source=Source(path))
+    compiled = scope.mutation(text, _RESULTS[chosen], stored=text in stored, source=Source(path))
     return expression_errors(compiled.error, text, path, expression.find(text))
 
 

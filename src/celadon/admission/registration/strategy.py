@@ -419,7 +419,7 @@ def _refusal(
     """Return why everything had to be asked about; empty when it had not."""
     if not is_since("1.32"):
         return ""
-    known = "" if kind is None else f"&{{{kind.api_version} {kind.kind}}}"
+    printed_kind = "" if kind is None else f"&{{{kind.api_version} {kind.kind}}}"
     if policy is None:
         return (
             f"unable to get policy {name} to determine minimum required permissions and {lacks} "
@@ -427,13 +427,13 @@ def _refusal(
         )
     if kind is not None and not target.parsed:
         return (
-            f"unable to parse paramKind {known} to determine minimum required permissions and "
-            f"{lacks} {_EVERYTHING}"
+            f"unable to parse paramKind {printed_kind} to determine minimum required permissions "
+            f"and {lacks} {_EVERYTHING}"
         )
     if kind is not None and not target.found:
         return (
-            f"unable to resolve paramKind {known} to determine minimum required permissions and "
-            f"{lacks} {_EVERYTHING}"
+            f"unable to resolve paramKind {printed_kind} to determine minimum required permissions "
+            f"and {lacks} {_EVERYTHING}"
         )
     return ""
 
@@ -561,9 +561,9 @@ _STRATEGY: Final = Strategy(
     create_errors, update_errors, status_errors, warnings=_warnings, needs_version=True
 )
 STRATEGIES: Final[Mapping[GroupKind, Strategy]] = {
-    GroupKind(ADMISSION_REGISTRATION, entry.kind): replace(
-        _STRATEGY, created_by_status=entry.kind == "ValidatingAdmissionPolicy"
+    GroupKind(ADMISSION_REGISTRATION, registered.kind): replace(
+        _STRATEGY, created_by_status=registered.kind == "ValidatingAdmissionPolicy"
     )
-    for entry in KINDS
+    for registered in KINDS
 }
 """For the write path, by kind."""

@@ -142,11 +142,11 @@ class HookSet:
         version: str | None = None,
         *,
         static: Iterable[WebhookConfiguration] = (),
-        known: HookSet | None = None,
+        earlier: HookSet | None = None,
     ) -> None:
         self.version = version = version or current_release()
         self._objects, self._static = tuple(configurations), tuple(static)
-        before = {} if known is None else known._compiled
+        before = {} if earlier is None else earlier._compiled
         self._compiled: dict[int, tuple[WebhookConfiguration, list[OnDemandConditions]]] = {}
         hooks: list[Hook] = []
         for is_static, item in ((True, self._static), (False, self._objects)):
@@ -314,19 +314,19 @@ def modified_nothing(hook: Hook) -> StatusError:
     )
 
 
-def denied(hook: Hook, said: JsonObject | None) -> StatusError:
-    """An answer that does not allow; `said` is its Status, if there is one."""
-    said = said or {}
-    code = said.get("code", 0)
-    verdict = said.get("status", "")
+def denied(hook: Hook, answer: JsonObject | None) -> StatusError:
+    """An answer that does not allow; `answer` is its Status, if there is one."""
+    answer = answer or {}
+    code = answer.get("code", 0)
+    outcome = answer.get("status", "")
     return StatusError(
         Status(
-            status.FAILURE if verdict in {"", status.SUCCESS} else verdict,
-            _sentence(hook, said.get("message", ""), said.get("reason", "")),
-            said.get("reason", ""),
-            _details(said.get("details")),
+            status.FAILURE if outcome in {"", status.SUCCESS} else outcome,
+            _sentence(hook, answer.get("message", ""), answer.get("reason", "")),
+            answer.get("reason", ""),
+            _details(answer.get("details")),
             code if code >= 400 else 400,
-            dict(said.get("metadata") or {}),
+            dict(answer.get("metadata") or {}),
         )
     )
 
@@ -337,23 +337,23 @@ def _sentence(hook: Hook, message: str, reason: str) -> str:
     return f"{denies}: {detail}" if detail else f"{denies} without explanation"
 
 
-def _details(said: JsonObject | None) -> StatusDetails | None:
-    if said is None:
+def _details(details: JsonObject | None) -> StatusDetails | None:
+    if details is None:
         return None
     return StatusDetails(
-        said.get("name", ""),
-        said.get("group", ""),
-        said.get("kind", ""),
-        said.get("uid", ""),
-        _causes(said.get("causes", ())),
-        said.get("retryAfterSeconds", 0),
+        details.get("name", ""),
+        details.get("group", ""),
+        details.get("kind", ""),
+        details.get("uid", ""),
+        _causes(details.get("causes", ())),
+        details.get("retryAfterSeconds", 0),
     )
 
 
-def _causes(said: Sequence[JsonObject]) -> tuple[StatusCause, ...]:
+def _causes(causes: Sequence[JsonObject]) -> tuple[StatusCause, ...]:
     return tuple(
-        StatusCause(item.get("message", ""), item.get("reason", ""), item.get("field", ""))
-        for item in said
+        StatusCause(cause.get("message", ""), cause.get("reason", ""), cause.get("field", ""))
+        for cause in causes
     )
 
 
@@ -466,11 +466,11 @@ def _said_status(body: bytes, as_json: AsJson) -> JsonObject | None:
     if not body:
         return None
     try:
-        found, document = request_bodies.interpret(as_json(body), STATUS_KIND)
+        answer_kind, document = request_bodies.interpret(as_json(body), STATUS_KIND)
     except (StatusError, UnreadableBody):
         return None
     value = document.value
-    failed = found == STATUS_KIND and value.get("status") == status.FAILURE
+    failed = answer_kind == STATUS_KIND and value.get("status") == status.FAILURE
     return value if failed else None
 
 

@@ -91,21 +91,23 @@ def begin_call(selected: hooks.Selected, context: RequestContext, uid: str) -> C
     accepted = hook.webhook.admission_review_versions
     version = next((text for text in accepted if text in KNOWN_VERSIONS), None)
     if version is None:
-        join = ", ".join(KNOWN_VERSIONS)
+        known_versions = ", ".join(KNOWN_VERSIONS)
         raise hooks.CallError(
             "could not create admission objects: webhook does not accept known AdmissionReview "
-            f"versions ({join})",
+            f"versions ({known_versions})",
             400,
         )
     obj, old = context.objects(hit.kind)
-    asked = {
+    review_request = {
         **request_value(request, hit.kind, hit.resource),
         "uid": uid,
         "object": obj,
         "oldObject": old,
     }
     api_version = f"{GROUP}/{version}"
-    return Call(hook, api_version, uid, {"kind": KIND, "apiVersion": api_version, "request": asked})
+    return Call(
+        hook, api_version, uid, {"kind": KIND, "apiVersion": api_version, "request": review_request}
+    )
 
 
 def call_url(config: WebhookClientConfig, timeout_seconds: int | None) -> str:
@@ -166,12 +168,12 @@ def read_answer(
         raise hooks.CallError(f"{reply.stage}: {reply.text}", code, canceled=reply.canceled)
     hooks.require_success(reply, media_type(reply), as_json)
     try:
-        said, decoded = _decoded(as_json(reply.body), call)
+        review, decoded = _decoded(as_json(reply.body), call)
     except StatusError as error:
         raise hooks.failed_call(_cause(error)) from None
     except hooks.UnreadableBody as error:
         raise hooks.failed_call(str(error)) from None
-    return _verified(call, said, decoded, mutating=mutating)
+    return _verified(call, review, decoded, mutating=mutating)
 
 
 def media_type(reply: hooks.Reply) -> str:
@@ -194,47 +196,50 @@ def _cause(error: StatusError) -> str:
 def _decoded(body: bytes, call: Call) -> tuple[JsonObject, JsonObject]:
     """The document and what its type makes of it."""
     expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
-    found, document = request_bodies.interpret(body, expected)
-    if found.group != GROUP or found.version not in KNOWN_VERSIONS or found.kind != KIND:
-        raise hooks.failed_call(other_kind(found, expected))
+    answer_kind, document = request_bodies.interpret(body, expected)
+    if (
+        answer_kind.group != GROUP
+        or answer_kind.version not in KNOWN_VERSIONS
+        or answer_kind.kind != KIND
+    ):
+        raise hooks.failed_call(other_kind(answer_kind, expected))
     try:
-        decoded = round_trip(document.value, found)
+        decoded = round_trip(document.value, answer_kind)
     except DecodeError as error:
         raise hooks.failed_call(str(error)) from None
-    if found != expected:
-        raise hooks.failed_call(unknown_conversion(found, expected))
-    assert decoded is not None, f"{found} is built in"
+    if answer_kind != expected:
+        raise hooks.failed_call(unknown_conversion(answer_kind, expected))
+    assert decoded is not None, f"{answer_kind} is built in"
     return document.value, decoded
 
 
-def other_kind(found: GroupVersionKind, expected: GroupVersionKind) -> str:
+def other_kind(kind: GroupVersionKind, expected: GroupVersionKind) -> str:
     """Return why an answer of another kind than a review is none."""
-    registered = (found.group == expected.group and found.kind in _META_KINDS) or (
-        found.group_version == ("", "v1") and found.kind in _CORE_KINDS
+    registered = (kind.group == expected.group and kind.kind in _META_KINDS) or (
+        kind.group_version == ("", "v1") and kind.kind in _CORE_KINDS
     )
     if registered:
-        return unknown_conversion(found, expected)
+        return unknown_conversion(kind, expected)
     return (
-        f'no kind "{found.kind}" is registered for version "{found.api_version}" in scheme '
-        f'"{SCHEME}"'
+        f'no kind "{kind.kind}" is registered for version "{kind.api_version}" in scheme "{SCHEME}"'
     )
 
 
-def unknown_conversion(found: GroupVersionKind, expected: GroupVersionKind) -> str:
+def unknown_conversion(kind: GroupVersionKind, expected: GroupVersionKind) -> str:
     """Return why a kind that is known, but another one, is none."""
     return (
-        f"converting ({found.version}.{found.kind}) to ({expected.version}.{expected.kind}): "
-        "unknown conversion"
+        f"converting ({kind.version}.{kind.kind}) to "
+        f"({expected.version}.{expected.kind}): unknown conversion"
     )
 
 
-def _verified(call: Call, said: JsonObject, decoded: JsonObject, *, mutating: bool) -> HookAnswer:
+def _verified(call: Call, review: JsonObject, decoded: JsonObject, *, mutating: bool) -> HookAnswer:
     response = decoded.get("response")
     if response is None:
         raise _invalid("webhook response was absent")
     patch, patch_type = response.get("patch", ""), response.get("patchType")
     if call.api_version == f"{GROUP}/v1":
-        _verify_identity(call, said, response)
+        _verify_identity(call, review, response)
         _verify_patch(patch, patch_type, mutating=mutating)
     elif patch:
         patch_type = JSON_PATCH
@@ -248,12 +253,12 @@ def _verified(call: Call, said: JsonObject, decoded: JsonObject, *, mutating: bo
     )
 
 
-def _verify_identity(call: Call, said: JsonObject, response: JsonObject) -> None:
+def _verify_identity(call: Call, review: JsonObject, response: JsonObject) -> None:
     if response["uid"] != call.uid:
         got = quote(response["uid"])
         raise _invalid(f"expected response.uid={quote(call.uid)}, got {got}")
-    group, version = parse_api_version(said.get("apiVersion") or "")
-    kind = said.get("kind") or ""
+    group, version = parse_api_version(review.get("apiVersion") or "")
+    kind = review.get("kind") or ""
     if (group, version, kind) != (GROUP, "v1", KIND):
         raise _invalid(
             f"expected webhook response of {GROUP}/v1, Kind={KIND}, got {group}/{version}, "

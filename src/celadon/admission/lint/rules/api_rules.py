@@ -130,8 +130,8 @@ def _explained(registered: Registered, error: FieldError) -> Iterator[Report]:
 def _unknown(bundle: Bundle) -> Iterator[Report]:
     for registered in bundle.registered:
         for field in registered.unknown_fields:
-            meant = f", did you mean `{field.likely}`?" if field.likely else ""
-            message = f"there is no field `{field.path}`{meant}"
+            hint = f", did you mean `{field.likely}`?" if field.likely else ""
+            message = f"there is no field `{field.path}`{hint}"
             yield Report(
                 FieldPosition(registered.document, FieldPath(*field.steps)), message, _DROPPED
             )

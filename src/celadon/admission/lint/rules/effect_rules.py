@@ -69,8 +69,8 @@ def _no_policy(bundle: Bundle) -> Iterator[Report]:
 
 def _no_params(bundle: Bundle) -> Iterator[Report]:
     for case, kind, ref in _referring(bundle):
-        given = [item for item in bundle.others if _is_of(item, kind)]
-        if given and not any(_chooses(ref, item) for item in given):
+        params = [param for param in bundle.others if _is_of(param, kind)]
+        if params and not any(_chooses(ref, param) for param in params):
             subject = f"`{ref.name}`" if ref.name else "with these labels"
             yield Report(
                 FieldPosition(case.document, FieldPath("spec", "paramRef")),

@@ -47,8 +47,8 @@ _IMMUTABLE: Final[Mapping[str, tuple[MutationPath, ...]]] = {
 """Fields that do not change once an object is there (k8s.io/kubernetes `pkg/apis/*/validation`)."""
 
 
-def _report(case: MutatingCase, one: FieldWrite, message: str, help: str = "") -> Report:
-    return Report(at_node(case.document, one.expression, one.node), message, help)
+def _report(case: MutatingCase, write: FieldWrite, message: str, help: str = "") -> Report:
+    return Report(at_node(case.document, write.expression, write.node), message, help)
 
 
 # --- types ---
@@ -62,17 +62,17 @@ def _type_errors(bundle: Bundle) -> Iterator[Report]:
                 yield _report(case, item, *problem)
 
 
-def _problem(bundle: Bundle, case: MutatingCase, one: FieldWrite) -> tuple[str, str] | None:
-    join = ".".join((ROOT, *one.path))
-    if one.type_name and one.type_name != join:
-        return f"the type `{one.type_name}` stands where `{join}` has to", "name it so"
+def _problem(bundle: Bundle, case: MutatingCase, write: FieldWrite) -> tuple[str, str] | None:
+    type_name = ".".join((ROOT, *write.path))
+    if write.type_name and write.type_name != type_name:
+        return f"the type `{write.type_name}` stands where `{type_name}` has to", "name it so"
     for kind in case.kinds:
-        found = _at(bundle, kind, one.path)
-        if isinstance(found, str):
-            return f"{kind.kind} has no field `{found}`", ""
-        wrong = None if found is None else _misfit(found, one)
+        target = _at(bundle, kind, write.path)
+        if isinstance(target, str):
+            return f"{kind.kind} has no field `{target}`", ""
+        wrong = None if target is None else _misfit(target, write)
         if wrong is not None:
-            return f"`{'.'.join(one.path)}` of {kind.kind} {wrong[0]}", wrong[1]
+            return f"`{'.'.join(write.path)}` of {kind.kind} {wrong[0]}", wrong[1]
     return None
 
 
@@ -93,12 +93,12 @@ def _at(bundle: Bundle, kind: GroupVersionKind, path: MutationPath) -> MergeType
     return type_
 
 
-def _misfit(type_: MergeType, one: FieldWrite) -> tuple[str, str] | None:
+def _misfit(type_: MergeType, write: FieldWrite) -> tuple[str, str] | None:
     if (type_.map is not None and type_.map.atomic) or (
         type_.list is not None and type_.list.atomic and type_.map is None
     ):
         return "is atomic, which a configuration may not set", "use a JSON patch"
-    value = one.value
+    value = write.value
     if isinstance(value, Literal) and value.value is None:
         return "may not be null", "leave it out: a configuration cannot remove a field"
     shapes = (
@@ -194,11 +194,11 @@ def _exclude_each_other(first: MutatingCase, second: MutatingCase) -> bool:
     )
 
 
-def _constant(one: FieldWrite) -> tuple[str, Json] | None:
+def _constant(write: FieldWrite) -> tuple[str, Json] | None:
     """The value of a scalar literal, with its type."""
-    if one.op not in ("", "add", "replace") or not isinstance(one.value, Literal):
+    if write.op not in ("", "add", "replace") or not isinstance(write.value, Literal):
         return None
-    return type(one.value.value).__name__, one.value.value
+    return type(write.value.value).__name__, write.value.value
 
 
 def _undone(bundle: Bundle) -> Iterator[Report]:
@@ -233,8 +233,8 @@ def _replaced_lists(bundle: Bundle) -> Iterator[Report]:
             if not is_list and not isinstance(item.value, MapLiteral):
                 continue
             for kind in case.kinds:
-                found = _at(bundle, kind, item.path)
-                if isinstance(found, MergeType) and _merges(found, is_list=is_list):
+                target = _at(bundle, kind, item.path)
+                if isinstance(target, MergeType) and _merges(target, is_list=is_list):
                     subject = "list" if is_list else "map"
                     yield _report(
                         case,

@@ -45,8 +45,8 @@ def _reads(case: PolicyCase, root: str) -> Iterator[Access]:
     """The first reads of fields right below a variable that may be null, one per expression."""
     seen = set()
     for access in case.accesses:
-        known = (root,) in access.facts.present
-        if len(access.path) == 2 and access.path[0] == root and not known:
+        is_present = (root,) in access.facts.present
+        if len(access.path) == 2 and access.path[0] == root and not is_present:
             key = (access.expression.path, access.within.path)
             if access.reading is Reading.READ and key not in seen:
                 seen.add(key)
@@ -200,14 +200,14 @@ def _absent_in_rule(case: RuleCase, path: Path) -> list[str]:
 
 def _absent(document: int, access: Access, kind: str) -> Report:
     field = shown(access.path)
-    of = _OWNERS.get(kind) or f"a {kind}"
+    owner = _OWNERS.get(kind) or f"a {kind}"
     name = access.path[-1]
     parent = shown(access.path[:-1])
     guard = f"has({field})" if name.isidentifier() else f"'{name}' in {parent}"
     fails = "the rule can fail" if kind in flow.RULE_VARIABLES else "the expression fails"
     return Report(
         at_access(document, access),
-        f"{of} need not have `{field}`; without it {fails} with `no such key: {name}`",
+        f"{owner} need not have `{field}`; without it {fails} with `no such key: {name}`",
         f"guard it with `{guard}`, or read it with `?` and `orValue`",
     )
 

@@ -199,16 +199,16 @@ def _constant_comparisons(bundle: Bundle) -> Iterator[Report]:
     for policy, mistake in bundle.mistakes:
         if is_comparison(mistake.node):
             left, right = mistake.issue.types
-            how = f"{left.display()} is never equal to {right.display()}"
+            explanation = f"{left.display()} is never equal to {right.display()}"
             if mistake.node.__class__ is syntax.Call and mistake.node.function == syntax.IN:
-                how = f"{right.display()} never contains {left.display()}"
+                explanation = f"{right.display()} never contains {left.display()}"
                 right = right.params[0] if right.params else right
             verdict = _verdict(mistake.node)
             if left.kind is right.kind in _MAY_BE_EMPTY:
                 verdict = f"{_verdict(mistake.node, but='almost ')}, unless both are empty"
             yield Report(
                 at_offset(policy.document, mistake.expression, mistake.issue.offset),
-                f"this is {verdict}: {how}",
+                f"this is {verdict}: {explanation}",
                 _null_help(right),
             )
     for case in bundle.cases:
