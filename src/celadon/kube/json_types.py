@@ -112,7 +112,7 @@ class Misfit:
     @property
     def field(self) -> str:
         """Written as `spec.versions[0].name`; empty for the document itself."""
-        steps = (f"[{item}]" if isinstance(item, int) else f".{item}" for item in self.path)
+        steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
         return "".join(steps).removeprefix(".")
 
     def __str__(self) -> str:

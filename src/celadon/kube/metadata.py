@@ -90,7 +90,7 @@ def finalizers(obj: object) -> tuple[str, ...]:
     value = metadata(obj).get("finalizers")
     if not isinstance(value, list):
         return ()
-    return tuple(item for item in value if isinstance(item, str))
+    return tuple(finalizer for finalizer in value if isinstance(finalizer, str))
 
 
 def has_finalizer(obj: object, name: str) -> bool:

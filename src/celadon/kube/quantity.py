@@ -528,14 +528,14 @@ def pod_needs(spec: JsonObject, part: str, *, overhead: bool = True) -> dict[str
     amounts = pod_total(spec, part)
     resources = (spec.get("resources") or {}).get(part) or {}
     amounts.update(
-        (name, parse_amounts(text)) for name, text in resources.items() if is_of_pods(name)
+        (name, parse_amounts(amount)) for name, amount in resources.items() if is_of_pods(name)
     )
     extra = spec.get("overhead") or {} if overhead else {}
-    for name, text in extra.items():
+    for name, amount in extra.items():
         if name in amounts:
-            amounts[name] = amounts[name].add(parse_amounts(text))
+            amounts[name] = amounts[name].add(parse_amounts(amount))
         elif part == "requests":
-            amounts[name] = parse_amounts(text)
+            amounts[name] = parse_amounts(amount)
     return amounts
 
 
@@ -566,11 +566,11 @@ def qos_class(spec: JsonObject) -> str:
     else:
         containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
         considered = [container.get("resources") or {} for container in containers]
-    limited = [_qos_amounts(item, "limits") for item in considered]
-    requested = [_qos_amounts(item, "requests") for item in considered]
+    limited = [_qos_amounts(container, "limits") for container in considered]
+    requested = [_qos_amounts(container, "requests") for container in considered]
     if not any(limited) and not any(requested):
         return "BestEffort"
-    if any(len(item) != len(QOS_RESOURCES) for item in limited):
+    if any(len(amounts) != len(QOS_RESOURCES) for amounts in limited):
         return "Burstable"
     if limited == requested:
         return "Guaranteed"

@@ -168,7 +168,7 @@ def _role(kind: str, name: str, lines: Sequence[str], labels: Sequence[str] = ()
 
 def _rule(line: str) -> JsonDict:
     verbs, preposition, rest = line.split(" ", 2)
-    expanded = [text for verb in verbs.split(",") for text in VERBS.get(verb, (verb,))]
+    expanded = [name for verb in verbs.split(",") for name in VERBS.get(verb, (verb,))]
     rule: JsonDict = {"verbs": sorted(expanded)}
     if preposition == "at":
         return {**rule, "nonResourceURLs": sorted(rest.split())}
@@ -671,7 +671,7 @@ def _covers(owner: PolicyRule, single: PolicyRule) -> bool:
 
 
 def _has(owned: Collection[str], expected: Iterable[str]) -> bool:
-    return ALL in owned or all(text in owned for text in expected)
+    return ALL in owned or all(name in owned for name in expected)
 
 
 def _has_resource(owned: Collection[str], expected: str) -> bool:
@@ -685,7 +685,7 @@ def _has_names(owned: Collection[str], expected: Collection[str]) -> bool:
     """Return who may touch only some names does not hold the right to touch any."""
     if not expected:
         return not owned
-    return not owned or all(text in owned for text in expected)
+    return not owned or all(name in owned for name in expected)
 
 
 def compacted(rules: Iterable[PolicyRule]) -> list[PolicyRule]:

@@ -411,7 +411,7 @@ class _Parser:
     def _scan(self, text: str) -> list[str]:
         """Literals; the empty one is the end. A NUL ends a symbol or an identifier, or the text."""
         if len(text) > LONG:  # one call for all would keep other threads waiting
-            tokens = [item[0] for item in self.TOKEN.finditer(text)]
+            tokens = [match[0] for match in self.TOKEN.finditer(text)]
         else:
             tokens = self.TOKEN.findall(text)
         if "\0" not in text:

@@ -123,7 +123,7 @@ def _of_all_lows(text: bytes) -> array[int]:
 
 def safe_digits(number: int) -> str:
     """The digits of a number as letters and digits that make no words."""
-    return "".join(SUFFIX_LETTERS[ord(text) % len(SUFFIX_LETTERS)] for text in str(number))
+    return "".join(SUFFIX_LETTERS[ord(digit) % len(SUFFIX_LETTERS)] for digit in str(number))
 
 
 def printed(template: JsonObject) -> str:

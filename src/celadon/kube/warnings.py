@@ -315,8 +315,8 @@ def _block(block: JsonObject | None, path: FieldPath) -> Iterator[str]:
     if block is None:
         return
     yield from range_warnings(path.child("cidr"), block.get("cidr", ""))
-    for index, item in enumerate(block.get("except") or ()):
-        yield from range_warnings(path.child("except").index(index), item)
+    for index, cidr in enumerate(block.get("except") or ()):
+        yield from range_warnings(path.child("except").index(index), cidr)
 
 
 def service_cidr_warnings(obj: JsonObject, _: JsonObject | None) -> Iterator[str]:

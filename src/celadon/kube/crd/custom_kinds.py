@@ -115,8 +115,8 @@ def _in_map_list(value: list[Any], keys: tuple[str, ...], path: FieldPath) -> li
             detail = "must be an object for an array of list-type map"
             return [invalid(path.index(i), item, detail)]
     named = [
-        {key: condition[key] for key in sorted(keys) if key in condition}
-        for condition in (x or {} for x in value)
+        {key: member[key] for key in sorted(keys) if key in member}
+        for member in (x or {} for x in value)
     ]
     return [duplicate(path.index(i), GoValue(named[i], "")) for i in _second_occurrences(named)]
 

@@ -411,8 +411,8 @@ CONTROLLER_UID: Final = "batch.kubernetes.io/controller-uid"
 
 
 def round_milli(amounts: Any, _: Run) -> None:
-    for name, text in amounts.items():
-        amounts[name] = rounded_to_milli(text)
+    for name, amount in amounts.items():
+        amounts[name] = rounded_to_milli(amount)
 
 
 def limit_range_item(item: Any, _: Run) -> None:
@@ -662,7 +662,7 @@ def _apparmor_text(profile: JsonObject) -> str:
 def _confined(spec: Any) -> Iterator[JsonDict]:
     """The containers that may have a profile of AppArmor."""
     if (spec.get("os") or {}).get("name") != "windows":
-        yield from (item for name in CONTAINER_LISTS for item in spec.get(name) or ())
+        yield from (container for name in CONTAINER_LISTS for container in spec.get(name) or ())
 
 
 def apparmor_to_annotations(spec: Any, run: Run) -> None:
@@ -673,9 +673,9 @@ def apparmor_to_annotations(spec: Any, run: Run) -> None:
     for container in _confined(spec):
         key = APPARMOR_OF_CONTAINER + container.get("name", "")
         app_armor_profile = (container.get("securityContext") or {}).get("appArmorProfile")
-        text = _apparmor_text(app_armor_profile or of_pod or {})
-        if text and key not in (meta.get("annotations") or {}):
-            meta["annotations"] = {**(meta.get("annotations") or {}), key: text}
+        profile = _apparmor_text(app_armor_profile or of_pod or {})
+        if profile and key not in (meta.get("annotations") or {}):
+            meta["annotations"] = {**(meta.get("annotations") or {}), key: profile}
 
 
 def apparmor_from_annotations(spec: Any, run: Run) -> None:

@@ -47,8 +47,8 @@ def without_double(text: str) -> str:
     """
     if not _LARGE.search(text):
         return ""
-    for item in _TEXT_OR_NUMBER.finditer(text):
-        token = item[0]
+    for match in _TEXT_OR_NUMBER.finditer(text):
+        token = match[0]
         if token[0] != '"' and isinf(float(token)):
             return token
     return ""

@@ -48,7 +48,8 @@ class Version:
         """A key whose order is the versions': a release after its prereleases, numbers before
         words; build metadata does not count."""
         identifiers = tuple(
-            (0, item, "") if isinstance(item, int) else (1, 0, item) for item in self.prerelease
+            (0, identifier, "") if isinstance(identifier, int) else (1, 0, identifier)
+            for identifier in self.prerelease
         )
         return (self.major, self.minor, self.patch, not identifiers, identifiers)
 

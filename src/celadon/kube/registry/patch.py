@@ -90,8 +90,8 @@ def patch_type(content_type: str, target: Target) -> str:
     types = CUSTOM_TYPES if target.resource.custom else BUILT_IN_TYPES
     if media_type in types:
         return media_type
-    media_types = (text.partition(";")[0].strip() for text in content_type.split(","))
-    if target.resource.custom or any(text in types for text in media_types):
+    media_types = (part.partition(";")[0].strip() for part in content_type.split(","))
+    if target.resource.custom or any(media_type in types for media_type in media_types):
         raise status.unsupported_media_type(types)
     message = "415: Unsupported Media Type"
     failed = Status(

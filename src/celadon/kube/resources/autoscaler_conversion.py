@@ -339,8 +339,8 @@ def _listed(notes: Mapping[str, str], name: str) -> list[Any] | None:
     if none is None:
         return None
     if name == METRICS:
-        none = [_with_targets(item) for item in none]
-    return [ordered_message(item, message) for item in none]
+        none = [_with_targets(metric) for metric in none]
+    return [ordered_message(metric, message) for metric in none]
 
 
 def _each(members: Any, change: Callable[[JsonObject], JsonDict]) -> list[JsonDict]:  # noqa: ANN401

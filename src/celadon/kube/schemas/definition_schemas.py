@@ -80,9 +80,9 @@ def _versions(
     spec = _map(definition, "spec")
     group, kind = _text(spec, "group"), _text(_map(spec, "names"), "kind")
     return [
-        (GroupVersionKind(group, _text(item, "name"), kind), item)
-        for item in _list(spec, "versions")
-        if isinstance(item, dict)
+        (GroupVersionKind(group, _text(version, "name"), kind), version)
+        for version in _list(spec, "versions")
+        if isinstance(version, dict)
     ]
 
 
@@ -174,7 +174,7 @@ def decode_schema(value: object) -> schema_packs.Schema:
         list_type=_text(value, "x-kubernetes-list-type"),
         list_map_keys=_texts(value, "x-kubernetes-list-map-keys"),
         map_type=_text(value, "x-kubernetes-map-type"),
-        rules=tuple(_rule(item) for item in _list(value, "x-kubernetes-validations")),
+        rules=tuple(_rule(rule) for rule in _list(value, "x-kubernetes-validations")),
     )
 
 
@@ -221,7 +221,7 @@ def _member(value: Json) -> schema_packs.Schema | None:
 
 
 def _branches(value: Mapping[str, Json], key: str) -> tuple[schema_packs.Schema, ...]:
-    branches = (item for item in _list(value, key) if isinstance(item, dict))
+    branches = (branch for branch in _list(value, key) if isinstance(branch, dict))
     return tuple(decode_schema(branch) for branch in branches)
 
 
@@ -454,7 +454,7 @@ def _string(schema: schema_packs.Schema) -> SchemaType:
     if schema.format == "byte":
         return SchemaType(types.BYTES, _bounded(limit, _UNBOUNDED), _MIN_STRING)
     if limit is None and schema.enum:
-        choices = [len(item.encode()) for item in schema.enum if isinstance(item, str)]
+        choices = [len(choice.encode()) for choice in schema.enum if isinstance(choice, str)]
         return SchemaType(types.STRING, max(choices, default=0), _MIN_STRING)
     return _sized(_TEXT_TYPE, schema)
 

@@ -318,9 +318,9 @@ def certificate_request(obj: JsonObject) -> Errors:
     yield from signer_name(SPEC.child("signerName"), signer)
     path = SPEC.child("unverifiedUserAnnotations")
     yield from user_annotations(path, spec.get("unverifiedUserAnnotations"))
-    for item in ("pod", "serviceAccount", "node"):
-        yield from dns_subdomain(SPEC.child(f"{item}Name"), spec.get(f"{item}Name") or "")
-        yield from _uid(SPEC.child(f"{item}UID"), spec.get(f"{item}UID") or "")
+    for kind in ("pod", "serviceAccount", "node"):
+        yield from dns_subdomain(SPEC.child(f"{kind}Name"), spec.get(f"{kind}Name") or "")
+        yield from _uid(SPEC.child(f"{kind}UID"), spec.get(f"{kind}UID") or "")
     seconds, path = spec.get("maxExpirationSeconds"), SPEC.child("maxExpirationSeconds")
     if seconds is None:
         yield fieldpath.required(path, "must be set")

@@ -82,7 +82,7 @@ def claim_status(obj: JsonObject, old: JsonObject) -> Errors:
     )
     if reserved and allocation is None:
         yield fieldpath.forbidden(_RESERVED, "may not be specified when `allocated` is not set")
-    added = [item for item in reserved if item not in (before.get("reservedFor") or ())]
+    added = [consumer for consumer in reserved if consumer not in (before.get("reservedFor") or ())]
     ends = (obj.get("metadata") or {}).get("deletionTimestamp") or status.get(_DEALLOCATION)
     if added and allocation is not None and ends:
         yield fieldpath.forbidden(_RESERVED, NO_NEW)

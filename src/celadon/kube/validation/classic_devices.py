@@ -128,7 +128,7 @@ def _may_reserve(obj: JsonObject, before: JsonObject) -> Errors:
     is_ending = (obj.get("metadata") or {}).get("deletionTimestamp")
     if is_ending or status.get("deallocationRequested"):
         reserved_for = before.get("reservedFor") or ()
-        if any(item not in reserved_for for item in reserved):
+        if any(consumer not in reserved_for for consumer in reserved):
             yield fieldpath.forbidden(path, claim_statuses.NO_NEW)
 
 

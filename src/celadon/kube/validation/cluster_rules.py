@@ -165,10 +165,10 @@ def resource_quota(obj: JsonObject) -> Errors:
     """Yield what is wrong with a ResourceQuota, besides its metadata."""
     # As `ValidateResourceQuotaSpec` of `pkg/apis/core/validation`.
     spec = obj.get("spec") or {}
-    for name, text in entries(spec, "hard"):
+    for name, amount in entries(spec, "hard"):
         path = SPEC.child("hard").key(name)
         yield from quota_resource_name(path, name)
-        yield from quantity_value(path, name, text)
+        yield from quantity_value(path, name, amount)
     scopes, path = list(spec.get("scopes") or ()), SPEC.child("scopes")
     for scope in scopes:
         if not _is_scope(scope):
@@ -182,7 +182,9 @@ def resource_quota(obj: JsonObject) -> Errors:
     chosen = selector.get("matchExpressions") or ()
     for item in chosen:
         yield from _scope(where, item, list(_unfit(spec, item.get("scopeName") or "")), selector)
-    yield from _conflicting(where, spec, [element.get("scopeName") or "" for element in chosen])
+    yield from _conflicting(
+        where, spec, [expression.get("scopeName") or "" for expression in chosen]
+    )
 
 
 def _is_scope(scope: str) -> bool:

@@ -143,8 +143,8 @@ def _taints(spec: JsonObject, field: str = "taints", path: FieldPath = METADATA)
 
 def _amounts(obj: JsonObject) -> Errors:
     for field in ("capacity", "allocatable"):
-        for name, text in entries(obj.get("status") or {}, field):
-            yield from quantity_value(_STATUS.child(field, name), name, text)
+        for name, amount in entries(obj.get("status") or {}, field):
+            yield from quantity_value(_STATUS.child(field, name), name, amount)
 
 
 def _features(status: JsonObject) -> Errors:
@@ -185,8 +185,8 @@ def _addresses(status: JsonObject) -> Errors:
 
 
 def _ranges(ranges: Sequence[str]) -> Errors:
-    for index, text in enumerate(ranges):
-        yield from older_range(_RANGES.index(index), text)
+    for index, cidr in enumerate(ranges):
+        yield from older_range(_RANGES.index(index), cidr)
     if len(ranges) < 2:
         return
     prefixes = [text_rules.network(word) for word in ranges]
@@ -201,9 +201,9 @@ def _ranges(ranges: Sequence[str]) -> Errors:
         yield fieldpath.invalid(_RANGES, ranges, detail)
     if is_since("1.33"):
         return
-    for index, text in enumerate(ranges):
-        if text in ranges[:index]:
-            yield fieldpath.duplicate(_RANGES.index(index), text)
+    for index, cidr in enumerate(ranges):
+        if cidr in ranges[:index]:
+            yield fieldpath.duplicate(_RANGES.index(index), cidr)
 
 
 def _kept_ranges(new: Sequence[str], before: Sequence[str]) -> Errors:

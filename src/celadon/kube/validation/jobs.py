@@ -61,9 +61,9 @@ def failure_policy(path: FieldPath, spec: JsonObject) -> Errors:
     if len(rules) > MAX_RULES:
         yield fieldpath.too_many(path.child("rules"), len(rules), MAX_RULES)
     names = {
-        item.get("name")
+        container.get("name")
         for field in ("containers", "initContainers")
-        for item in pod.get(field) or ()
+        for container in pod.get(field) or ()
     }
     for rule_path, rule in items(policy, "rules", path):
         yield from _action(rule_path.child("action"), rule.get("action") or "", spec)

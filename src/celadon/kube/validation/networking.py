@@ -150,8 +150,8 @@ def _rule_value(path: FieldPath, rule: JsonObject, tolerated: ToleratedFaults) -
         return
     if not http.get("paths"):
         yield fieldpath.required(http_path.child("paths"))
-    for where, item in items(http, "paths", http_path):
-        yield from _path(where, item, tolerated)
+    for where, ingress_path in items(http, "paths", http_path):
+        yield from _path(where, ingress_path, tolerated)
 
 
 def _path(path: FieldPath, data: JsonObject, tolerated: ToleratedFaults) -> Errors:
@@ -370,14 +370,14 @@ def _block(path: FieldPath, block: JsonObject, old_ranges: Collection[str]) -> E
     outer = text_rules.network(whole)
     if outer is None:
         return
-    for item, element in items(block, "except", path):
-        yield from older_range(item, element, old_ranges)
-        inner = text_rules.network(element)
+    for cidr_path, cidr in items(block, "except", path):
+        yield from older_range(cidr_path, cidr, old_ranges)
+        inner = text_rules.network(cidr)
         if inner is None:
             continue
         within = outer.masked().contains(inner.masked().addr)
         if not within or outer.length >= inner.length:
-            yield fieldpath.invalid(item, element, "must be a strict subset of `cidr`")
+            yield fieldpath.invalid(cidr_path, cidr, "must be a strict subset of `cidr`")
 
 
 # --- Endpoints objects -------------------------------------------------------

@@ -461,7 +461,7 @@ def _renamed(term: JsonObject, new: JsonObject) -> JsonDict:
     for field in ("matchExpressions", "matchFields"):
         if field not in term:
             continue
-        keys = [item.get("key") for item in new.get(field) or ()]
+        keys = [expression.get("key") for expression in new.get(field) or ()]
         result[field] = [
             {**item, "key": key}
             if key and LASTING_LABELS.get(item.get("key") or "") == key

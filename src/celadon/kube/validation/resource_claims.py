@@ -469,7 +469,7 @@ def _internal_spec(spec: JsonObject) -> JsonDict:
     deeper."""
     devices = spec.get("devices") or {}
     value = devices.get("requests")
-    requests = value and [{**item, "exactly": _exactly(item)} for item in value]
+    requests = value and [{**request, "exactly": _exactly(request)} for request in value]
     nested = {**spec, "devices": {**devices, "requests": requests}}
     return internal_value(nested, "resource.v1.ResourceClaimSpec")
 

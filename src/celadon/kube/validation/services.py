@@ -325,7 +325,7 @@ def _source_ranges(obj: JsonObject, old: JsonObject, kind: str) -> Errors:
         listed, old_ranges = notes[SOURCE_RANGES].strip(), []
         if before.get(SOURCE_RANGES) == notes[SOURCE_RANGES]:
             listed = ""
-        places = [(path, text.strip()) for text in listed.split(",")] if listed else []
+        places = [(path, place.strip()) for place in listed.split(",")] if listed else []
     else:
         return
     if kind != "LoadBalancer":
@@ -519,7 +519,7 @@ def service_cidr_update(obj: JsonObject, old: JsonObject) -> Errors:
     """Yield an error for any change but one: since 1.33 one range may become two of different
     families."""
     # As `ValidateServiceCIDRUpdate` of `pkg/apis/networking/validation`.
-    new, before = (list((element.get("spec") or {}).get("cidrs") or []) for element in (obj, old))
+    new, before = (list((item.get("spec") or {}).get("cidrs") or []) for item in (obj, old))
     if not is_since("1.33"):
         if new != before:
             go_value = GoValue((obj.get("spec") or {}).get("cidrs"), "[]string")

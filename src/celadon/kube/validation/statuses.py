@@ -73,10 +73,10 @@ def quota_status(obj: JsonObject, _: JsonObject) -> Errors:
     """Yield what is wrong with the status of a ResourceQuota: what may be used, and what is."""
     # As `ValidateResourceQuotaStatusUpdate` of `pkg/apis/core/validation`.
     for field in ("hard", "used"):
-        for name, text in entries(obj.get("status") or {}, field):
+        for name, amount in entries(obj.get("status") or {}, field):
             path = _STATUS.child(field).key(name)
             yield from quota_resource_name(path, name)
-            yield from quantity_value(path, name, text)
+            yield from quantity_value(path, name, amount)
 
 
 def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
@@ -86,8 +86,8 @@ def claim_status(obj: JsonObject, _: JsonObject) -> Errors:
     status = obj.get("status") or {}
     if not (obj.get("spec") or {}).get("accessModes"):
         yield fieldpath.required(FieldPath("Spec", "accessModes"))
-    for name, text in entries(status, "capacity"):
-        yield from _claim_amount(_STATUS.child("capacity").key(name), text)
+    for name, amount in entries(status, "capacity"):
+        yield from _claim_amount(_STATUS.child("capacity").key(name), amount)
     yield from only_with(RECOVERED_CLAIMS, _growth(status))
 
 
@@ -104,9 +104,9 @@ def _growth(status: JsonObject) -> Errors:
             go_value = GoValue(name, "core.ResourceName")
             yield fieldpath.not_supported(path, go_value, sorted(resize_statuses))
     path = _STATUS.child("allocatedResources")
-    for name, text in entries(status, "allocatedResources"):
-        wrong = [*_claim_resource(path, name)] or [*_claim_amount(path.key(name), text)]
-        yield from wrong or quantity_value(path.key(name), "storage", text)
+    for name, amount in entries(status, "allocatedResources"):
+        wrong = [*_claim_resource(path, name)] or [*_claim_amount(path.key(name), amount)]
+        yield from wrong or quantity_value(path.key(name), "storage", amount)
 
 
 def _claim_amount(path: FieldPath, text: str) -> Errors:
@@ -154,7 +154,7 @@ def service_status(obj: JsonObject, old: JsonObject) -> Errors:
 def _known(old: JsonObject) -> Collection[str]:
     """The addresses that were there before."""
     balancer = (old.get("status") or {}).get("loadBalancer") or {}
-    return [item.get("ip") or "" for item in balancer.get("ingress") or ()]
+    return [ingress.get("ip") or "" for ingress in balancer.get("ingress") or ()]
 
 
 def ingress_status(obj: JsonObject, old: JsonObject) -> Errors:
@@ -315,7 +315,7 @@ def _indexes(job: _Job, before: _Job) -> Errors:
     completed, failed = job.status.get(_COMPLETED) or "", job.status.get(_FAILED)
     completions, limit = job.spec.get("completions"), job.spec.get("backoffLimitPerIndex")
     completed_changes, failed_changes = (
-        _changes(job, before, item) for item in (_COMPLETED, _FAILED)
+        _changes(job, before, condition) for condition in (_COMPLETED, _FAILED)
     )
     path, at_failed = _STATUS.child(_COMPLETED), _STATUS.child(_FAILED)
     if completed_changes and completions is not None:

@@ -123,19 +123,19 @@ def node(obj: JsonObject) -> Errors:
     """Yield what is wrong with a CSINode, besides its metadata."""
     # As `ValidateCSINode` of `pkg/apis/storage/validation`.
     seen: set[str] = set()
-    for path, item in items(obj.get("spec") or {}, "drivers", SPEC):
-        name, identity = item.get("name") or "", item.get("nodeID") or ""
+    for path, driver in items(obj.get("spec") or {}, "drivers", SPEC):
+        name, identity = driver.get("name") or "", driver.get("nodeID") or ""
         yield from driver_name(path.child("name"), name)
         if not identity:
             yield fieldpath.required(path.child("nodeID"))
         if len(identity.encode()) > NODE_ID_BYTES:
             detail = f"must be {NODE_ID_BYTES} characters or less"
             yield fieldpath.invalid(path.child("nodeID"), identity, detail)
-        yield from not_negative(item.get("allocatable") or {}, path.child("allocatable"), "count")
+        yield from not_negative(driver.get("allocatable") or {}, path.child("allocatable"), "count")
         if name in seen:
             yield fieldpath.duplicate(path.child("name"), name)
         seen.add(name)
-        yield from _topology_keys(path, item)
+        yield from _topology_keys(path, driver)
 
 
 def _topology_keys(path: FieldPath, value: JsonObject) -> Errors:
@@ -172,9 +172,9 @@ def _same_driver(driver: JsonObject, before: JsonObject) -> Errors:
         yield fieldpath.invalid(path, GoValue(new, "storage.CSINodeDriver"), IMMUTABLE)
 
 
-def _lasting(item: JsonObject) -> JsonObject:
+def _lasting(driver: JsonObject) -> JsonObject:
     """Without what a driver has room for, which it may find out later."""
-    return {key: value for key, value in item.items() if key != "allocatable"}
+    return {key: value for key, value in driver.items() if key != "allocatable"}
 
 
 def capacity(obj: JsonObject) -> Errors:

@@ -92,7 +92,7 @@ def workload_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def _controller(reference: JsonObject) -> Errors:
-    group, kind, name = (reference.get(item) or "" for item in ("apiGroup", "kind", "name"))
+    group, kind, name = (reference.get(field) or "" for field in ("apiGroup", "kind", "name"))
     if group:
         yield from dns_subdomain(_CONTROLLER.child("apiGroup"), group)
     yield from required_name(_CONTROLLER.child("kind"), kind, name_rules.path_segment_name)
@@ -121,7 +121,7 @@ def pod_group(obj: JsonObject) -> Errors:
         if reference is not None:
             path = path.child("workload")
             name, template = (
-                reference.get(item) or "" for item in ("workloadName", "podGroupTemplateName")
+                reference.get(field) or "" for field in ("workloadName", "podGroupTemplateName")
             )
             yield from required_name(path.child("workloadName"), name, name_rules.dns1123_subdomain)
             path = path.child("podGroupTemplateName")

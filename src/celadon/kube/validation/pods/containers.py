@@ -488,19 +488,19 @@ def restarts_for_good(container: JsonObject) -> bool:
 
 
 def _no_restarts(path: FieldPath, container: JsonObject) -> Errors:
-    for item, policy in items(container, "resizePolicy", path):
+    for policy_path, policy in items(container, "resizePolicy", path):
         restart = policy.get("restartPolicy")
         if restart == "RestartContainer":
             detail = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-            yield fieldpath.invalid(item.child("restartPolicy"), NamedText(restart), detail)
+            yield fieldpath.invalid(policy_path.child("restartPolicy"), NamedText(restart), detail)
 
 
 def _ephemeral(path: FieldPath, spec: JsonObject, around: Surroundings) -> Errors:
     # As `validateEphemeralContainers` of `pkg/apis/core/validation`.
     others = {
-        item.get("name")
+        container.get("name")
         for field in ("containers", "initContainers")
-        for item in spec.get(field) or ()
+        for container in spec.get(field) or ()
     }
     names = set(others)
     for ephemeral_container_path, container in items(spec, "ephemeralContainers", path):

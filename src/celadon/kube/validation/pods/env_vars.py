@@ -74,16 +74,16 @@ ONE_ONLY: Final = "may not have more than one field specified at a time"
 def environment(path: FieldPath, container: JsonObject) -> Errors:
     """`env` and `envFrom` of a container."""
     # As `ValidateEnv` of `pkg/apis/core/validation`.
-    for item, variable in items(container, "env", path):
+    for variable_path, variable in items(container, "env", path):
         name = variable.get("name") or ""
         if name:
-            yield from _variable_name(item.child("name"), name)
+            yield from _variable_name(variable_path.child("name"), name)
         else:
-            yield fieldpath.required(item.child("name"))
+            yield fieldpath.required(variable_path.child("name"))
         if variable.get("valueFrom") is not None:
-            yield from _value_from(item.child("valueFrom"), variable)
-    for item, source in items(container, "envFrom", path):
-        yield from _env_from(item, path.child("envFrom"), source)
+            yield from _value_from(variable_path.child("valueFrom"), variable)
+    for source_path, source in items(container, "envFrom", path):
+        yield from _env_from(source_path, path.child("envFrom"), source)
 
 
 def _variable_name(path: FieldPath, name: str) -> Errors:
@@ -99,10 +99,10 @@ def _env_from(path: FieldPath, whole: FieldPath, source: JsonObject) -> Errors:
     prefix = source.get("prefix") or ""
     if prefix:
         yield from _variable_name(path.child("prefix"), prefix)
-    present = [item for item in ("configMapRef", "secretRef") if source.get(item) is not None]
-    for text in present:
-        name = source[text].get("name") or ""
-        name_path = path.child(text, "name")
+    present = [kind for kind in ("configMapRef", "secretRef") if source.get(kind) is not None]
+    for kind in present:
+        name = source[kind].get("name") or ""
+        name_path = path.child(kind, "name")
         yield from required_name(name_path, name, name_rules.dns1123_subdomain)
     if not present:
         detail = "must specify one of: `configMapRef` or `secretRef`"
@@ -178,9 +178,9 @@ def local_path(path: FieldPath, value: str) -> Errors:
 
 def _reads_files(container: JsonObject) -> bool:
     return any(
-        item["valueFrom"].get("fileKeyRef") is not None
-        for item in container.get("env") or ()
-        if item.get("valueFrom") is not None
+        variable["valueFrom"].get("fileKeyRef") is not None
+        for variable in container.get("env") or ()
+        if variable.get("valueFrom") is not None
     )
 
 
@@ -188,12 +188,12 @@ def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
     """The volumes of a pod's spec that variables come from."""
     # As `validateFileKeyRefVolumes` of `pkg/apis/core/validation`.
     if not any(
-        _reads_files(element) for field in CONTAINER_LISTS for element in spec.get(field) or ()
+        _reads_files(container) for field in CONTAINER_LISTS for container in spec.get(field) or ()
     ):
         return
     volumes = {volume.get("name") or "": volume for volume in spec.get("volumes") or ()}
-    for item, container in containers_of(path, spec):
-        for where, variable in items(container, "env", item):
+    for container_path, container in containers_of(path, spec):
+        for where, variable in items(container, "env", container_path):
             source = (variable.get("valueFrom") or {}).get("fileKeyRef")
             if source is None:
                 continue

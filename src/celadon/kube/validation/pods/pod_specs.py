@@ -493,8 +493,8 @@ def _resource_claims(path: FieldPath, spec: JsonObject, *, is_static: bool) -> E
                 else "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
             )
             yield fieldpath.invalid(resource_claim_path, _printed_claim(claim), detail)
-        for text in present:
-            yield from dns_subdomain(resource_claim_path.child(text), claim[text])
+        for member in present:
+            yield from dns_subdomain(resource_claim_path.child(member), claim[member])
 
 
 def _printed_claim(claim: JsonObject) -> GoValue:
@@ -531,12 +531,14 @@ def _host_users(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors
             )
     if not is_since("1.34"):
         return
-    had_devices = any(element.get("volumeDevices") for _, element in containers_of(path, before))
+    had_devices = any(
+        container.get("volumeDevices") for _, container in containers_of(path, before)
+    )
     if before.get("hostUsers") is False and had_devices:
         return
-    for item, container in containers_of(path, spec):
+    for container_path, container in containers_of(path, spec):
         if container.get("volumeDevices"):
-            yield fieldpath.forbidden(item.child("volumeDevices"), NO_HOST_USERS.text)
+            yield fieldpath.forbidden(container_path.child("volumeDevices"), NO_HOST_USERS.text)
 
 
 def _gates(path: FieldPath, spec: JsonObject) -> Errors:

@@ -97,8 +97,8 @@ def pod_status(obj: JsonObject, old: JsonObject) -> Errors:
         yield from _users(status, field, system)
     for field, containers in _ALLOCATING.items():
         yield from _allocated(status, field, pod_spec.get(containers) or ())
-    for path, item in items(status, "ephemeralContainerStatuses", _STATUS):
-        if item.get("allocatedResourcesStatus"):
+    for path, container_status in items(status, "ephemeralContainerStatuses", _STATUS):
+        if container_status.get("allocatedResourcesStatus"):
             detail = "must not be specified in container status"
             yield fieldpath.forbidden(path.child("allocatedResourcesStatus"), detail)
 
@@ -147,9 +147,9 @@ def _terminated(
             continue
         if ended.get("exitCode") and policy == "OnFailure":
             continue
-        for item in status.get(field) or ():
-            state = item.get("state") or {}
-            if item.get("name") == old.get("name") and state.get("terminated") is None:
+        for container_status in status.get(field) or ():
+            state = container_status.get("state") or {}
+            if container_status.get("name") == old.get("name") and state.get("terminated") is None:
                 path = _STATUS.child(field).index(index).child("state")
                 yield fieldpath.forbidden(path, "may not be transitioned to non-terminated state")
 
@@ -167,10 +167,17 @@ def _ended_for_good(
     all_too: bool = True,
 ) -> Errors:
     """The same by the rules that containers have for restarts."""
-    declared = {item.get("name"): item for item in reversed([*containers])}
+    declared = {container.get("name"): container for container in reversed([*containers])}
     for index, old in enumerate(before.get(field) or ()):
         ended, name = (old.get("state") or {}).get("terminated"), old.get("name")
-        now = next((item for item in status.get(field) or () if item.get("name") == name), None)
+        now = next(
+            (
+                container_status
+                for container_status in status.get(field) or ()
+                if container_status.get("name") == name
+            ),
+            None,
+        )
         if ended is None or now is None or (now.get("state") or {}).get("terminated") is not None:
             continue
         container = declared.get(name)
@@ -232,9 +239,9 @@ def _extended_claim(claim: JsonObject, spec: JsonObject) -> Errors:
     # As `validatePodExtendedResourceClaimStatus` of `pkg/apis/core/validation`.
     path = _STATUS.child("extendedResourceClaimStatus")
     containers = {
-        item.get("name") or "": item
+        container.get("name") or "": container
         for field in ("initContainers", "containers")
-        for item in spec.get(field) or ()
+        for container in spec.get(field) or ()
     }
     mappings = path.child("requestMappings")
     if not claim.get("requestMappings"):
@@ -276,8 +283,8 @@ def _requests(container: JsonObject) -> Collection[str]:
 def _users(status: JsonObject, field: str, system: str) -> Errors:
     """Whom the processes of a container run as."""
     # As `validateContainerStatusUsers` of `pkg/apis/core/validation`.
-    for path, item in items(status, field, _STATUS):
-        user = (item.get("user") or {}).get("linux")
+    for path, container_status in items(status, field, _STATUS):
+        user = (container_status.get("user") or {}).get("linux")
         if user is None:
             continue
         place = path.child("user", "linux") if is_since("1.33") else path.child("linux")
@@ -296,10 +303,10 @@ def _allocated(status: JsonObject, field: str, containers: Iterable[JsonObject])
     """Yield what is wrong with the health of the devices of containers. The spec need not know a
     container."""
     # As `validateContainerStatusAllocatedResourcesStatus` of `pkg/apis/core/validation`.
-    declared = {element.get("name") or "": element for element in reversed([*containers])}
-    for path, item in items(status, field, _STATUS):
-        container = declared.get(item.get("name") or "")
-        for place, resource in items(item, "allocatedResourcesStatus", path):
+    declared = {container.get("name") or "": container for container in reversed([*containers])}
+    for path, container_status in items(status, field, _STATUS):
+        container = declared.get(container_status.get("name") or "")
+        for place, resource in items(container_status, "allocatedResourcesStatus", path):
             if container is not None:
                 yield from _allocated_name(place.child("name"), resource, container)
             yield from _health(place, resource)
@@ -351,8 +358,8 @@ def _health(path: FieldPath, resource: JsonObject) -> Errors:
 
 def _addresses(status: JsonObject, before: JsonObject, field: str) -> Errors:
     # As `validatePodIPs` of `pkg/apis/core/validation`.
-    old_addresses = [item.get("ip") or "" for item in before.get(field) or ()]
-    addresses = [item.get("ip") or "" for item in status.get(field) or ()]
+    old_addresses = [address.get("ip") or "" for address in before.get(field) or ()]
+    addresses = [address.get("ip") or "" for address in status.get(field) or ()]
     path, first = _STATUS.child(field), status.get("hostIP") or ""
     if field == "hostIPs" and addresses and addresses[0] != first:
         yield fieldpath.invalid(

@@ -185,9 +185,9 @@ def _chosen_nodes(spec: JsonObject, before: JsonObject) -> Errors:
     for index, (term, old) in enumerate(zip(terms, old_terms, strict=True)):
         if not _only_adds(term, old):
             detail = "only additions are allowed (no mutations or deletions)"
-            item = internal_value(term, "core.v1.NodeSelectorTerm")
+            internal_term = internal_value(term, "core.v1.NodeSelectorTerm")
             yield fieldpath.invalid(
-                path.index(index), GoValue(item, "core.NodeSelectorTerm"), detail
+                path.index(index), GoValue(internal_term, "core.NodeSelectorTerm"), detail
             )
 
 
@@ -230,15 +230,15 @@ def ephemeral_containers(obj: JsonObject, old: JsonObject) -> Errors:
     yield from pod_in_general(obj, old)
     yield from annotation_changes(obj, old)
     path = SPEC.child("ephemeralContainers")
-    containers = {element.get("name"): element for element in _ephemeral(obj)}
-    for item in _ephemeral(old):
-        name = item.get("name") or ""
+    containers = {container.get("name"): container for container in _ephemeral(obj)}
+    for container in _ephemeral(old):
+        name = container.get("name") or ""
         new = containers.get(name)
         intro = f"existing ephemeral containers {quote(name)} may not be"
         if new is None:
             yield fieldpath.forbidden(path, f"{intro} removed\n")
-        elif new != item:
-            difference = ephemeral_container_diff(item, new)
+        elif new != container:
+            difference = ephemeral_container_diff(container, new)
             yield fieldpath.forbidden(path, f"{intro} changed\n{difference}")
 
 

@@ -195,17 +195,17 @@ def requirements(
     """`resources` of a container or a pod; `claims` are the names of the pod's resource claims."""
     # As `ValidateContainerResourceRequirements` of `pkg/apis/core/validation`.
     limits = dict(entries(value, "limits"))
-    for name, text in limits.items():
+    for name, amount in limits.items():
         field_path = path.child("limits").key(name)
         yield from name_rule(field_path, name)
-        yield from quantity_value(field_path, name, text)
-        yield from _huge_pages(field_path, name, parse_amounts(text))
-    for name, text in entries(value, "requests"):
+        yield from quantity_value(field_path, name, amount)
+        yield from _huge_pages(field_path, name, parse_amounts(amount))
+    for name, amount in entries(value, "requests"):
         field_path = path.child("requests").key(name)
         yield from name_rule(field_path, name)
-        yield from quantity_value(field_path, name, text)
-        yield from _within_limit(path, name, text, limits.get(name))
-        yield from _huge_pages(field_path, name, parse_amounts(text))
+        yield from quantity_value(field_path, name, amount)
+        yield from _within_limit(path, name, amount, limits.get(name))
+        yield from _huge_pages(field_path, name, parse_amounts(amount))
     named = [*limits, *(value.get("requests") or {})]
     if any(map(is_huge_page, named)) and not POD_RESOURCES.intersection(named):
         yield fieldpath.forbidden(path, "HugePages require cpu or memory")
@@ -252,10 +252,10 @@ def _room_for_containers(path: FieldPath, spec: JsonObject, value: JsonObject) -
             field_path = path.child("limits").key(name)
             yield fieldpath.invalid(field_path, limits[name], f"{more} limits of {total}")
     for field_path, container in items(spec, "containers", path):
-        for name, text in entries(container.get("resources") or {}, "limits"):
-            if name in limits and parse_amounts(text).compare(parse_amounts(limits[name])) > 0:
+        for name, amount in entries(container.get("resources") or {}, "limits"):
+            if name in limits and parse_amounts(amount).compare(parse_amounts(limits[name])) > 0:
                 detail = f"must be less than or equal to pod limits of {limits[name]}"
-                yield fieldpath.invalid(field_path.key(name).child("limits"), text, detail)
+                yield fieldpath.invalid(field_path.key(name).child("limits"), amount, detail)
 
 
 def _within_limit(path: FieldPath, name: str, text: str, limit: str | None) -> Errors:

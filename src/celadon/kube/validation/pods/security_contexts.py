@@ -118,17 +118,17 @@ def host_processes(path: FieldPath, spec: JsonObject) -> Errors:
     """Containers that run as processes of the host: all of a pod or none, on its network."""
     # As `validateWindowsHostProcessPod` of `pkg/apis/core/validation`.
     of_pod = _is_host_process(spec)
-    every = (element for field in CONTAINER_LISTS for element in spec.get(field) or ())
-    if of_pod is None and all(_is_host_process(element) is None for element in every):
+    every = (container for field in CONTAINER_LISTS for container in spec.get(field) or ())
+    if of_pod is None and all(_is_host_process(container) is None for container in every):
         return
-    flags = [(path, _is_host_process(element)) for path, element in containers_of(path, spec)]
-    for item, of_container in flags:
+    flags = [(path, _is_host_process(container)) for path, container in containers_of(path, spec)]
+    for flag_path, of_container in flags:
         if None not in (of_pod, of_container) and of_pod is not of_container:
             text = "true" if of_pod else "false"
             detail = f"pod hostProcess value must be identical if both are specified, was {text}"
-            where = item.child("securityContext", "windowsOptions", "hostProcess")
+            where = flag_path.child("securityContext", "windowsOptions", "hostProcess")
             yield fieldpath.invalid(where, of_container, detail)
-    running = [element or (element is None and bool(of_pod)) for _, element in flags]
+    running = [flag or (flag is None and bool(of_pod)) for _, flag in flags]
     if not any(running):
         return
     if not all(running):
@@ -151,9 +151,11 @@ def _is_host_process(obj: JsonObject) -> bool | None:
 def for_linux(path: FieldPath, spec: JsonObject) -> Errors:
     """Yield errors for what a pod may not say if it says that it is for Linux."""
     # As `validateLinux` of `pkg/apis/core/validation`.
-    for item, element in ((path, spec), *containers_of(path, spec)):
-        if (element.get("securityContext") or {}).get("windowsOptions") is not None:
-            yield fieldpath.forbidden(item.child("securityContext", "windowsOptions"), NOT_ON_LINUX)
+    for context_path, holder in ((path, spec), *containers_of(path, spec)):
+        if (holder.get("securityContext") or {}).get("windowsOptions") is not None:
+            yield fieldpath.forbidden(
+                context_path.child("securityContext", "windowsOptions"), NOT_ON_LINUX
+            )
 
 
 def for_windows(path: FieldPath, spec: JsonObject) -> Errors:
