@@ -94,8 +94,15 @@ def _event(obj: JsonObject, *, to_core: bool) -> dict[str, Json]:
     fields = _CORE_FIELDS if to_core else _EVENT_FIELDS
     renamed = {fields.get(key, key): value for key, value in obj.items()}
     if to_core:
-        return {**renamed, **{item: renamed.get(item, "") for item in _ALWAYS_IN_CORE}}
-    absent = {_EVENT_FIELDS.get(item, item) for item in _ALWAYS_IN_CORE if not obj.get(item)}
+        return {
+            **renamed,
+            **{field_name: renamed.get(field_name, "") for field_name in _ALWAYS_IN_CORE},
+        }
+    absent = {
+        _EVENT_FIELDS.get(field_name, field_name)
+        for field_name in _ALWAYS_IN_CORE
+        if not obj.get(field_name)
+    }
     return {key: value for key, value in renamed.items() if key not in absent}
 
 

@@ -180,14 +180,14 @@ class _PartialCase:
     def _invoke(self, invocation: Invocation, hit: Hit) -> None:
         policy, binding = self._candidate.compiled, invocation.bound.binding
         reads = any(_reads(policy, missing) for missing in self._missing)
-        for item in invocation.params:
-            param = params.typed(item, self._candidate.source)
+        for raw_param in invocation.params:
+            param = params.typed(raw_param, self._candidate.source)
             if reads:
                 findings = self._partial(hit, param)
             else:
                 findings = list(Evaluator(self._context).evaluate(policy, hit, param).findings)
             for finding in findings:
-                decision = decision_of(policy.name, binding, params.param_name(item), finding)
+                decision = decision_of(policy.name, binding, params.param_name(raw_param), finding)
                 self._verdict.decisions.append(decision)
 
     def _partial(self, hit: Hit, param: JsonObject | None) -> list[Finding]:

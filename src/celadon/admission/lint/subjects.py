@@ -69,7 +69,7 @@ def operations_of(rules: Iterable[ResourceRule]) -> frozenset[str]:
 
 
 def covers(names: Iterable[str], name: str) -> bool:
-    return any(text in (ALL, name) for text in names)
+    return any(pattern in (ALL, name) for pattern in names)
 
 
 def matched_resources(rule: ResourceRule, catalog: Catalog) -> list[tuple[Resource, str]]:

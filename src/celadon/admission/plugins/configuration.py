@@ -76,7 +76,7 @@ def objects_in(document: JsonObject, field: str) -> Sequence[JsonObject]:
 def texts_in(document: JsonObject, field: str) -> tuple[str, ...]:
     """A list of texts that may be missing. Raises BadConfiguration for anything else."""
     texts = document.get(field) or ()
-    if not isinstance(texts, list | tuple) or not all(isinstance(item, str) for item in texts):
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
         raise BadConfiguration(f"{field}: a list of texts is expected")
     return tuple(texts)
 
@@ -92,7 +92,7 @@ def text_in(document: JsonObject, field: str) -> str:
 def refuse_unknown(document: JsonObject, allowed: Sequence[str]) -> None:
     """Raise BadConfiguration for fields that are not known, as strict decoding does."""
     fields = {"apiVersion", "kind", *allowed}
-    errors = [f'unknown field "{text}"' for text in document if text not in fields]
+    errors = [f'unknown field "{field}"' for field in document if field not in fields]
     if errors:
         raise BadConfiguration(f"strict decoding error: {', '.join(errors)}")
 
@@ -264,16 +264,16 @@ def limited_resources(document: object) -> tuple[LimitedResource, ...]:
     is_old = isinstance(document, dict) and document.get("apiVersion") in QUOTA_VERSIONS[1:]
     value = require_kind(document, QUOTA_KINDS[is_old], QUOTA_VERSIONS)
     result, errors = [], []
-    for place, item in enumerate(objects_in(value, "limitedResources")):
-        resource = str(item.get("resource") or "")
+    for place, limited in enumerate(objects_in(value, "limitedResources")):
+        resource = str(limited.get("resource") or "")
         if not resource:
             path = FieldPath("limitedResources").index(place).child("resource")
             errors.append(fieldpath.required(path, ""))
         result.append(
             LimitedResource(
-                GroupResource(str(item.get("apiGroup") or ""), resource),
-                texts_in(item, "matchContains"),
-                tuple(objects_in(item, "matchScopes")),
+                GroupResource(str(limited.get("apiGroup") or ""), resource),
+                texts_in(limited, "matchContains"),
+                tuple(objects_in(limited, "matchScopes")),
             )
         )
     refuse(errors)
@@ -407,13 +407,13 @@ def plugin_settings(
     be folders of static manifests. Raises BadConfiguration, and what `read` raises."""
     value = require_kind(document, "AdmissionConfiguration", VERSIONS)
     result: JsonDict = {}
-    for entry in objects_in(value, "plugins"):
-        name = str(entry.get("name"))
+    for plugin in objects_in(value, "plugins"):
+        name = str(plugin.get("name"))
         if name not in _READERS or _READERS[name][0] in result:
             continue
         field, reader = _READERS[name]
-        with _configuration_of(name, entry.get("path")):
-            result[field] = reader(_admission_configuration_part(entry, read))
+        with _configuration_of(name, plugin.get("path")):
+            result[field] = reader(_admission_configuration_part(plugin, read))
     settings = PluginSettings(**result)
     for name, folder in settings.static_folders.items():
         with _configuration_of(name):
@@ -431,8 +431,8 @@ def _configuration_of(name: str, file: object = None) -> Iterator[None]:
         raise BadConfiguration(f"configuration of {name}{place}: {error}") from None
 
 
-def _admission_configuration_part(entry: JsonObject, read: Callable[[str], object]) -> object:
-    path = entry.get("path")
+def _admission_configuration_part(plugin: JsonObject, read: Callable[[str], object]) -> object:
+    path = plugin.get("path")
     if isinstance(path, str) and path:
         return read(path)
-    return entry.get("configuration")
+    return plugin.get("configuration")

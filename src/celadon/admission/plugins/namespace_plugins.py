@@ -320,7 +320,7 @@ def _entries(limit: JsonObject, field: str) -> list[tuple[str, str]]:
 
 
 def _parsed(amounts: ResourceList | None) -> dict[str, Quantity]:
-    return {name: parse_amounts(text) for name, text in (amounts or {}).items()}
+    return {name: parse_amounts(amount) for name, amount in (amounts or {}).items()}
 
 
 def _pod(spec: JsonObject, limits: Sequence[JsonObject]) -> Iterator[str]:
@@ -340,10 +340,10 @@ def _claim(spec: JsonObject, limits: Sequence[JsonObject]) -> Iterator[str]:
     for limit in limits:
         if limit.get("type") != "PersistentVolumeClaim":
             continue
-        for name, text in _entries(limit, "min"):
-            yield from _minimum("PersistentVolumeClaim", name, parse_amounts(text), requests, {})
-        for name, text in _entries(limit, "max"):
-            yield from _claim_maximum(name, parse_amounts(text), requests)
+        for name, amount in _entries(limit, "min"):
+            yield from _minimum("PersistentVolumeClaim", name, parse_amounts(amount), requests, {})
+        for name, amount in _entries(limit, "max"):
+            yield from _claim_maximum(name, parse_amounts(amount), requests)
 
 
 def _claim_maximum(name: str, most: Quantity, requests: Amounts) -> Iterator[str]:
@@ -357,12 +357,12 @@ def _claim_maximum(name: str, most: Quantity, requests: Amounts) -> Iterator[str
 
 def _compared(limit: JsonObject, requests: Amounts, limits: Amounts) -> Iterator[str]:
     kind: Any = limit.get("type")
-    for name, text in _entries(limit, "min"):
-        yield from _minimum(kind, name, parse_amounts(text), requests, limits)
-    for name, text in _entries(limit, "max"):
-        yield from _maximum(kind, name, parse_amounts(text), requests, limits)
-    for name, text in _entries(limit, "maxLimitRequestRatio"):
-        yield from _ratio(kind, name, parse_amounts(text), requests, limits)
+    for name, amount in _entries(limit, "min"):
+        yield from _minimum(kind, name, parse_amounts(amount), requests, limits)
+    for name, amount in _entries(limit, "max"):
+        yield from _maximum(kind, name, parse_amounts(amount), requests, limits)
+    for name, amount in _entries(limit, "maxLimitRequestRatio"):
+        yield from _ratio(kind, name, parse_amounts(amount), requests, limits)
 
 
 def _minimum(

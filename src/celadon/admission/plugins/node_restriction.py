@@ -195,7 +195,7 @@ def _not_allowed(
 ) -> StatusError | None:
     allowed = _listed(request, world, ALLOWED) if tolerations else []
     if not allowed or all(
-        any(covers(item, toleration) for item in allowed) for toleration in tolerations
+        any(covers(candidate, toleration) for candidate in allowed) for toleration in tolerations
     ):
         return None
     return status.plain_error(
@@ -216,7 +216,7 @@ def _tolerate_resources(pod: JsonDict, _: Request, __: World) -> StatusError | N
     for name in sorted(set(_extended_resources(spec))):
         expected = {"key": name, "operator": "Exists", "effect": "NoSchedule"}
         present = spec.get("tolerations") or []
-        if not any(_is_same(item, expected) for item in present):
+        if not any(_is_same(toleration, expected) for toleration in present):
             spec["tolerations"] = [*present, expected]
     return None
 
@@ -746,7 +746,7 @@ def _pod_certificates(node: str, request: Request, world: World) -> str:
         return f"pod {pod_name} is not running on node {quote(node_name)} {_NAMED_THERE}"
     if MIRROR_POD in metadata.annotations(pod):
         return f"pod {pod_name} is a mirror pod"
-    account, runs_as = (item.get("serviceAccountName") or "" for item in (spec, _spec(pod)))
+    account, runs_as = (pod_spec.get("serviceAccountName") or "" for pod_spec in (spec, _spec(pod)))
     if account != runs_as:
         text = f"{message} contains serviceAccountName ({quote(account)})"
         return f"{text} that differs from running pod ({quote(runs_as)})"

@@ -557,7 +557,7 @@ def _find_workload(request: Request, world: World) -> StatusError | None:
     if (workload.get("metadata") or {}).get("deletionTimestamp"):
         return forbidden(request, f"PodGroup rejected: Workload {quote(name)} is being deleted")
     templates = (workload.get("spec") or {}).get("podGroupTemplates") or ()
-    if any(item.get("name") == template for item in templates):
+    if any(candidate.get("name") == template for candidate in templates):
         return None
     return forbidden(
         request,
@@ -648,9 +648,11 @@ def image_review(request: Request) -> JsonObject | None:
         return None
     pod = request.object
     spec = pod.get("spec") or {}
-    every = (item for name in lists for item in spec.get(name) or ())
+    reviewed = (container for name in lists for container in spec.get(name) or ())
     review_spec: dict[str, Json] = {}
-    containers = [{"image": item["image"]} if item.get("image") else {} for item in every]
+    containers = [
+        {"image": container["image"]} if container.get("image") else {} for container in reviewed
+    ]
     if containers:
         review_spec["containers"] = containers
     review_annotations = {

@@ -28,8 +28,8 @@ CONTAINERS: Final = "variables.containers"
 def all_containers(root: str = "object") -> str:
     """Return the expression of the variable `containers`."""
     return " + ".join(
-        f"{root}.spec.?{item}.orValue([])"
-        for item in ("initContainers", "containers", "ephemeralContainers")
+        f"{root}.spec.?{field}.orValue([])"
+        for field in ("initContainers", "containers", "ephemeralContainers")
     )
 
 
@@ -215,8 +215,8 @@ class _Checks:
             ("capabilities_baseline", 0): Check((_added(standards.BASELINE_CAPABILITIES),)),
             ("hostNamespaces", 0): Check(
                 tuple(
-                    self.pod(item, f"!{self.spec}.?{item}.orValue(false)")
-                    for item in ("hostNetwork", "hostPID", "hostIPC")
+                    self.pod(field, f"!{self.spec}.?{field}.orValue(false)")
+                    for field in ("hostNetwork", "hostPID", "hostIPC")
                 )
             ),
             ("hostPathVolumes", 0): self.volumes("volumes[*].hostPath", "!has(volume.hostPath)"),

@@ -41,7 +41,7 @@ ZERO: Final = from_int(0)
 
 def amounts_of(texts: ResourceList | None) -> dict[str, Quantity]:
     """Read the amounts of an object; there are none of what it does not say."""
-    return {name: parse_amounts(text) for name, text in (texts or {}).items()}
+    return {name: parse_amounts(amount) for name, amount in (texts or {}).items()}
 
 
 def texts_of(amounts: Amounts) -> dict[str, str]:
@@ -448,7 +448,7 @@ def uncovered(
 ) -> str:
     """Return what an object lacks, as the sentence says it; empty if nothing. `quotas` are those
     that the object falls under, each with the names of what it counts of it."""
-    concerned = [item for item in limited if item.resource == resource]
+    concerned = [limit for limit in limited if limit.resource == resource]
     if not concerned:
         return ""
     parts = [part for resource in concerned for part in resource.contains]
@@ -461,14 +461,16 @@ def uncovered(
     if lacking:
         return f"insufficient quota to consume: {','.join(sorted(lacking))}"
     matched = [
-        selector for item in concerned for selector in matched_selectors(item.scopes, resource, obj)
+        selector
+        for limit in concerned
+        for selector in matched_selectors(limit.scopes, resource, obj)
     ]
     covered = {
         selector.get("scopeName")
         for quota, _ in quotas
         for selector in matched_selectors(selectors_of(quota), resource, obj)
     }
-    scopes = [_shown(item) for item in matched if item.get("scopeName") not in covered]
+    scopes = [_shown(selector) for selector in matched if selector.get("scopeName") not in covered]
     return f"insufficient quota to match these scopes: [{' '.join(scopes)}]" if scopes else ""
 
 

@@ -231,7 +231,7 @@ def _value(program: Program, activation: JsonObject) -> PatchObject | None:
 def _copied(node: Expr, path: _Path) -> dict[_Path, frozenset[str]] | None:
     """Return by the paths of lists with every item the fields that are copied from it. None for
     anything that is not known."""
-    if not any(isinstance(item, Ident) for item in walk(node)):
+    if not any(isinstance(part, Ident) for part in walk(node)):
         return {}
     match node:
         case Struct():
@@ -258,7 +258,7 @@ def _copied_fields(node: Comprehension, path: _Path) -> frozenset[str] | None:
     for member in item.fields:
         if _selected(member.value) == (node.iter_var, member.name):
             copied.add(member.name)
-        elif any(isinstance(item, Ident) for item in walk(member.value)):
+        elif any(isinstance(part, Ident) for part in walk(member.value)):
             return None
         if member.optional:
             return None

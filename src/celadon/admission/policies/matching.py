@@ -227,8 +227,8 @@ def _contains(values: Sequence[str], value: str) -> bool:
     return ALL in values or value in values
 
 
-def _names_resource(entry: str, resource: str, subresource: str) -> bool:
-    expected, _, wanted_sub = entry.partition("/")
+def _names_resource(pattern: str, resource: str, subresource: str) -> bool:
+    expected, _, wanted_sub = pattern.partition("/")
     return expected in {ALL, resource} and wanted_sub in {ALL, subresource}
 
 
@@ -448,7 +448,7 @@ class Hooks(Generic[P, C]):
         for binding in sorted(bindings, key=lambda binding: binding.name):
             by_policy.setdefault(binding.spec.policy_name, []).append(binding)
         hooks = []
-        for policy in sorted(policies, key=lambda item: item.name):
+        for policy in sorted(policies, key=lambda policy: policy.name):
             bound = tuple(by_policy.pop(policy.name, ()))
             hook = before.get(policy.name)
             if hook is not None and (hook.policy is policy or hook.policy == policy):

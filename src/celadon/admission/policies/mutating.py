@@ -472,15 +472,17 @@ class PolicyRounds:
         state, kind = self._reinvocation, context.request.kind
         versions = Versions(context)
         planner = None
-        if not context.traces and any(element.policy.known for element in planned):
+        if not context.traces and any(mutation.policy.known for mutation in planned):
             planner = self._kinds.planner(kind)
-        for item in planned:
-            due = not number or item.key in state.again
-            if not (due and planner is not None and self._merged(item, planner, versions, number)):
-                case = MutationCase(item, context, versions, self._kinds)
-                due = self._evaluated(item, case, failures, number, due=due)
-            if due and item.policy.reinvokes:
-                state.asked |= {item.key}
+        for mutation in planned:
+            due = not number or mutation.key in state.again
+            if not (
+                due and planner is not None and self._merged(mutation, planner, versions, number)
+            ):
+                case = MutationCase(mutation, context, versions, self._kinds)
+                due = self._evaluated(mutation, case, failures, number, due=due)
+            if due and mutation.policy.reinvokes:
+                state.asked |= {mutation.key}
         if versions.is_dirty:
             state.changed()
             self.wants_another = True

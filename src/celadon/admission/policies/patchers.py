@@ -367,7 +367,7 @@ def apply_patch(
 ) -> Patched:
     """The object with the operations applied; the same where a `test` does not hold.
     MutationRefused; StatusError (500) for a document that cannot be read."""
-    operations = [_operation(item, data) for item in map(unwrapped, value)]
+    operations = [_operation(operation, data) for operation in map(unwrapped, value)]
     try:
         document = apply_json_patch(live, operations, raw_nulls=True)
     except JsonPatchError as error:

@@ -127,9 +127,9 @@ class TypeChecker:
             (kind, self._scope(spec, _NamedKind(kind, number + i), params))
             for i, kind in enumerate(kinds)
         ]
-        for path, text in _checked_fields(spec):
+        for path, source in _checked_fields(spec):
             for kind, env in scopes:
-                issues = env.compile_once_more(text).issues
+                issues = env.compile_once_more(source).issues
                 if issues:
                     yield TypeProblem(path, kind, issues)
 

@@ -469,10 +469,10 @@ class _Dispatch:
         policy, source = candidate.compiled, candidate.source
         binding = invocation.bound.binding
         results = []
-        for item in invocation.params:
-            name = params.param_name(item)
+        for raw_param in invocation.params:
+            name = params.param_name(raw_param)
             self.context.begin(policy.name, binding.name, name, hit)
-            evaluation = self.evaluator.evaluate(policy, hit, params.typed(item, source))
+            evaluation = self.evaluator.evaluate(policy, hit, params.typed(raw_param, source))
             results.append((name, evaluation))
         for param, evaluation in results:
             self._enforce(policy.name, binding, param, evaluation)

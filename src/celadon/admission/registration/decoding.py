@@ -132,12 +132,12 @@ def _variables(items: Iterable[JsonObject]) -> tuple[registration.Variable, ...]
     return tuple(registration.Variable(v["name"], v["expression"]) for v in items)
 
 
-def _validation(item: JsonObject) -> registration.Validation:
+def _validation(data: JsonObject) -> registration.Validation:
     return registration.Validation(
-        item["expression"],
-        item.get("message", ""),
-        item.get("reason"),
-        item.get("messageExpression", ""),
+        data["expression"],
+        data.get("message", ""),
+        data.get("reason"),
+        data.get("messageExpression", ""),
     )
 
 
@@ -177,11 +177,11 @@ def mutating_policy_from(document: JsonObject) -> registration.MutatingAdmission
     )
 
 
-def _mutation(item: JsonObject) -> registration.Mutation:
+def _mutation(data: JsonObject) -> registration.Mutation:
     return registration.Mutation(
-        item.get("patchType", ""),
-        _expression(item.get("applyConfiguration")),
-        _expression(item.get("jsonPatch")),
+        data.get("patchType", ""),
+        _expression(data.get("applyConfiguration")),
+        _expression(data.get("jsonPatch")),
     )
 
 
@@ -232,20 +232,20 @@ def _webhooks(document: JsonObject) -> tuple[registration.Webhook, ...]:
     return tuple(map(_webhook, document.get("webhooks", ())))
 
 
-def _webhook(item: JsonObject) -> registration.Webhook:
+def _webhook(data: JsonObject) -> registration.Webhook:
     return registration.Webhook(
-        name=item["name"],
-        client_config=decode_client_config(item["clientConfig"]),
-        rules=tuple(map(_rule, item.get("rules", ()))),
-        failure_policy=item.get("failurePolicy"),
-        match_policy=item.get("matchPolicy"),
-        namespace_selector=item.get("namespaceSelector"),
-        object_selector=item.get("objectSelector"),
-        side_effects=item.get("sideEffects"),
-        timeout_seconds=item.get("timeoutSeconds"),
-        admission_review_versions=tuple(item.get("admissionReviewVersions") or ()),
-        match_conditions=_match_conditions(item.get("matchConditions", ())),
-        reinvocation_policy=item.get("reinvocationPolicy"),
+        name=data["name"],
+        client_config=decode_client_config(data["clientConfig"]),
+        rules=tuple(map(_rule, data.get("rules", ()))),
+        failure_policy=data.get("failurePolicy"),
+        match_policy=data.get("matchPolicy"),
+        namespace_selector=data.get("namespaceSelector"),
+        object_selector=data.get("objectSelector"),
+        side_effects=data.get("sideEffects"),
+        timeout_seconds=data.get("timeoutSeconds"),
+        admission_review_versions=tuple(data.get("admissionReviewVersions") or ()),
+        match_conditions=_match_conditions(data.get("matchConditions", ())),
+        reinvocation_policy=data.get("reinvocationPolicy"),
     )
 
 
@@ -407,8 +407,8 @@ def struct_of(kind: str, version: str) -> GroupVersionKind:
     """The kind whose Go struct reads it: for a version that the release does not serve, its best
     one; all have the same fields."""
     every = (
-        GroupVersionKind(ADMISSION_REGISTRATION, text, kind)
-        for text in (version, *registration.VERSIONS)
+        GroupVersionKind(ADMISSION_REGISTRATION, api_version, kind)
+        for api_version in (version, *registration.VERSIONS)
     )
     return next(
         (gvk for gvk in every if codec_for(gvk) is not None),
@@ -507,7 +507,8 @@ def missing_kind(gvk: GroupVersionKind, version: str, *, also_gone: bool = False
         for minor in range(releases.OLDEST_RELEASE[1], _MINORS_END)
     )
     if not any(
-        gvk in _known_kinds(text) for text in (known_releases if also_gone else (releases.DEFAULT,))
+        gvk in _known_kinds(release)
+        for release in (known_releases if also_gone else (releases.DEFAULT,))
     ):
         return ""
     return f'no matches for kind "{gvk.kind}" in version "{gvk.api_version}"'

@@ -180,7 +180,7 @@ def _resources(resources: Sequence[str], path: FieldPath) -> list[FieldError]:
 
 
 def _covered(
-    entry: str,
+    pattern: str,
     resource: str,
     subresource: str,
     whole: Iterable[str],
@@ -189,11 +189,11 @@ def _covered(
 ) -> list[FieldError]:
     errors = []
     if resource in whole:
-        text = f"if '{resource}/*' is present, must not specify {entry}"
-        errors.append(fieldpath.invalid(path, entry, text))
+        text = f"if '{resource}/*' is present, must not specify {pattern}"
+        errors.append(fieldpath.invalid(path, pattern, text))
     if subresource in everywhere:
-        text = f"if '*/{subresource}' is present, must not specify {entry}"
-        errors.append(fieldpath.invalid(path, entry, text))
+        text = f"if '*/{subresource}' is present, must not specify {pattern}"
+        errors.append(fieldpath.invalid(path, pattern, text))
     return errors
 
 
@@ -677,8 +677,8 @@ def _mutation(
         errors = [fieldpath.required(member, f"must be specified when patchType is {chosen}")]
     else:
         errors = _patch(expression, member.child("expression"), chosen, scope, stored)
-    for other, text in data.items():
-        if text is not None:
+    for other, source in data.items():
+        if source is not None:
             name = _MEMBERS[other]
             detail = f"must not be specified when patchType is {chosen}"
             errors.append(fieldpath.invalid(path.child(name), f"{{{name}}}", detail))

@@ -151,15 +151,15 @@ class HookSet:
         hooks: list[Hook] = []
         for is_static, item in ((True, self._static), (False, self._objects)):
             for configuration in sorted(item, key=lambda configuration: configuration.name):
-                entry = before.get(id(configuration))
-                if entry is None:
+                compiled = before.get(id(configuration))
+                if compiled is None:
                     webhooks = configuration.webhooks
-                    entry = (
+                    compiled = (
                         configuration,
                         [OnDemandConditions(webhook, version) for webhook in webhooks],
                     )
-                self._compiled[id(configuration)] = entry
-                hooks += _hooks(configuration, entry[1], len(hooks), static=is_static)
+                self._compiled[id(configuration)] = compiled
+                hooks += _hooks(configuration, compiled[1], len(hooks), static=is_static)
         self.hooks: Sequence[Hook] = tuple(hooks)
         self._endpoints = PerEndpoint(self._candidates)
 
@@ -199,7 +199,7 @@ class HookSet:
         is_exempt = kind.group == ADMISSION_REGISTRATION and kind.kind in EXEMPT
         seeing = (hook for hook in self.hooks if hook.static or not is_exempt)
         planned = ((hook, _plan(hook.webhook, target, catalog)) for hook in seeing)
-        return tuple(_Candidate(hook, item) for hook, item in planned if item is not None)
+        return tuple(_Candidate(hook, plan) for hook, plan in planned if plan is not None)
 
 
 def _hooks(

@@ -359,15 +359,15 @@ class ValidatingPhase:
         self._as_json = as_json
         self._places: dict[str, int] = {}
         selected: list[Selected] = []
-        for item in hooks.selected(request, world):
-            if isinstance(item, Excluded):
-                self.notes.excluded.append(item)
+        for candidate in hooks.selected(request, world):
+            if isinstance(candidate, Excluded):
+                self.notes.excluded.append(candidate)
             else:
-                self._places[item.hook.uid] = len(selected)
-                selected.append(item)
+                self._places[candidate.hook.uid] = len(selected)
+                selected.append(candidate)
         context = RequestContext(request, world)
-        for item in selected:
-            self._begin(item, context, new_uid)
+        for candidate in selected:
+            self._begin(candidate, context, new_uid)
 
     def answer(self, call: Call, reply: Reply | NoReply) -> None:
         """Take in what came of a call, in the order in which the answers arrive."""

@@ -89,7 +89,7 @@ def begin_call(selected: hooks.Selected, context: RequestContext, uid: str) -> C
     if request.dry_run and hook.webhook.side_effects not in hooks.WITHOUT_SIDE_EFFECTS:
         raise hooks.dry_run_unsupported(hook)
     accepted = hook.webhook.admission_review_versions
-    version = next((text for text in accepted if text in KNOWN_VERSIONS), None)
+    version = next((candidate for candidate in accepted if candidate in KNOWN_VERSIONS), None)
     if version is None:
         known_versions = ", ".join(KNOWN_VERSIONS)
         raise hooks.CallError(

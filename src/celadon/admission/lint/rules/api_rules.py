@@ -79,19 +79,19 @@ def _mistakes(
     document: int, definition: JsonObject, path: FieldPath, error: FieldError
 ) -> Iterator[Report]:
     """Yield those in the expression of a rule; none where the rule is something else than wrong."""
-    text: Json = definition
+    value: Json = definition
     for step in path.steps:
-        if isinstance(text, dict):
-            text = text.get(step)
-        elif isinstance(text, list) and isinstance(step, int) and step < len(text):
-            text = text[step]
-    if not isinstance(text, str):
+        if isinstance(value, dict):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+    if not isinstance(value, str):
         return
-    lines = text.split("\n")
-    for item in _MISTAKE.finditer(error.detail):
-        line, column = int(item[1]), int(item[2])
+    lines = value.split("\n")
+    for match in _MISTAKE.finditer(error.detail):
+        line, column = int(match[1]), int(match[2])
         offset = sum(len(line) + 1 for line in lines[: line - 1]) + column - 1
-        yield Report(FieldPosition(document, path, offset), item[3])
+        yield Report(FieldPosition(document, path, offset), match[3])
 
 
 _DENY_AND_WARN: Final = "must not contain both Deny and Warn"

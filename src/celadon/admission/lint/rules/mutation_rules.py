@@ -56,10 +56,10 @@ def _report(case: MutatingCase, write: FieldWrite, message: str, help: str = "")
 
 def _type_errors(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
-        for item in case.written:
-            problem = None if item.op else _problem(bundle, case, item)
+        for write in case.written:
+            problem = None if write.op else _problem(bundle, case, write)
             if problem is not None:
-                yield _report(case, item, *problem)
+                yield _report(case, write, *problem)
 
 
 def _problem(bundle: Bundle, case: MutatingCase, write: FieldWrite) -> tuple[str, str] | None:
@@ -138,14 +138,16 @@ def _missing_parents(bundle: Bundle) -> Iterator[Report]:
 
 def _refused(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
-        for item in case.written:
-            reason = _SERVER_OWNED.get(item.path, "")
-            if not reason and item.path == ("metadata", "name") and case.updated:
+        for write in case.written:
+            reason = _SERVER_OWNED.get(write.path, "")
+            if not reason and write.path == ("metadata", "name") and case.updated:
                 reason = "names do not change: an update is refused"
             if not reason:
-                reason = _immutability(case, item.path)
+                reason = _immutability(case, write.path)
             if reason:
-                yield _report(case, item, f"`{'.'.join(item.path)}` is not for policies: {reason}")
+                yield _report(
+                    case, write, f"`{'.'.join(write.path)}` is not for policies: {reason}"
+                )
 
 
 def _immutability(case: MutatingCase, path: MutationPath) -> str:
@@ -163,17 +165,15 @@ def _order_dependence(bundle: Bundle) -> Iterator[Report]:
     for first, second in combinations(bundle.mutating, 2):
         if not set(first.kinds) & set(second.kinds) or _exclude_each_other(first, second):
             continue
-        values = {
-            element.path: element for element in first.written if _constant(element) is not None
-        }
-        for item in second.written:
-            other = values.get(item.path)
-            if other is None or _constant(item) is None or _constant(item) == _constant(other):
+        values = {write.path: write for write in first.written if _constant(write) is not None}
+        for write in second.written:
+            other = values.get(write.path)
+            if other is None or _constant(write) is None or _constant(write) == _constant(other):
                 continue
             yield _report(
                 second,
-                item,
-                f"policy `{first.name}` sets `{'.'.join(item.path)}` to another value: which one "
+                write,
+                f"policy `{first.name}` sets `{'.'.join(write.path)}` to another value: which one "
                 "stays depends on the order of policies",
                 "an API server does not say in which order it asks policies",
             )
@@ -203,18 +203,18 @@ def _constant(write: FieldWrite) -> tuple[str, Json] | None:
 
 def _undone(bundle: Bundle) -> Iterator[Report]:
     for remover in bundle.mutating:
-        written = [
-            element for element in remover.written if element.op == "remove" and element.path
-        ]
+        written = [write for write in remover.written if write.op == "remove" and write.path]
         for case in bundle.mutating:
             if case is remover or not set(case.kinds) & set(remover.kinds):
                 continue
-            for item in written:
-                undone = [w for w in case.written if w.op != "remove" and _below(w.path, item.path)]
+            for write in written:
+                undone = [
+                    w for w in case.written if w.op != "remove" and _below(w.path, write.path)
+                ]
                 if undone:
                     yield _report(
                         remover,
-                        item,
+                        write,
                         f"removes what policy `{case.name}` sets: `{'.'.join(undone[-1].path)}`",
                         "whichever runs last wins, and an API server does not say which",
                     )
@@ -226,20 +226,20 @@ def _below(path: MutationPath, parent: MutationPath) -> bool:
 
 def _replaced_lists(bundle: Bundle) -> Iterator[Report]:
     for case in bundle.mutating:
-        for item in case.written:
-            if item.op not in ("add", "replace") or item.is_absent:
+        for write in case.written:
+            if write.op not in ("add", "replace") or write.is_absent:
                 continue
-            is_list = isinstance(item.value, ListLiteral)
-            if not is_list and not isinstance(item.value, MapLiteral):
+            is_list = isinstance(write.value, ListLiteral)
+            if not is_list and not isinstance(write.value, MapLiteral):
                 continue
             for kind in case.kinds:
-                target = _at(bundle, kind, item.path)
+                target = _at(bundle, kind, write.path)
                 if isinstance(target, MergeType) and _merges(target, is_list=is_list):
                     subject = "list" if is_list else "map"
                     yield _report(
                         case,
-                        item,
-                        f"replaces the whole {subject} `{'.'.join(item.path)}` of a {kind.kind}",
+                        write,
+                        f"replaces the whole {subject} `{'.'.join(write.path)}` of a {kind.kind}",
                         "what the object has there is lost: an ApplyConfiguration merges",
                     )
                     break

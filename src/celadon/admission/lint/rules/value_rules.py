@@ -115,8 +115,8 @@ def _unknown_resources(bundle: Bundle) -> Iterator[Report]:
                     yield Report(FieldPosition(case.document, path), message, help)
 
 
-def _unknown_resource(bundle: Bundle, rule: ResourceRule, entry: str) -> tuple[str, str] | None:
-    resource, _, below = entry.partition("/")
+def _unknown_resource(bundle: Bundle, rule: ResourceRule, pattern: str) -> tuple[str, str] | None:
+    resource, _, below = pattern.partition("/")
     if "*" in (resource, *rule.api_groups, *rule.api_versions) or not resource:
         return None
     if any(_is_foreign(bundle, group) for group in rule.api_groups):
@@ -126,7 +126,7 @@ def _unknown_resource(bundle: Bundle, rule: ResourceRule, entry: str) -> tuple[s
         for resource in bundle.catalog
         if resource.gvr.group in rule.api_groups and resource.gvr.version in rule.api_versions
     ]
-    resources = [item for item in named if item.gvr.resource == resource]
+    resources = [candidate for candidate in named if candidate.gvr.resource == resource]
     if not resources:
         where = ", ".join(f"{g or 'core'}/{v}" for g in rule.api_groups for v in rule.api_versions)
         help = _nearest(resource, [resource.gvr.resource for resource in named])
