@@ -319,7 +319,7 @@ class ObservedContext(RequestContext):
         return True
 
     def begin(self, policy: str, binding: str, param: str, hit: Hit) -> None:
-        """Puts down what the phases that follow are of."""
+        """Note to which policy, binding and param the next phases belong."""
         self.cases.append(CaseRecord(policy, binding, param, hit))
 
     def meter(self, budget: int) -> Meter:

@@ -295,11 +295,11 @@ class _Loading:
     seen: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def take(self, document: StaticDocument) -> None:
-        """One document. Raises ManifestError."""
+        """Accept the objects of one document. Raises ManifestError."""
         self._accept_read(self._read(document), document)
 
     def _read(self, document: StaticDocument) -> _DecodedDocument:
-        """The document as what it says that it is."""
+        """Return the objects of a document, or of the list that it is."""
         value = document.document.value
         gvk = _kind_of(value, document.text)
         single = gvk.kind.removesuffix(_LIST)

@@ -109,7 +109,7 @@ class Program:
 
     @property
     def checked(self) -> CheckedAst:
-        """The tree that it was made of."""
+        """The checked tree that the program was made of."""
         return self._context.checked
 
     def prepare(self) -> Program:
@@ -326,7 +326,7 @@ def _let_go(file_name: str) -> None:
 
 
 def _clean_up() -> None:
-    """The names that stayed."""
+    """Take the names of modules that are gone out of `linecache`."""
     while _let_go_of:
         linecache.cache.pop(_let_go_of.pop(), None)
 

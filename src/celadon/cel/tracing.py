@@ -126,7 +126,7 @@ class TraceRecorder:
         self._left = KEPT_FRAMES
 
     def value(self, loop: int, node: int, value: Any, cost: int | None) -> None:
-        """Kept, but not instead of one with a cost."""
+        """Keep the outcome of a node, but not instead of one with a cost."""
         outcomes = self._frames[loop].outcomes
         if cost is not None or node not in outcomes:
             outcomes[node] = Outcome(value, cost)

@@ -176,7 +176,7 @@ def _understand(line: str, memo: dict[str, _Line]) -> _Line:
 
 
 def _begun(line: str) -> _Line:
-    """One that is no whole entry."""
+    """Return the parts of a line that begins an entry and does not end it."""
     match = _BEGINNING.fullmatch(line)
     if match is None:
         return 0, 0, _REST, "", None

@@ -172,7 +172,8 @@ def read_yaml(text: str, repeated: list[RepeatedKey] | None = None) -> Iterator[
 def _read_slowly(
     text: str, yielded: int, repeated: list[RepeatedKey] | None
 ) -> Iterator[tuple[int, object]]:
-    """The documents behind those that were given out, by a parser that any nesting is alike to."""
+    """Yield the documents after those already yielded, with a parser that copes with any
+    nesting."""
     noticed: list[RepeatedKey] | None = None if repeated is None else []
     try:
         reader = EventReader(text, noticed, heeds_merges=False, quick=False)

@@ -189,7 +189,7 @@ class RepeatedKey(NamedTuple):
 
     @property
     def complaint(self) -> str:
-        """The same without the line."""
+        """The complaint without the line."""
         return f"key {self.shown} already set in map"
 
 

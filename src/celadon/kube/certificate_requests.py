@@ -435,7 +435,7 @@ _ADDRESS: Final = 0x87
 
 
 def _check_names(content: bytes) -> None:
-    """The other names of a subject."""
+    """Raise RequestFault when a subject's alternative name is malformed."""
     try:
         names = DerReader(content).inner()
         while not names.is_empty:

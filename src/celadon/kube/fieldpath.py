@@ -291,7 +291,7 @@ _LIMIT_OF_BYTES: Final = wording("may not be more than {}", v1_32="must have at 
 
 
 def _counted(count: int, word: str) -> str:
-    """Before 1.34, one was not told from many."""
+    """Return a count with its noun. Before 1.34, the noun was always in the plural."""
     return f"{count} {word}" if count == 1 and is_since("1.34") else f"{count} {word}s"
 
 

@@ -56,7 +56,7 @@ def namespace(obj: object) -> str:
 
 
 def uid(obj: object) -> str:
-    """Empty for an object that was never stored."""
+    """The UID; empty for an object that was never stored."""
     return _text(obj, "uid")
 
 
@@ -86,7 +86,7 @@ def annotations(obj: object) -> dict[str, str]:
 
 
 def finalizers(obj: object) -> tuple[str, ...]:
-    """In their order, those that are texts."""
+    """The finalizers that are texts, in their order."""
     value = metadata(obj).get("finalizers")
     if not isinstance(value, list):
         return ()

@@ -284,7 +284,7 @@ _ESCAPED_TERM: Final = late_pattern(r"((?:[^\\,]+|\\.|\\\Z)*)(?:,|\Z)", re.DOTAL
 
 
 def _split_terms(text: str) -> list[str]:
-    """At the commas that no backslash precedes."""
+    """Split at the commas that no backslash precedes."""
     if "\\" not in text:
         return text.split(",")
     return _ESCAPED_TERM.findall(text)

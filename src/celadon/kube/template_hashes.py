@@ -322,7 +322,7 @@ def _time(_: Json) -> str:
 
 
 def _quantity(value: Json) -> str:
-    """One that was never set has no format."""
+    """Return a quantity as Go prints its fields; one that was never set has no format."""
     none = None if value is None else parse(str(value))
     quantity = none or Quantity(0)
     mantissa, scale, exact = quantity.mantissa, quantity.scale, _NOT_SET

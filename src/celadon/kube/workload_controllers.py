@@ -227,7 +227,7 @@ def revision_name(owner: JsonObject, digest: str) -> str:
 
 
 def stateful_pod(owner: JsonObject, ordinal: int, revision: str) -> JsonDict:
-    """The one with a number: it has a name, a host name, and claims of its own."""
+    """Return the pod with a number: it has a name, a host name, and claims of its own."""
     spec = owner.get("spec") or {}
     template, name = _template(owner), metadata.name(owner)
     pod = pod_of(template, owner)
@@ -366,7 +366,7 @@ class _Controller:
 
     @property
     def user(self) -> User:
-        """Whom the API server takes it for."""
+        """The user as whom the API server sees the controller."""
         groups = ("system:serviceaccounts", "system:serviceaccounts:kube-system", AUTHENTICATED)
         return User(f"{SERVICE_ACCOUNT_PREFIX}kube-system:{self.account}", groups)
 
@@ -402,7 +402,7 @@ def created_objects(workload: JsonObject) -> tuple[CreatedObject, ...]:
 
 
 def _replica_set(deployment: JsonObject) -> JsonDict:
-    """The first one."""
+    """Return the first ReplicaSet of a Deployment."""
     spec = deployment.get("spec") or {}
     replicas = _replicas(spec)
     annotations = {
@@ -419,7 +419,7 @@ def _replica_set(deployment: JsonObject) -> JsonDict:
 def replica_set_of(
     deployment: JsonObject, replicas: int, annotations: Mapping[str, str]
 ) -> JsonDict:
-    """With the template that the Deployment has now."""
+    """Return a ReplicaSet with the template that the Deployment has now."""
     spec = deployment.get("spec") or {}
     template: JsonDict = fresh(spec.get("template") or {})
     collisions = (deployment.get("status") or {}).get("collisionCount")

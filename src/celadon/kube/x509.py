@@ -532,7 +532,7 @@ def pem_blocks(text: bytes) -> Iterator[PemBlock]:
 
 
 def _blocks(text: bytes) -> Iterator[tuple[PemBlock, int]]:
-    """All of them, each with where it ends."""
+    """Yield all PEM blocks, each with where it ends."""
     for item in _BLOCK.finditer(text):
         body = b"".join(item["body"].split())
         try:

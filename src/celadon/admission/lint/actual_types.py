@@ -92,7 +92,8 @@ class SharedTypes:
         self._known: dict[int, tuple[types.Type, types.Type | None]] = {}
 
     def shared(self, type_: types.Type) -> types.Type | None:
-        """The one that stands for it; None if there are objects in it, which belong to a kind."""
+        """Return the type that stands for all equal types; None for one with objects in it, which
+        belong to a kind."""
         cached = self._known.get(id(type_))
         if cached is None:
             same = None if _has_objects(type_) else self._same.setdefault(type_, type_)

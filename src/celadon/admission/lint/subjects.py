@@ -140,7 +140,7 @@ class Facts:
         return Facts(self.present | other.present, self.operations & other.operations)
 
     def or_(self, other: Facts) -> Facts:
-        """One of the two is known."""
+        """Return what is known when one of the two is known."""
         return Facts(self.present & other.present, self.operations | other.operations)
 
 
@@ -148,7 +148,7 @@ NOTHING: Final = Facts()
 
 
 def there(path: Path | None) -> Facts:
-    """A path and everything above it is there."""
+    """Return that a path and everything above it is there."""
     if path is None:
         return NOTHING
     return Facts(frozenset(path[:length] for length in range(1, len(path) + 1)))
@@ -510,7 +510,7 @@ def at_access(document: int, access: Access) -> FieldPosition:
 
 
 def at_offset(document: int, expression: PolicyExpression, offset: int | None) -> FieldPosition:
-    """An offset in the text that was compiled."""
+    """Return the position of an offset in the text that was compiled."""
     return FieldPosition(
         document, expression.path, None if offset is None else offset + expression.shift
     )

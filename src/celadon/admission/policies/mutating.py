@@ -491,7 +491,8 @@ class PolicyRounds:
     def _merged(
         self, planned: Planned, planner: MergePlanner, versions: Versions, number: int
     ) -> bool:
-        """A policy whose configurations are known; whether that was all there is to it."""
+        """Apply the known configurations of a policy; return whether that was all there is to
+        it."""
         kind, observer = planned.hit.kind, self._observer
         live = versions.current(kind)
         if not planned.policy.known or live is None or kind != planner.kind:

@@ -90,7 +90,7 @@ def _go(value: object) -> str:
 
 
 def _plain(value: object) -> str:
-    """The same as `%v` prints it."""
+    """Return a value as Go's `%v` prints it."""
     if isinstance(value, list):
         return f"[{' '.join(map(_plain, value))}]"
     if isinstance(value, Mapping):

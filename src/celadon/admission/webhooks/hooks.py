@@ -92,7 +92,7 @@ class Hook:
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """Compiled now if they were not."""
+        """The compiled match conditions; the first call compiles them."""
         return self.compiled.conditions
 
     @property

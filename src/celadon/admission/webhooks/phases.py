@@ -222,7 +222,7 @@ class MutatingPhase:
         return request.object
 
     def _asked(self, selected: Selected, context: RequestContext, number: int) -> Asking:
-        """One hook, whose failure may be ignored."""
+        """Call one hook; its failure may be ignored."""
         hook = selected.hook
         none, mutated = None, False
         try:

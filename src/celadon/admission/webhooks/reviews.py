@@ -194,7 +194,7 @@ def _cause(error: StatusError) -> str:
 
 
 def _decoded(body: bytes, call: Call) -> tuple[JsonObject, JsonObject]:
-    """The document and what its type makes of it."""
+    """Return the document of an answer as it is, and decoded as its type."""
     expected = GroupVersionKind(GROUP, call.api_version.rpartition("/")[2], KIND)
     answer_kind, document = request_bodies.interpret(body, expected)
     if (

@@ -252,7 +252,7 @@ class Counted(Metered):
 
     @contextmanager
     def branch(self, header: str, node: int = 0) -> Iterator[None]:
-        """A block that may not run."""
+        """Write the lines of a block that may not run."""
         with super().branch(header, node), self._own_prefixes():
             yield
 

@@ -443,7 +443,7 @@ _PARTS: tuple[_Part, ...] = (
 
 
 def _zoned_id(id: str) -> str:
-    """cel-go names one of these differently."""
+    """Return the overload's id with a time zone; cel-go names one of them differently."""
     return "timestamp_to_seconds_tz" if id == "timestamp_to_seconds" else f"{id}_with_tz"
 
 

@@ -457,7 +457,7 @@ def _value(fields: Fields) -> Any:
 
 
 def _any(fields: Fields) -> object:
-    """There is no message that it could hold."""
+    """Raise the error for an `Any`: no message type is known that it could hold."""
     raise unpacking_error(fields.get("type_url", ""))
 
 

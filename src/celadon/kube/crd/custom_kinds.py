@@ -396,7 +396,7 @@ class CustomKind:
         return None if self.rules is None else self.rules.compiled()
 
     def _type_errors(self, obj: JsonDict) -> Iterable[FieldError]:
-        """A mutator may have made something else of it."""
+        """Yield errors for a kind or `apiVersion` that a mutator has changed."""
         for member, text in (("kind", self.gvk.kind), ("apiVersion", self.gvk.api_version)):
             result = obj.get(member, text)
             if result != text:

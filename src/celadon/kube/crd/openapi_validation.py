@@ -87,7 +87,7 @@ _HOSTNAME: Final = (
 
 @functools.cache
 def _hostname() -> re2.Pattern:
-    """Made when needed: it takes long."""
+    """Return the pattern of host names. It is compiled when needed, since that takes long."""
     return re2.compile(_HOSTNAME)
 
 

@@ -236,10 +236,10 @@ class ChosenEnvironments(Protocol):
     """Chooses the environment of an expression by its text: what is stored already may use more."""
 
     def rule_environment(self, text: str) -> Environment:
-        """That of a rule."""
+        """Return the environment in which a rule is compiled."""
 
     def message_environment(self, text: str) -> Environment:
-        """That of a message expression."""
+        """Return the environment in which a message expression is compiled."""
 
 
 def compile_rules(
@@ -403,7 +403,7 @@ def too_expensive(rule: ValidationRule, error: str) -> str:
 
 
 def message_too_expensive(expression: str) -> str:
-    """The same for a message expression."""
+    """Return the error of a message expression that reached the limit of one call."""
     return (
         "no further validation rules will be run due to call cost exceeds limit for "
         f"messageExpression: {quote(expression)}"

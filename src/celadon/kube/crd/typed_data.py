@@ -351,7 +351,7 @@ def _number(value: Json, schema: Schema) -> Any:
 
 
 def _integer(value: Json, schema: Schema) -> Any:
-    """`2.0` is none: it was read as a double."""
+    """Return the integer. `2.0` is none, since it was read as a double."""
     if value.__class__ is int:
         return value
     raise EvaluationError(f"invalid data, expected int, got {_go_type(value)}")

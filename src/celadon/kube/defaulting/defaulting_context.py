@@ -202,7 +202,7 @@ def grouped(rules: Sequence[Placed], *, sharing: bool = False) -> tuple[Apply, .
 
 
 def in_order(rules: tuple[Apply, ...]) -> Apply:
-    """One after the other."""
+    """Return a rule that applies these rules one after the other."""
     if len(rules) == 1:
         return rules[0]
 

@@ -242,7 +242,7 @@ def node(obj: JsonDict, old: JsonObject, _: str) -> None:
 
 
 def node_status(obj: JsonDict, old: JsonObject, _: str) -> None:
-    """The same of what a kubelet says of it."""
+    """Drop `status.config` from a kubelet's report unless the stored node has it."""
     if (old.get("status") or {}).get("config") is None:
         (obj.get("status") or {}).pop("config", None)
 

@@ -238,7 +238,7 @@ class _NodePorts:
         self._taken: list[int] = []
 
     def next(self) -> int:
-        """Take a free one."""
+        """Take a free port and return it."""
         port = self._run.context.network.node_port(self._taken)
         self._taken.append(port)
         return port

@@ -120,7 +120,7 @@ def entered_member(name: str, enter: Plan, value: object) -> Plan:
 
 
 def guarded(plan: Plan, guard: Guard) -> Plan:
-    """The same, looked at when it is done."""
+    """Return the plan with a guard that checks its result."""
 
     def check(live: Json) -> object:
         result = plan(live)
@@ -395,7 +395,7 @@ def _reaches(value: Json, path: Sequence[str]) -> bool:
 
 
 def _scalar(codec: StructCodec, triggers: Triggers, name: str, value: Json) -> Member:
-    """A field that is set, whatever it was."""
+    """Return the member that sets a field, whatever its value was."""
     read = codec.read_field(name, value)
     if read is not DROPPED and read.__class__ not in _SCALARS:
         raise Unplanned

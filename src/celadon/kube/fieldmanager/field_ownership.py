@@ -225,7 +225,8 @@ class Ownership:
     def updated(
         self, live: JsonObject, new: JsonObject, managers: Managers, writer: ManagerId, now: str
     ) -> Managers:
-        """After `live` has become `new`. ItemError when the objects cannot be compared."""
+        """Return the managers after `live` has become `new`. ItemError when the objects cannot be
+        compared."""
         owners = self._reconciled(managers)
         changes = _Changes(self, live, new)
         changes.take_from(owners, None)
@@ -289,7 +290,7 @@ class Ownership:
     # --- pruning ---
 
     def _pruned(self, obj: JsonObject, managers: Managers, last: Owned) -> dict[str, object]:
-        """Without what the applier no longer says and nobody else owns."""
+        """Return the object without what the applier no longer says and nobody else owns."""
         views = self._views(last.api_version)
         if views is None:
             return dict(obj)

@@ -47,7 +47,7 @@ class Joiner(Protocol):
         """Return what becomes of an item that the live list does not have."""
 
     def passed(self, live: Sequence[object]) -> None:
-        """A list was made of this one and another."""
+        """Called after a list was merged; `live` is the list before."""
 
 
 def merged(type_: MergeType, live: Any, config: Any, joiner: Joiner | None = None) -> Any:
@@ -564,7 +564,7 @@ _FITTING: Final[Mapping[str, Collection[type]]] = {
 
 
 def _scalar_error(expected: str, value: object) -> str:
-    """Empty for what fits all the same."""
+    """Return what is wrong with a scalar's type; empty when the value fits."""
     shape = float if isinstance(value, float) else value.__class__
     match expected:
         case _ if expected == NUMERIC and shape is not float:

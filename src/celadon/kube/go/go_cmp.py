@@ -91,12 +91,12 @@ ELLIPSIS: Final = "..."
 
 
 def leave_out(lines: list[Line], stats: Stats | None = None) -> None:
-    """Says that some are left out, and which."""
+    """Add a line which says that lines are left out, and which."""
     lines.append(Line(ELLIPSIS, comment=str(stats) if stats else "", comma=False))
 
 
 def size_of(layout: Layout) -> int:
-    """The bytes of it in one line."""
+    """Return how many bytes the layout takes in one line."""
     if isinstance(layout, str):
         return len(layout.encode(errors="replace"))
     if isinstance(layout, Wrapped):
@@ -386,7 +386,7 @@ class _Printer:
         return sides.get(self.side, comparison.either) is None
 
     def _changed_members(self, comparison: Comparison, limit: int) -> list[Line]:
-        """With some equal ones around those that differ."""
+        """Return the members that differ, with some equal ones around them."""
         groups = [
             (differ, [*group])
             for differ, group in groupby(comparison.entries, lambda entry: bool(entry[1].differs))

@@ -71,7 +71,7 @@ class Userinfo:
     password: bytes | None = None
 
     def written(self) -> bytes:
-        """Escaped, as it stands in a URL."""
+        """Return the user info escaped, as it stands in a URL."""
         text = _escape(self.username, Part.USER)
         return text if self.password is None else text + b":" + _escape(self.password, Part.USER)
 

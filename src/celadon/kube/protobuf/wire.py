@@ -189,7 +189,7 @@ def read_payloads(
 
 
 def _skip(data: bytes, position: int, end: int) -> int:
-    """Groups with all that is in them."""
+    """Return the position behind a field; a group ends after all that is in it."""
     depth = 0
     while True:
         head, position = read_varint(data, position, end)

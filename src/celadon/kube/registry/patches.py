@@ -155,7 +155,7 @@ class _Application:
         return document, key
 
     def _open_all(self, value: object) -> None:
-        """The library has looked into all of it."""
+        """Note that the library has decoded a value and everything in it."""
         if isinstance(value, dict | list):
             self.opened[id(value)] = value
             for item in value.values() if isinstance(value, dict) else value:

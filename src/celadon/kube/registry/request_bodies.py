@@ -105,7 +105,7 @@ def interpret(
 def interpreted(
     body: bytes | Document, expected: GroupVersionKind, *, is_custom: bool = False
 ) -> tuple[GroupVersionKind, Document]:
-    """The same. Raises Uninterpretable."""
+    """Return the kind and the document of a body. Raises Uninterpretable."""
     document = body if isinstance(body, Document) else _document(body)
     value = document.value
     if value is None:
@@ -631,7 +631,7 @@ def misfit_of(value: JsonObject, kind: GroupVersionKind) -> str:
 def _require_custom_kind(
     document: Document, sent_kind: GroupVersionKind, target: Target, body: bytes
 ) -> None:
-    """The kind has to be said; another one is a 422."""
+    """Raise StatusError unless the body names the target's kind; another kind is a 422."""
     value = document.value
     if not value.get("kind"):
         reason = f"Object 'Kind' is missing in '{body.decode('utf-8', 'replace')}'"
@@ -646,7 +646,7 @@ def _require_custom_kind(
 
 
 def _said_version(value: JsonObject, sent_kind: GroupVersionKind) -> tuple[str, str]:
-    """A version that is not said is none here."""
+    """Return the group and version of a body; empty ones where it names no `apiVersion`."""
     return (sent_kind.group, sent_kind.version) if value.get("apiVersion") else ("", "")
 
 

@@ -58,8 +58,8 @@ def member_of(schema: Schema | None, key: str) -> Schema | None:
 
 
 def field_of(schema: Schema | None, key: str) -> Schema | None:
-    """The same for a server, which knows the fields of structs and nothing else: MergeError for
-    what is a map in Go, and for fields that there are not. Nothing is said by no schema."""
+    """Return the schema of a field as a server finds it: only structs have fields. MergeError for
+    what is a map in Go, and for an unknown field; None without a schema."""
     if schema is None:
         return None
     if schema.additional_properties is not None:
@@ -77,7 +77,8 @@ def field_of(schema: Schema | None, key: str) -> Schema | None:
 
 
 def list_field_of(schema: Schema | None, key: str) -> Schema | None:
-    """The same for a field that has to be a list. What Go has pointers to may be anything."""
+    """Return the schema of a field that has to be a list, as `field_of` does. What Go has pointers
+    to may be anything."""
     field = field_of(schema, key)
     if field is not None:
         shape = resolved(field)

@@ -224,7 +224,7 @@ def _holds(items: Sequence[object], value: object) -> bool:
 
 
 def _joined(removed: JsonObject, changed: JsonObject, schema: Schema | None) -> dict[str, object]:
-    """One patch that does both."""
+    """Return one patch that does what both patches do."""
     result = dict(removed)
     for key, value in changed.items():
         mine = result.get(key)
@@ -286,7 +286,8 @@ def _set(live: object, modified: JsonObject) -> JsonDict:
 
 
 def _same_value(live: object, value: object) -> bool:
-    """An object is there already if nothing is wanted of it; numbers are doubles."""
+    """Return whether the live value needs no change. Members of an object are compared elsewhere;
+    numbers are compared as doubles."""
     if isinstance(value, dict):
         return isinstance(live, dict)
     if isinstance(value, list) and isinstance(live, list):

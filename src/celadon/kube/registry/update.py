@@ -442,7 +442,7 @@ def only_parts(sent: JsonObject, old: JsonObject, parts: Parts) -> JsonDict:
 
 
 def _take(obj: object, sent: object, names: list[str]) -> None:
-    """Puts into `obj` what `sent` has at a path."""
+    """Put into `obj` what `sent` has at a path."""
     if not isinstance(obj, dict) or not isinstance(sent, dict):
         return
     name, rest = names[0], names[1:]

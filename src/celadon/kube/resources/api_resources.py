@@ -563,7 +563,7 @@ def human_duration(seconds: int) -> str:
 
 
 def _two(seconds: int, unit: int, letter: str, small_unit: int, small_letter: str) -> str:
-    """Without the second part when it is nothing."""
+    """Return a duration in two units; the second is left out when it is zero."""
     whole, rest = divmod(seconds, unit)
     small = rest // small_unit
     return f"{whole}{letter}" + (f"{small}{small_letter}" if small else "")

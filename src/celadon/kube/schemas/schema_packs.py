@@ -128,7 +128,7 @@ class Choices(tuple[Json, ...]):
         return value in self._scalars
 
     def holds_integer(self, value: int) -> bool:
-        """The same, of choices that are no fractions."""
+        """Return whether an integer is one of the choices that are integers."""
         return value in self._integers
 
     @functools.cached_property
@@ -455,7 +455,7 @@ def encodings_of(packed: JsonObject) -> JsonDict:
 
 
 def packed_component(schema: JsonObject, encoding: JsonObject) -> JsonObject:
-    """One type with a name."""
+    """Return the packed form of one named type."""
     result: dict[str, object] = {}
     if "properties" in schema:
         fields = _member(schema, "properties").items()

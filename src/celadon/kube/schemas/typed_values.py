@@ -124,7 +124,7 @@ def integer(letter: str) -> Converter:
 
 
 def nonzero_integer(letter: str) -> Converter:
-    """The same for fields that leave a zero out."""
+    """Return the converter of integers for a field that leaves a zero out."""
     low, high = INT_RANGES[letter]
 
     def convert(value: object) -> Any:
@@ -208,7 +208,7 @@ def time(value: object) -> object:
 
 
 def micro_time(value: object) -> object:
-    """The same in microseconds."""
+    """Return a time in its canonical form, in microseconds."""
     if value.__class__ is not str:
         raise ReadMismatch(value, "s")
     try:

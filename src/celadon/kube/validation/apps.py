@@ -304,7 +304,7 @@ def daemon_set_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 
 def stateful_set(obj: JsonObject) -> Errors:
-    """All that is asked of a new one."""
+    """Yield what is wrong with a new StatefulSet."""
     # As `ValidateStatefulSet` of `pkg/apis/apps/validation`.
     spec = obj.get("spec") or {}
     yield from _stateful_head(spec)

@@ -197,7 +197,7 @@ def _certificate_fault(text: bytes) -> str:
 
 
 def certificate_signing_request_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The spec is what it was, whatever was sent."""
+    """Yield nothing: the spec stays as it was stored, whatever is sent."""
     # As `ValidateCertificateSigningRequestUpdate` of `pkg/apis/certificates/validation`.
     yield from ()
 

@@ -480,7 +480,7 @@ def _series(inside: JsonObject) -> Errors:
 
 
 def event_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """All that may change is the series."""
+    """Yield what is wrong with a changed Event: only its series may change."""
     # As `ValidateEventUpdate` of `pkg/apis/core/validation`.
     inside, before = _inside(obj), _inside(old)
     yield from _event(inside, "reportingController", obj.get("reportingController") or "")

@@ -256,7 +256,7 @@ def default_gates() -> frozenset[str]:
 
 
 def gates_on(overrides: Mapping[str, bool]) -> frozenset[str]:
-    """The same with what was said of single gates."""
+    """Return the feature gates that are on, with overrides for single gates."""
     on = default_gates()
     return frozenset(gate for gate in GATES if overrides.get(gate, gate in on)) if overrides else on
 

@@ -84,7 +84,7 @@ class Naming:
 
 
 def _path_prefix(prefix: str) -> list[str]:
-    """More may follow, so it may be a dot."""
+    """Return what is wrong with the prefix of a name. It may be a dot, since more may follow."""
     path_segment_name = name_rules.path_segment_name(prefix)
     return [message for message in path_segment_name if not message.startswith("may not be")]
 

@@ -262,7 +262,7 @@ def _empty_part(path: FieldPath, detail: str) -> fieldpath.FieldError:
 
 
 def fully_qualified(path: FieldPath, name: str) -> Errors:
-    """The same with a domain."""
+    """Yield what is wrong with a qualified name that must have a domain."""
     yield from qualified_identifier(path, name)
     if "/" in name:
         return

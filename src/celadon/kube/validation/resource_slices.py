@@ -585,7 +585,7 @@ def taint_rule(obj: JsonObject) -> Errors:
 
 
 def taint_rule_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The same of a changed one."""
+    """Yield what is wrong with a changed DeviceTaintRule."""
     # As `ValidateDeviceTaintRuleUpdate` of `pkg/apis/resource/validation`.
     return _taint_rule(obj.get("spec") or {}, (old.get("spec") or {}).get("taint") or {})
 

@@ -128,7 +128,7 @@ def _precedence(text: str) -> tuple[Any, ...]:
 
 
 def lease_candidate_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """The lease that is wanted stays."""
+    """Yield what is wrong with a changed LeaseCandidate: the name of its lease stays."""
     # As `ValidateLeaseCandidateUpdate` of `pkg/apis/coordination/validation`.
     yield from lease_candidate(obj)
     new, before = (item.get("spec") or {} for item in (obj, old))

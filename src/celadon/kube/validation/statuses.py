@@ -344,7 +344,7 @@ def _well_formed(path: FieldPath, text: str, completions: int) -> Errors:
 
 
 def _overlap(some: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]) -> int | None:
-    """The first index that is in both."""
+    """Return the first index that is in both lists of intervals."""
     # As `validateFailedIndexesNotOverlapCompleted` of `pkg/apis/batch/validation`.
     shared = (
         max(left[0], right[0])

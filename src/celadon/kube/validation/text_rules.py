@@ -364,7 +364,8 @@ def is_empty(value: JsonObject) -> bool:
 
 
 def older_address(path: FieldPath, value: str, old_values: Collection[str] = ()) -> Errors:
-    """An address in a field that has long been there; `old_values` are those it had before."""
+    """Yield what is wrong with an IP address in a field from before 1.33. `old_values` are those that
+    it had before: they stay valid."""
     if value in old_values:
         return NO_ERRORS
     result = ip_address(value)
@@ -372,7 +373,7 @@ def older_address(path: FieldPath, value: str, old_values: Collection[str] = ())
 
 
 def older_range(path: FieldPath, value: str, old_values: Collection[str] = ()) -> Errors:
-    """The same of a range in CIDR notation."""
+    """Yield what is wrong with a range in CIDR notation, as `older_address` does."""
     if value in old_values:
         return NO_ERRORS
     result = cidr(value)

@@ -580,7 +580,7 @@ def _ports(path: FieldPath, container: JsonObject) -> Errors:
 
 
 def _host_ports(path: FieldPath, group: Iterable[Any]) -> Errors:
-    """No two containers on the same port of the node."""
+    """Yield an error for each port of the node that two containers take."""
     taken: set[str] = set()
     for index, container in enumerate(group):
         for port_path, port in items(container, "ports", path.index(index)):

@@ -454,7 +454,7 @@ def pod_spec_diff(old: JsonObject, new: JsonObject) -> str:
 
 
 def claim_spec_diff(old: JsonObject, new: JsonObject) -> str:
-    """The same of specs of PersistentVolumeClaims."""
+    """Return the difference of two specs of PersistentVolumeClaims as Go prints it."""
     old = _as_stored(old, CLAIM_SPEC)
     return _reported(lambda value: internal_go_struct(value, CLAIM_SPEC), old, new) or _diff(
         internal_value(old, CLAIM_SPEC), internal_value(new, CLAIM_SPEC)
@@ -478,7 +478,7 @@ def volume_source_diff(old: JsonObject, new: JsonObject) -> str:
 
 
 def ephemeral_container_diff(old: JsonObject, new: JsonObject) -> str:
-    """The same of ephemeral containers."""
+    """Return the difference of two ephemeral containers as Go prints it."""
     old = _as_stored(old, _EPHEMERAL)
     return _reported(lambda value: internal_go_struct(value, _EPHEMERAL), old, new) or _diff(
         internal_value(old, _EPHEMERAL), internal_value(new, _EPHEMERAL)

@@ -80,7 +80,7 @@ def pod_update(obj: JsonObject, old: JsonObject) -> Errors:
 
 @until("1.32")
 def _lasting_class(obj: JsonObject, old: JsonObject) -> Errors:
-    """Later a resize is what is asked this."""
+    """Yield an error when the QoS class changes. In later releases a resize is checked for this."""
     if _class_changes(obj, old):
         text = NamedText((obj.get("status") or {}).get("qosClass") or "")
         yield fieldpath.invalid(METADATA, text, "Pod QoS is immutable")

@@ -70,7 +70,7 @@ def is_huge_page(name: str) -> bool:
 
 
 def is_huge_page_of_quota(name: str) -> bool:
-    """The same, or what is requested of them."""
+    """Return whether a quota's resource is huge pages, or requests for them."""
     return name.removeprefix(REQUESTS_PREFIX).startswith(HUGE_PAGES)
 
 

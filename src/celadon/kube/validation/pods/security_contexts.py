@@ -159,7 +159,7 @@ def for_linux(path: FieldPath, spec: JsonObject) -> Errors:
 
 
 def for_windows(path: FieldPath, spec: JsonObject) -> Errors:
-    """The same for Windows."""
+    """Yield errors for what a pod may not say if it says that it is for Windows."""
     # As `validateWindows` of `pkg/apis/core/validation`.
     context = spec.get("securityContext") or {}
     for field in _ON_POD_CONTEXT:

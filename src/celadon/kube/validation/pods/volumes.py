@@ -95,14 +95,14 @@ def nfs(path: FieldPath, data: JsonObject) -> Errors:
 
 
 def gce_disk(path: FieldPath, value: JsonObject) -> Errors:
-    """A disk, or one of its partitions."""
+    """Yield what is wrong with a disk of Google Cloud, or one of its partitions."""
     # As `validateGCEPersistentDiskVolumeSource` of `pkg/apis/core/validation`.
     yield from present(value, path, "pdName")
     yield from _partition(path, value)
 
 
 def aws_disk(path: FieldPath, value: JsonObject) -> Errors:
-    """The same of another cloud."""
+    """Yield what is wrong with a disk of AWS, or one of its partitions."""
     # As `validateAWSElasticBlockStoreVolumeSource` of `pkg/apis/core/validation`.
     yield from present(value, path, "volumeID")
     yield from _partition(path, value)
