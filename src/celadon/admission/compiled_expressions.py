@@ -524,7 +524,7 @@ class LazyVariables(JsonDict):
                 waiting.pop()
 
     def _compute(self, name: str) -> None:
-        """Puts the value among the others, or the error among the errors."""
+        """Put the value among the values, or the error among the errors."""
         expression = self._expressions[name]
         self._depth += 1
         try:

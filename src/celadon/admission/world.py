@@ -97,7 +97,7 @@ class ObjectWorld:
         )
 
     def with_converter(self, converter: Converter) -> ObjectWorld:
-        """The same world, with somebody who asks conversion webhooks."""
+        """Return the same world with a converter that calls conversion webhooks."""
         world = self._of(())
         world._index, world._converter = self._index, converter
         return world

@@ -147,7 +147,7 @@ class Environment:
         return Compilation(checked, issues)
 
     def parse(self, text: str, description: str = "<input>") -> tuple[Ast | None, Issues]:
-        """Only parse: the tree with macros expanded, or the issues."""
+        """Return the tree with macros expanded, or the issues; nothing is checked."""
         return parse(Source(text, description), self.parse_options)
 
     def unchecked(self, ast: Ast) -> CheckedAst:

@@ -408,7 +408,7 @@ def _file_name(name: str) -> str:
 
 
 def _with_texts(code: CodeType, texts: Mapping[str, str]) -> CodeType:
-    """The same code with other texts in the places of minted literals."""
+    """Return the same code with other texts in the places of minted literals."""
     constants: list[Value] = []
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -244,7 +244,7 @@ class _Reader:
         self._seen: set[int] = set()
 
     def placed(self, part: _Part) -> SourceNode:
-        """With code points in the places of tokens."""
+        """Return the node of a part, with code points in place of tokens."""
         end = self._offsets[part.last] + len(self._texts[part.last])
         parts = sorted(map(self.placed, part.parts), key=lambda node: node.start)
         return SourceNode(part.node, self._offsets[part.first], end, part.loop, tuple(parts))

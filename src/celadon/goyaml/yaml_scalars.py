@@ -327,7 +327,7 @@ class OpenLevels:
             self._flows -= kind
 
     def closed_all(self) -> None:
-        """Nothing is open."""
+        """Note that no collection is open any more."""
         self._flows = 0
         self._indents.clear()
         self._kinds.clear()

@@ -69,7 +69,7 @@ class Attributes:
 
     @property
     def identity(self) -> Hashable:
-        """The same for two questions that have the same answer."""
+        """Return a key that is the same for two questions with the same answer."""
         user = self.user
         extra = tuple(sorted((key, tuple(sorted(values))) for key, values in user.extra.items()))
         return (
@@ -93,7 +93,8 @@ class AuthorizerBackend(Protocol):
 
 
 def service_account_user(namespace: str, name: str) -> User:
-    """With the groups of service accounts only: not `system:authenticated`, and no extras."""
+    """Return the user with the groups of service accounts only: without `system:authenticated`, and
+    without extras."""
     groups = (SERVICE_ACCOUNTS, f"{SERVICE_ACCOUNTS}:{namespace}")
     return User(f"{SERVICE_ACCOUNT_PREFIX}{namespace}:{name}", groups)
 

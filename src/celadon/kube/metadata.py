@@ -41,7 +41,7 @@ def owner_key(owner: JsonObject) -> tuple[tuple[str, object], ...]:
 
 
 def name(obj: object) -> str:
-    """Empty when there is none, or no text."""
+    """The name; empty when there is none, or no text."""
     return _text(obj, "name")
 
 
@@ -51,7 +51,7 @@ def generate_name(obj: object) -> str:
 
 
 def namespace(obj: object) -> str:
-    """Empty for objects without, whether their kind has namespaces or not."""
+    """The namespace; empty for objects without one, whether their kind has namespaces or not."""
     return _text(obj, "namespace")
 
 

@@ -267,7 +267,7 @@ class PolicyRule:
         return f"{{{', '.join(parts)}}}"
 
     def to_json(self) -> JsonDict:
-        """In the order of the API; what is empty is left out, except verbs."""
+        """Return the rule in the order of the API; what is empty is left out, except verbs."""
         members = {
             "apiGroups": self.api_groups,
             "resources": self.resources,
@@ -689,7 +689,8 @@ def _has_names(owned: Collection[str], expected: Collection[str]) -> bool:
 
 
 def compacted(rules: Iterable[PolicyRule]) -> list[PolicyRule]:
-    """With the verbs of rules for the same single resource (and name) brought together."""
+    """Return the rules with the verbs of rules for the same single resource (and name) brought
+    together."""
     others: list[PolicyRule] = []
     simple: dict[PolicyRule, PolicyRule] = {}
     for rule in rules:

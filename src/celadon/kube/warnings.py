@@ -550,7 +550,7 @@ Warn: TypeAlias = Callable[[JsonObject, JsonObject | None], Iterator[str]]
 
 
 def _new_pod(obj: JsonObject, old: JsonObject | None) -> Iterator[str]:
-    """Nothing is said of changed pods: people seldom change them, controllers often."""
+    """Yield the warnings of new pods alone: people seldom change pods, controllers often."""
     return pod_warnings(obj) if old is None else iter(())
 
 

@@ -301,7 +301,7 @@ class Curve:
         return x * inverse**2 % p, y * inverse**3 % p
 
     def _projective_sum(self, left: _Projective, right: _Projective) -> _Projective:
-        """In Jacobian coordinates, where nothing is divided."""
+        """Return the sum of two points in Jacobian coordinates, where nothing is divided."""
         (x1, y1, z1), (x2, y2, z2), p = left, right, self.prime
         if not z1 or not z2:
             return right if not z1 else left
@@ -527,7 +527,7 @@ class PemBlock(NamedTuple):
 
 
 def pem_blocks(text: bytes) -> Iterator[PemBlock]:
-    """All of them, in order."""
+    """Return all PEM blocks, in order."""
     return (block for block, _ in _blocks(text))
 
 

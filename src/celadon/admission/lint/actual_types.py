@@ -548,7 +548,7 @@ def _absent_at(root: syntax.Expr) -> dict[int, frozenset[MutationPath]]:
 
 
 def _absent_if(condition: syntax.Expr, *, is_true: bool) -> Iterator[MutationPath]:
-    """What of the object is absent where a condition is true, or is not."""
+    """Return what of the object is absent where a condition is true, or is not."""
     match condition:
         case syntax.Select(test_only=True) if not is_true:
             yield from _path_in_object(condition)

@@ -423,7 +423,7 @@ class Prepared:
     problems: tuple[TypeProblem, ...] = ()
 
     def as_number(self, number: int) -> Prepared:
-        """The same document at another place of the input."""
+        """Return the same document at another place of the input."""
         if number == self.registered.document:
             return self
         return replace(

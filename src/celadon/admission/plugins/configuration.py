@@ -169,7 +169,7 @@ def validating_folder(document: object) -> str:
 
 
 def mutating_folder(document: object) -> str:
-    """The same of a MutatingAdmissionPolicyConfiguration."""
+    """Return the folder of a MutatingAdmissionPolicyConfiguration."""
     return _folder(document, KINDS[1])
 
 

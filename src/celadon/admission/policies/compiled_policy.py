@@ -401,7 +401,7 @@ class Phases:
     def begin(
         self, activation: dict[str, object], meter: compiled_expressions.Meter
     ) -> compiled_expressions.Run:
-        """Puts a phase's `variables` into its activation; how to run its expressions."""
+        """Put a phase's `variables` into its activation; return how to run its expressions."""
         plain = self.plain
         if self._policy.variables:
             run = compiled_expressions.run_plain if plain else meter.run_variable

@@ -356,7 +356,7 @@ class PolicyEngine(Protocol):
         """Return an engine with others in place of those from files of the server."""
 
     def prepare(self) -> Self:
-        """The same, with nothing left to be compiled while requests are decided."""
+        """Return the policy with nothing left to be compiled while requests are decided."""
 
 
 C = TypeVar("C", bound=PolicyFrame)

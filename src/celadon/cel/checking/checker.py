@@ -150,7 +150,7 @@ class _Checker:
         self.report(node_id, message, IssueKind.TYPE_MISMATCH, (expected, actual))
 
     def settle(self) -> None:
-        """Puts what type variables came to stand for into the table of types."""
+        """Put the types that type variables came to stand for into the table of types."""
         types = self.types
         substitute = self.substitution.substitute
         for node_id, t in types.items():

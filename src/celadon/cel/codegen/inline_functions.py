@@ -297,7 +297,7 @@ def _constant_set(items: list[object]) -> frozenset[Any] | None:
 
 
 def _metered_in(w: Writer, node: Call, atoms: list[str]) -> Native | None:
-    """Only maps: what a look-up in a list is charged depends on its length."""
+    """Return the form for maps only: what a look-up in a list is charged depends on its length."""
     x, y = atoms
     if len(w.context.overload_ids(node)) == 1:
         return None

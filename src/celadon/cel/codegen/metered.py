@@ -517,7 +517,7 @@ class Metered:
         return f"{e.runtime('call2_v')}({build}, [{pairs}], {e.bind(optional, 'k')})"
 
     def _check_key(self, parts: Sequence[Expr], atoms: Sequence[str], failed: str) -> None:
-        """After each entry of a map: a key that Go cannot hash ends the evaluation."""
+        """End the evaluation after a map entry whose key Go cannot hash."""
         key = len(atoms) - 2
         if len(atoms) % 2 or self.context.certain(parts[key]) in _HASHABLE:
             return

@@ -137,7 +137,7 @@ class Expansion:
         return Comprehension(node_id, iter_range, *variables, *accu, condition, step, result)
 
     def copy(self, node: Expr) -> Expr:
-        """The same expression with fresh ids at the same positions."""
+        """Return the same expression with fresh ids at the same positions."""
         return _copy(self._nodes, node)
 
     def fail(self, message: str, node: Expr | None = None) -> NoReturn:

@@ -207,7 +207,7 @@ def _trouble(names: tuple[str, ...], value: object, expected: str) -> str:
 
 
 def _path(names: tuple[str, ...]) -> FieldPath:
-    """It is written as the definition writes it, with a dot in front."""
+    """Return the path as the definition writes it, with a dot in front."""
     return FieldPath(SpelledStep(names[0], f".{names[0]}"), *names[1:])
 
 
@@ -442,7 +442,7 @@ def custom_kinds(definition: JsonObject) -> dict[GroupVersionKind, CustomKind]:
 
 
 def _revision(obj: JsonObject) -> int:
-    """At which an object was read; 0 for one that no store has numbered."""
+    """Return the revision at which an object was read; 0 for one that no store has numbered."""
     return max(int_or(metadata.resource_version(obj), 0), 0)
 
 

@@ -696,7 +696,7 @@ class Triggers:
         return any(name in names and applies(struct.get(name)) for name, applies in self.judged)
 
     def of_emptied(self, struct: JsonObject, name: str) -> bool:
-        """The same after a field was taken away, or became zero."""
+        """Return whether a default may fill a field that was taken away, or became zero."""
         return any(fill.name == name and fill.is_open(struct) for fill in self.fills)
 
 

@@ -227,8 +227,7 @@ def storage_version_name(parent: Any, key: str, run: Run, _: Rule) -> None:
 
 
 def drop_stop_signal(parent: Any, key: str, run: Run, _: Rule) -> None:
-    """Without its feature gate `lifecycle.stopSignal` is dropped, and an empty `lifecycle` with
-    it."""
+    """Drop `lifecycle.stopSignal` without its feature gate, and an empty `lifecycle` with it."""
     lifecycle = parent.get(key)
     if lifecycle is not None and lifecycle.pop("stopSignal", None) is not None:
         run.is_disturbed = True
@@ -237,8 +236,8 @@ def drop_stop_signal(parent: Any, key: str, run: Run, _: Rule) -> None:
 
 
 def drop_image_volumes(parent: Any, key: str, run: Run, _: Rule) -> None:
-    """Without their feature gate volumes that are images are dropped, and with them the places
-    where they are mounted."""
+    """Drop volumes that are images without their feature gate, and with them the places where they
+    are mounted."""
     volumes = parent.get(key) or ()
     names = {volume.get("name") for volume in volumes if volume.get("image") is not None}
     if not names:

@@ -277,7 +277,7 @@ class Ownership:
         return owners
 
     def comparison(self, live: JsonObject, new: JsonObject, version: str) -> Comparison | None:
-        """In terms of a version, of what the endpoint can write; None when there is no such
+        """Compare in terms of a version what the endpoint can write; None when there is no such
         version."""
         views = self._views(version)
         if views is None:
@@ -307,7 +307,7 @@ class Ownership:
     def _with_owned(
         self, obj: JsonObject, whole: JsonObject, pruned: Any, last: str, managers: Managers
     ) -> object:
-        """Puts back what somebody owns; the version in which it was pruned comes first."""
+        """Put back what somebody owns; the version in which it was pruned comes first."""
         by_version: dict[str, field_sets.FieldSet] = {last: field_sets.NOTHING}
         for fields, version in managers.owned.values():
             by_version[version] = by_version.get(version, field_sets.NOTHING) | fields

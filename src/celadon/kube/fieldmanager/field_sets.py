@@ -270,7 +270,7 @@ class FieldSet:
         return self if is_same else FieldSet(self.members - other.members, children)
 
     def without_trees(self, other: FieldSet) -> FieldSet:
-        """Without the members of the other and everything below them."""
+        """Return the set without the members of the other and everything below them."""
         if not other:
             return self
         remaining = FieldSet(self.members - other.members)

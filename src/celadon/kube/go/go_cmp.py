@@ -599,7 +599,7 @@ def _counted(name: str, group: Sequence[tuple[str, Comparison]]) -> Stats:
 
 
 def _in_quotes(data: bytes) -> str:
-    """In double quotes, or in backticks where that saves escapes."""
+    """Return the text in double quotes, or in backticks where that saves escapes."""
     text = data.decode(errors="surrogateescape")
     quoted = quote(text)
     if len(quoted.encode(errors="replace")) == len(data) + 2:

@@ -415,7 +415,7 @@ def as_read(value: object) -> Any:
 
 
 def as_written(value: Json) -> Any:
-    """The same value as it is read after it was written. What was given is not changed."""
+    """Return the value as it is read after it was written. The argument is not changed."""
     return _changed(value, _written)
 
 

@@ -205,7 +205,7 @@ class Base64Error(MalformedText):
 
 
 def canonical_base64(text: str) -> str:
-    """The same bytes without line breaks and with unused bits zero."""
+    """Return base64 of the same bytes, without line breaks and with unused bits zero."""
     bare = text.replace("\r", "").replace("\n", "")
     if _WELL_FORMED.fullmatch(bare) is None:
         raise Base64Error(_offending_byte(text))

@@ -94,12 +94,12 @@ class URL:
 
     @property
     def host(self) -> str:
-        """With the port, and with the brackets of an IPv6 address."""
+        """The host with the port, and with the brackets of an IPv6 address."""
         return _text(self.host_bytes)
 
     @property
     def hostname(self) -> str:
-        """Without port and without the brackets of an IPv6 address."""
+        """The host without port and without the brackets of an IPv6 address."""
         return _text(self._split_host()[0])
 
     @property

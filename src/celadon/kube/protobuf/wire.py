@@ -119,7 +119,7 @@ def tag(number: int, wire_type: int) -> bytes:
 
 
 def sized(payload: bytes) -> bytes:
-    """With its length in front."""
+    """Return the data with its length in front."""
     return varint(len(payload)) + payload
 
 

@@ -205,7 +205,7 @@ def not_registered(sent_kind: GroupVersionKind, expected: GroupVersionKind) -> S
 
 
 def unregistered(sent_kind: GroupVersionKind, group: str = "", scheme: str = "") -> str:
-    """That there is no such kind among those of the server that has this group, or in a scheme."""
+    """Say that the server has no such kind in this group, or in a scheme."""
     if not scheme:
         scheme = _SCHEMES[group].text if group in _SCHEMES else SCHEME
     version = sent_kind.api_version
@@ -661,7 +661,7 @@ class OtherKind(StatusError):
 
 
 def unknown_conversion(sent_kind: GroupVersionKind, kind: GroupVersionKind) -> str:
-    """That one kind does not become another's internal form."""
+    """Say that one kind does not become another's internal form."""
     package = kind.group.partition(".")[0] or "core"
     text = f"converting ({sent_kind.version}.{sent_kind.kind}) to ({package}.{kind.kind})"
     return f"{text}: unknown conversion"

@@ -179,13 +179,14 @@ class Catalog:
         return tuple(result)
 
     def with_crds(self, definitions: Iterable[JsonObject]) -> Catalog:
-        """With the resources that these CustomResourceDefinition objects define."""
+        """Return the catalog with the resources that these CustomResourceDefinition objects
+        define."""
         return self.with_resources(
             [resource for crd in definitions for resource in custom_resources(crd)]
         )
 
     def with_resources(self, added: Sequence[Resource]) -> Catalog:
-        """With these, in the place of those that have the same names."""
+        """Return the catalog with these resources in place of those that have the same names."""
         replaced = {resource.gvr for resource in added}
         resources = (resource for resource in self.resources if resource.gvr not in replaced)
         return Catalog((*resources, *added))

@@ -75,7 +75,7 @@ def claim_template(obj: JsonObject) -> Errors:
 
 
 def claim_template_update(obj: JsonObject, old: JsonObject) -> Errors:
-    """Nothing changes."""
+    """Yield an error when the spec changes, and what is wrong with the template."""
     yield from immutable(SPEC, obj.get("spec"), old.get("spec"))
     yield from claim_template(obj)
 

@@ -157,7 +157,8 @@ def required_choice(path: FieldPath, value: str | None, choices: Sequence[str]) 
 
 
 def choice_in(obj: JsonObject, field: str, choices: Sequence[str], path: FieldPath) -> Errors:
-    """The same of a member of an object; `path` is that of the object."""
+    """Yield an error when a member of an object is none of the choices; `path` is that of the
+    object."""
     value = obj.get(field)
     return NO_ERRORS if value in choices else required_choice(path.child(field), value, choices)
 

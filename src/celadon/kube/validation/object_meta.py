@@ -237,7 +237,7 @@ def _printed_owner(owner: JsonObject) -> JsonObject:
 
 
 def _version(api_version: str) -> str:
-    """Empty for what is no API version at all."""
+    """Return the version; empty for what is no API version at all."""
     try:
         return parse_api_version(api_version).version
     except ApiVersionError:

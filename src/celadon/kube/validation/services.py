@@ -508,7 +508,7 @@ def _older_range(value: str) -> list[str]:
 
 
 def _family(value: str) -> str:
-    """Empty for what is no range."""
+    """Return the IP family of a range; empty for what is no range."""
     prefix = text_rules.network(value)
     if prefix is None:
         return ""

@@ -122,7 +122,7 @@ def _version(text: str) -> semver.Version | None:
 
 
 def _precedence(text: str) -> tuple[Any, ...]:
-    """That of the lowest version for what is no version."""
+    """Return the precedence of a version: that of the lowest for what is no version."""
     version = _version(text)
     return _UNSET if version is None else version.precedence()
 

@@ -173,7 +173,7 @@ def _same_driver(driver: JsonObject, before: JsonObject) -> Errors:
 
 
 def _lasting(driver: JsonObject) -> JsonObject:
-    """Without what a driver has room for, which it may find out later."""
+    """Return a driver without what it has room for, which it may find out later."""
     return {key: value for key, value in driver.items() if key != "allocatable"}
 
 
@@ -337,7 +337,7 @@ def _topologies(obj: JsonObject) -> Errors:
 
 
 def storage_class_changes(obj: JsonObject, old: JsonObject) -> Errors:
-    """Nothing of what volumes were made of may change."""
+    """Yield an error for each changed field of which volumes were made: none may change."""
     # As `ValidateStorageClassUpdate` of `pkg/apis/storage/validation`.
     for error in changed_fields("storage.v1.StorageClass", obj, old, FieldPath()):
         if is_since("1.36") or error.field == "volumeBindingMode":

@@ -364,8 +364,8 @@ def is_empty(value: JsonObject) -> bool:
 
 
 def older_address(path: FieldPath, value: str, old_values: Collection[str] = ()) -> Errors:
-    """Yield what is wrong with an IP address in a field from before 1.33. `old_values` are those that
-    it had before: they stay valid."""
+    """Yield what is wrong with an IP address in a field from before 1.33. `old_values` are those
+    that it had before: they stay valid."""
     if value in old_values:
         return NO_ERRORS
     result = ip_address(value)

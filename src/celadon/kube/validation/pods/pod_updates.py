@@ -106,7 +106,7 @@ def _deadline(spec: JsonObject, before: JsonObject) -> Errors:
 
 
 def _tolerations(spec: JsonObject, before: JsonObject) -> Errors:
-    """Only the time of a toleration may change."""
+    """Yield errors for changed tolerations: only the time of one may change."""
     # As `validateOnlyAddedTolerations` of `pkg/apis/core/validation`.
 
     def lasting(toleration: JsonObject) -> frozenset[tuple[str, str]]:

@@ -75,7 +75,7 @@ def is_huge_page_of_quota(name: str) -> bool:
 
 
 def is_native(name: str) -> bool:
-    """Without a domain, or in Kubernetes' own."""
+    """Return whether a resource has no domain, or Kubernetes' own."""
     return "/" not in name or NATIVE_DOMAIN in name
 
 
