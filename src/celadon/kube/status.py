@@ -100,7 +100,7 @@ class Status:
     metadata: JsonDict = field(default_factory=dict)
 
     def to_json(self) -> JsonDict:
-        """In the order in which a server writes it."""
+        """Return the Status in the order in which a server writes it."""
         members: dict[str, object] = {
             "kind": "Status",
             "apiVersion": "v1",

@@ -166,11 +166,11 @@ class HookSet:
     def replaced(self, configurations: Iterable[WebhookConfiguration]) -> HookSet:
         """Return a set with other configurations; those that are the same objects are not compiled
         again. Static ones stay."""
-        return HookSet(configurations, self.version, static=self._static, known=self)
+        return HookSet(configurations, self.version, static=self._static, earlier=self)
 
     def with_static(self, configurations: Iterable[WebhookConfiguration]) -> HookSet:
         """Return a set with other static configurations, and the others as they are."""
-        return HookSet(self._objects, self.version, static=configurations, known=self)
+        return HookSet(self._objects, self.version, static=configurations, earlier=self)
 
     def concerns(self, request: Request, world: World) -> bool:
         """Return whether any rule covers requests like this one. Cheap."""
