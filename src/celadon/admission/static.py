@@ -149,17 +149,17 @@ def _of_webhooks(
 ) -> Iterator[StaticError]:
     for place, webhook in enumerate(configuration.webhooks):
         path = FieldPath("webhooks").index(place).child("clientConfig")
-        where = f"webhook {quote(webhook.name)} in {quote(configuration.name)}"
+        subject = f"webhook {quote(webhook.name)} in {quote(configuration.name)}"
         if file:
-            where += f" (file {quote(file)})"
+            subject += f" (file {quote(file)})"
         if webhook.client_config.service is not None:
             text = (
-                f"{where}: clientConfig.service is not supported for static manifests; use "
+                f"{subject}: clientConfig.service is not supported for static manifests; use "
                 "clientConfig.url instead"
             )
             yield StaticError(number, path.child("service"), text)
         elif not webhook.client_config.url:
-            text = f"{where}: clientConfig.url is required for static manifests"
+            text = f"{subject}: clientConfig.url is required for static manifests"
             yield StaticError(number, path.child("url"), text)
 
 

@@ -240,10 +240,10 @@ def _clashes(ports: Iterable[Located]) -> Iterator[str]:
             yield f"{path}: hostIP set without hostPort: {_printed(port)}"
         key = port.get("containerPort", 0), port.get("protocol", "")
         same_port = by_port.setdefault(key, [])
-        for where, other in same_port:
+        for other_path, other in same_port:
             conflict = _conflict(port, other)
             if conflict:
-                yield f"{path}: {conflict} port definition with {where}"
+                yield f"{path}: {conflict} port definition with {other_path}"
         same_port.append((path, port))
 
 
@@ -548,13 +548,13 @@ def pod_spec_warnings(pod: JsonObject, path: FieldPath, *, is_template: bool) ->
         yield from _before_containers(spec, notes, spec_path, at_notes)
     if SECCOMP_OF_POD in notes and not _has_profile(spec, "seccompProfile"):
         yield f"{at_notes.key(SECCOMP_OF_POD)}: {_NO_SECCOMP}"
-    for where, container in containers(spec, spec_path):
+    for container_path, container in containers(spec, spec_path):
         if notes:
             yield from _old_profiles(container, spec, notes, at_notes, is_template=is_template)
         if "resources" in container:
-            yield from amount_warnings(container, where)
+            yield from amount_warnings(container, container_path)
         if "env" in container:
-            yield from variable_warnings(container, where)
+            yield from variable_warnings(container, container_path)
     yield from port_warnings(spec, spec_path)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
         field = spec_path.child("terminationGracePeriodSeconds")
@@ -579,8 +579,8 @@ def _before_containers(
     yield from _repeated(spec, path, "imagePullSecrets", "name")
     for index, secret in enumerate(spec.get("imagePullSecrets") or ()):
         if not secret.get("name"):
-            where = path.child("imagePullSecrets").index(index).child("name")
-            yield f'{where}: invalid empty name ""'
+            name_path = path.child("imagePullSecrets").index(index).child("name")
+            yield f'{name_path}: invalid empty name ""'
     for name in ("memory", "ephemeral-storage"):
         yield from fractional_bytes(spec.get("overhead"), name, path.child("overhead"))
 
@@ -627,8 +627,8 @@ def _volumes(spec: JsonObject, path: FieldPath) -> Iterator[str]:
                 continue
             template = volume[field].get("volumeClaimTemplate")
             if template is not None:
-                where = field_path.child("ephemeral", "volumeClaimTemplate", "spec")
-                yield from claim_spec_warnings(template.get("spec") or {}, where)
+                spec_path = field_path.child("ephemeral", "volumeClaimTemplate", "spec")
+                yield from claim_spec_warnings(template.get("spec") or {}, spec_path)
 
 
 def _repeated(spec: JsonObject, path: FieldPath, field: str, member: str) -> Iterator[str]:
@@ -673,8 +673,10 @@ def _pod_affinity(spec: JsonObject, path: FieldPath) -> Iterator[str]:
         for index, term in enumerate(terms.get(REQUIRED_TERMS) or ()):
             yield from _null_selector(term, field_path.child(REQUIRED_TERMS).index(index))
         for index, weighted in enumerate(terms.get(PREFERRED_TERMS) or ()):
-            where = field_path.child(PREFERRED_TERMS).index(index).child("podAffinityTerm")
-            yield from _null_selector(weighted.get("podAffinityTerm") or {}, where)
+            pod_affinity_term_path = (
+                field_path.child(PREFERRED_TERMS).index(index).child("podAffinityTerm")
+            )
+            yield from _null_selector(weighted.get("podAffinityTerm") or {}, pod_affinity_term_path)
 
 
 def _addresses(spec: JsonObject, path: FieldPath) -> Iterator[str]:

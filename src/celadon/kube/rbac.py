@@ -488,12 +488,12 @@ class RoleIndex:
 
     def _find(self, user: User, namespace: str) -> Iterator[Grant]:
         identities = _identities(user)
-        for where in dict.fromkeys((CLUSTER_WIDE, namespace)):
+        for scope in dict.fromkeys((CLUSTER_WIDE, namespace)):
             names: set[str] = set()
             for identity in identities:
-                names |= self._bound.get((where, identity), set())
+                names |= self._bound.get((scope, identity), set())
             for name in sorted(names):
-                yield self._grant(self._bindings[where, name], identities, where)
+                yield self._grant(self._bindings[scope, name], identities, scope)
 
     def _grant(self, binding: _Binding, identities: Mapping[Who, None], where: str) -> Grant:
         subject = next(subject for subject in binding.subjects if subject.who in identities)
@@ -540,11 +540,13 @@ def role_ref(binding: JsonObject) -> RoleRef:
 
 
 def _role_index_binding(key: Key, obj: JsonObject) -> _Binding:
-    where, name = key
+    namespace, name = key
     title = (
-        f"RoleBinding {quote(f'{name}/{where}')}" if where else f"ClusterRoleBinding {quote(name)}"
+        f"RoleBinding {quote(f'{name}/{namespace}')}"
+        if namespace
+        else f"ClusterRoleBinding {quote(name)}"
     )
-    subjects = (_subject(subject, where) for subject in obj.get("subjects") or ())
+    subjects = (_subject(subject, namespace) for subject in obj.get("subjects") or ())
     return _Binding(
         title, role_ref(obj), tuple(subject for subject in subjects if subject is not None)
     )

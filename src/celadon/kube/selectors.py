@@ -167,8 +167,8 @@ def requirement(key: str, operator: Operator, values: Sequence[str] | None) -> R
     for i, value in enumerate(result):
         messages = label_value(value)
         if messages:
-            where = path.index(i).key(key)
-            errors.append(fieldpath.invalid(where, value, "; ".join(messages)))
+            field_path = path.index(i).key(key)
+            errors.append(fieldpath.invalid(field_path, value, "; ".join(messages)))
     complaints = [error for error in errors if error is not None]
     if complaints:
         raise SelectorError(aggregate(complaints))

@@ -498,8 +498,8 @@ def stateful_set_warnings(obj: JsonObject, old: JsonObject | None) -> Iterator[s
     yield from daemon_set_warnings(obj, old)
     for index, claim in enumerate(_spec(obj).get("volumeClaimTemplates") or ()):
         path = _CLAIMS.index(index)
-        where = path if old is None else path.child("Spec")
-        yield from claim_spec_warnings(claim.get("spec") or {}, where)
+        spec_path = path if old is None else path.child("Spec")
+        yield from claim_spec_warnings(claim.get("spec") or {}, spec_path)
     yield from _endless_history(_spec(obj).get("revisionHistoryLimit"))
 
 

@@ -122,8 +122,8 @@ def _case(
         field_path = path.child("x-kubernetes-validations").index(i)
         expressions.append(_compiled(Role.RULE, i, field_path.child("rule"), rule.rule, env))
         if rule.message_expression:
-            text, where = rule.message_expression, field_path.child("messageExpression")
-            expressions.append(_compiled(Role.MESSAGE, i, where, text, env))
+            text, message_path = rule.message_expression, field_path.child("messageExpression")
+            expressions.append(_compiled(Role.MESSAGE, i, message_path, text, env))
     transitions = {
         expression.index
         for expression in expressions

@@ -118,13 +118,13 @@ def looked_in(source: ParamSource, ref: ParamRef, namespace: str) -> str:
     """The namespace where a request in `namespace` finds its params, empty for params that are in
     none. ParamError."""
     if source.namespaced:
-        where = ref.namespace or namespace
-        if not where:
+        params_namespace = ref.namespace or namespace
+        if not params_namespace:
             raise ParamError(
                 "cannot use namespaced paramRef in policy binding that matches cluster-scoped "
                 "resources"
             )
-        return where
+        return params_namespace
     if ref.namespace:
         raise ParamError("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
     return ""

@@ -442,16 +442,19 @@ class _Check:
                 fieldpath.invalid(path.child("rule"), definition_parts.rule_value(data), rule.error)
             )
         if rule.message_error:
-            where, printed_rule = path.child("messageExpression"), definition_parts.rule_value(data)
-            refused.append(fieldpath.invalid(where, printed_rule, rule.message_error))
+            member_path, printed_rule = (
+                path.child("messageExpression"),
+                definition_parts.rule_value(data),
+            )
+            refused.append(fieldpath.invalid(member_path, printed_rule, rule.message_error))
         elif rule.message is not None:
             self._cost("messageExpression", rule.message.max_cost, path)
         if rule.uses_old_self and node.uncorrelatable:
             detail = uncorrelatable(node.uncorrelatable)
             refused.append(fieldpath.invalid(path.child("rule"), rule.source.rule, detail))
         elif not rule.uses_old_self and data.get("optionalOldSelf") is not None:
-            value, where = data["optionalOldSelf"], path.child("optionalOldSelf")
-            refused.append(fieldpath.invalid(where, value, OPTIONAL_WITHOUT_OLD_SELF))
+            value, member_path = data["optionalOldSelf"], path.child("optionalOldSelf")
+            refused.append(fieldpath.invalid(member_path, value, OPTIONAL_WITHOUT_OLD_SELF))
 
     def _cost(self, subject: str, cost: int, path: FieldPath) -> None:
         self.costs.append((cost, path.child(subject)))

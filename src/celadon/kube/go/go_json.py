@@ -108,8 +108,8 @@ class _Scanner:
                     self._key()
                 self._value(closers)
             else:
-                where = "object key:value pair" if closer == ord("}") else "array element"
-                self._refuse(f"after {where}")
+                context = "object key:value pair" if closer == ord("}") else "array element"
+                self._refuse(f"after {context}")
 
     def _value(self, closers: list[int]) -> None:
         """A scalar, or the beginning of a container, with as many more as stand first in it."""

@@ -491,8 +491,8 @@ def data_syntax(data: GoData) -> str:
         case Kind.POINTER:
             if data.type == _TIME and data.target is None:
                 return "<nil>"
-            where = "nil" if data.target is None else ADDRESS
-            return f"({data.type})({where})"
+            address = "nil" if data.target is None else ADDRESS
+            return f"({data.type})({address})"
     if data.members is None:
         return f"{data.type}(nil)"
     members: Iterable[tuple[str, GoData]] = data.members.items()

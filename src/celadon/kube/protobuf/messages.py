@@ -339,13 +339,15 @@ class MessageWriter:
 
     def _compiled(self, field: MessageField) -> tuple[str, bytes, Write]:
         """The key in JSON (none for inline fields), the bytes without a value, and those of one."""
-        where = f"{self._name}.{field.name}"
+        field_name = f"{self._name}.{field.name}"
         if field.mapped:
-            return field.name, b"", _map_writer(field, where)
-        write = _single(field.type, field.number, where)
+            return field.name, b"", _map_writer(field, field_name)
+        write = _single(field.type, field.number, field_name)
         if field.repeated:
-            return field.name, b"", _list_writer(write, field, where)
-        unset = b"" if field.optional or field.inline else _unset(field.type, field.number, where)
+            return field.name, b"", _list_writer(write, field, field_name)
+        unset = (
+            b"" if field.optional or field.inline else _unset(field.type, field.number, field_name)
+        )
         return "" if field.inline else field.name, unset, write
 
 

@@ -419,8 +419,8 @@ def scale_of(
     replicas = _value_at(obj, paths.wanted)
     if replicas is None and paths is not BUILT_IN:
         if no_count is None:
-            where = "." + ".".join(paths.wanted)
-            raise status.internal_error(f'the spec replicas field "{where}" does not exist')
+            count_path = "." + ".".join(paths.wanted)
+            raise status.internal_error(f'the spec replicas field "{count_path}" does not exist')
         replicas = no_count
     state: dict[str, object] = {"replicas": _value_at(obj, paths.counted) or 0}
     selector = _value_at(obj, paths.selector) if paths.selector else _selector(obj, paths)

@@ -302,8 +302,8 @@ def read_patched(
     except DecodeError as error:
         raise result.refusal(restore_error(error) if result.is_strategic else str(error)) from error
     if target.subresource == "scale" and (draft.made.get("spec") or {}).get("replicas") == NO_COUNT:
-        where = "." + ".".join(target.scale_paths.wanted)
-        raise status.bad_request(f'the spec replicas field "{where}" cannot be empty')
+        count_path = "." + ".".join(target.scale_paths.wanted)
+        raise status.bad_request(f'the spec replicas field "{count_path}" cannot be empty')
     if field_validation == IGNORE:
         return Incoming(gvk, draft, document)
     strays = () if draft.is_exact else _complaints(result, target)

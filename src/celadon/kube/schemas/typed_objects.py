@@ -677,11 +677,11 @@ def _find_repeated(document: Document, value: object, place: _Place, strays: _Fo
     if isinstance(value, dict):
         seen: set[str] = set()
         for key, item in document.members(value):
-            where = (place, key)
+            member_place = (place, key)
             if key in seen:
-                _note(where, strays)
+                _note(member_place, strays)
             seen.add(key)
-            _find_repeated(document, item, where, strays)
+            _find_repeated(document, item, member_place, strays)
     elif isinstance(value, list):
         for i, item in enumerate(value):
             _find_repeated(document, item, (place, i), strays)
@@ -695,8 +695,8 @@ def _note(place: _Place, strays: _Found, value: JsonObject | None = None) -> Non
     while place is not None:
         place, step = place
         steps.append(step)
-    where = tuple(reversed(steps))
-    stray = StrayField(where, is_repeated=True) if value is None else StrayField(where, known=value)
+    path = tuple(reversed(steps))
+    stray = StrayField(path, is_repeated=True) if value is None else StrayField(path, known=value)
     strays.setdefault(stray.text, stray)
 
 
@@ -723,11 +723,11 @@ def _members(
     """`fields` of a struct, or None for a map whose values are all of the node `values`."""
     seen: set[str] = set()
     for key, item in document.members(obj):
-        where = (place, key)
+        member_place = (place, key)
         if fields is not None and key not in fields:
-            _note(where, value, fields)
+            _note(member_place, value, fields)
             continue
         if key in seen:
-            _note(where, value)
+            _note(member_place, value)
         seen.add(key)
-        _walk(document, item, values if fields is None else fields[key], where, value)
+        _walk(document, item, values if fields is None else fields[key], member_place, value)

@@ -152,11 +152,11 @@ def stateful_set_strategy(path: FieldPath, strategy: JsonObject) -> Errors:
         yield from not_negative(rolling, rolling_update_path, "partition")
         unavailable = rolling.get("maxUnavailable")
         if unavailable is not None:
-            where = rolling_update_path.child("maxUnavailable")
-            yield from int_or_percent(where, unavailable)
+            max_unavailable_path = rolling_update_path.child("maxUnavailable")
+            yield from int_or_percent(max_unavailable_path, unavailable)
             if amount(unavailable) == 0:
-                yield fieldpath.invalid(where, unavailable, "cannot be 0")
-            yield from at_most_100_percent(where, unavailable)
+                yield fieldpath.invalid(max_unavailable_path, unavailable, "cannot be 0")
+            yield from at_most_100_percent(max_unavailable_path, unavailable)
 
 
 def printed_strategy(kind: str, rolling: JsonObject | None, **absent: int | None) -> JsonDict:
@@ -278,16 +278,16 @@ def daemon_set(obj: JsonObject) -> Errors:
     # As `ValidateDaemonSet` of `pkg/apis/apps/validation`.
     spec = obj.get("spec") or {}
     value, path = spec.get("selector"), SPEC.child("selector")
-    template, where = spec.get("template") or {}, SPEC.child("template")
+    template, template_path = spec.get("template") or {}, SPEC.child("template")
     yield from selector(path, value)
     chosen = understood(value)
     if chosen is not None:
-        yield from matches_template(where, template, chosen)
+        yield from matches_template(template_path, template, chosen)
     if value is not None and is_empty(value):
         detail = "empty selector is invalid for daemonset"
         yield fieldpath.invalid(path, shown_selector(value), detail)
-    yield from pod_template(where, template)
-    yield from restart_always(where, template, "DaemonSet")
+    yield from pod_template(template_path, template)
+    yield from restart_always(template_path, template, "DaemonSet")
     yield from not_negative(spec, SPEC, "minReadySeconds")
     yield from daemon_set_strategy(SPEC.child("updateStrategy"), spec.get("updateStrategy") or {})
     yield from not_negative(spec, SPEC, "revisionHistoryLimit")

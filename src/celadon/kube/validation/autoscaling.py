@@ -181,10 +181,10 @@ def _metric(path: FieldPath, metric: JsonObject, *, lax: bool) -> Errors:
 def _source(path: FieldPath, source: JsonObject, field: str, *, lax: bool) -> Errors:
     target, target_path = source.get("target") or {}, path.child("target")
     if field == "object":
-        described, where = source.get("describedObject") or {}, path.child("describedObject")
-        yield from _reference(where, described)
+        described, object_path = source.get("describedObject") or {}, path.child("describedObject")
+        yield from _reference(object_path, described)
         if not lax:
-            yield from _version(where, described, needs_group=False)
+            yield from _version(object_path, described, needs_group=False)
     if field in {"object", "external", "pods"}:
         yield from _identifier(path.child("metric"), source.get("metric") or {})
         yield from _target(target_path, target)

@@ -177,8 +177,8 @@ def _handle(path: FieldPath, handle: JsonObject) -> Errors:
     structured_data_path = path.child("structuredData")
     if structured.get("nodeName"):
         yield from dns_subdomain(structured_data_path.child("nodeName"), structured["nodeName"])
-    for where, result in items(structured, "results", structured_data_path):
-        yield from _model(where, result, _instance_name)
+    for result_path, result in items(structured, "results", structured_data_path):
+        yield from _model(result_path, result, _instance_name)
     if data:
         yield fieldpath.invalid(path, None, "data and structuredData are mutually exclusive")
 
@@ -327,9 +327,9 @@ def _instances(path: FieldPath, value: JsonObject) -> Errors:
     for instance_path, instance in items(value, "instances", path):
         yield from _own_name(instance_path, instance, seen)
         names: set[str] = set()
-        for where, attribute in items(instance, "attributes", instance_path):
-            yield from _own_name(where, attribute, names)
-            yield from _value(where, attribute)
+        for attribute_path, attribute in items(instance, "attributes", instance_path):
+            yield from _own_name(attribute_path, attribute, names)
+            yield from _value(attribute_path, attribute)
 
 
 def _own_name(path: FieldPath, value: JsonObject, seen: set[str]) -> Errors:

@@ -176,14 +176,19 @@ def resource_quota(obj: JsonObject) -> Errors:
         for _ in _unfit(spec, scope):
             yield fieldpath.invalid(path, _shown_scopes(scopes), UNFIT)
     yield from _conflicting(path, spec, scopes)
-    selector, where = spec.get("scopeSelector"), SPEC.child("scopeSelector", "matchExpressions")
+    selector, scopes_path = (
+        spec.get("scopeSelector"),
+        SPEC.child("scopeSelector", "matchExpressions"),
+    )
     if selector is None:
         return
     chosen = selector.get("matchExpressions") or ()
     for item in chosen:
-        yield from _scope(where, item, list(_unfit(spec, item.get("scopeName") or "")), selector)
+        yield from _scope(
+            scopes_path, item, list(_unfit(spec, item.get("scopeName") or "")), selector
+        )
     yield from _conflicting(
-        where, spec, [expression.get("scopeName") or "" for expression in chosen]
+        scopes_path, spec, [expression.get("scopeName") or "" for expression in chosen]
     )
 
 

@@ -114,8 +114,8 @@ def flow_schema(obj: JsonObject) -> Errors:
         yield from dns_subdomain(path, level)
     else:
         yield fieldpath.required(path, "must reference a priority level")
-    for where, rule in items(spec, "rules", SPEC):
-        yield from _rule(where, rule)
+    for rule_path, rule in items(spec, "rules", SPEC):
+        yield from _rule(rule_path, rule)
     fixed = MANDATORY_SCHEMAS.get(name)
     if fixed is not None:
         printed = internal_value(spec, "flowcontrol.v1.FlowSchemaSpec")

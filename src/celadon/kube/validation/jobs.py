@@ -143,8 +143,8 @@ def success_policy(path: FieldPath, spec: JsonObject) -> Errors:
         yield fieldpath.required(rules_path, detail)
     if len(rules) > MAX_RULES:
         yield fieldpath.too_many(rules_path, len(rules), MAX_RULES)
-    for where, rule in items(policy, "rules", path):
-        yield from _success_rule(where, rule, completions)
+    for rule_path, rule in items(policy, "rules", path):
+        yield from _success_rule(rule_path, rule, completions)
 
 
 def _success_rule(path: FieldPath, rule: JsonObject, completions: int) -> Errors:

@@ -118,8 +118,8 @@ def _ingress(obj: JsonObject, tolerated: ToleratedFaults) -> Errors:
     for path, rule in items(spec, "rules", SPEC):
         yield from _rule(path, rule, tolerated)
     for path, tls in items(spec, "tls", SPEC):
-        for where, host in items(tls, "hosts", path):
-            yield from _host(where, host)
+        for host_path, host in items(tls, "hosts", path):
+            yield from _host(host_path, host)
         if tls.get("secretName") and not tolerated.secret_names:
             yield from dns_subdomain(path.child("secretName"), tls["secretName"])
     if spec.get("ingressClassName") is not None:
@@ -150,8 +150,8 @@ def _rule_value(path: FieldPath, rule: JsonObject, tolerated: ToleratedFaults) -
         return
     if not http.get("paths"):
         yield fieldpath.required(http_path.child("paths"))
-    for where, ingress_path in items(http, "paths", http_path):
-        yield from _path(where, ingress_path, tolerated)
+    for ingress_item_path, ingress_path in items(http, "paths", http_path):
+        yield from _path(ingress_item_path, ingress_path, tolerated)
 
 
 def _path(path: FieldPath, data: JsonObject, tolerated: ToleratedFaults) -> Errors:

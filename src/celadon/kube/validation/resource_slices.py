@@ -335,8 +335,10 @@ def _node_resources(path: FieldPath, device: JsonObject) -> Errors:
             detail = "at least one of allocationMultiplier or capacityKey must be set"
             yield fieldpath.invalid(field_path, "", detail)
         if times is not None and parse_amounts(times).sign <= 0:
-            where = field_path.child("allocationMultiplier")
-            yield fieldpath.invalid(where, str(parse_amounts(times)), "must be positive")
+            allocation_multiplier_path = field_path.child("allocationMultiplier")
+            yield fieldpath.invalid(
+                allocation_multiplier_path, str(parse_amounts(times)), "must be positive"
+            )
         if key == "":
             detail = "capacityKey must not be an empty string"
             yield fieldpath.invalid(field_path.child("capacityKey"), "", detail)
@@ -676,8 +678,8 @@ def _answer(status: JsonObject, before: JsonObject) -> Errors:
         if len(values) > limit:
             yield fieldpath.too_many(_STATUS.child(field), len(values), limit)
         elif field == "pools":
-            for where, pool in items(status, field, _STATUS):
-                yield from _pool(where, pool)
+            for pool_path, pool in items(status, field, _STATUS):
+                yield from _pool(pool_path, pool)
         else:
             yield from _repeated(values)
 

@@ -560,10 +560,12 @@ def cluster_role(obj: JsonObject) -> Errors:
     if not aggregation.get("clusterRoleSelectors"):
         detail = "at least one clusterRoleSelector required if aggregationRule is non-nil"
         yield fieldpath.required(path.child("clusterRoleSelectors"), detail)
-    for where, cluster_role_selector in items(aggregation, "clusterRoleSelectors", path):
-        yield from selector(where, cluster_role_selector)
+    for cluster_role_selector_path, cluster_role_selector in items(
+        aggregation, "clusterRoleSelectors", path
+    ):
+        yield from selector(cluster_role_selector_path, cluster_role_selector)
         if understood(cluster_role_selector) is None:
-            yield fieldpath.invalid(where, None, "invalid label selector.")
+            yield fieldpath.invalid(cluster_role_selector_path, None, "invalid label selector.")
 
 
 def _rules(obj: JsonObject, *, namespaced: bool) -> Errors:

@@ -139,15 +139,15 @@ def service_status(obj: JsonObject, old: JsonObject) -> Errors:
     old_addresses = _known(old)
     for path, ingress in items(balancer, "ingress", _BALANCER):
         address, mode = ingress.get("ip"), ingress.get("ipMode")
-        where = path.child("ipMode")
+        ip_mode_path = path.child("ipMode")
         if address:
             yield from older_address(path.child("ip"), address, old_addresses)
         if address and mode is None:
-            yield fieldpath.required(where, "must be specified when `ip` is set")
+            yield fieldpath.required(ip_mode_path, "must be specified when `ip` is set")
         elif mode is not None and not address:
-            yield fieldpath.forbidden(where, "may not be specified when `ip` is not set")
+            yield fieldpath.forbidden(ip_mode_path, "may not be specified when `ip` is not set")
         elif mode is not None:
-            yield from supported(where, mode, ADDRESS_MODES)
+            yield from supported(ip_mode_path, mode, ADDRESS_MODES)
         yield from _host(path.child("hostname"), ingress.get("hostname") or "")
 
 

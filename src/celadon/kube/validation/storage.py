@@ -314,21 +314,25 @@ def _topologies(obj: JsonObject) -> Errors:
     counter = Counter({frozenset[object](): len(obj.get("allowedTopologies") or ())})
     for path, term in items(obj, "allowedTopologies", FieldPath()):
         chosen: dict[str, frozenset[str]] = {}
-        for where, match_label_expression in items(term, "matchLabelExpressions", path):
+        for match_label_expression_path, match_label_expression in items(
+            term, "matchLabelExpressions", path
+        ):
             key, values = (
                 match_label_expression.get("key") or "",
                 match_label_expression.get("values") or (),
             )
             if not values:
-                yield fieldpath.required(where.child("values"))
+                yield fieldpath.required(match_label_expression_path.child("values"))
             seen = set[str]()
             for index, value in enumerate(values):
                 if value in seen:
-                    yield fieldpath.duplicate(where.child("values").index(index), value)
+                    yield fieldpath.duplicate(
+                        match_label_expression_path.child("values").index(index), value
+                    )
                 seen.add(value)
-            yield from label_name(where.child("key"), key)
+            yield from label_name(match_label_expression_path.child("key"), key)
             if key in chosen:
-                yield fieldpath.duplicate(where.child("key"), key)
+                yield fieldpath.duplicate(match_label_expression_path.child("key"), key)
             chosen[key] = frozenset(seen)
         selection = frozenset[object](chosen.items())
         for _ in range(counter[selection]):

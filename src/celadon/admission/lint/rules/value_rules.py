@@ -128,9 +128,11 @@ def _unknown_resource(bundle: Bundle, rule: ResourceRule, pattern: str) -> tuple
     ]
     resources = [candidate for candidate in named if candidate.gvr.resource == resource]
     if not resources:
-        where = ", ".join(f"{g or 'core'}/{v}" for g in rule.api_groups for v in rule.api_versions)
+        versions = ", ".join(
+            f"{g or 'core'}/{v}" for g in rule.api_groups for v in rule.api_versions
+        )
         help = _nearest(resource, [resource.gvr.resource for resource in named])
-        return f"there is no resource `{resource}` in {where}, so this matches nothing", help
+        return f"there is no resource `{resource}` in {versions}, so this matches nothing", help
     names = [subresource.name for owner in resources for subresource in owner.subresources]
     if below and below != "*" and below not in names:
         return f"`{resource}` has no subresource `{below}`", _nearest(below, names)

@@ -197,22 +197,24 @@ def _mounts(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonOb
     device_paths = {device.get("devicePath") for device in devices}
     taken: set[str] = set()
     for volume_mount_path, mount in items(container, "volumeMounts", path):
-        name, where = mount.get("name") or "", mount.get("mountPath") or ""
+        name, mount_point = mount.get("name") or "", mount.get("mountPath") or ""
         if not name:
             yield fieldpath.required(volume_mount_path.child("name"))
         if name not in volumes:
             yield fieldpath.not_found(volume_mount_path.child("name"), name)
-        if not where:
+        if not mount_point:
             yield fieldpath.required(volume_mount_path.child("mountPath"))
-        if where in taken:
-            yield fieldpath.invalid(volume_mount_path.child("mountPath"), where, "must be unique")
-        taken.add(where)
+        if mount_point in taken:
+            yield fieldpath.invalid(
+                volume_mount_path.child("mountPath"), mount_point, "must be unique"
+            )
+        taken.add(mount_point)
         if name in device_names:
             detail = "must not already exist in volumeDevices"
             yield fieldpath.invalid(volume_mount_path.child("name"), name, detail)
-        if where in device_paths:
+        if mount_point in device_paths:
             detail = "must not already exist as a path in volumeDevices"
-            yield fieldpath.invalid(volume_mount_path.child("mountPath"), where, detail)
+            yield fieldpath.invalid(volume_mount_path.child("mountPath"), mount_point, detail)
         if (volumes.get(name) or {}).get("image") is not None:
             yield from _image_parts(volume_mount_path, mount)
         yield from _sub_paths(volume_mount_path, path.child("volumeMounts"), mount)
@@ -275,23 +277,23 @@ def _devices(path: FieldPath, container: JsonObject, volumes: Mapping[str, JsonO
     names: set[str] = set()
     paths: set[str] = set()
     for volume_device_path, device in items(container, "volumeDevices", path):
-        name, where = device.get("name") or "", device.get("devicePath") or ""
+        name, device_point = device.get("name") or "", device.get("devicePath") or ""
         yield from _device_volume(volume_device_path.child("name"), name, names, volumes)
         where_at = volume_device_path.child("devicePath")
-        if not where:
+        if not device_point:
             yield fieldpath.required(where_at)
-        if where in paths:
-            yield fieldpath.invalid(where_at, where, "must be unique")
-        if ".." in where.split("/"):
-            yield fieldpath.invalid(where_at, where, "can not contain backsteps ('..')")
+        if device_point in paths:
+            yield fieldpath.invalid(where_at, device_point, "must be unique")
+        if ".." in device_point.split("/"):
+            yield fieldpath.invalid(where_at, device_point, "can not contain backsteps ('..')")
         else:
-            paths.add(where)
+            paths.add(device_point)
         if name in mount_names:
             detail = "must not already exist in volumeMounts"
             yield fieldpath.invalid(volume_device_path.child("name"), name, detail)
-        if where in mount_paths:
+        if device_point in mount_paths:
             detail = "must not already exist as a path in volumeMounts"
-            yield fieldpath.invalid(where_at, where, detail)
+            yield fieldpath.invalid(where_at, device_point, detail)
         if name:
             names.add(name)
 
@@ -517,10 +519,10 @@ def _ephemeral(path: FieldPath, spec: JsonObject, around: Surroundings) -> Error
             value = container.get(field)
             if value or (value is not None and field != "resources"):
                 yield fieldpath.forbidden(ephemeral_container_path.child(field), NOT_EPHEMERAL)
-        for where, mount in items(container, "volumeMounts", ephemeral_container_path):
+        for mount_path, mount in items(container, "volumeMounts", ephemeral_container_path):
             for field in ("subPath", "subPathExpr"):
                 if mount.get(field):
-                    yield fieldpath.forbidden(where.child(field), NOT_EPHEMERAL)
+                    yield fieldpath.forbidden(mount_path.child(field), NOT_EPHEMERAL)
 
 
 def trimmed_image(path: FieldPath, container: JsonObject) -> Errors:
@@ -586,10 +588,10 @@ def _host_ports(path: FieldPath, group: Iterable[Any]) -> Errors:
         for port_path, port in items(container, "ports", path.index(index)):
             if not port.get("hostPort"):
                 continue
-            where = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
-            if where in taken:
-                yield fieldpath.duplicate(port_path.child("hostPort"), where)
-            taken.add(where)
+            host_port = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
+            if host_port in taken:
+                yield fieldpath.duplicate(port_path.child("hostPort"), host_port)
+            taken.add(host_port)
 
 
 _WHOSE_POLICY: Final = wording("pod `restartPolicy`", v1_36="`restartPolicy`")

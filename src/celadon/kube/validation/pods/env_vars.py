@@ -193,12 +193,12 @@ def files_are_in_empty_dirs(path: FieldPath, spec: JsonObject) -> Errors:
         return
     volumes = {volume.get("name") or "": volume for volume in spec.get("volumes") or ()}
     for container_path, container in containers_of(path, spec):
-        for where, variable in items(container, "env", container_path):
+        for variable_path, variable in items(container, "env", container_path):
             source = (variable.get("valueFrom") or {}).get("fileKeyRef")
             if source is None:
                 continue
             name = source.get("volumeName") or ""
-            named = where.child("valueFrom", "fileKeyRef", "volumeName")
+            named = variable_path.child("valueFrom", "fileKeyRef", "volumeName")
             if name not in volumes:
                 yield fieldpath.not_found(named, name)
             elif volumes[name].get("emptyDir") is None:

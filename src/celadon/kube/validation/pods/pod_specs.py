@@ -281,10 +281,10 @@ def pod_in_general(obj: JsonObject, old: JsonObject | None = None) -> Errors:
 def _tokens_without_account(spec: JsonObject) -> Errors:
     for path, volume in items(spec, "volumes", SPEC):
         projected = volume.get("projected") or {}
-        for where, source in items(projected, "sources", path.child("projected")):
+        for source_path, source in items(projected, "sources", path.child("projected")):
             if source.get("serviceAccountToken") is not None:
                 detail = "must not be specified when serviceAccountName is not set"
-                yield fieldpath.forbidden(where.child("serviceAccountToken"), detail)
+                yield fieldpath.forbidden(source_path.child("serviceAccountToken"), detail)
 
 
 def pod_template(path: FieldPath, template: JsonObject) -> Errors:
@@ -414,8 +414,8 @@ def _placement(path: FieldPath, spec: JsonObject) -> Errors:
     for active_deadline_seconds_path, alias in items(spec, "hostAliases", path):
         address = alias.get("ip") or ""
         yield from older_address(active_deadline_seconds_path.child("ip"), address)
-        for where, hostname in items(alias, "hostnames", active_deadline_seconds_path):
-            yield from dns_subdomain(where, hostname)
+        for hostname_path, hostname in items(alias, "hostnames", active_deadline_seconds_path):
+            yield from dns_subdomain(hostname_path, hostname)
     if spec.get("priorityClassName"):
         yield from dns_subdomain(path.child("priorityClassName"), spec["priorityClassName"])
     if spec.get("runtimeClassName") is not None:
@@ -511,11 +511,11 @@ def _host_network(path: FieldPath, spec: JsonObject, *, in_pod: bool) -> Errors:
     if not spec.get("hostNetwork"):
         return
     for container_path, container in items(spec, "containers", path):
-        for where, port in items(container, "ports", container_path):
+        for port_path, port in items(container, "ports", container_path):
             host = port.get("hostPort") or 0
             if (in_pod or host) and host != port.get("containerPort", 0):
                 detail = "must match `containerPort` when `hostNetwork` is true"
-                yield fieldpath.invalid(where.child("hostPort"), host, detail)
+                yield fieldpath.invalid(port_path.child("hostPort"), host, detail)
 
 
 def _host_users(path: FieldPath, spec: JsonObject, before: JsonObject) -> Errors:

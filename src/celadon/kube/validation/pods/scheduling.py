@@ -46,17 +46,17 @@ def affinity(path: FieldPath, value: JsonObject | None, before: JsonObject | Non
         yield from required_nodes(
             node_affinity_path.child(REQUIRED_TERMS), node[REQUIRED_TERMS], was
         )
-    for where, term in items(node, PREFERRED_TERMS, node_affinity_path):
-        yield from _weight(where, term)
-        yield from _node_term(where.child("preference"), term.get("preference") or {}, lax=True)
+    for term_path, term in items(node, PREFERRED_TERMS, node_affinity_path):
+        yield from _weight(term_path, term)
+        yield from _node_term(term_path.child("preference"), term.get("preference") or {}, lax=True)
     for kind in ("podAffinity", "podAntiAffinity"):
         terms = result.get(kind) or {}
-        for where, term in items(terms, REQUIRED_TERMS, path.child(kind)):
-            yield from _pod_term(where, term)
-        for where, term in items(terms, PREFERRED_TERMS, path.child(kind)):
-            yield from _weight(where, term)
+        for term_path, term in items(terms, REQUIRED_TERMS, path.child(kind)):
+            yield from _pod_term(term_path, term)
+        for term_path, term in items(terms, PREFERRED_TERMS, path.child(kind)):
+            yield from _weight(term_path, term)
             inner = term.get("podAffinityTerm") or {}
-            yield from _pod_term(where.child("podAffinityTerm"), inner)
+            yield from _pod_term(term_path.child("podAffinityTerm"), inner)
 
 
 def _weight(path: FieldPath, term: JsonObject) -> Errors:
@@ -98,8 +98,8 @@ def _node_term(path: FieldPath, term: JsonObject, *, lax: bool) -> Errors:
         yield from _node_requirement(match_expression_path, requirement)
         yield from label_name(match_expression_path.child("key"), requirement.get("key") or "")
         if not lax:
-            for where, value in items(requirement, "values", match_expression_path):
-                yield from each(where, value, name_rules.label_value(value))
+            for value_path, value in items(requirement, "values", match_expression_path):
+                yield from each(value_path, value, name_rules.label_value(value))
     for match_expression_path, requirement in items(term, "matchFields", path):
         yield from _node_field(match_expression_path, requirement)
 
@@ -266,8 +266,8 @@ def spread_constraints(path: FieldPath, spec: JsonObject) -> Errors:
             topology_spread_constraint_path.child("whenUnsatisfiable"), action, SCHEDULE_ACTIONS
         )
         if last[pairs[index]] > index:
-            where = topology_spread_constraint_path.child("{topologyKey, whenUnsatisfiable}")
-            yield fieldpath.duplicate(where, f"{{{key}, {action}}}")
+            pair_path = topology_spread_constraint_path.child("{topologyKey, whenUnsatisfiable}")
+            yield fieldpath.duplicate(pair_path, f"{{{key}, {action}}}")
         yield from _min_domains(
             topology_spread_constraint_path.child("minDomains"),
             constraint.get("minDomains"),

@@ -126,8 +126,8 @@ def host_processes(path: FieldPath, spec: JsonObject) -> Errors:
         if None not in (of_pod, of_container) and of_pod is not of_container:
             text = "true" if of_pod else "false"
             detail = f"pod hostProcess value must be identical if both are specified, was {text}"
-            where = flag_path.child("securityContext", "windowsOptions", "hostProcess")
-            yield fieldpath.invalid(where, of_container, detail)
+            host_process_path = flag_path.child("securityContext", "windowsOptions", "hostProcess")
+            yield fieldpath.invalid(host_process_path, of_container, detail)
     running = [flag or (flag is None and bool(of_pod)) for _, flag in flags]
     if not any(running):
         return
@@ -395,17 +395,17 @@ def _sysctls(path: FieldPath, context: JsonObject, spec: JsonObject) -> Errors:
     # As `validateSysctls` of `pkg/apis/core/validation`.
     taken: set[str] = set()
     for sysctl_path, sysctl in items(context, "sysctls", path):
-        name, where = sysctl.get("name") or "", sysctl_path.child("name")
+        name, name_path = sysctl.get("name") or "", sysctl_path.child("name")
         if not name:
-            yield fieldpath.required(where)
+            yield fieldpath.required(name_path)
         elif len(name) > SYSCTL_MAX_BYTES or _SYSCTL.fullmatch(name) is None:
             pattern = _SYSCTL.pattern
             detail = f"must have at most {SYSCTL_MAX_BYTES} characters and match regex {pattern}"
-            yield fieldpath.invalid(where, name, detail)
+            yield fieldpath.invalid(name_path, name, detail)
         elif name in taken:
-            yield fieldpath.duplicate(where, name)
+            yield fieldpath.duplicate(name_path, name)
         for field in ("hostNetwork", "hostIPC"):
             if spec.get(field) and normal_name(name).startswith(_OF_HOST[field]):
                 detail = f"may not be specified when '{field}' is true"
-                yield fieldpath.invalid(where, name, detail)
+                yield fieldpath.invalid(name_path, name, detail)
         taken.add(name)

@@ -381,8 +381,8 @@ def volumes(
         claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
         if claim and claim in created:
             detail = "must not reference a PVC that gets created for an ephemeral volume"
-            where = volume_path.child("persistentVolumeClaim", "claimName")
-            errors.append(fieldpath.invalid(where, claim, detail))
+            claim_name_path = volume_path.child("persistentVolumeClaim", "claimName")
+            errors.append(fieldpath.invalid(claim_name_path, claim, detail))
     return usable, errors
 
 
