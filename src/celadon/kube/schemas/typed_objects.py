@@ -718,16 +718,16 @@ def _members(
     fields: JsonObject | None,
     values: object,
     place: _Place,
-    value: _Found,
+    strays: _Found,
 ) -> None:
     """`fields` of a struct, or None for a map whose values are all of the node `values`."""
     seen: set[str] = set()
     for key, item in document.members(obj):
         member_place = (place, key)
         if fields is not None and key not in fields:
-            _note(member_place, value, fields)
+            _note(member_place, strays, fields)
             continue
         if key in seen:
-            _note(member_place, value)
+            _note(member_place, strays)
         seen.add(key)
-        _walk(document, item, values if fields is None else fields[key], member_place, value)
+        _walk(document, item, values if fields is None else fields[key], member_place, strays)
