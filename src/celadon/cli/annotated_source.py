@@ -74,8 +74,8 @@ def _text(value: str, room: int) -> str:
         quoted = json.dumps(value, ensure_ascii=False)
         if len(quoted) <= max(room, 2):
             return quoted
-    kept = max(room - 3, 1)
-    return f'{json.dumps(value[:kept], ensure_ascii=False)[: kept + 1]}{_ELLIPSIS}"'
+    length = max(room - 3, 1)
+    return f'{json.dumps(value[:length], ensure_ascii=False)[: length + 1]}{_ELLIPSIS}"'
 
 
 def _mapping(value: Mapping[Any, Any], room: int, depth: int) -> str:

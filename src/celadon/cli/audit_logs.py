@@ -207,12 +207,12 @@ def _from_audit_log(entry: JsonObject, payload: JsonObject) -> JsonObject | None
         return None
     method = str(payload.get("methodName") or "")
     request, response = _typed(payload.get("request")), _typed(payload.get("response"))
-    told = _mapping(payload.get("requestMetadata"))
+    request_metadata = _mapping(payload.get("requestMetadata"))
     identity = _mapping(payload.get("authenticationInfo"))
     reference = _reference(str(payload.get("resourceName") or ""))
     # Google's entries do not say their level.
     level = "Metadata" if request is None and response is None else "RequestResponse"
-    at = entry.get("timestamp")
+    timestamp = entry.get("timestamp")
     event: dict[str, object] = {
         "level": level,
         "auditID": entry.get("insertId") or "",
@@ -220,10 +220,10 @@ def _from_audit_log(entry: JsonObject, payload: JsonObject) -> JsonObject | None
         "stage": "ResponseComplete",
         "verb": method.rpartition(".")[2],
         "user": {"username": identity.get("principalEmail") or ""},
-        "userAgent": told.get("callerSuppliedUserAgent") or "",
+        "userAgent": request_metadata.get("callerSuppliedUserAgent") or "",
         "objectRef": reference,
-        "requestReceivedTimestamp": at,
-        "stageTimestamp": at,
+        "requestReceivedTimestamp": timestamp,
+        "stageTimestamp": timestamp,
         "annotations": _mapping(entry.get("labels")),
         "responseStatus": _status(_mapping(payload.get("status")), response),
     }
@@ -350,8 +350,8 @@ def read_events(files: Sequence[str | Problem]) -> Iterator[LoggedLine | Problem
         try:
             yield from _events(file, before)
         except (OSError, EOFError, zlib.error, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            yield Problem(file, 0, f"cannot be read: {why.lower()}")
+            reason = getattr(error, "strerror", None) or str(error)
+            yield Problem(file, 0, f"cannot be read: {reason.lower()}")
         before += total_bytes([file])
 
 
@@ -524,9 +524,9 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def logged(found: LoggedEvent) -> Logged | None:
+def logged(logged_event: LoggedEvent) -> Logged | None:
     """Return what is written, or connected to; None for what only reads."""
-    event = found.value
+    event = logged_event.value
     reference = mapping(event.get("objectRef"))
     subresource = text(reference.get("subresource"))
     verb = text(event.get("verb"))
@@ -539,7 +539,7 @@ def logged(found: LoggedEvent) -> Logged | None:
     code = mapping(event.get("responseStatus")).get("code")
     if operation is Operation.UPDATE and code == _CREATED:
         operation = Operation.CREATE  # what was applied, or put, was not there
-    missing = [] if found.knows_groups else [Missing.GROUPS]
+    missing = [] if logged_event.knows_groups else [Missing.GROUPS]
     if operation in (Operation.UPDATE, Operation.DELETE):
         missing.append(Missing.OLD_OBJECT)
     resource = GroupVersionResource(
@@ -587,65 +587,65 @@ def _user(value: JsonObject) -> User:
     )
 
 
-def kind_of(one: Logged, catalog: Catalog) -> GroupVersionKind | None:
+def kind_of(record: Logged, catalog: Catalog) -> GroupVersionKind | None:
     """Return what admission sees there: as the catalogue knows it, or as the objects of the event
     say."""
-    known = catalog.kind_of(one.resource, one.subresource)
-    if known is not None:
-        return known
+    catalog_kind = catalog.kind_of(record.resource, record.subresource)
+    if catalog_kind is not None:
+        return catalog_kind
     # The answer first: the request of a patch has no kind.
     for name in ("responseObject", "requestObject"):
-        kind = metadata.gvk(one.event.get(name))
+        kind = metadata.gvk(record.event.get(name))
         if kind.kind not in ("", "Status", "DeleteOptions") and kind.version:
             return kind
     return None
 
 
-def target_requests(one: Logged, kind: GroupVersionKind) -> Iterator[Request]:
+def target_requests(record: Logged, kind: GroupVersionKind) -> Iterator[Request]:
     """Yield what the request may be, without objects: enough to know which policies may be about
     it."""
-    yield _target_request(one, kind, one.operation)
-    if one.may_create:
-        yield _target_request(one, kind, Operation.CREATE)
+    yield _target_request(record, kind, record.operation)
+    if record.may_create:
+        yield _target_request(record, kind, Operation.CREATE)
 
 
-def _target_request(one: Logged, kind: GroupVersionKind, operation: Operation) -> Request:
+def _target_request(record: Logged, kind: GroupVersionKind, operation: Operation) -> Request:
     return Request(
         operation=operation,
         kind=kind,
-        resource=one.resource,
-        subresource=one.subresource,
-        name=one.name,
-        namespace=one.namespace,
-        user=one.user,
-        dry_run=one.dry_run,
-        options=default_options(operation, dry_run=one.dry_run),
+        resource=record.resource,
+        subresource=record.subresource,
+        name=record.name,
+        namespace=record.namespace,
+        user=record.user,
+        dry_run=record.dry_run,
+        options=default_options(operation, dry_run=record.dry_run),
     )
 
 
 def request_of_event(
-    one: Logged, kind: GroupVersionKind, prepare: Prepare
+    record: Logged, kind: GroupVersionKind, prepare: Prepare
 ) -> Request | Undecidable:
     """The request as admission has seen it, as far as the event tells."""
-    event = one.event
-    request = _target_request(one, kind, one.operation)
-    if one.operation is Operation.DELETE:
-        collection = event.get("verb") == "deletecollection" or not one.name
+    event = record.event
+    request = _target_request(record, kind, record.operation)
+    if record.operation is Operation.DELETE:
+        collection = event.get("verb") == "deletecollection" or not record.name
         return Undecidable.COLLECTION if collection else request
-    if one.operation is Operation.CONNECT:
+    if record.operation is Operation.CONNECT:
         return Undecidable.CONNECTION
-    found = _object(one, kind, prepare)
-    if isinstance(found, Undecidable):
-        return found
-    request.object = found
-    request.name = one.name or metadata.name(found)
-    if one.resource == NAMESPACES:
+    value = _object(record, kind, prepare)
+    if isinstance(value, Undecidable):
+        return value
+    request.object = value
+    request.name = record.name or metadata.name(value)
+    if record.resource == NAMESPACES:
         request.namespace = request.name
     return request
 
 
-def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict | Undecidable:
-    event = one.event
+def _object(record: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict | Undecidable:
+    event = record.event
     if mapping(event.get("annotations")).get(_TRUNCATED) == "true":
         return Undecidable.TRUNCATED
     if event.get("level") not in _WITH_OBJECTS:
@@ -654,7 +654,7 @@ def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict |
     if _TOO_LARGE in (answer, request_object):
         return Undecidable.TRUNCATED
     if isinstance(answer, dict) and answer and not _is_other(answer):
-        if one.may_create:
+        if record.may_create:
             return Undecidable.APPLIED
         return {"apiVersion": kind.api_version, "kind": kind.kind, **answer}
     if event.get("verb") == "patch":
@@ -664,7 +664,7 @@ def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict |
     if _is_mutated(event):
         return Undecidable.MUTATED
     return _filled_in(
-        {"apiVersion": kind.api_version, "kind": kind.kind, **request_object}, one, prepare
+        {"apiVersion": kind.api_version, "kind": kind.kind, **request_object}, record, prepare
     )
 
 
@@ -682,11 +682,13 @@ def _is_mutated(event: JsonObject) -> bool:
     )
 
 
-def _filled_in(value: dict[str, object], one: Logged, prepare: Prepare) -> JsonDict | Undecidable:
+def _filled_in(
+    value: dict[str, object], record: Logged, prepare: Prepare
+) -> JsonDict | Undecidable:
     """With its defaults, as if it were created now; what goes to a subresource is as it is."""
-    if one.subresource:
+    if record.subresource:
         return value
-    namespace = "" if one.resource == NAMESPACES else one.namespace
+    namespace = "" if record.resource == NAMESPACES else record.namespace
     document = Document.of_value(value)
     target = prepare.target(metadata.gvk(value), namespace)
     created = prepare.created(document, target)

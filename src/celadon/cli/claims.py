@@ -101,8 +101,8 @@ class ClaimReport:
         """Return how many answers there are of each sort, in words."""
         words = (PROVED, BOUNDED, COUNTEREXAMPLE, UNDECIDED)
         counts = ((len(self.of(word)), word) for word in words)
-        said = [f"{count} {text}" for count, text in counts if count]
-        return ", ".join(said) or "nothing was asked"
+        phrases = [f"{count} {text}" for count, text in counts if count]
+        return ", ".join(phrases) or "nothing was asked"
 
     @property
     def exit(self) -> Exit:
@@ -218,9 +218,9 @@ def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty]
                 wrong = list(_wrong(item))
                 problems += wrong
                 if not wrong:
-                    given = list(_properties(item))
-                    problems += _complaints(item, given, version)
-                    properties += given
+                    item_properties = list(_properties(item))
+                    problems += _complaints(item, item_properties, version)
+                    properties += item_properties
     return properties, problems
 
 
@@ -246,7 +246,7 @@ def _properties(document: Document) -> Iterator[GivenProperty]:
     )
     for number, item in enumerate(value["properties"]):
         assume = item.get("assume", ())
-        made = Property(
+        claim = Property(
             item["name"],
             item["that"],
             _rules(item.get("match") or value["match"]),
@@ -256,7 +256,7 @@ def _properties(document: Document) -> Iterator[GivenProperty]:
             any_params=item.get("params") == "any",
         )
         line, _ = document.chunk.spot((*document.path, "properties", number, "that"))
-        yield GivenProperty(made, Place(document.file, line))
+        yield GivenProperty(claim, Place(document.file, line))
 
 
 def _rules(match: JsonObject) -> tuple[JsonObject, ...]:
@@ -320,15 +320,15 @@ class Claims:
 
 
 def answered(
-    given: DiffSide, claims: Claims, items: int, seconds: float, progress: Progress
+    side: DiffSide, claims: Claims, items: int, seconds: float, progress: Progress
 ) -> ClaimReport:
     """The report about a set of policies."""
-    unbound = given.unbound
+    unbound = side.unbound
     notices = [
         f"`{name}` has no binding: taken as if one denies everywhere" for name in sorted(unbound)
     ]
     asker = _ClaimCheck(
-        given, Properties(given.side(unbound), items, seconds, kinds_among(given.objects))
+        side, Properties(side.side(unbound), items, seconds, kinds_among(side.objects))
     )
     answers: list[ClaimAnswer] = []
     for answer in asker.answers(claims):
@@ -338,9 +338,9 @@ def answered(
         notices.append(
             f"pods/{EPHEMERAL_CONTAINERS}: one privileged container is tried, nothing is proved"
         )
-    if given.mutations:
+    if side.mutations:
         notices.append("mutating policies are not looked at: they may change what is admitted")
-    return ClaimReport(tuple(answers), tuple(notices), given.errors, tuple(given.problems))
+    return ClaimReport(tuple(answers), tuple(notices), side.errors, tuple(side.problems))
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,19 +440,21 @@ class _ClaimCheck:
         example = None
         endpoint = comparison.endpoint
         if comparison.example is not None:
-            shown = comparison.example
-            judged = _verdict(self.given, shown.old if is_set_old else shown.new)
+            shown_example = comparison.example
+            judged = _verdict(self.given, shown_example.old if is_set_old else shown_example.new)
             by = next((against.place for against in judged.against if against.place.file), Place())
             place = place if place.file else by
             remark = (
-                f"refused for another reason, too: {shown.complaint}" if shown.complaint else ""
+                f"refused for another reason, too: {shown_example.complaint}"
+                if shown_example.complaint
+                else ""
             )
-            user = shown.request.user if shown.is_about_user else None
+            user = shown_example.request.user if shown_example.is_about_user else None
             example = ClaimExample(
                 judged,
-                shown.manifest,
-                shown.old_manifest,
-                shown.around,
+                shown_example.manifest,
+                shown_example.old_manifest,
+                shown_example.around,
                 user.name if user else "",
                 user.groups if user else (),
                 remark,
@@ -479,14 +481,14 @@ class _ClaimCheck:
         )
 
 
-def _verdict(given: DiffSide, judgement: Judgement) -> SideVerdict:
+def _verdict(side: DiffSide, judgement: Judgement) -> SideVerdict:
     verdict = "denied" if judgement.denied else "admitted"
     against = [
         Against(
             decision.policy,
             decision.binding,
             str(decision.source.path),
-            given.place(decision.source, decision.policy, decision.binding) or Place(),
+            side.place(decision.source, decision.policy, decision.binding) or Place(),
             decision.message,
             decision.param,
         )

@@ -104,8 +104,8 @@ def write_files(revision: str, paths: Sequence[str], folder: Path) -> list[str]:
         file = folder / os.fsdecode(name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(_git("cat-file", "blob", about.split()[2].decode()))
-    there = (str(folder / path) for path in map(os.path.normpath, paths))
-    return [text for text in there if os.path.exists(text)]
+    copies = (str(folder / path) for path in map(os.path.normpath, paths))
+    return [text for text in copies if os.path.exists(text)]
 
 
 def require_paths(paths: Sequence[str], revisions: Sequence[str]) -> None:
@@ -165,8 +165,10 @@ class DiffSide:
     @property
     def errors(self) -> tuple[PolicyError, ...]:
         """Policies and bindings that an API server would not take."""
-        found = (error for policy_set in self.sets.all for error in policy_set.errors)
-        return tuple(replace(error, place=self._shown_place(error.place)) for error in found)
+        policy_errors = (error for policy_set in self.sets.all for error in policy_set.errors)
+        return tuple(
+            replace(error, place=self._shown_place(error.place)) for error in policy_errors
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -235,7 +237,7 @@ def read_side(
     paths: Sequence[str],
     version: str,
     *,
-    shown: Callable[[str], str] = str,
+    display_name: Callable[[str], str] = str,
     exclude: Exclusion = NOTHING_EXCLUDED,
 ) -> DiffSide:
     """Read files, folders and globs as a release takes them."""
@@ -247,11 +249,11 @@ def read_side(
         prepare = Circumstances(version, _EPOCH).preparation(manifests.existing)
         world, problems = given_world(manifests, sets, prepare)
     wrong = tuple(
-        replace(fromkey, file=shown(fromkey.file))
+        replace(fromkey, file=display_name(fromkey.file))
         for fromkey in dict.fromkeys((*manifests.problems, *problems))
     )
     definitions = tuple(document for document in manifests.existing if document.is_definition)
-    return DiffSide(label, version, sets, tuple(world.objects), wrong, shown, definitions)
+    return DiffSide(label, version, sets, tuple(world.objects), wrong, display_name, definitions)
 
 
 # --- What was found ----------------------------------------------------------
@@ -519,7 +521,7 @@ def _origin(decision: Decision) -> tuple[object, ...]:
     return decision.policy, decision.binding, decision.source, decision.actions
 
 
-def _verdict(given: DiffSide, judgement: Judgement) -> SideVerdict:
+def _verdict(side: DiffSide, judgement: Judgement) -> SideVerdict:
     words = ("denied", judgement.denied), ("warned", judgement.warned)
     verdict = next((word for word, holds in words if holds), "")
     verdict = verdict or ("audited" if judgement.audited else "admitted")
@@ -528,7 +530,7 @@ def _verdict(given: DiffSide, judgement: Judgement) -> SideVerdict:
             decision.policy,
             decision.binding,
             str(decision.source.path),
-            given.place(decision.source, decision.policy, decision.binding) or Place(),
+            side.place(decision.source, decision.policy, decision.binding) or Place(),
             decision.message,
             decision.param,
             decision.cause is not Cause.VALIDATION,
@@ -561,10 +563,10 @@ def with_definitions(
 def _definition_answers(
     old: DiffSide, new: DiffSide, settings: DiffSettings
 ) -> Iterator[DiffAnswer | Reason]:
-    known = {metadata.name(definition.value): definition for definition in new.definitions}
+    definitions = {metadata.name(definition.value): definition for definition in new.definitions}
     for before in old.definitions:
         name = metadata.name(before.value)
-        after = known.get(name)
+        after = definitions.get(name)
         if after is None:
             yield Reason(f"CustomResourceDefinition {name} is gone: not looked at")
         elif before.value["spec"] != after.value["spec"] or old.version != new.version:
@@ -638,12 +640,12 @@ class _Compared:
         errors = tuple(
             Against(name, "", reply.demand.text, place, message) for message in reply.errors
         )
-        taken = "is taken" if reply.is_forgiven else "is refused, too"
+        outcome = "is taken" if reply.is_forgiven else "is refused, too"
         example = RequestExample(
             SideVerdict("admitted"),
             SideVerdict("denied", errors),
             reply.example,
-            remark=f"an update of it that changes labels only {taken}",
+            remark=f"an update of it that changes labels only {outcome}",
         )
         return replace(answer, answer=DIFFERS, example=example, subject=name)
 

@@ -455,8 +455,8 @@ class LayoutConfig:
 
 def layout_config(folder: FilePath) -> LayoutConfig:
     """The configuration that applies in a folder. Raises `ConfigError`."""
-    found = nearest_table(folder, "fmt")
-    return LayoutConfig() if found is None else _config(*found)
+    table = nearest_table(folder, "fmt")
+    return LayoutConfig() if table is None else _config(*table)
 
 
 def _config(path: FilePath, table: JsonObject) -> LayoutConfig:

@@ -136,9 +136,9 @@ _MARGIN: Final = 2
 def _columns() -> int:
     """Return what `shutil.get_terminal_size` does."""
     with contextlib.suppress(KeyError, ValueError):
-        said = int(os.environ["COLUMNS"])
-        if said > 0:
-            return said
+        columns = int(os.environ["COLUMNS"])
+        if columns > 0:
+            return columns
     with contextlib.suppress(ValueError, OSError):  # it is closed, or a file
         if sys.__stdout__ is not None:
             return os.get_terminal_size(sys.__stdout__.fileno()).columns or _USUAL_COLUMNS
@@ -158,14 +158,14 @@ class CommandParser(argparse.ArgumentParser):
             for name in action.option_strings
         }
         left: list[str] = []
-        said: dict[str, bool] = {}
+        truths: dict[str, bool] = {}
         for word in words:
             name, _, value = word.partition("=")
             if "--" not in left and name in switches and value in _TRUTHS:
-                said[switches[name]] = _TRUTHS[value]
+                truths[switches[name]] = _TRUTHS[value]
             else:
                 left.append(word)
-        return left, said
+        return left, truths
 
     def parsed(self, words: Sequence[str]) -> argparse.Namespace:
         """The options and operands that words say. Options may stand between operands; behind `--`
@@ -290,11 +290,11 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
 def _options(command: Command, words: list[str]) -> argparse.Namespace:
     """What the words behind a command say."""
     parser = parser_of(command)
-    left, said = parser.without_values(words)
+    left, truths = parser.without_values(words)
     if not any(map(_ASKS_FOR_HELP.match, left)):
         parser.usage = parser.prog  # only the help shows more, which argparse would lay out first
     namespace = parser.parsed(left)
-    vars(namespace).update(said)
+    vars(namespace).update(truths)
     return namespace
 
 

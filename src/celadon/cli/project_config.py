@@ -235,11 +235,11 @@ class _Reader:
         )
 
     def _refuse_unknown(
-        self, above: tuple[str, ...], table: JsonObject, known: tuple[str, ...]
+        self, above: tuple[str, ...], table: JsonObject, names: tuple[str, ...]
     ) -> None:
         for key in table:
-            if key not in known:
-                self._refuse((*above, key), f"there is no such key{did_you_mean(key, known)}")
+            if key not in names:
+                self._refuse((*above, key), f"there is no such key{did_you_mean(key, names)}")
 
     def _check(self, above: tuple[str, ...], table: JsonObject) -> None:
         """The types of all values."""
@@ -293,9 +293,9 @@ class _Reader:
 
         whole = (*self._shared.keys, *path)
         place = key_places(self._shared.text).get(whole)
-        at = self._shown if place is None else f"{self._shown}:{place[0]}:{place[1]}"
+        position = self._shown if place is None else f"{self._shown}:{place[0]}:{place[1]}"
         key = "".join(f"[{item}]" if isinstance(item, int) else f".{item}" for item in whole)
-        raise ConfigError(f"{at}: `{key.removeprefix('.')}`: {message}")
+        raise ConfigError(f"{position}: `{key.removeprefix('.')}`: {message}")
 
 
 def _release(table: JsonObject) -> str:
@@ -596,12 +596,12 @@ def _parts(kustomization: str, _changed: int) -> frozenset[str]:
     text = read_text(kustomization)
     for line in () if isinstance(text, Problem) else text.content.split("\n"):
         comment = line.startswith("#")
-        if found := _MEMBER.match(line):
+        if member_match := _MEMBER.match(line):
             # A sentence with a colon is no member.
             if not comment:
-                member = of_comments = found[2]
-            elif found[2] in _PARTS or found[2] == "resources":
-                of_comments = found[2]
+                member = of_comments = member_match[2]
+            elif member_match[2] in _PARTS or member_match[2] == "resources":
+                of_comments = member_match[2]
         named = _FILE.findall(line)
         files[(of_comments if comment else member) in _PARTS].update(map(os.path.normpath, named))
     return frozenset(files[True] - files[False])

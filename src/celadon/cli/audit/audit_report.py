@@ -280,7 +280,7 @@ def report_of(
     choice: PluginChoice,
 ) -> AuditReport:
     """The groups with most violations come first."""
-    groups = sorted(findings.groups.items(), key=lambda one: (-one[1].violating, one[0]))
+    groups = sorted(findings.groups.items(), key=lambda group: (-group[1].violating, group[0]))
     return AuditReport(
         operation=operation,
         objects=findings.objects,
@@ -342,7 +342,7 @@ class FleetReport:
     def groups(self) -> tuple[tuple[str, Tally], ...]:
         """Return what `--summary-by` asked for, those with most violations first."""
         summed = _summed(group for _, source in self.sources for group in source.groups)
-        return tuple(sorted(summed, key=lambda one: (-one[1].violating, one[0])))
+        return tuple(sorted(summed, key=lambda group: (-group[1].violating, group[0])))
 
     @property
     def notices(self) -> tuple[Notice, ...]:

@@ -87,15 +87,15 @@ def path_of(resource: Resource) -> str:
 
 def listed_resources(catalog: Catalog) -> Iterator[Resource]:
     """Each that can be listed, in one version and one group."""
-    taken: set[tuple[str, str]] = set()
+    names: set[tuple[str, str]] = set()
     for resource in catalog:
         group, _, name = resource.gvr
         equivalents = {
             (equivalent.group, equivalent.resource)
             for equivalent, _ in catalog.equivalents(resource.gvr)
         }
-        if "list" in resource.verbs and not taken.intersection({(group, name), *equivalents}):
-            taken.add((group, name))
+        if "list" in resource.verbs and not names.intersection({(group, name), *equivalents}):
+            names.add((group, name))
             yield resource
 
 
@@ -360,11 +360,11 @@ async def audited_pages(
     problems: list[Problem] = []
     mark, number = START, 0
     for number in itertools.count():
-        kept = memory.found(resource.gvr, number)
-        if kept is None:
+        stored_page = memory.found(resource.gvr, number)
+        if stored_page is None:
             break
-        yield kept.findings
-        mark = kept.mark
+        yield stored_page.findings
+        mark = stored_page.mark
         if not mark.more:
             return
     async for page, following in _pages(client, resource, problems, mark):

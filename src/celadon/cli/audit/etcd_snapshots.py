@@ -156,7 +156,7 @@ def bolt_file(data: Data, size: int) -> BoltFile:
     metas = [item for item in (_meta(data, 0, size), _second_meta(data, size)) if item]
     if not metas:
         raise BoltError("it is no database of etcd")
-    page_size, root, pages, _ = max(metas, key=lambda one: one[3])
+    page_size, root, pages, _ = max(metas, key=lambda meta: meta[3])
     if pages * page_size > size:
         raise BoltError(f"it is incomplete: {size} bytes of {pages * page_size}")
     return BoltFile(data, page_size, root, pages)
@@ -469,8 +469,8 @@ def _read(value: bytes) -> JsonDict:
 
 
 def _has_type(obj: JsonObject) -> bool:
-    found = (obj.get("apiVersion"), obj.get("kind"))
-    return all(isinstance(item, str) and item for item in found)
+    type_fields = (obj.get("apiVersion"), obj.get("kind"))
+    return all(isinstance(item, str) and item for item in type_fields)
 
 
 DEFAULT_PREFIX: Final = "/registry"
@@ -595,12 +595,12 @@ def _prefixes(keys: Sequence[bytes]) -> str:
     fromkeys = dict.fromkeys(
         key.decode("utf-8", "replace").lstrip("/").split("/")[0] for key in keys
     )
-    shown = [f"`/{text}`" for text in list(fromkeys)[:_SHOWN_PREFIXES]]
-    return ", ".join(shown) + (", ..." if len(fromkeys) > len(shown) else "")
+    prefixes = [f"`/{text}`" for text in list(fromkeys)[:_SHOWN_PREFIXES]]
+    return ", ".join(prefixes) + (", ..." if len(fromkeys) > len(prefixes) else "")
 
 
 def _sorted_out(file: str, snapshot: Snapshot, keys: Sequence[bytes], root: int) -> SnapshotObjects:
-    taken = []
+    kept_keys = []
     sealed: Counter[tuple[str, str]] = Counter()
     strange: list[str] = []
     for key in keys:
@@ -611,14 +611,14 @@ def _sorted_out(file: str, snapshot: Snapshot, keys: Sequence[bytes], root: int)
         if method:
             sealed[_folder(key, root), method] += 1
         elif looks_like_object(value):
-            taken.append(key)
+            kept_keys.append(key)
         else:
             strange.append(key.decode("utf-8", "replace"))
     notices = [*_sealed_notices(file, sealed)]
     if strange:
         text = f"{_values(len(strange))} no object and not audited: first `{strange[0]}`"
         notices.append(Notice(Silence.NOT_EVALUATED, Place(file), text))
-    return SnapshotObjects(file, snapshot, tuple(taken), tuple(notices))
+    return SnapshotObjects(file, snapshot, tuple(kept_keys), tuple(notices))
 
 
 def _sealed_notices(file: str, sealed: Counter[tuple[str, str]]) -> Iterator[Notice]:

@@ -67,8 +67,8 @@ def audit_identity(manifests: Manifests, settings: AuditSettings) -> Sequence[ob
         *(document for group in manifests.given for document in group),
         *manifests.admitted,
     )
-    told = [(document.file, document.path, document.value) for document in documents]
-    return told, replace(settings, now="", jobs=0)
+    contents = [(document.file, document.path, document.value) for document in documents]
+    return contents, replace(settings, now="", jobs=0)
 
 
 class KeptPages:
@@ -181,10 +181,10 @@ def _steady(inputs: audit_inputs.Inputs) -> audit_inputs.Inputs:
     return audit_inputs.Inputs(tuple(_readable(item) for item in inputs.inputs))
 
 
-def _readable(one: _Given) -> _Given:
-    if isinstance(one, audit_inputs.Input) and one.copied is not None:
-        return Problem(one.name, 0, "can be read only once", "a fleet needs files")
-    return one
+def _readable(source: _Given) -> _Given:
+    if isinstance(source, audit_inputs.Input) and source.copied is not None:
+        return Problem(source.name, 0, "can be read only once", "a fleet needs files")
+    return source
 
 
 def audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Findings:
@@ -340,10 +340,10 @@ def in_order(
 
 def _begun(engine: Engine, task: Task, memory: Memory) -> Future[Any] | None:
     """Return the work that was begun; None for what the engine cannot take now."""
-    known = memory.found(task.result, task.key)
-    if known is not None:
+    stored_result = memory.found(task.result, task.key)
+    if stored_result is not None:
         done: Future[object] = Future()
-        done.set_result(known)
+        done.set_result(stored_result)
         return done
     try:
         return engine.submit(task.work, *task.arguments)
@@ -620,11 +620,11 @@ class _DaskCluster:
         return self._client.scatter(value, broadcast=True, hash=False)
 
     def submit(self, work: Callable[..., Any], *arguments: object) -> Future[Any]:
-        given = (
+        bound_arguments = (
             argument.future if isinstance(argument, _Scattered) else argument
             for argument in arguments
         )
-        return self._executor.submit(work, *given)  # type: ignore[no-any-return]
+        return self._executor.submit(work, *bound_arguments)  # type: ignore[no-any-return]
 
     def renew(self) -> None:
         """Send to others what was only in the memory of workers that are gone."""

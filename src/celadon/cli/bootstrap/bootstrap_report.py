@@ -223,10 +223,10 @@ def _kind_of(sets: PolicySets, policy: str, result: ObjectResult) -> str:
 def _broken(sending: Sending, result: ObjectResult) -> Iterator[Refusal]:
     assert result.mutated is not None, "only mutated objects can be broken by it"
     for step in result.mutated.steps:
-        found = harm(sending, step.before, step.after)
-        if found is not None:
+        change = harm(sending, step.before, step.after)
+        if change is not None:
             message = (
-                f"`{found.field}` is changed from {_text(found.before)} to {_text(found.after)}"
+                f"`{change.field}` is changed from {_text(change.before)} to {_text(change.after)}"
             )
             culprit = Culprit("MutatingAdmissionPolicy", step.policy, step.binding)
             yield Refusal(culprit, message, step.rule, breaks=True)
@@ -544,7 +544,9 @@ def repairs(
             ]
             if steps[-1].admitted:
                 earlier = refused.get(culprit, ())
-                helped = [step for one in result.values() if earlier for step in one.steps]
+                helped = [
+                    step for chain_steps in result.values() if earlier for step in chain_steps.steps
+                ]
                 result[culprit] = Repair(is_open=True, steps=(*earlier, *helped, *steps))
                 documents.append(document)
                 pending.remove(culprit)
@@ -601,8 +603,8 @@ def _placed(
             yield Placed(item.value, item.document)
 
 
-def _without(manifests: Manifests, gone: Sequence[Document]) -> Manifests:
-    hidden = {id(document) for document in gone}
+def _without(manifests: Manifests, removed: Sequence[Document]) -> Manifests:
+    hidden = {id(document) for document in removed}
 
     def left(documents: Sequence[Document]) -> list[Document]:
         return [document for document in documents if id(document) not in hidden]
@@ -668,9 +670,12 @@ def simulate(
     bench = RequestBench(manifests, sets, version, awaited(manifests, sets))
     course = course_of(manifests, sets, bench.webhooks)
     result = BootstrapRun(course, bench).run()
-    made = chains(result)
-    ways = repairs(manifests, version, [chain.culprit for chain in made])
-    locks = [Lock(chain, ways[chain.culprit], _level(chain, ways[chain.culprit])) for chain in made]
+    refusal_chains = chains(result)
+    ways = repairs(manifests, version, [chain.culprit for chain in refusal_chains])
+    locks = [
+        Lock(chain, ways[chain.culprit], _level(chain, ways[chain.culprit]))
+        for chain in refusal_chains
+    ]
     return BootstrapReport(
         locks=tuple(sorted(locks, key=lambda lock: -lock.level)),
         requests=len(result.sent),

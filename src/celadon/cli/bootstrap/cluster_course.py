@@ -223,7 +223,7 @@ def filled(value: Any, values: JsonObject) -> Any:  # noqa: ANN401 - any JSON
         whole = _WORD.fullmatch(value)
         if whole is not None and whole[1] in values:
             return values[whole[1]]
-        return _WORD.sub(lambda found: str(values.get(found[1], found[0])), value)
+        return _WORD.sub(lambda match: str(values.get(match[1], match[0])), value)
     if isinstance(value, list):
         return [filled(item, values) for item in value]
     if isinstance(value, dict):
@@ -285,12 +285,12 @@ class RequestBench:
         self.webhooks: WebhookDocuments = webhook_documents(manifests.existing, version)
         self._prepared: dict[str, Prepare] = {}
         late = {id(document) for document in awaited}
-        there = replace(
+        installed = replace(
             manifests,
             looked_up=[document for document in manifests.looked_up if id(document) not in late],
             also_looked_up=[],
         )
-        self.world, self.problems = given_world(there, sets, self._prepare(User("")))
+        self.world, self.problems = given_world(installed, sets, self._prepare(User("")))
 
     @property
     def sets(self) -> PolicySets:
@@ -320,18 +320,20 @@ class RequestBench:
             self._manifests,
             webhooks=AnsweredWebhooks.of(self.webhooks, self._version, _Awaited(answering)),
         )
-        seen: list[JudgedObject] = []
+        judged_objects: list[JudgedObject] = []
         findings = Findings(Sightings(wants_namespaces=False))
         olds = {} if old is None else {identity(document, question.namespace): old}
         settings = Settings(question, self._version, NOW)
-        Judge.of(cluster, settings, olds, findings, seen.append).take(document)
+        Judge.of(cluster, settings, olds, findings, judged_objects.append).take(document)
         problems = (*findings.unsendable, *findings.early_crashes, *findings.crashes)
-        if not seen:
+        if not judged_objects:
             return Answer(None, None, problems=problems)
-        request = seen[0].asked.request
+        request = judged_objects[0].asked.request
         written = request.old_object if request.operation is Operation.DELETE else request.object
         below = f"/{request.subresource}" if request.subresource else ""
-        return Answer(seen[0].result, written, f"{request.resource.resource}{below}", problems)
+        return Answer(
+            judged_objects[0].result, written, f"{request.resource.resource}{below}", problems
+        )
 
     def _prepare(self, user: User) -> Prepare:
         prepare = self._prepared.get(user.name)
@@ -404,7 +406,10 @@ class Course:
 def awaited(manifests: Manifests, sets: PolicySets) -> list[Document]:
     """Params, and the definitions of their kinds: what is not there at the beginning."""
     kinds = {
-        kind for part in sets.all for one in part.policies.values() if (kind := _param(one.value))
+        kind
+        for part in sets.all
+        for placed in part.policies.values()
+        if (kind := _param(placed.value))
     }
     return [
         document
@@ -481,7 +486,7 @@ def _add_gate(course: Course, kind: str, policy: str, params: Sequence[str]) -> 
 
 
 def _add_webhooks(course: Course, manifests: Manifests, webhooks: WebhookDocuments) -> None:
-    given = [*manifests.looked_up, *manifests.admitted]
+    documents = [*manifests.looked_up, *manifests.admitted]
     services: dict[tuple[str, str], str] = {}
     for mutating, kind in ((True, "Mutating"), (False, "Validating")):
         for placed in webhooks.of(mutating=mutating).values():
@@ -491,7 +496,7 @@ def _add_webhooks(course: Course, manifests: Manifests, webhooks: WebhookDocumen
                     continue
                 where = service.namespace, service.name
                 if where not in services:
-                    services[where] = _add_service(course, given, *where)
+                    services[where] = _add_service(course, documents, *where)
                 gate = services[where]
                 course.hooks.setdefault(gate, set()).add(hook_id(placed.value.name, webhook.name))
                 course.gates[f"{kind}WebhookConfiguration", placed.value.name] = gate

@@ -308,16 +308,16 @@ def add_conversion_calls(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def wrong_calls(options: argparse.Namespace, *others: str) -> str:
-    """Return what options about calls do not go together; empty if all do. `others` are further
+def wrong_calls(options: argparse.Namespace, *more_names: str) -> str:
+    """Return what options about calls do not go together; empty if all do. `more_names` are further
     options that call webhooks."""
-    names = [name for name in (*others, "call_conversion_webhooks") if getattr(options, name)]
-    shown = [f"`--{name.replace('_', '-')}`" for name in (*others, "call_conversion_webhooks")]
+    names = [name for name in (*more_names, "call_conversion_webhooks") if getattr(options, name)]
+    flags = [f"`--{name.replace('_', '-')}`" for name in (*more_names, "call_conversion_webhooks")]
     if names and importlib.util.find_spec("httpcore") is None:
         flag = f"--{names[0].replace('_', '-')}"
         return f"`{flag}` needs a package more: pip install 'celadon[serve]'"
     if options.webhook_service and not names:
-        return f"`--webhook-service` goes with {' or '.join(shown)}"
+        return f"`--webhook-service` goes with {' or '.join(flags)}"
     return ""
 
 

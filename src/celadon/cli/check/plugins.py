@@ -302,7 +302,7 @@ class PluginDesk:
             return request.namespace in self._ending
         return plugin != POD_SECURITY or request.namespace in self._labelled
 
-    def _first_half(self, asked: Callable[[Stands], object]) -> PluginAnswer:
+    def _first_half(self, question: Callable[[Stands], object]) -> PluginAnswer:
         """Return what comes of asking all plugins; the first refusal counts."""
         refused: list[tuple[str, StatusError]] = []
         unasked: list[Unasked] = []
@@ -317,7 +317,7 @@ class PluginDesk:
 
         self._world.missed.clear()
         self._world.hidden = frozenset()
-        asked(goes_on)
+        question(goes_on)
         if not refused and not unasked:
             return FINE
         plugin, refusal = refused[0] if refused else ("", None)
@@ -416,15 +416,15 @@ class _Watched(OverlaidWorld):
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
         """Without what is hidden."""
-        found = super().list(resource, namespace)
+        items = super().list(resource, namespace)
         if self.hidden and resource == PRIORITY_CLASSES:
-            return [item for item in found if metadata.name(item) not in self.hidden]
-        return found
+            return [item for item in items if metadata.name(item) not in self.hidden]
+        return items
 
 
 def _account(namespace: str) -> dict[str, Json]:
-    own = {"name": DEFAULT_ACCOUNT, "namespace": namespace}
-    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": own}
+    account_metadata = {"name": DEFAULT_ACCOUNT, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account_metadata}
 
 
 # --- Quota ledger ------------------------------------------------------------
@@ -479,15 +479,15 @@ class QuotaLedger:
 
     def concerns(self, request: Request) -> bool:
         """Return whether a request may take something."""
-        there = bool(self._limited) or request.namespace in self._quotas
-        return there and is_counted(request)
+        has_quota = bool(self._limited) or request.namespace in self._quotas
+        return has_quota and is_counted(request)
 
     def settle(self, results: list[ObjectResult], charges: Iterable[Charge]) -> None:
         """Puts the refusals in the place of results that do not fit."""
-        given = list(charges)
-        for charge in (charge for charge in given if charge.times is None):
+        pending = list(charges)
+        for charge in (charge for charge in pending if charge.times is None):
             self._charge(results, charge, 1)
-        for charge in given:
+        for charge in pending:
             if charge.times is not None and not self._fails_with_owner(results, charge):
                 self._charge(results, charge, charge.times)
 
@@ -503,13 +503,13 @@ class QuotaLedger:
         return False
 
     def _counting(
-        self, quota: JsonObject, there: Mapping[GroupResource, Sequence[JsonObject]]
+        self, quota: JsonObject, objects: Mapping[GroupResource, Sequence[JsonObject]]
     ) -> JsonObject:
         """A quota whose status says what it counts."""
         if (quota.get("status") or {}).get("hard"):
             return quota
-        told = recounted(quota, lambda resource: there.get(resource, ()), self._now)
-        return {**quota, "status": told}
+        counted_status = recounted(quota, lambda resource: objects.get(resource, ()), self._now)
+        return {**quota, "status": counted_status}
 
     def _charge(self, results: list[ObjectResult], charge: Charge, times: int) -> None:
         request = charge.request
@@ -549,12 +549,12 @@ class QuotaLedger:
         quotas = self._quotas.get(request.namespace, ())
         return fit(quotas, request, self._now, self._limited, times)
 
-    def _take(self, request: Request, found: Fit) -> None:
+    def _take(self, request: Request, fit: Fit) -> None:
         if request.dry_run:
             return
         quotas = self._quotas.get(request.namespace, [])
         for i, quota in enumerate(quotas):
-            charge = found.charges.get(metadata.name(quota))
+            charge = fit.charges.get(metadata.name(quota))
             if charge is not None:
                 status = {**quota["status"], "used": dict(charge.used)}
                 quotas[i] = {**quota, "status": status}

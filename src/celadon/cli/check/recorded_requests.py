@@ -172,11 +172,11 @@ def _part(document: Document, path: tuple[str, ...]) -> Document | None:
         return None
     if not all(isinstance(value.get(name), str) for name in ("apiVersion", "kind")):
         return None
-    found = Document(document.chunk, (*document.path, *path), value)
-    wrong = shape_problem(found)
+    part = Document(document.chunk, (*document.path, *path), value)
+    wrong = shape_problem(part)
     if wrong is not None:
         raise WrongUseError(wrong.text())
-    return found
+    return part
 
 
 # --- Explained objects -------------------------------------------------------
@@ -243,11 +243,11 @@ def explained_objects(
 
 
 def _as_reported(
-    one: ExplainedObject, last: Mapping[tuple[str, Place, Creator | None], ObjectResult]
+    explained: ExplainedObject, last: Mapping[tuple[str, Place, Creator | None], ObjectResult]
 ) -> ExplainedObject:
     """With what became of it in the end: quotas are asked when all else is done."""
-    result = one.result
+    result = explained.result
     final = last.get((result.title, result.place, result.created_by), result)
     if not final.plugin or result.is_refused:
-        return one
-    return replace(one, judged=one.judged._replace(result=final))
+        return explained
+    return replace(explained, judged=explained.judged._replace(result=final))

@@ -312,8 +312,8 @@ def _dispatch(command: CommandWords) -> str:
     """The command's function sees its own last word as the program."""
     count = len(command.name.split())
     pattern = shlex.quote(command.name) if count > 1 else f"'{command.name} '*"
-    here = f"    {pattern}) (( CURRENT > {count + 1} )) && {{ shift {count} words;"
-    return f"{here} (( CURRENT -= {count} )); _{_function_name(command)}; return; }} ;|"
+    shift = f"    {pattern}) (( CURRENT > {count + 1} )) && {{ shift {count} words;"
+    return f"{shift} (( CURRENT -= {count} )); _{_function_name(command)}; return; }} ;|"
 
 
 def _function_name(command: CommandWords) -> str:

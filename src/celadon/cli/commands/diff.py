@@ -126,9 +126,9 @@ def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[DiffSide, Dif
     read = partial(read_side, version=versions[0], exclude=exclude)
     if len(versions) > 2:
         return "`--kubernetes-version` takes one release, or two"
-    found = revisions(paths[0]) if paths and not options.git else None
+    revision_range = revisions(paths[0]) if paths and not options.git else None
     if len(versions) == 2:
-        if options.git or found is not None:
+        if options.git or revision_range is not None:
             return "two releases are compared with the same policies, not with revisions"
         old, new = (read_side(version, paths, version, exclude=exclude) for version in versions)
         return (old, new) if paths else "nothing to compare: give files or folders"
@@ -136,10 +136,12 @@ def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[DiffSide, Dif
         return _revision(options.git, paths or ["."], read, stack), read(
             "the working tree", paths or ["."]
         )
-    if found is not None:
+    if revision_range is not None:
         below = paths[1:] or ["."]
-        both = [_revision(text, below, read, stack) for text in (found.old, found.new)]
-        require_paths(below, (found.old, found.new))
+        both = [
+            _revision(text, below, read, stack) for text in (revision_range.old, revision_range.new)
+        ]
+        require_paths(below, (revision_range.old, revision_range.new))
         return both[0], both[1]
     if len(paths) != 2:
         return "give OLD and NEW, a range of revisions, or --git and a revision"
@@ -152,5 +154,5 @@ def _revision(
     from celadon.cli.diff import write_files
 
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-diff-"))
-    there = write_files(revision, paths, Path(folder))
-    return read(revision, there, shown=lambda file: file.removeprefix(f"{folder}/"))
+    files = write_files(revision, paths, Path(folder))
+    return read(revision, files, shown=lambda file: file.removeprefix(f"{folder}/"))

@@ -127,8 +127,8 @@ def _is_meant(options: argparse.Namespace, platform: str) -> bool:
     """Return whether `--os` and `--arch` select a platform, such as `linux/amd64`."""
     from celadon.cli.envtest.asset_folders import this_platform
 
-    given = (options.os, options.arch)
-    expected = [item or text for item, text in zip(given, this_platform(), strict=True)]
+    platform_options = (options.os, options.arch)
+    expected = [item or text for item, text in zip(platform_options, this_platform(), strict=True)]
     parts = platform.split("/")
     return all(item in ("*", part) for item, part in zip(expected, parts, strict=True))
 

@@ -119,7 +119,7 @@ def _wanted(names: list[str]) -> Callable[[int, ObjectResult], bool]:
         is_given = result.created_by is None
         if not names:
             return is_given or result.is_refused
-        own = {result.name, result.title, *([str(number)] if is_given else ())}
-        return bool(own.intersection(names))
+        result_names = {result.name, result.title, *([str(number)] if is_given else ())}
+        return bool(result_names.intersection(names))
 
     return expected

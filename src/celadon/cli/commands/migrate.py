@@ -287,9 +287,9 @@ def _plan_of(options: argparse.Namespace) -> MigrationPlan | str:
 
 def _written(folder: str, files: dict[str, str], *, force: bool) -> bool:
     """Write the files; say what is in the way, and write nothing then."""
-    taken = [name for name in files if os.path.exists(os.path.join(folder, name))]
-    if taken and not force:
-        join = os.path.join(folder, taken[0])
+    existing = [name for name in files if os.path.exists(os.path.join(folder, name))]
+    if existing and not force:
+        join = os.path.join(folder, existing[0])
         output.usage_error(_PROGRAM, f"`{join}` is there already: see `--force`")
         return False
     try:

@@ -156,7 +156,7 @@ def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset
 
 
 def _own(schema: Schema) -> JsonDict:
-    said = {
+    keywords = {
         "required": list(schema.required),
         "enum": list(schema.enum),
         "default": None if schema.default is ABSENT else schema.default,
@@ -168,7 +168,7 @@ def _own(schema: Schema) -> JsonDict:
         "x-kubernetes-patch-strategy": schema.patch_strategy,
         "x-kubernetes-preserve-unknown-fields": schema.preserve_unknown or schema.open_values,
     }
-    return {key: value for key, value in said.items() if value not in ([], "", False, None)}
+    return {key: value for key, value in keywords.items() if value not in ([], "", False, None)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +189,13 @@ def rows(schema: Schema, pack: SchemaPack, *, recursive: bool) -> Iterator[Row]:
 def _rows(
     schema: Schema, pack: SchemaPack, open_: frozenset[str], depth: int, *, recursive: bool
 ) -> Iterator[Row]:
-    held = element(schema, pack)
-    if held.name and held.name in open_:
+    resolved = element(schema, pack)
+    if resolved.name and resolved.name in open_:
         return
-    for name, member in sorted(held.properties.items()):
-        yield Row(depth, name, type_name(member, pack), _notes(name, member, held))
+    for name, member in sorted(resolved.properties.items()):
+        yield Row(depth, name, type_name(member, pack), _notes(name, member, resolved))
         if recursive:
-            yield from _rows(member, pack, open_ | {held.name}, depth + 1, recursive=recursive)
+            yield from _rows(member, pack, open_ | {resolved.name}, depth + 1, recursive=recursive)
 
 
 def _notes(name: str, member: Schema, owner: Schema) -> str:
@@ -578,14 +578,14 @@ def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
     return Exit.OK
 
 
-def _text(found: SchemaMatch, pack: SchemaPack, *, recursive: bool) -> str:
+def _text(match: SchemaMatch, pack: SchemaPack, *, recursive: bool) -> str:
 
-    lines = [f"KIND     {found.gvk.kind}", f"VERSION  {found.gvk.api_version}"]
-    if found.fields:
-        lines.append(f"FIELD    {'.'.join(found.fields)} <{type_name(found.schema, pack)}>")
+    lines = [f"KIND     {match.gvk.kind}", f"VERSION  {match.gvk.api_version}"]
+    if match.fields:
+        lines.append(f"FIELD    {'.'.join(match.fields)} <{type_name(match.schema, pack)}>")
     table = [
         ("  " * row.depth + row.name, f"<{row.type}>", row.notes)
-        for row in rows(found.schema, pack, recursive=recursive)
+        for row in rows(match.schema, pack, recursive=recursive)
     ]
     if table:
         lines += ["", "FIELDS"]

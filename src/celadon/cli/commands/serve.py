@@ -547,8 +547,8 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
         if fault:
             raise StartError(f"`{certificate}` and `{key}`: {fault}")
 
-    def names(given: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for one in given if one for name in one.split(","))
+    def names(items: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for item in items if item for name in item.split(","))
 
     settings = ProxySettings(
         certificate,
@@ -630,7 +630,7 @@ def _plugins(options: argparse.Namespace, configured: frozenset[str]) -> frozens
     from celadon.kube.resources import UnusablePlugins, enabled_plugins
 
     more, fewer = (
-        [name for one in item for name in one.split(",") if name]
+        [name for words in item for name in words.split(",") if name]
         for item in (options.enable_admission_plugins, options.disable_admission_plugins)
     )
     try:
@@ -639,12 +639,12 @@ def _plugins(options: argparse.Namespace, configured: frozenset[str]) -> frozens
         raise StartError(str(error)) from None
 
 
-def _read(option: str, given: G, reader: Callable[[G], T]) -> T:
+def _read(option: str, argument: G, reader: Callable[[G], T]) -> T:
     """Raises StartError."""
     from celadon.apiserver.http import StartError
 
     try:
-        return reader(given)
+        return reader(argument)
     except ValueError as error:
         raise StartError(f"{option}: {error}") from None
 
@@ -663,10 +663,10 @@ class _ManifestFiles:
             return ()
         from celadon.cli.reading.documents import signatures
 
-        seen = signatures(self._paths)
-        if seen != self._seen:
+        current = signatures(self._paths)
+        if current != self._seen:
             self._found = tuple(_manifests(self._paths))
-            self._seen = seen
+            self._seen = current
         return self._found
 
 

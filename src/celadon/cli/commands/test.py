@@ -140,12 +140,12 @@ def _looks(group: argparse._ArgumentGroup) -> None:
 def _percentage(text: str) -> float:
     """From 0 to 100, with or without a percent sign."""
     try:
-        found = float(text.removesuffix("%"))
+        percentage = float(text.removesuffix("%"))
     except ValueError:
-        found = -1.0
-    if not 0 <= found <= 100:
+        percentage = -1.0
+    if not 0 <= percentage <= 100:
         raise argparse.ArgumentTypeError(f"`{text}` is no percentage: 0 to 100")
-    return found
+    return percentage
 
 
 def _report_file(text: str) -> str:
@@ -263,22 +263,24 @@ def _write_coverage(coverage: Coverage, path: str) -> None:
 
 
 def _watch(
-    paths: Sequence[str], given: GivenTests, chosen: RunOptions, options: argparse.Namespace
+    paths: Sequence[str], test_files: GivenTests, chosen: RunOptions, options: argparse.Namespace
 ) -> NoReturn:
     """Until Ctrl-C."""
     from celadon.cli.policytest.snapshots import WatchedFiles, affected
 
     watched = WatchedFiles()
-    watched.watch(given.tests, (problem.file for problem in given.problems))
+    watched.watch(test_files.tests, (problem.file for problem in test_files.problems))
     while True:
         time.sleep(_BEAT)
         changed = watched.changed()
         if not changed:
             continue
-        known = {test.file for test in given.tests}
-        given = given_tests(paths, options.expect)
-        watched.watch(given.tests, (problem.file for problem in given.problems))
-        files = affected(given.tests, changed)
-        tests = [test for test in given.tests if test.file in files or test.file not in known]
-        if tests or given.problems:
-            _run(replace(given, tests=tests), chosen, options)
+        files_before = {test.file for test in test_files.tests}
+        test_files = given_tests(paths, options.expect)
+        watched.watch(test_files.tests, (problem.file for problem in test_files.problems))
+        files = affected(test_files.tests, changed)
+        tests = [
+            test for test in test_files.tests if test.file in files or test.file not in files_before
+        ]
+        if tests or test_files.problems:
+            _run(replace(test_files, tests=tests), chosen, options)

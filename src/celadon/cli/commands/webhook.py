@@ -185,12 +185,12 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
 
 def _part(text: str) -> float:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
-        found = -1.0
-    if not 0 <= found <= 1:
+        number = -1.0
+    if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0 to 1")
-    return found
+    return number
 
 
 def run(options: argparse.Namespace) -> Exit:

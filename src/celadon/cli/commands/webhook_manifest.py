@@ -300,12 +300,12 @@ def _printed(
         *workload_manifests(settings, files),
         *_configurations(settings, covered, mutating),
     ]
-    shown = [document for document in documents if _is_printed(document["kind"], options)]
+    printed = [document for document in documents if _is_printed(document["kind"], options)]
     if options.output == "json":
-        result = {"apiVersion": "v1", "kind": "List", "items": shown}
+        result = {"apiVersion": "v1", "kind": "List", "items": printed}
         output.write(json.dumps(result, indent=2) + "\n")
     else:
-        output.write("---\n".join(yaml_text(item) for item in shown))
+        output.write("---\n".join(yaml_text(item) for item in printed))
     return Exit.OK
 
 

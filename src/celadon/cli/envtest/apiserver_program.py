@@ -186,14 +186,14 @@ def read_flags(words: Sequence[str]) -> dict[str, list[str]]:
     belong to no flag."""
     flags: dict[str, list[str]] = {}
     rest = list(words)
-    others: list[str] = []
+    operands: list[str] = []
     while rest:
         word = rest.pop(0)
         if word == "--":
-            others += rest
+            operands += rest
             break
         if not word.startswith("-") or word == "-":
-            others.append(word)
+            operands.append(word)
             continue
         name, equals, value = word.lstrip("-").partition("=")
         name = name.replace("_", "-")
@@ -209,9 +209,9 @@ def read_flags(words: Sequence[str]) -> dict[str, list[str]]:
         if reason:
             raise FlagError(reason)
         flags.setdefault(name, []).append(value)
-    for word in others:
+    for word in operands:
         if word:
-            text = " ".join(map(quoted, others))
+            text = " ".join(map(quoted, operands))
             raise FlagError(f'"kube-apiserver" does not take any arguments, got [{text}]')
     return flags
 
@@ -513,8 +513,8 @@ def duration(text: str) -> float:
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    found = _STEP.match(text)
-    return (found[1], found[2] or "", found[3]) if found else ("", "", "")
+    match = _STEP.match(text)
+    return (match[1], match[2] or "", match[3]) if match else ("", "", "")
 
 
 def switch(text: str) -> bool:

@@ -154,14 +154,14 @@ def version_to_use(
 ) -> AssetVersion:
     """The newest one that is meant, of those that are installed if there is one and nothing newer
     is asked for. Raises VersionUnknown."""
-    there = [item for item in installed if selector.matches(item)]
+    matching = [item for item in installed if selector.matches(item)]
     if only_installed or selector.only_installed:
-        if not there:
+        if not matching:
             raise VersionUnknown(f"no assets of `{selector.text}` are installed (see `list -i`)")
-        return max(there)
-    if there and not selector.newest:
-        return max(there)
-    candidates = [*there, *available_versions(selector)]
+        return max(matching)
+    if matching and not selector.newest:
+        return max(matching)
+    candidates = [*matching, *available_versions(selector)]
     if not candidates:
         raise VersionUnknown(
             f"`{selector.text}` is none of the releases {RELEASES[0]} to {RELEASES[-1]}"

@@ -115,7 +115,7 @@ def _in_scope(
     ]
     if not covering:
         return None
-    part = min(covering, key=lambda one: one.end - one.start)
+    part = min(covering, key=lambda node: node.end - node.start)
     markdown = _of_part(text, part, checked, environment)
     name = "" if word is None else word[0]
     is_called = word is not None and text[word.end() :].lstrip().startswith("(")
@@ -160,12 +160,15 @@ def _of_word(text: str, word: re.Match[str], environment: Environment) -> Hover 
     operand = word[0] if context.receiver is None else f"{context.receiver}.{word[0]}"
     if environment.declarations.find_function(word[0]) is not None or word[0] in MACROS:
         overloads = [
-            one for it in functions_of(environment) if it.name == word[0] for one in it.overloads
+            overload
+            for function in functions_of(environment)
+            if function.name == word[0]
+            for overload in function.overloads
         ]
         markdown = function_doc(word[0], overloads) if overloads else macro_doc(word[0])
     else:
-        known = type_in(context.environment, operand)
-        markdown = f"```cel\n{operand}: {known.display()}\n```"
+        operand_type = type_in(context.environment, operand)
+        markdown = f"```cel\n{operand}: {operand_type.display()}\n```"
     return Hover(word.start(), word.end(), markdown)
 
 
@@ -431,12 +434,14 @@ class _Outliner:
         """The lists in which expressions are; `paths` go on from `above`."""
         lists: dict[Path, dict[int, list[Path]]] = {}
         for path in paths:
-            at = next((n for n, step in enumerate(path) if isinstance(step, int)), None)
-            if at is not None:
-                index = path[at]
+            depth = next((n for n, step in enumerate(path) if isinstance(step, int)), None)
+            if depth is not None:
+                index = path[depth]
                 assert isinstance(index, int)
-                lists.setdefault(path[:at], {}).setdefault(index, []).append(path[at + 1 :])
-        for path, items in sorted(lists.items(), key=lambda one: self._offset((*above, *one[0]))):
+                lists.setdefault(path[:depth], {}).setdefault(index, []).append(path[depth + 1 :])
+        for path, items in sorted(
+            lists.items(), key=lambda group: self._offset((*above, *group[0]))
+        ):
             where = (*above, *path)
             parts = tuple(
                 self._item((*where, index), below) for index, below in sorted(items.items())
@@ -613,11 +618,11 @@ def test_lenses(file: EditedFile, tests: Iterable[str]) -> list[TestLens]:
     """Return the lenses of the policies in a file that one of the test files may be about: it
     stands in the same folder, or names the file."""
     path = os.path.abspath(file.text.file)
-    own = tuple(test for test in tests if _is_about(test, path))
+    names = tuple(test for test in tests if _is_about(test, path))
     return [
-        TestLens(Position(document.line() - 1, 0), metadata.name(document.value), own)
+        TestLens(Position(document.line() - 1, 0), metadata.name(document.value), names)
         for document in file.documents
-        if own
+        if names
         and document.group_kind[0] == ADMISSION_REGISTRATION
         and document.group_kind[1] in _POLICIES
     ]

@@ -239,9 +239,9 @@ class Workspace:
             {path: file.text for path, file in sorted(self.files.items())},
             [document for _, file in sorted(self.files.items()) for document in file.documents],
         )
-        shown, _ = findings(lint_input, self.setup, self._memory)
+        shown_findings, _ = findings(lint_input, self.setup, self._memory)
         result: dict[str, list[Diagnosis]] = {path: [] for path in self.files}
-        for item in shown:
+        for item in shown_findings:
             finding = item.finding
             document = None if finding is None else lint_input.documents[finding.spot.document]
             file = self.files[item.located.file]
@@ -266,8 +266,8 @@ class Workspace:
         """Return what expressions may name, by the definitions in the workspace."""
         definitions = [
             document.value
-            for one in self.files.values()
-            for document in one.documents
+            for file in self.files.values()
+            for document in file.documents
             if document.group_kind == DEFINITION_KIND
         ]
         key = repr(definitions)
@@ -276,15 +276,17 @@ class Workspace:
         return self._scopes[1]
 
 
-def _touch(one: Span, other: Span) -> bool:
-    return one.start <= other.end and other.start <= one.end
+def _touch(span: Span, other: Span) -> bool:
+    return span.start <= other.end and other.start <= span.end
 
 
-def _of_finding(file: EditedFile, shown: ShownFinding, document: Document | None) -> Diagnosis:
-    finding = shown.located
+def _of_finding(
+    file: EditedFile, shown_finding: ShownFinding, document: Document | None
+) -> Diagnosis:
+    finding = shown_finding.located
     span = _word(file.lines, finding.line, finding.column)
     return Diagnosis(
-        span, finding.severity, finding.message, finding.code, finding.help, shown, document
+        span, finding.severity, finding.message, finding.code, finding.help, shown_finding, document
     )
 
 
@@ -296,8 +298,8 @@ def _of_problem(file: EditedFile, problem: Problem) -> Diagnosis:
 def _word(lines: Lines, line: int, column: int) -> Span:
     """The word that begins at a line and a column, both from 1, the latter in characters."""
     start = lines.offset(Position(line - 1, 0)) + column - 1
-    found = _WORD.match(lines.line(line - 1), column - 1)
-    return lines.span(start, start if found is None else start + len(found[0]))
+    match = _WORD.match(lines.line(line - 1), column - 1)
+    return lines.span(start, start if match is None else start + len(match[0]))
 
 
 # --- Expression spots --------------------------------------------------------

@@ -341,9 +341,9 @@ class PlannedPolicy:
         actions = [
             action
             for outcome in self.outcomes
-            for one in outcome.translation.documents
-            if one["kind"] == BINDING_KIND
-            for action in one["spec"]["validationActions"]
+            for binding in outcome.translation.documents
+            if binding["kind"] == BINDING_KIND
+            for action in binding["spec"]["validationActions"]
         ]
         return bool(actions) and "Deny" not in actions
 
@@ -388,9 +388,9 @@ class MigrationPlan:
 
 def plan_of_dumps(inputs: Inputs, step: Step, *, allows_existing: bool = False) -> MigrationPlan:
     """Plan for what dumps of a cluster have; `allows_existing` as of a `Migration`."""
-    given = _PlanInputs(allows_existing=allows_existing)
-    given.read(wanted_objects(inputs.blocks()), known_resources())
-    return given.planned(step, lambda audit: audit_inputs(audit, inputs))
+    plan_inputs = _PlanInputs(allows_existing=allows_existing)
+    plan_inputs.read(wanted_objects(inputs.blocks()), known_resources())
+    return plan_inputs.planned(step, lambda audit: audit_inputs(audit, inputs))
 
 
 def plan_of_cluster(
@@ -401,9 +401,9 @@ def plan_of_cluster(
 
     from celadon.cli.audit.cluster_audit import audit_cluster
 
-    given = _PlanInputs(allows_existing=allows_existing)
-    given.read(*wanted_of_cluster(location))
-    return given.planned(step, lambda audit: asyncio.run(audit_cluster(audit, location)))
+    plan_inputs = _PlanInputs(allows_existing=allows_existing)
+    plan_inputs.read(*wanted_of_cluster(location))
+    return plan_inputs.planned(step, lambda audit: asyncio.run(audit_cluster(audit, location)))
 
 
 class _PlanInputs:
@@ -414,22 +414,22 @@ class _PlanInputs:
         self._kinds: Counter[tuple[str, str]] = Counter()
         self._reports = KyvernoReports()
 
-    def read(self, found: Iterable[Document | Problem], catalog: Catalog) -> None:
+    def read(self, items: Iterable[Document | Problem], catalog: Catalog) -> None:
         """Take in all that is of interest among the objects of a source, and translate it."""
-        self._migration.translate(self._policies(found), catalog)
-        met = {id(outcome.document): outcome.document for outcome in self._migration.outcomes}
-        met |= {
+        self._migration.translate(self._policies(items), catalog)
+        documents = {id(outcome.document): outcome.document for outcome in self._migration.outcomes}
+        documents |= {
             id(outcome.home): outcome.home
             for outcome in self._migration.outcomes
             if outcome.home is not None
         }
         self._kinds.update(
             (ENGINES[group], kind)
-            for group, kind in (document.group_kind for document in met.values())
+            for group, kind in (document.group_kind for document in documents.values())
         )
 
-    def _policies(self, found: Iterable[Document | Problem]) -> Iterator[Document]:
-        for item in found:
+    def _policies(self, items: Iterable[Document | Problem]) -> Iterator[Document]:
+        for item in items:
             if isinstance(item, Problem):
                 self._migration.problems.append(item)
             elif item.group_kind[0] in REPORT_GROUPS:
@@ -506,18 +506,18 @@ class _Judge:
 def _told(judges: Iterable[_Judge]) -> Callable[[Violation], None]:
     """Return what tells each judge of the violations of its bindings."""
     by_binding = {
-        (one["spec"]["policyName"], one["metadata"]["name"]): judge
+        (binding["spec"]["policyName"], binding["metadata"]["name"]): judge
         for judge in judges
-        for one in judge.outcome.translation.documents
-        if one["kind"] == BINDING_KIND
+        for binding in judge.outcome.translation.documents
+        if binding["kind"] == BINDING_KIND
     }
 
-    def told(violation: Violation) -> None:
+    def note(violation: Violation) -> None:
         judge = by_binding.get((violation.policy, violation.binding))
         if judge is not None:
             judge.take(violation)
 
-    return told
+    return note
 
 
 def _audit(outcomes: Iterable[RuleOutcome], step: Step, emit: Callable[[Violation], None]) -> Audit:

@@ -148,16 +148,16 @@ class RuleOutcome:
     def notes(self) -> list[str]:
         """What it is known to decide otherwise, and what is wrong with it: of each kind of finding
         the first one."""
-        own = " in its own CEL" if self.is_taken_over else ""
+        source = " in its own CEL" if self.is_taken_over else ""
         by_code: dict[str, list[Finding]] = {}
         for finding in self.findings:
             by_code.setdefault(finding.code, []).append(finding)
-        said = [
-            f"`celadon lint` finds {code}{own}: {first.message}"
+        remarks = [
+            f"`celadon lint` finds {code}{source}: {first.message}"
             + (f", and {len(findings)} more" if findings else "")
             for code, (first, *findings) in by_code.items()
         ]
-        return [*self.translation.notes, *said]
+        return [*self.translation.notes, *remarks]
 
     def to_json(self) -> JsonObject:
         """The outcome as a report has it."""
@@ -456,9 +456,9 @@ class Migration:
         # compares.
         together = [
             policy
-            for one in self.outcomes
-            if one.document is outcome.document and one.translation.origin.does == "mutate"
-            for policy in one.translation.policies
+            for other in self.outcomes
+            if other.document is outcome.document and other.translation.origin.does == "mutate"
+            for policy in other.translation.policies
         ]
         result, message = judged_by(case, outcome.translation.policies, catalog, together)
         if result != case.expected:
@@ -717,15 +717,15 @@ def merged_outcomes(
     by_policy: dict[int, list[RuleOutcome]] = {}
     for outcome in outcomes:
         by_policy.setdefault(id(outcome.home or outcome.document), []).append(outcome)
-    taken = {
+    names = {
         policy["metadata"]["name"]
         for outcomes in by_policy.values()
         for outcome in outcomes
         for policy in outcome.translation.policies
     }
     for value in by_policy.values():
-        written = merged(value[0].translation.origin.policy, _documents(value), taken)
-        taken.update(written.names.values())
+        written = merged(value[0].translation.origin.policy, _documents(value), names)
+        names.update(written.names.values())
         yield value, written
 
 

@@ -94,14 +94,14 @@ def compare_recorded(
     pairs of `audit-log`, `webhook` or `cluster` and a path."""
     counts = migration.recorded = RecordedRequests()
     existing = list(migration.existing)
-    asked: list[Recorded | Problem] = []
+    records: list[Recorded | Problem] = []
     for source, path in sources:
         if source == "cluster" and ask_cluster is not None:
             answers = ask_cluster(path, params_of(migration.outcomes), counts)
             existing += answers.existing
-            asked += answers.found
+            records += answers.found
     judge = _Judge(migration.outcomes, existing, counts)
-    result: list[Iterable[Recorded | Problem]] = [asked]
+    result: list[Iterable[Recorded | Problem]] = [records]
     for source, path in sources:
         if source == "audit-log":
             result.append(_of_logs(path, judge, counts))
@@ -228,24 +228,30 @@ def _of_reviews(path: str, counts: RecordedRequests) -> Iterator[Recorded | Prob
                 yield Recorded(document.position(), request, (Missing.ROLES,), refusing)
 
 
-def _request(asked: JsonObject) -> Request | None:
+def _request(review_request: JsonObject) -> Request | None:
     """Return the request of a review."""
-    operation = {operation.value: operation for operation in Operation}.get(asked["operation"])
+    operation = {operation.value: operation for operation in Operation}.get(
+        review_request["operation"]
+    )
     if operation is None:
         return None
-    kind, resource, user = asked["kind"], asked["resource"], asked.get("userInfo") or {}
-    dry_run = bool(asked.get("dryRun"))
+    kind, resource, user = (
+        review_request["kind"],
+        review_request["resource"],
+        review_request.get("userInfo") or {},
+    )
+    dry_run = bool(review_request.get("dryRun"))
     return Request(
         operation,
         GroupVersionKind(kind.get("group") or "", kind["version"], kind["kind"]),
         GroupVersionResource(
             resource.get("group") or "", resource["version"], resource["resource"]
         ),
-        subresource=asked.get("subResource") or "",
-        name=asked.get("name") or "",
-        namespace=asked.get("namespace") or "",
-        object=asked.get("object"),
-        old_object=asked.get("oldObject"),
+        subresource=review_request.get("subResource") or "",
+        name=review_request.get("name") or "",
+        namespace=review_request.get("namespace") or "",
+        object=review_request.get("object"),
+        old_object=review_request.get("oldObject"),
         user=User(
             user.get("username") or "",
             tuple(user.get("groups") or ()),
@@ -283,14 +289,14 @@ class _Judge:
             [decode_policy(element).value for element in _unique(documents, POLICY_KIND)],
             [decode_binding(element).value for element in _unique(documents, BINDING_KIND)],
         )
-        there = {
+        existing_params = {
             Parameter(metadata.gvk(element), metadata.namespace(element), metadata.name(element))
             for element in (*existing, *beside)
         }
         self._rules: list[_JudgedRule] = []
         for item in outcomes:
             bindings = _bindings(item)
-            lacking = params_of([item]) - there
+            lacking = params_of([item]) - existing_params
             counts.without_params += [
                 f"{item.position}: {kind.kind} {namespace + '/' if namespace else ''}{name}"
                 for kind, namespace, name in sorted(lacking)
@@ -391,8 +397,8 @@ class _JudgedRule:
         if ours == theirs or len(self.outcome.differences) >= _MOST:
             return
         request = recorded.request
-        shown = request.object or request.old_object or {"metadata": {"name": request.name}}
+        value = request.object or request.old_object or {"metadata": {"name": request.name}}
         where = f"{recorded.place} ({request.operation.value})"
-        said = f"{where}: {message}" if message else where
-        named = {"kind": request.kind.kind, **shown}
-        self.outcome.differences.append(Difference(named, theirs, ours, said))
+        remark = f"{where}: {message}" if message else where
+        named = {"kind": request.kind.kind, **value}
+        self.outcome.differences.append(Difference(named, theirs, ours, remark))

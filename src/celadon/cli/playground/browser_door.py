@@ -179,10 +179,10 @@ def completions(
 def _item(schema: Schema | None) -> Schema:
     """Return what is in a list, and in lists within it; else the schema itself, or one without
     fields."""
-    found = resolved(schema or Schema())
-    while found.items is not None:
-        found = resolved(found.items)
-    return found
+    item_schema = resolved(schema or Schema())
+    while item_schema.items is not None:
+        item_schema = resolved(item_schema.items)
+    return item_schema
 
 
 def _schema(state: panes.State, api_version: str, kind: str) -> Schema | None:

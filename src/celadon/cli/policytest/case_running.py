@@ -55,7 +55,7 @@ class CoverageTally:
 
     def take(self, judged: JudgedCase, outcome: case_results.CaseOutcome, version: str) -> None:
         """One more case; what is measured are the policies that it is about."""
-        seen = [
+        policies = [
             policy for explanation in _explained(judged, outcome) for policy in explanation.policies
         ]
         for policy_set in judged.setting.sets.all:
@@ -66,7 +66,7 @@ class CoverageTally:
                     self._hits.update(dict.fromkeys(goals, 0))
                 for aim in aims.values():
                     self._hits.update({item.goal: 0 for item in aim})
-                for policy in seen:
+                for policy in policies:
                     if policy.policy is placed.value:
                         self._hits.update(set(reached(aims, bindings, policy)))
 
@@ -108,10 +108,12 @@ def deciding_values(
 ) -> tuple[case_results.PartValue, ...]:
     """Return the values of the first expression that the verdict is due to; none if a mutating
     policy decided."""
-    asked, deciding = judged.asked, outcome.deciding
-    if asked is None or not deciding or not deciding[0].expression:
+    document_request, deciding = judged.asked, outcome.deciding
+    if document_request is None or not deciding or not deciding[0].expression:
         return ()
-    explanation = explain(judged.setting.engines.validating, asked.request, judged.setting.world)
+    explanation = explain(
+        judged.setting.engines.validating, document_request.request, judged.setting.world
+    )
     for policy in explanation.policies:
         if policy.policy.name == deciding[0].policy:
             for run in _runs(policy, deciding[0]):
@@ -263,16 +265,16 @@ def _some(chosen: Sequence[ChosenCases], options: RunOptions) -> Iterator[case_r
 
 
 def _result(
-    one: ChosenCases, options: RunOptions, tick: Callable[[], None]
+    chosen: ChosenCases, options: RunOptions, tick: Callable[[], None]
 ) -> case_results.FileResult:
-    test, results = one.test, list[case_results.CaseResult]()
+    test, results = chosen.test, list[case_results.CaseResult]()
     tally = _tally() if options.coverage else None
-    for case in run_test(test, one.cases, options, tally):
+    for case in run_test(test, chosen.cases, options, tally):
         results.append(case)
         tick()
         if options.fail_fast and case.is_bad:
             break
-    whole = len(one.cases) == len(test.cases) and not any(
+    whole = len(chosen.cases) == len(test.cases) and not any(
         case.is_bad and options.fail_fast for case in results
     )
     doubts = tuple(shared_doubts(test, results)) if whole else ()
@@ -385,13 +387,13 @@ def _unusable(case: case_results.Case, setting: Cluster) -> list[Problem]:
     """Policies that the API server would not take, and those under test that are not there."""
     sets = setting.sets
     errors = [_problem(error) for part in sets.all for error in part.errors]
-    known = [name for part in sets.all for name in (*part.policies, *part.broken)]
-    if not known:
+    names = [name for part in sets.all for name in (*part.policies, *part.broken)]
+    if not names:
         text = "no policy is loaded: name the files under `policies`"
         return [*errors, _at(case.place, text)]
     for name in (*sorted(under_test_in(case, setting)), case.expect.policy):
-        if name and name not in known:
-            text = f"no policy `{name}` is loaded{did_you_mean(name, known)}"
+        if name and name not in names:
+            text = f"no policy `{name}` is loaded{did_you_mean(name, names)}"
             errors.append(_at(case.place, text))
     return errors
 

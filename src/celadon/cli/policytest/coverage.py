@@ -114,8 +114,10 @@ class _Aims:
                 for item in (ExpectedOutcome.TRUE, ExpectedOutcome.FALSE):
                     yield Aim(self._goal(checked, part, item), part)
             if beside in {*_CHAINS, CONDITIONAL}:
-                others = tuple(operand for operand in operands if operand is not part)
-                yield Aim(self._goal(checked, part, ExpectedOutcome.DECIDES), part, others, beside)
+                siblings = tuple(operand for operand in operands if operand is not part)
+                yield Aim(
+                    self._goal(checked, part, ExpectedOutcome.DECIDES), part, siblings, beside
+                )
             operands = tuple(_chain(part, function)) if function in _CHAINS else ()
         for number, element in enumerate(part.parts):
             is_asked = function == CONDITIONAL and number == 0
@@ -158,11 +160,11 @@ def _is_condition(part: SourceNode, checked: CheckedAst, beside: str) -> bool:
 def reached(
     aims: Mapping[str, Sequence[Aim]],
     bindings: Mapping[str, Sequence[Goal]],
-    seen: PolicyExplanation,
+    explanation: PolicyExplanation,
 ) -> Iterator[Goal]:
     """Yield those of a policy, given by the paths of expressions and the names of bindings. What
     came true several times is there several times."""
-    for binding in seen.bindings:
+    for binding in explanation.bindings:
         goals = bindings.get(binding.binding.name, ())
         yield from (goal for goal in goals if _happened(goal.wanted, binding))
         for case in binding.cases:
@@ -202,12 +204,12 @@ def _in_run(aims: Iterable[Aim], run: ExpressionRun) -> Iterator[Goal]:
             yield aim.goal
 
 
-def _note_frames(loop: int, frame: Frame, found: dict[int, list[Frame]]) -> None:
+def _note_frames(loop: int, frame: Frame, frames: dict[int, list[Frame]]) -> None:
     """Note the frames by the loop whose rounds they are, 0 outside of loops."""
-    found.setdefault(loop, []).append(frame)
+    frames.setdefault(loop, []).append(frame)
     for node, rounds in frame.loops.items():
         for item in rounds.kept:
-            _note_frames(node, item.frame, found)
+            _note_frames(node, item.frame, frames)
 
 
 def _is_reached(aim: Aim, part: SourceNode, frame: Frame) -> bool:

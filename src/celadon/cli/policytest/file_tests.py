@@ -239,11 +239,11 @@ class ShortBindings:
     """Reads the lists of bindings of one test. `known` are the documents that it is about."""
 
     def __init__(
-        self, test: Document, objects: ObjectReader, known: Callable[[], list[Document]]
+        self, test: Document, objects: ObjectReader, loaded: Callable[[], list[Document]]
     ) -> None:
         self._test = test
         self._objects = objects
-        self._known = known
+        self._known = loaded
 
     def documents(self, path: Path) -> list[Document]:
         """The bindings of a list at a path of the test."""
@@ -488,8 +488,8 @@ class CaseFields:
         namespace = self._get(place, "namespace", "default")
         if isinstance(namespace, str):
             return namespace, []
-        own = "" if document is None else metadata.namespace(document.value)
-        name = namespace.get("name") or own or "default"
+        object_namespace = "" if document is None else metadata.namespace(document.value)
+        name = namespace.get("name") or object_namespace or "default"
         labels, annotations = namespace.get("labels", {}), namespace.get("annotations", {})
         path = self._path(place, "namespace")
         return name, [self._made_namespace(path, name, labels, annotations)]
@@ -501,10 +501,10 @@ class CaseFields:
         labels: Mapping[str, str],
         annotations: Mapping[str, str] | None = None,
     ) -> Document:
-        known = {"name": name, "labels": dict(labels)}
+        namespace_metadata = {"name": name, "labels": dict(labels)}
         if annotations:
-            known["annotations"] = dict(annotations)
-        value = {"apiVersion": "v1", "kind": "Namespace", "metadata": known}
+            namespace_metadata["annotations"] = dict(annotations)
+        value = {"apiVersion": "v1", "kind": "Namespace", "metadata": namespace_metadata}
         return Document(self._test.chunk, (*self._test.path, *path), value)
 
     def _user(self, place: Path) -> User:
@@ -549,10 +549,10 @@ class CaseFields:
 
 
 def _answer(value: JsonObject) -> case_results.AuthorizerAnswer:
-    asked = dict(value)
-    ruling = _RULINGS[asked.pop("decision")]
-    reason, error = asked.pop("reason", ""), asked.pop("error", None)
-    return case_results.AuthorizerAnswer(ruling, asked, reason, error)
+    question = dict(value)
+    ruling = _RULINGS[question.pop("decision")]
+    reason, error = question.pop("reason", ""), question.pop("error", None)
+    return case_results.AuthorizerAnswer(ruling, question, reason, error)
 
 
 def names(text: str | list[str]) -> tuple[str, ...]:
@@ -560,9 +560,9 @@ def names(text: str | list[str]) -> tuple[str, ...]:
     return (text,) if isinstance(text, str) else tuple(text)
 
 
-def versions(given: list[str]) -> tuple[str, ...]:
+def versions(texts: list[str]) -> tuple[str, ...]:
     """Releases without a leading `v`."""
-    return tuple(text.removeprefix("v") for text in given)
+    return tuple(text.removeprefix("v") for text in texts)
 
 
 # --- Tests -------------------------------------------------------------------
@@ -639,12 +639,12 @@ class _Reading:
 
     def _read_cases(self) -> Iterator[case_results.Case]:
         under_test = names(self._document.value.get("policy", ()))
-        seen: dict[str, int] = {}
+        lines: dict[str, int] = {}
         for index in range(len(self._document.value["cases"])):
             case = self._cases.case(index)
             if case is None:
                 continue
-            line = seen.setdefault(case.name, case.place.line)
+            line = lines.setdefault(case.name, case.place.line)
             if line != case.place.line:
                 text = f"a case `{case.name}` is there already, in line {line}"
                 self._objects.problems.append(problem_at(self._document, ("cases", index), text))

@@ -112,8 +112,8 @@ def place_of(
             return None if place is None else (*place, name)
         case syntax.Call(_, "_[_]" | "_?._" | "_[?_]", None, (operand, syntax.Literal(_, key))):
             place = place_of(operand, bound, variables)
-            known = isinstance(key, str | int) and not isinstance(key, bool)
-            return (*place, key) if place is not None and known else None  # type: ignore[arg-type]  # known
+            is_step = isinstance(key, str | int) and not isinstance(key, bool)
+            return (*place, key) if place is not None and is_step else None  # type: ignore[arg-type]  # known
         case syntax.Call(_, "orValue" | "value", syntax.Call() as inner):
             return place_of(inner, bound, variables)
         case syntax.Call(_, "_?_:_", None, (_, first, _)):
@@ -209,10 +209,10 @@ def with_second_item(
     length = next((i for i, step in enumerate(steps) if isinstance(step, int)), 0)
     changed = with_value_at(data, steps, value)
     deepcopy: JsonDict = copy.deepcopy(dict(data))
-    items, others = value_at(deepcopy, steps[:length]), value_at(changed, steps[:length])
-    if not length or not isinstance(items, list) or not items or not others:
+    items, changed_items = value_at(deepcopy, steps[:length]), value_at(changed, steps[:length])
+    if not length or not isinstance(items, list) or not items or not changed_items:
         return None
-    other = others[0]
+    other = changed_items[0]
     if isinstance(other, dict) and isinstance(other.get("name"), str):
         other = {**other, "name": f"{other['name']}-2"}
     items.append(other)
@@ -386,9 +386,9 @@ class SeedObjects:
         schema = self._schemas.get(kind)
         if schema is None:
             return schema_for(kind)
-        found = decode_schema(schema)
+        decoded = decode_schema(schema)
         about = dict.fromkeys(("apiVersion", "kind", "metadata"), _ANYTHING)
-        return replace(found, properties={**about, **found.properties})
+        return replace(decoded, properties={**about, **decoded.properties})
 
     def of(self, kind: GroupVersionKind, labels: Mapping[str, str]) -> JsonDict:
         """An object of a kind, with these labels."""

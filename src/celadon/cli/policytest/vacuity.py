@@ -82,8 +82,8 @@ def unmatched_reasons(
 ) -> Iterator[Doubt]:
     """Yield why the policy of this name, of a set, did not look at the request."""
     placed = policy_set.policies[name]
-    own = [note for note in notes if note.policy == name]
-    outcomes = {note.outcome for note in own} or {Outcome.POLICY_UNMATCHED}
+    policy_notes = [note for note in notes if note.policy == name]
+    outcomes = {note.outcome for note in policy_notes} or {Outcome.POLICY_UNMATCHED}
     if any(note.outcome is Outcome.EXEMPT for note in notes):
         text = f"no policy ever sees {request.resource.group_resource}"
         yield Doubt(Vacuity.EXEMPT_RESOURCE, text, placed.place())
@@ -93,7 +93,7 @@ def unmatched_reasons(
         yield from _unbound(placed, policy_set)
     elif Outcome.POLICY_UNMATCHED in outcomes:
         yield from _unmatched(placed, request, _trial(request, world, version), policy_set)
-    for note in own:
+    for note in policy_notes:
         yield from _of_note(note, placed, request, world, policy_set, version)
 
 
@@ -258,7 +258,7 @@ def _relaxed_rule(rule: Rule, parts: tuple[Vacuity, ...]) -> Rule:
 def _said(part: Vacuity, constraints: MatchResources | None, request: Request) -> str:
     """Return what is asked for, and what the request is."""
     rules = () if constraints is None else constraints.resource_rules
-    asked = {
+    texts = {
         Vacuity.OPERATION: [operation for rule in rules for operation in rule.operations],
         Vacuity.RESOURCE: [resource for rule in rules for resource in rule.resources],
         Vacuity.SUBRESOURCE: [resource for rule in rules for resource in rule.resources],
@@ -280,8 +280,8 @@ def _said(part: Vacuity, constraints: MatchResources | None, request: Request) -
         Vacuity.SCOPE: "namespaced" if request.namespace else "cluster-scoped",
         Vacuity.RESOURCE_NAME: request.name,
     }
-    if part in asked:
-        join = ", ".join(dict.fromkeys(asked[part]))
+    if part in texts:
+        join = ", ".join(dict.fromkeys(texts[part]))
         return f"the rules are about {_NAMED[part]} {join}, the request is about {actual[part]}"
     if part is Vacuity.EXCLUDED:
         return "`excludeResourceRules` leave it out"
@@ -328,8 +328,8 @@ def _unreached(
     case: Case, judged: JudgedCase, outcome: CaseOutcome, version: str
 ) -> Iterator[Doubt]:
     """Yield why policies under test did not look at it."""
-    asked = judged.asked
-    if outcome.verdict is not CaseVerdict.NO_MATCH or asked is None:
+    document_request = judged.asked
+    if outcome.verdict is not CaseVerdict.NO_MATCH or document_request is None:
         return
     expected = case.expect.verdict is CaseVerdict.NO_MATCH
     doubts: list[Doubt] = []
@@ -337,7 +337,7 @@ def _unreached(
         for name in sorted(outcome.under_test & policy_set.policies.keys()):
             notes = _notes_on(name, outcome, policy_set)
             reasons = unmatched_reasons(
-                name, notes, asked.request, judged.setting.world, policy_set, version
+                name, notes, document_request.request, judged.setting.world, policy_set, version
             )
             if not expected:
                 yield from reasons
@@ -483,19 +483,19 @@ def _weak_policies(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iter
 
 def _assumptions(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
     """Yield what is taken for granted, since the test does not say it."""
-    asked = judged.asked
-    if asked is None:
+    document_request = judged.asked
+    if document_request is None:
         return
     place = case.place
-    if asked.endpoint.is_guessed:
-        kind = asked.endpoint.kind
+    if document_request.endpoint.is_guessed:
+        kind = document_request.endpoint.kind
         text = f"kind `{kind.kind}` of {kind.api_version} is not known: its fields and its resource"
         yield Doubt(Vacuity.UNKNOWN_KIND, f"{text} are guessed", place, "give its CRD under `crds`")
-    namespace = asked.request.namespace
+    namespace = document_request.request.namespace
     concerned = outcome.reached or any(
         note.outcome is Outcome.BINDING_UNMATCHED for note in outcome.notes
     )
-    if concerned and asked.endpoint.namespaced and _looks_at_namespaces(judged):
+    if concerned and document_request.endpoint.namespaced and _looks_at_namespaces(judged):
         documents = [
             document
             for document in judged.setting.manifests.existing
@@ -555,7 +555,7 @@ def _same_cases(cases: Sequence[Case]) -> Iterator[Doubt]:
 
 def _asked(case: Case) -> str:
     """The same text for the same request in the same cluster."""
-    asked = (
+    parts = (
         case.object.value,
         None if case.old is None else case.old.value,
         case.operation,
@@ -568,4 +568,4 @@ def _asked(case: Case) -> str:
         case.policies,
         case.versions,
     )
-    return repr(asked)
+    return repr(parts)

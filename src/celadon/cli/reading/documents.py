@@ -60,8 +60,8 @@ class Problem:
 
     def position(self) -> str:
         """`file:line:column`, as much of it as is known."""
-        known = [str(number) for number in (self.line, self.column) if number]
-        return ":".join((self.file, *known))
+        numbers = [str(number) for number in (self.line, self.column) if number]
+        return ":".join((self.file, *numbers))
 
     def text(self) -> str:
         """`file:line: message (help)`."""
@@ -785,14 +785,14 @@ def to_translate(documents: Iterable[Document]) -> str:
 
 def shape_problem(document: Document) -> Problem | None:
     """The first thing wrong with the metadata (or with what a CRD defines), if any."""
-    found = misfit(document.value, OBJECT)
-    if found is None and document.is_definition:
-        found = misfit(document.value, DEFINITION)
-    if found is None:
+    mismatch = misfit(document.value, OBJECT)
+    if mismatch is None and document.is_definition:
+        mismatch = misfit(document.value, DEFINITION)
+    if mismatch is None:
         return None
     help = ""
-    if found.wanted == "text" and isinstance(found.found, bool | int | float):
+    if mismatch.wanted == "text" and isinstance(mismatch.found, bool | int | float):
         help = "YAML reads some words as true, false or a number: put the value in quotes"
-    elif found.found is None and document.is_definition:
+    elif mismatch.found is None and document.is_definition:
         help = f"a patch? {BUILD_FIRST}"
-    return Problem(document.file, document.line(found.path), str(found), help)
+    return Problem(document.file, document.line(mismatch.path), str(mismatch), help)

@@ -65,8 +65,8 @@ def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) ->
 
     start, end = event.start_mark.index, event.end_mark.index
     if isinstance(event, yaml.AliasEvent):
-        meant = anchors[event.anchor]
-        return Node(start, end, meant.value, meant.is_flow, meant.children)
+        target = anchors[event.anchor]
+        return Node(start, end, target.value, target.is_flow, target.children)
     children: dict[Any, tuple[Node, int]] = {}
     last: Any = event
     if isinstance(event, yaml.SequenceStartEvent):
@@ -146,8 +146,8 @@ def value_offset(text: str, start: int, value: str, index: int) -> int:
 
 def scalar_start(text: str, start: int) -> int:
     """Behind the anchor and the tag of a node."""
-    found = _PROPERTIES.match(text, start)
-    return start if found is None else found.end()
+    match = _PROPERTIES.match(text, start)
+    return start if match is None else match.end()
 
 
 def _characters(text: str, start: int) -> Iterator[tuple[int, int]]:
@@ -180,22 +180,22 @@ def _single_quoted(text: str, position: int) -> Iterator[tuple[int, int]]:
 def _escaped(text: str, position: int) -> Iterator[tuple[int, int]]:
     while position < len(text) and text[position] != '"':
         halves = _HALVES.match(text, position)
-        found = halves or _DOUBLE.match(text, position)
-        if found is None:
+        match = halves or _DOUBLE.match(text, position)
+        if match is None:
             return
-        length = found.end() - position
-        if halves is not None or not _is_space(found):
+        length = match.end() - position
+        if halves is not None or not _is_space(match):
             yield position, length
         position += length
 
 
-def _is_space(found: re.Match[str]) -> bool:
-    digits = found["x"] or found["u"] or found["U"]
+def _is_space(escape: re.Match[str]) -> bool:
+    digits = escape["x"] or escape["u"] or escape["U"]
     if digits:
         return int(digits, 16) < 0x110000 and chr(int(digits, 16)).isspace()
-    if found["e"]:
-        return found["e"] in _SPACES
-    return found[0].isspace()
+    if escape["e"]:
+        return escape["e"] in _SPACES
+    return escape[0].isspace()
 
 
 _OFFSET: Final = attrgetter("offset")

@@ -49,11 +49,11 @@ def coverage_blocks(
     """A block for each policy, then one for all."""
     for policy, of_policy in coverage.of_policies().items():
         yield [_coverage_head(policy, of_policy, look), *_missing_lines(of_policy)]
-    seen, every = coverage.errors
+    raised, every = coverage.errors
     less = f", less than {expected:g}%" if coverage.percentage < expected else ""
     yield [
         f"coverage: {_share(coverage)}{look.paint('denied', less) if less else ''}; "
-        f"{seen} of {every} expressions gave an error once"
+        f"{raised} of {every} expressions gave an error once"
     ]
 
 
@@ -239,9 +239,9 @@ def as_html(coverage: Coverage, sources: Mapping[str, str]) -> str:
     """One page that needs nothing else. `sources` are the texts of the files by their names."""
     from celadon.cli.report.html_pages import page
 
-    shown = model.for_people(coverage)
+    readable = model.for_people(coverage)
     missing = "".join(
-        f"<li>{escape(missing_line.strip())}</li>\n" for missing_line in _missing_lines(shown)
+        f"<li>{escape(missing_line.strip())}</li>\n" for missing_line in _missing_lines(readable)
     )
     files = "".join(
         f"<h2>{escape(file)}</h2>\n<pre>{''.join(_coloured(sources.get(file, ''), lines))}</pre>\n"
@@ -252,10 +252,10 @@ def as_html(coverage: Coverage, sources: Mapping[str, str]) -> str:
 
 
 def _coloured(text: str, lines: list[_Line]) -> Iterator[str]:
-    known = {line.number: line for line in lines}
+    by_number = {line.number: line for line in lines}
     for number, written in enumerate(text.splitlines(), 1):
         message = f"{number:4}  {escape(written)}"
-        line = known.get(number)
+        line = by_number.get(number)
         if line is None:
             yield f"<span>{message}</span>"
             continue

@@ -185,15 +185,15 @@ class _Blocks:
     def _objects(self, results: list[check_report.ObjectResult]) -> Iterator[str]:
         """Whom a block is about. The table tells of all of them, so that a few are enough here."""
         few = len(results) if self._look.verbosity else model.FEW
-        shown = results if len(results) <= few + 1 else results[:few]
+        listed = results if len(results) <= few + 1 else results[:few]
         head = "object"
-        for result in shown:
+        for result in listed:
             self._placed.add(id(result))
             about = f"{result.title}{_as_mutated(result)}{_origin(result)}{_ordinal(result)}"
             yield f"  {head:8}{result.place}  {about}"
             head = ""
-        if len(shown) < len(results):
-            yield f"          and {len(results) - len(shown)} more: see the table"
+        if len(listed) < len(results):
+            yield f"          and {len(results) - len(listed)} more: see the table"
 
     def table(self, report: check_report.Report) -> Iterator[list[str]]:
         """A line per object, and one per webhook that it goes to."""
@@ -330,10 +330,10 @@ def _webhook(call: check_report.WebhookCall, look: model.ReportStyle) -> str:
     if look.verbosity <= 0:
         return line
     changes = [f"    patch {json.dumps(dict(item), ensure_ascii=False)}" for item in call.patch]
-    why = (
+    reasons = (
         [f"    {_first_line(call.message)}"] if call.outcome is check_report.Outcome.IGNORED else []
     )
-    return "\n".join([line, *why, *changes])
+    return "\n".join([line, *reasons, *changes])
 
 
 def _summary(report: check_report.Report) -> str:
@@ -387,13 +387,13 @@ def _violations(result: check_report.ObjectResult) -> list[dict[str, Json]]:
     """`warning` is the text of the warning, cut or merged as it is, that the client gets of it."""
     from celadon.cli.report.report_model import data, filled
 
-    found = []
+    violations = []
     shapes = {**model.SHAPES, **_SHAPES}
     for violation in result.violations:
         texts = (warning.text for warning in result.warnings if violation in warning.violations)
         more = filled(warning=next(texts, ""), error=violation.is_error or None)
-        found.append(data(violation, shapes) | more)
-    return found
+        violations.append(data(violation, shapes) | more)
+    return violations
 
 
 _SHAPES: Final = {
@@ -711,15 +711,15 @@ def _gate_lines(report: upgrade_report.UpgradeReport, look: model.ReportStyle) -
     if not report.gates:
         return
     gates = [gate for gate in report.gates if gate.fields or look.verbosity > 0]
-    others = len(report.gates) - len(gates)
+    unrelated = len(report.gates) - len(gates)
     for gate in gates:
         states = ", ".join(
             f"{_span(stretche.releases)} {_state(stretche)}" for stretche in gate.stretches
         )
         fields = f" ({', '.join(gate.fields)})" if gate.fields else ""
         yield f"feature gate {gate.name}: {states}{fields}"
-    if others:
-        yield f"feature gates that flip, and no field here depends on: {others} (-v names them)"
+    if unrelated:
+        yield f"feature gates that flip, and no field here depends on: {unrelated} (-v names them)"
 
 
 def _state(stretch: upgrade_report.GateStretch) -> str:
@@ -746,12 +746,12 @@ def _value(value: object) -> str:
 
 
 def _upgrade_summary(report: upgrade_report.UpgradeReport) -> str:
-    asked = f"{', '.join(report.releases)}: {model.plural(report.objects, 'object')}"
+    scope = f"{', '.join(report.releases)}: {model.plural(report.objects, 'object')}"
     if not report.objects and not report.policies:
-        return f"{asked}: nothing was judged"
+        return f"{scope}: nothing was judged"
     if not report.differences:
-        return f"{asked}, no differences"
-    different = f"{asked}, {model.plural(len(report.differences), 'difference')}"
+        return f"{scope}, no differences"
+    different = f"{scope}, {model.plural(len(report.differences), 'difference')}"
     if not report.unsafe:
         return f"{different}, none of which stands in the way"
     return f"{different}, {len(report.unsafe)} in the way of the upgrade"

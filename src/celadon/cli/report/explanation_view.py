@@ -125,8 +125,8 @@ class _Page:
         marks = [mark for whole in snippet.marks for mark in _shown(whole, snippet.text)]
         for start, end in _lines(snippet, width):
             yield indent + model.snippet(snippet.text[start:end]).rstrip()
-            here = [m for m in marks if start <= m.at < end and not m.is_literal]
-            for row in self._rows(here, start, width):
+            line_marks = [m for m in marks if start <= m.at < end and not m.is_literal]
+            for row in self._rows(line_marks, start, width):
                 yield indent + row
         for loop in snippet.loops:
             yield from self._loop(snippet.text, loop, indent)
@@ -135,9 +135,9 @@ class _Page:
         macro = annotated_source.shortened(" ".join(text[loop.start : loop.end].split()), 60)
         rounds = "1 round" if loop.count == 1 else f"{loop.count} rounds"
         yield f"{indent}{self._paint('2', f'{rounds} of {model.snippet(macro)}')}"
-        told = loop.rounds[:_FIRST_ROUNDS]
+        first_rounds = loop.rounds[:_FIRST_ROUNDS]
         last = loop.rounds[_FIRST_ROUNDS:][-1:]
-        for item in (*told, *last):
+        for item in (*first_rounds, *last):
             if item in last and item.number > _FIRST_ROUNDS + 1:
                 yield f"{indent}{_INDENT}{self._paint('2', '...')}"
             room = max(_WIDTH - len(indent) - 20, _LEAST) // len(item.variables)
@@ -274,12 +274,12 @@ def _loop_data(loop: annotated_source.Loop, text: str) -> dict[str, Json]:
     }
 
 
-def _round_data(one: annotated_source.Round) -> JsonObject:
-    variables = {name: annotated_source.brief(value, _ROOM) for name, value in one.variables}
+def _round_data(loop_round: annotated_source.Round) -> JsonObject:
+    variables = {name: annotated_source.brief(value, _ROOM) for name, value in loop_round.variables}
     return {
-        "number": one.number,
+        "number": loop_round.number,
         "variables": variables,
-        **model.filled(**_snippet_data(one.snippet)),
+        **model.filled(**_snippet_data(loop_round.snippet)),
     }
 
 
@@ -482,11 +482,11 @@ def _mark_text(mark: annotated_source.Mark) -> str:
 
 
 def _tree(marks: Sequence[annotated_source.Mark], text: str) -> Iterator[str]:
-    told = [mark for mark in marks if not mark.is_literal]
-    if not told:
+    values = [mark for mark in marks if not mark.is_literal]
+    if not values:
         return
     yield '<ul class="parts">'
-    for mark in told:
+    for mark in values:
         cost = f" <i>cost {mark.cost:,}</i>" if mark.cost else ""
         message = f'<b class="{_class(mark) or "value"}">{_text(_mark_text(mark))}</b>'
         yield f"<li><code>{_text(text[mark.start : mark.end])}</code> {message}{cost}"

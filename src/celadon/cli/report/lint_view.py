@@ -191,7 +191,7 @@ def _counts(report: LintReport) -> list[JsonDict]:
     return [
         {"code": code, "rule": name, "severity": severity, "count": count, "fixable": fixable[code]}
         for (code, name, severity), count in sorted(
-            counts.items(), key=lambda one: (-one[1], one[0])
+            counts.items(), key=lambda item: (-item[1], item[0])
         )
     ]
 

@@ -205,8 +205,8 @@ def _operations(translation: Translation) -> set[str]:
         operation
         for policy in translation.policies
         if policy["kind"] == POLICY_KIND
-        for one in policy["spec"]["matchConstraints"].get("resourceRules") or ()
-        for operation in one["operations"]
+        for rule in policy["spec"]["matchConstraints"].get("resourceRules") or ()
+        for operation in rule["operations"]
     }
 
 

@@ -129,12 +129,14 @@ def _differences(outcome: RuleOutcome) -> Iterator[str]:
 
 def _row(outcome: RuleOutcome) -> tuple[Cell, ...]:
     translation = outcome.translation
-    known = [translation.reason, translation.instead] if translation.reason else []
-    known += [f"heeds the exception `{name}`" for name in translation.exceptions]
-    known += [*outcome.notes, *_differences(outcome)]
+    remarks = [translation.reason, translation.instead] if translation.reason else []
+    remarks += [f"heeds the exception `{name}`" for name in translation.exceptions]
+    remarks += [*outcome.notes, *_differences(outcome)]
     return (
         Cell.named(_name(outcome), outcome.position),
         Cell(outcome.state, _EFFECTS[outcome.state], tuple(dict.fromkeys(outcome.policy_names))),
         Cell.number(outcome.cases),
-        Cell(known[0] if known else "", below=tuple(text.strip() for text in known[1:] if text)),
+        Cell(
+            remarks[0] if remarks else "", below=tuple(text.strip() for text in remarks[1:] if text)
+        ),
     )

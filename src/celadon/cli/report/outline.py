@@ -134,14 +134,16 @@ def _policy(explanation: PolicyExplanation) -> Item:
         Item("configuration", failure.text, _failed(ignored=failure.ignored))
         for failure in explanation.failures
     )
-    asked = explanation.match.hit is not None
-    if asked:
+    is_matched = explanation.match.hit is not None
+    if is_matched:
         items += (_binding(binding, explanation) for binding in explanation.bindings)
     text = f"failurePolicy {'Ignore' if explanation.ignores_failures else 'Fail'}"
     if explanation.static:
         text += ", static"
-    style = _worst(items) if asked and explanation.bindings else Style.IDLE
-    return Item(f"{kind} {explanation.policy.name}", text, style, items=tuple(items), opens=asked)
+    style = _worst(items) if is_matched and explanation.bindings else Style.IDLE
+    return Item(
+        f"{kind} {explanation.policy.name}", text, style, items=tuple(items), opens=is_matched
+    )
 
 
 def _failed(*, ignored: bool) -> Style:
@@ -270,8 +272,8 @@ def _binding(explanation: BindingExplanation, policy: PolicyExplanation) -> Item
 def _lookup(lookup: ParamLookup) -> Item:
     kind = f"{lookup.kind.kind} of {lookup.kind.api_version}"
     where = f" in namespace {lookup.namespace}" if lookup.namespace else ""
-    which = f"`{lookup.name}`" if lookup.name else f"with labels {json_text(lookup.selector)}"
-    text = f"{kind} {which}{where}: "
+    params = f"`{lookup.name}`" if lookup.name else f"with labels {json_text(lookup.selector)}"
+    text = f"{kind} {params}{where}: "
     if lookup.error:
         return Item("params", text + lookup.error, Style.BAD)
     if lookup.found:

@@ -264,9 +264,9 @@ class _Gator:
             return
         value: dict[str, Json] = {"policy": self._policy, "params": [dict(self._constraint)]}
         files = way.files((*path, "inventory"))
-        others = [dict(document.value) for file in files for document in self._read(file)]
-        if others:
-            value["resources"] = others
+        resources = [dict(document.value) for file in files for document in self._read(file)]
+        if resources:
+            value["resources"] = resources
         assertions = list(way.maps((*path, "assertions")))
         if not assertions:
             way.say(path, "no assertion in this case")
@@ -363,11 +363,11 @@ class _Gator:
         return self._way.objects.beside([os.path.join(self._folder, file)])
 
 
-def _unknown(document: Document, value: JsonObject, known: frozenset[str]) -> str:
+def _unknown(document: Document, value: JsonObject, fields: frozenset[str]) -> str:
     """Return why what a template or a constraint says cannot be said in a policy; empty if it
     can."""
     for field in value:
-        if field not in known:
+        if field not in fields:
             whose = f"{document.value['kind']} `{metadata.name(document.value)}`"
             return f"`{field}` of {whose} has no equal in a PolicyTest"
     return ""

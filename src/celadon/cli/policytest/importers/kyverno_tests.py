@@ -158,7 +158,7 @@ class _Kyverno:
 
     def _namespaces(self) -> None:
         """Labels of namespaces: of Namespaces among the resources, and of the values."""
-        known = {
+        namespaces = {
             metadata.name(resource.value): metadata.labels(resource.value)
             for resource in self._resources
             if resource.group_kind == ("", "Namespace")
@@ -172,11 +172,11 @@ class _Kyverno:
                 if isinstance(selector, Mapping) and isinstance(selector.get("name"), str):
                     # The values go before Namespaces among the resources, as in Kyverno's command
                     # line.
-                    known[selector["name"]] = selector.get("labels") or {}
+                    namespaces[selector["name"]] = selector.get("labels") or {}
                 else:
                     self._way.say(path, "`namespaceSelector` of the values has no `name`")
-        if known:
-            self._way.fields["namespaces"] = known
+        if namespaces:
+            self._way.fields["namespaces"] = namespaces
 
     def _values(self) -> Iterator[tuple[JsonObject, Path]]:
         inline = self._given.get("values")
@@ -210,9 +210,9 @@ class _Kyverno:
             return
         user = document.value.get("userInfo") or {}
         names = {"username": "user", "groups": "groups", "uid": "uid", "extra": "extra"}
-        known = {ours: user[theirs] for theirs, ours in names.items() if user.get(theirs)}
-        if known:
-            self._way.fields["defaults"] = known
+        user_fields = {ours: user[theirs] for theirs, ours in names.items() if user.get(theirs)}
+        if user_fields:
+            self._way.fields["defaults"] = user_fields
 
     def _result(self, path: Path, result: JsonObject) -> None:
         way = self._way
@@ -255,23 +255,23 @@ class _Kyverno:
         names = result.get("resources") or []
         if "resource" in result:
             names = [*names, result["resource"]]
-        found: list[tuple[Document, str]] = []
+        pairs: list[tuple[Document, str]] = []
         for name in names:
             same = _called(of_kind, str(name), str(result.get("namespace", "")))
             if not same:
                 self._way.say(path, f"no {kind or 'resource'} `{name}` among the resources")
-            found += [(document, "") for document in same]
+            pairs += [(document, "") for document in same]
         for item, spec in self._way.maps((*path, "resourceSpecs")):
             self._way.refuse_others(item, _SPEC_FIELDS)
             same = [resource for resource in self._resources if _fits(resource, spec)]
             if not same:
                 self._way.say(item, "no such object among the resources")
-            found += [(document, str(spec.get("subresource", ""))) for document in same]
+            pairs += [(document, str(spec.get("subresource", ""))) for document in same]
         if not names and "resourceSpecs" not in result:
-            found = [(document, "") for document in of_kind]
-            if not found:
+            pairs = [(document, "") for document in of_kind]
+            if not pairs:
                 self._way.say(path, f"no {kind or 'resource'} among the resources")
-        return found
+        return pairs
 
     def _after(self, path: Path, result: JsonObject) -> list[Document] | None:
         """Return what the resources are to become; None where nothing is said about that."""
@@ -302,8 +302,8 @@ def _is_of_kubernetes(result: JsonObject) -> bool:
 def _other_kind(result: JsonObject) -> str:
     """Return why a result for a policy of Kyverno's own is left out. Go reads names of fields in
     any case."""
-    given = {str(name).lower() for name, value in result.items() if value is True}
-    kind = next((kind for name, kind in _OTHER_KINDS.items() if name in given), _FIRST_KIND)
+    true_names = {str(name).lower() for name, value in result.items() if value is True}
+    kind = next((kind for name, kind in _OTHER_KINDS.items() if name in true_names), _FIRST_KIND)
     return f"Kyverno's own {kind}: only policies of Kubernetes are evaluated"
 
 

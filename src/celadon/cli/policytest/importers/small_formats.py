@@ -561,8 +561,8 @@ class _Kaptest:
             return {}
         place, user_info = (*path, "userInfo"), test["userInfo"]
         self._way.refuse_others(place, _USER_FIELDS)
-        known = user_info if isinstance(user_info, Mapping) else {}
-        return {ours: known[theirs] for theirs, ours in _USER_FIELDS.items() if known.get(theirs)}
+        user = user_info if isinstance(user_info, Mapping) else {}
+        return {ours: user[theirs] for theirs, ours in _USER_FIELDS.items() if user.get(theirs)}
 
     def _around(self, path: Path, test: JsonObject, policy: str) -> JsonObject:
         """The param, and the binding that looks it up."""

@@ -88,11 +88,11 @@ def is_logic(node: syntax.Expr) -> bool:
 
 
 def tabulated(
-    node: syntax.Expr, text: Callable[[syntax.Expr], str], made: Callable[[], int]
+    node: syntax.Expr, text: Callable[[syntax.Expr], str], next_id: Callable[[], int]
 ) -> syntax.Expr:
     """Return what stands for all combinations with the same table: a truth value, a condition, or a
     call whose name is the table and whose arguments are the conditions that matter. `text` tells
-    conditions apart, `made` gives ids. Of too many conditions nothing is said: the node itself."""
+    conditions apart, `next_id` gives ids. The node itself comes back if it has too many."""
     atoms: dict[str, syntax.Expr] = {}
     _collect(node, text, atoms)
     if len(atoms) > _MOST_ATOMS:
@@ -104,10 +104,10 @@ def tabulated(
     result = [i for i in range(len(names)) if _matters(table, i, every[i])]
     digits = _digits(table, every, result)
     if not result:
-        return syntax.Literal(made(), digits == _TRUE) if digits in (_TRUE, _FALSE) else node
+        return syntax.Literal(next_id(), digits == _TRUE) if digits in (_TRUE, _FALSE) else node
     if digits == "".join(_outcomes(0)) and len(result) == 1:
         return atoms[names[result[0]]]
-    return syntax.Call(made(), f"table_{digits}", None, tuple(atoms[names[i]] for i in result))
+    return syntax.Call(next_id(), f"table_{digits}", None, tuple(atoms[names[i]] for i in result))
 
 
 def _outcomes(number: int) -> tuple[str, ...]:
@@ -138,24 +138,24 @@ def _combination(
         constant = _TRUE if node.value else _FALSE
         return lambda _: constant
     number = atoms[text(node)]
-    return lambda given: given[number]
+    return lambda values: values[number]
 
 
 def _combined(function: str, parts: list[Combination]) -> Combination:
     if function == syntax.LOGICAL_NOT:
         (only,) = parts
         turned = {_TRUE: _FALSE, _FALSE: _TRUE}
-        return lambda given: turned.get(only(given), only(given))
+        return lambda values: turned.get(only(values), only(values))
     if function == syntax.CONDITIONAL:
-        condition, then, otherwise = parts
-        return lambda given: _chosen(condition(given), then(given), otherwise(given))
+        condition, consequence, otherwise = parts
+        return lambda values: _chosen(condition(values), consequence(values), otherwise(values))
     left, right = parts
     decides = _FALSE if function == syntax.LOGICAL_AND else _TRUE
-    return lambda given: _absorbed(left(given), right(given), decides)
+    return lambda values: _absorbed(left(values), right(values), decides)
 
 
-def _chosen(condition: str, then: str, otherwise: str) -> str:
-    return {_TRUE: then, _FALSE: otherwise}.get(condition, condition)
+def _chosen(condition: str, consequence: str, otherwise: str) -> str:
+    return {_TRUE: consequence, _FALSE: otherwise}.get(condition, condition)
 
 
 def _absorbed(left: str, right: str, decides: str) -> str:
@@ -175,12 +175,12 @@ def _matters(table: Mapping[tuple[str, ...], str], number: int, outcomes: tuple[
 
 
 def _digits(
-    table: Mapping[tuple[str, ...], str], every: list[tuple[str, ...]], kept: list[int]
+    table: Mapping[tuple[str, ...], str], every: list[tuple[str, ...]], indices: list[int]
 ) -> str:
     """The outcomes in order, atoms that make no difference left out; errors by the numbers of the
     atoms that are left."""
-    numbers = {str(old): str(new) for new, old in enumerate(kept)}
-    rows = product(*(every[i] if i in kept else every[i][:1] for i in range(len(every))))
+    numbers = {str(old): str(new) for new, old in enumerate(indices)}
+    rows = product(*(every[i] if i in indices else every[i][:1] for i in range(len(every))))
     return "".join(numbers.get(table[row], table[row]) for row in rows)
 
 
@@ -536,10 +536,10 @@ class _Altering:
         seen = {flat_text(self._ast)}
         for change in node_changes(self._whole):
             changed = replace(self._ast, root=self._replaced(change))
-            meant = flat_text(changed)
-            if meant not in seen:
-                seen.add(meant)
-                yield self._written(change, changed, meant)
+            flat = flat_text(changed)
+            if flat not in seen:
+                seen.add(flat)
+                yield self._written(change, changed, flat)
 
     def _replaced(self, change: NodeChange) -> syntax.Expr:
         """The root of the changed tree."""
@@ -548,15 +548,15 @@ class _Altering:
             old, new = parent, _with_part(parent, old, new)
         return new
 
-    def _written(self, change: NodeChange, changed: syntax.Ast, meant: str) -> AlteredExpression:
-        """Write it as close to the text as it can be; `meant` is the flat text of the changed
+    def _written(self, change: NodeChange, changed: syntax.Ast, flat: str) -> AlteredExpression:
+        """Write it as close to the text as it can be; `flat` is the flat text of the changed
         tree."""
         text, place = self._text, self._places[id(change.old)]
         for piece in (*self._in_style(change), *self._pieces(change.new)):
             for new in (piece, f"({piece})"):
                 result = text[: place.start] + new + text[place.end :]
                 read = unexpanded_tree(result)
-                if read is not None and flat_text(read) == meant:
+                if read is not None and flat_text(read) == flat:
                     old = text[place.start : place.end]
                     return AlteredExpression(change.kind, result, place.start, old, new)
         whole = unparse(changed)

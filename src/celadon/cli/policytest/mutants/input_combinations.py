@@ -216,9 +216,9 @@ class InputReader:
         made_of: dict[Path, list[object]] = (
             {item: [] for item in items.related} if place is None else {}
         )
-        own = {**origins, item: Inputs(made_of)}
+        loop_origins = {**origins, item: Inputs(made_of)}
         for element in (node.accu_init, node.condition, node.step, node.result):
-            inputs.add(self._read(element, inner, own))
+            inputs.add(self._read(element, inner, loop_origins))
 
 
 # --- Input values ------------------------------------------------------------
@@ -275,8 +275,10 @@ def choices(inputs: Inputs, now: Mapping[Path, object]) -> Iterator[Choice]:
         first = next((i for i, step in enumerate(place) if isinstance(step, int)), None)
         if first is not None:
             setdefault = second.setdefault(place[:first], [])
-            there = [now[place], *result]
-            setdefault += [Value(place, item, second=True) for item in there if item is not None]
+            place_values = [now[place], *result]
+            setdefault += [
+                Value(place, item, second=True) for item in place_values if item is not None
+            ]
     for place, values in second.items():
         yield Choice((*place, 1), tuple(values[:most]))
 
@@ -362,17 +364,17 @@ class PolicyInputs:
         if alteration.path[:1] == ("spec",) and section == _VARIABLES:
             name = f"{_VARIABLES}.{self._names[int(index)]}"
             return [(i, inputs) for i, (_, inputs) in numbered if name in inputs.names]
-        own = [(i, inputs) for i, (part, inputs) in numbered if part == (section, index)]
-        return own or [(i, inputs) for i, (_, inputs) in numbered]
+        section_inputs = [(i, inputs) for i, (part, inputs) in numbered if part == (section, index)]
+        return section_inputs or [(i, inputs) for i, (_, inputs) in numbered]
 
 
 def with_labels(inputs: Inputs, expected: Mapping[str, Sequence[str]]) -> Inputs:
     """And labels of the object that selectors look at."""
-    found = Inputs()
-    found.add(inputs)
+    all_inputs = Inputs()
+    all_inputs.add(inputs)
     for key, values in expected.items():
-        found.related.setdefault(("object", "metadata", "labels", key), []).extend(values)
-    return found
+        all_inputs.related.setdefault(("object", "metadata", "labels", key), []).extend(values)
+    return all_inputs
 
 
 _MOST: Final = 900
@@ -455,9 +457,11 @@ class InputCombinations:
         for generated in self._pool.first(_LEAST):
             value = generated.case.object.value
             kind = str(value["apiVersion"]), str(value["kind"])
-            known = result.get(kind)
-            better = known is not None and known.origin is None and generated.origin is not None
-            if self._name in generated.glance.reached and (known is None or better):
+            beginning = result.get(kind)
+            better = (
+                beginning is not None and beginning.origin is None and generated.origin is not None
+            )
+            if self._name in generated.glance.reached and (beginning is None or better):
                 result[kind] = generated
         return list(result.values())[:_MOST_BASES]
 
@@ -514,13 +518,13 @@ class InputCombinations:
         """With what makes another request that the API server does not refuse."""
         for all_input in self._all_inputs(base.case, group, of_matching=of_matching):
             changes = ((change, self._with(base, (change,))) for change in all_input.changes)
-            taken = tuple(
+            made_changes = tuple(
                 change
                 for change, generated in changes
                 if generated is not None and generated is not base
             )
-            if taken:
-                yield replace(all_input, changes=taken)
+            if made_changes:
+                yield replace(all_input, changes=made_changes)
 
     def _all_inputs(self, case: Case, group: Inputs, *, of_matching: bool) -> Iterator[_Input]:
         read, changes = self._pool.read, self._pool.changes
@@ -545,9 +549,9 @@ class InputCombinations:
             operations &= {Operation.DELETE}
         return [operation for operation in Operation if of_matching or operation in operations]
 
-    def _putting(self, one: Value) -> _Changed:
-        change = with_second_item if one.second else with_value_at
-        return lambda case: self._pool.changes.with_value(case, one.place, one.value, change)
+    def _putting(self, choice: Value) -> _Changed:
+        change = with_second_item if choice.second else with_value_at
+        return lambda case: self._pool.changes.with_value(case, choice.place, choice.value, change)
 
 
 def _is_about_matching(alteration: Alteration) -> bool:

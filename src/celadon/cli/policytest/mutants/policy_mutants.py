@@ -119,9 +119,9 @@ def _policy(spec: JsonObject) -> Iterator[FieldChange]:
 
 def _items(spec: JsonObject, name: str, kind: Kind, *, least: int) -> Iterator[FieldChange]:
     """Each one left out; so many have to stay."""
-    found = spec.get(name) or []
-    if len(found) > least:
-        for i in range(len(found)):
+    items = spec.get(name) or []
+    if len(items) > least:
+        for i in range(len(items)):
             yield FieldChange(kind, ("spec", name, i), ABSENT)
 
 
@@ -138,9 +138,9 @@ def _matching(place: Path, obj: JsonObject) -> Iterator[FieldChange]:
 
 def _rule(place: Path, rule: JsonObject) -> Iterator[FieldChange]:
     for name, kind in _FIELD_CHANGES_LISTS.items():
-        found = rule.get(name) or []
-        if len(found) > 1:
-            for i in range(len(found)):
+        items = rule.get(name) or []
+        if len(items) > 1:
+            for i in range(len(items)):
                 yield FieldChange(kind, (*place, name, i), ABSENT)
     if rule.get("resourceNames"):
         yield FieldChange(Kind.RESOURCE, (*place, "resourceNames"), ABSENT)
@@ -277,12 +277,12 @@ def different_part(old: str, new: str) -> tuple[int, int]:
 
 def _same(left: str, right: str) -> int:
     """Return how many characters both begin with."""
-    found = 0
+    length = 0
     for text, other in zip(left, right, strict=False):
         if text != other:
             break
-        found += 1
-    return found
+        length += 1
+    return length
 
 
 def _excerpts(old: str, new: str) -> tuple[str, str]:

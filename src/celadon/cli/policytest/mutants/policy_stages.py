@@ -65,7 +65,7 @@ def altered_bench(bench: Bench, alteration: Alteration) -> Bench:
 def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
     """Return whether the API server makes the same of both: a default that is said, for example."""
     decoded = _decoded(alteration)
-    given = (
+    values = (
         value
         for part in sets.all
         for placed in (part.policies, part.bindings)
@@ -73,7 +73,7 @@ def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
     )
     return decoded is not None and any(
         is_original(item.document, alteration.document) and item.value == decoded.value
-        for item in given
+        for item in values
     )
 
 
@@ -154,16 +154,16 @@ class Glance:
         self.reached: frozenset[str] = frozenset()
         if sent is not None and verdict is not None:
             decisions = tuple(map(_without_cost, verdict.decisions))
-            said = _said(sent.said)
-            self.seen = (*_answer(sent, verdict), *said, decisions, verdict.notes)
+            signs = _said(sent.said)
+            self.seen = (*_answer(sent, verdict), *signs, decisions, verdict.notes)
             self.reached = _reached(sent.said, verdict)
 
     @property
     def shown(self) -> str:
         """Return JSON that is equal for what looks the same from outside."""
         if self._shown is None and self.sent is not None and self._verdict is not None:
-            said, verdict = self.sent.said, self._verdict
-            spoken = sorted(map(json.dumps, _spoken(said, verdict)))
+            outcome, verdict = self.sent.said, self._verdict
+            spoken = sorted(map(json.dumps, _spoken(outcome, verdict)))
             result = (*_answer(self.sent, verdict), sorted(self.reached), spoken)
             self._shown = json.dumps(result, sort_keys=True, default=str)
         return self._shown or ""
@@ -202,14 +202,14 @@ def _answer(sent: PreparedRequest, verdict: Verdict) -> tuple[Any, ...]:
     )
 
 
-def _reached(said: WebhookOutcome, verdict: Verdict) -> frozenset[str]:
-    notes = (*verdict.notes, *(() if said.mutation is None else said.mutation.notes))
+def _reached(outcome: WebhookOutcome, verdict: Verdict) -> frozenset[str]:
+    notes = (*verdict.notes, *(() if outcome.mutation is None else outcome.mutation.notes))
     reached = {note.policy for note in notes if note.outcome in _LOOKED}
     return frozenset(reached.union(decision.policy for decision in verdict.decisions))
 
 
-def _signs(said: WebhookOutcome, verdict: Verdict) -> tuple[Any, ...]:
-    happened = said.mutation
+def _signs(outcome: WebhookOutcome, verdict: Verdict) -> tuple[Any, ...]:
+    happened = outcome.mutation
     spoke = [
         (decision.policy, decision.binding, decision.source, decision.cause)
         for decision in verdict.decisions
@@ -223,18 +223,18 @@ def _signs(said: WebhookOutcome, verdict: Verdict) -> tuple[Any, ...]:
     return (*spoke, *notes, *failures, *more, *effects)
 
 
-def _said(said: WebhookOutcome) -> tuple[Any, ...]:
+def _said(outcome: WebhookOutcome) -> tuple[Any, ...]:
     """Return what mutating policies had to say besides the object."""
-    happened = said.mutation
+    happened = outcome.mutation
     if happened is None:
         return (None,)
     return happened.failures, happened.notes
 
 
-def _spoken(said: WebhookOutcome, verdict: Verdict) -> set[tuple[Json, ...]]:
+def _spoken(outcome: WebhookOutcome, verdict: Verdict) -> set[tuple[Json, ...]]:
     """Return what expressions of which policies have said, through whatever binding, and what they
     would have said if it were not ignored."""
-    failures = () if said.mutation is None else said.mutation.failures
+    failures = () if outcome.mutation is None else outcome.mutation.failures
     return {
         *(
             (decision.policy, str(decision.source), decision.message, decision.denies)
@@ -273,8 +273,8 @@ def for_altered(case: Case, alteration: Alteration) -> Case:
     original, altered = texts
     expectation = case.expect
 
-    def put(found: TextMatch) -> TextMatch:
-        return replace(found, text=_quoting(found.text, original, altered))
+    def put(match: TextMatch) -> TextMatch:
+        return replace(match, text=_quoting(match.text, original, altered))
 
     same = (
         isinstance(expectation.validation, str)
@@ -374,7 +374,7 @@ def _stages(
 ) -> Iterator[tuple[Measured, Stage]]:
     memory: ExpressionMemory = {}
     bench = Bench(test, version, memory=memory)
-    made: dict[Measured, Stage] = {}
+    stages_by_policy: dict[Measured, Stage] = {}
     for case in cases:
         if version not in (case.versions or (version,)):
             continue
@@ -385,12 +385,12 @@ def _stages(
         for part in bench.setting(case).sets.all:
             for name in sorted(result.outcome.under_test & part.policies.keys()):
                 policy = measured(part.policies[name])
-                if policy not in made:
+                if policy not in stages_by_policy:
                     documents = _documents(part, name, test)
-                    made[policy] = Stage(test, bench, [], documents)
-                made[policy].cases.append(case)
-                made[policy].glances.append(before)
-    yield from made.items()
+                    stages_by_policy[policy] = Stage(test, bench, [], documents)
+                stages_by_policy[policy].cases.append(case)
+                stages_by_policy[policy].glances.append(before)
+    yield from stages_by_policy.items()
 
 
 def _documents(part: PolicySet, name: str, test: PolicyTest) -> tuple[Document, ...]:

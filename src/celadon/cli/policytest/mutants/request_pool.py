@@ -175,8 +175,8 @@ def _asked_by(case: Case, obj: JsonObject) -> Case | None:
     groups, extra = info.get("groups") or (), info.get("extra") or {}
     if not all(map(_are_texts, (groups, *extra.values()))):
         return None
-    known = user_info(name, groups)  # nobody is without groups
-    user = KubeUser(name, known.groups, info.get("uid") or "", extra)
+    defaulted = user_info(name, groups)  # nobody is without groups
+    user = KubeUser(name, defaulted.groups, info.get("uid") or "", extra)
     return replace(case, user=user, dry_run=bool(obj.get("dryRun")))
 
 
@@ -264,9 +264,9 @@ def _checked(compiled: PolicyFrame) -> list[CheckedAst]:
 def _places(engines: Engines, name: str) -> ReadPlaces:
     """Return the places of the policy, then those of others that may have something against the
     request."""
-    others = [other for part in engines.sets.all for other in part.policies if other != name]
+    other_names = [other for part in engines.sets.all for other in part.policies if other != name]
     read = []
-    for text in (name, *others[:_MOST_OTHERS]):
+    for text in (name, *other_names[:_MOST_OTHERS]):
         compiled = compiled_policy(engines, text)
         variables = {
             key: variable.program.checked.root
@@ -328,7 +328,9 @@ def _label_sets(expected: Sequence[Mapping[str, list[str]]]) -> Iterator[dict[st
             yield {**full, key: value}
 
 
-def _with_labels(found: ReadPlaces, expected: Sequence[Mapping[str, list[str]]]) -> ReadPlaces:
+def _with_labels(
+    places_read: ReadPlaces, expected: Sequence[Mapping[str, list[str]]]
+) -> ReadPlaces:
     """And the labels of objects that selectors ask for."""
     places: list[Path] = []
     values: list[str] = []
@@ -337,10 +339,10 @@ def _with_labels(found: ReadPlaces, expected: Sequence[Mapping[str, list[str]]])
             places.append(("object", "metadata", "labels", key))
             values += value
     return ReadPlaces(
-        tuple(dict.fromkeys((*places, *found.places))),
+        tuple(dict.fromkeys((*places, *places_read.places))),
         (
-            *(fromkey for fromkey in dict.fromkeys(values) if fromkey not in found.values),
-            *found.values,
+            *(fromkey for fromkey in dict.fromkeys(values) if fromkey not in places_read.values),
+            *places_read.values,
         ),
     )
 
@@ -349,9 +351,9 @@ def _users(checked: Sequence[CheckedAst]) -> Iterator[User]:
     """Anybody, and whoever is named where expressions read the user."""
     names = dict.fromkeys(
         node.value
-        for one in checked
-        if "userInfo" in one.ast.source.text
-        for node in walk(one.root)
+        for expression in checked
+        if "userInfo" in expression.ast.source.text
+        for node in walk(expression.root)
         if isinstance(node, Literal) and isinstance(node.value, str)
     )
     yield "", ()
@@ -393,9 +395,9 @@ class RequestPool:
 
     def first(self, count: int) -> Iterator[Generated]:
         """So many, or fewer if there are no more; the same ones each time."""
-        known = len(self._made)
+        count_made = len(self._made)
         yield from self._made[:count]
-        for generated in islice(self._source, max(0, count - known)):
+        for generated in islice(self._source, max(0, count - count_made)):
             self._made.append(generated)
             yield generated
 
@@ -407,10 +409,13 @@ class RequestPool:
         return self._known[key]
 
     def _made_of(self, case: Case, origin: Case | None) -> Generated | None:
-        found = glance(self._bench, case)
-        if found.sent is None or refusal(found.sent.asked, found.sent.setting.prepare) is not None:
+        first_glance = glance(self._bench, case)
+        if (
+            first_glance.sent is None
+            or refusal(first_glance.sent.asked, first_glance.sent.setting.prepare) is not None
+        ):
             return None
-        return Generated(case, found, origin)
+        return Generated(case, first_glance, origin)
 
     def _all(self) -> Iterator[Generated]:
         waiting: deque[Iterator[tuple[Case, Case | None]]] = deque([self._first()])
@@ -474,6 +479,6 @@ def _key(case: Case) -> str:
     objects = [case.object.value, None if case.old is None else case.old.value]
     user = [case.user.name, case.user.groups, case.user.uid, dict(case.user.extra)]
     cluster = [document.value for document in case.cluster]
-    asked = [case.operation.value, case.subresource, case.namespace, case.dry_run]
-    asked += [repr(answer) for answer in case.answers]
-    return json.dumps([objects, user, cluster, asked], sort_keys=True, default=str)
+    question = [case.operation.value, case.subresource, case.namespace, case.dry_run]
+    question += [repr(answer) for answer in case.answers]
+    return json.dumps([objects, user, cluster, question], sort_keys=True, default=str)
