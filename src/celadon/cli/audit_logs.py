@@ -132,9 +132,9 @@ def _in_object(value: JsonObject, depth: int) -> Iterator[LoggedEvent]:
         return
     payload = value.get("protoPayload")
     if isinstance(payload, dict):
-        from_audit_log = _from_audit_log(value, payload)
-        if from_audit_log is not None:
-            yield LoggedEvent(from_audit_log, knows_groups=False)
+        event = _from_audit_log(value, payload)
+        if event is not None:
+            yield LoggedEvent(event, knows_groups=False)
         return
     for inner in _packings(value):
         if isinstance(inner, dict | list):
@@ -195,8 +195,8 @@ def _unpacked(text: str) -> str:
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
         # The bound is given to zlib, since a kilobyte may unpack to a gigabyte.
-        decompress = unpacking.decompress(base64.b64decode(text), MAX_LIST_CHARACTERS)
-        return "" if unpacking.unconsumed_tail else decompress.decode()
+        unpacked = unpacking.decompress(base64.b64decode(text), MAX_LIST_CHARACTERS)
+        return "" if unpacking.unconsumed_tail else unpacked.decode()
     except (binascii.Error, zlib.error, ValueError):
         return ""
 
@@ -413,14 +413,14 @@ def _documents(text: bytes) -> Iterator[object]:
     if value is not None:
         yield value
         return
-    decode, decoder, index = text.decode(errors="replace"), json.JSONDecoder(), 0
-    while (start := _BEGIN.search(decode, index)) is not None:
+    content, decoder, index = text.decode(errors="replace"), json.JSONDecoder(), 0
+    while (start := _BEGIN.search(content, index)) is not None:
         try:
-            _, index = decoder.raw_decode(decode, start.start())
+            _, index = decoder.raw_decode(content, start.start())
         except (ValueError, RecursionError):
             yield None
             return
-        yield _value(decode[start.start() : index].encode())
+        yield _value(content[start.start() : index].encode())
 
 
 def _found(file: str, line: int, value: Any, index: int) -> Iterator[LoggedLine | Problem]:  # noqa: ANN401

@@ -136,8 +136,8 @@ def _git(*words: str, wrong: str = "") -> bytes:
     except OSError as error:
         raise GitError(f"git cannot be run: {(error.strerror or str(error)).lower()}") from error
     if done.returncode:
-        removeprefix = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
-        raise GitError(wrong or removeprefix.splitlines()[0].lower())
+        error_text = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+        raise GitError(wrong or error_text.splitlines()[0].lower())
     return done.stdout
 
 
@@ -249,8 +249,8 @@ def read_side(
         prepare = Circumstances(version, _EPOCH).preparation(manifests.existing)
         world, problems = given_world(manifests, sets, prepare)
     wrong = tuple(
-        replace(fromkey, file=display_name(fromkey.file))
-        for fromkey in dict.fromkeys((*manifests.problems, *problems))
+        replace(problem, file=display_name(problem.file))
+        for problem in dict.fromkeys((*manifests.problems, *problems))
     )
     definitions = tuple(document for document in manifests.existing if document.is_definition)
     return DiffSide(label, version, sets, tuple(world.objects), wrong, display_name, definitions)
@@ -477,11 +477,11 @@ class _Wording:
         """Return where the change is to be looked at: what only the stricter side says, in the new
         files if it is there."""
         assert comparison.example is not None
-        decisionses = [comparison.example.new.decisions, comparison.example.old.decisions]
+        both_sides = [comparison.example.new.decisions, comparison.example.old.decisions]
         if comparison.direction is Direction.LOOSER:
-            decisionses.reverse()
-        common = set.intersection(*(set(map(_origin, decisions)) for decisions in decisionses))
-        every = [decision for decisions in decisionses for decision in decisions]
+            both_sides.reverse()
+        common = set.intersection(*(set(map(_origin, decisions)) for decisions in both_sides))
+        every = [decision for decisions in both_sides for decision in decisions]
         for item in sorted(every, key=lambda decision: _origin(decision) in common):
             for element in (self.new, self.old):
                 place = element.place(item.source, item.policy, item.binding)
@@ -600,14 +600,14 @@ class _Compared:
                     "looked at"
                 )
                 continue
-            compare = Revisions(
+            revisions = Revisions(
                 kind,
                 self._new_kinds[gvk],
                 self._new.version,
                 self._settings.items,
                 self._settings.seconds,
             )
-            replies = list(compare.replies())
+            replies = list(revisions.replies())
             yield from self._told(gvk, numbers[gvk], replies)
 
     def _told(

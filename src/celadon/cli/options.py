@@ -178,5 +178,5 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
     import difflib  # loaded only when something is wrong
 
     lowered = {name.lower(): name for name in names}
-    get_close_matches = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
-    return f", did you mean `{lowered[get_close_matches[0]]}`?" if get_close_matches else ""
+    similar = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
+    return f", did you mean `{lowered[similar[0]]}`?" if similar else ""

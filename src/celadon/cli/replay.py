@@ -243,17 +243,17 @@ class EventReplay:
         self._missing = missing
         self._plugins = plugins
 
-    def take(self, read: LoggedLine) -> None:
+    def take(self, line: LoggedLine) -> None:
         """An event; an error of our own is not the others' trouble."""
         findings = self._findings
-        if read.event is None:
+        if line.event is None:
             findings.strangers += 1
             return
         findings.events += 1
-        if read.event.value.get("stage") not in (None, "ResponseComplete"):
+        if line.event.value.get("stage") not in (None, "ResponseComplete"):
             findings.skipped += 1
             return
-        record = logged(read.event)
+        record = logged(line.event)
         if record is None:
             findings.reads += 1
             return
@@ -261,13 +261,13 @@ class EventReplay:
             findings.first = min(findings.first or record.time, record.time)
             findings.last = max(findings.last, record.time)
         try:
-            for occurrence in self._said(record, read):
+            for occurrence in self._said(record, line):
                 findings.did.add(occurrence)
-            self._replay(record, read)
+            self._replay(record, line)
         except Exception as error:  # noqa: BLE001 - one event's trouble is not the others'
-            findings.problems.append(crash(read.file, read.line, "replaying an event", error))
+            findings.problems.append(crash(line.file, line.line, "replaying an event", error))
 
-    def _replay(self, record: Logged, read: LoggedLine) -> None:
+    def _replay(self, record: Logged, line: LoggedLine) -> None:
         findings = self._findings
         kind = kind_of(record, self._world.catalog)
         group_version_kind = GroupVersionKind("", "", "") if kind is None else kind
@@ -281,7 +281,7 @@ class EventReplay:
         request = (
             Undecidable.KIND if kind is None else request_of_event(record, kind, self._prepare)
         )
-        refused = bool(looking) and self._ask_plugins(looking, request, record, kind, read)
+        refused = bool(looking) and self._ask_plugins(looking, request, record, kind, line)
         if not of_policies:
             findings.denied += refused
             if isinstance(request, Undecidable) or request.operation is not Operation.CREATE:
@@ -298,10 +298,10 @@ class EventReplay:
         verdict = judged_partly(self._engine, request, self._world, missing)
         findings.matched.update(verdict.matched)
         if request.namespace and record.resource != NAMESPACES:
-            findings.namespaces.setdefault(request.namespace, Place(read.file, read.line))
+            findings.namespaces.setdefault(request.namespace, Place(line.file, line.line))
         against = [decision for decision in verdict.decisions if decision.action is Action.DENY]
         for decision in against:
-            findings.would.add(self._occurrence(decision, record, kind, read))
+            findings.would.add(self._occurrence(decision, record, kind, line))
         denied = refused or any(decision.denies for decision in against)
         findings.denied += denied
         findings.undecided.update(verdict.undecided)
@@ -316,7 +316,7 @@ class EventReplay:
         request: Request | Undecidable,
         record: Logged,
         kind: GroupVersionKind | None,
-        read: LoggedLine,
+        line: LoggedLine,
     ) -> bool:
         """Return whether a plugin would have refused it. What they compare objects with is in no
         log, so that they are asked about what is created only."""
@@ -332,7 +332,7 @@ class EventReplay:
             return False
         occurrence = _occurrence(
             record,
-            read,
+            line,
             kind,
             policy=finding.plugin,
             binding="",
@@ -344,12 +344,12 @@ class EventReplay:
         return finding.effect == DENY
 
     def _occurrence(
-        self, decision: Decision, record: Logged, kind: GroupVersionKind | None, read: LoggedLine
+        self, decision: Decision, record: Logged, kind: GroupVersionKind | None, line: LoggedLine
     ) -> Occurrence:
         rule = self._policies.place(decision.source, decision.policy, decision.binding)
         return _occurrence(
             record,
-            read,
+            line,
             kind,
             policy=decision.policy,
             binding=decision.binding,
@@ -360,26 +360,26 @@ class EventReplay:
             is_error=decision.cause is not Cause.VALIDATION,
         )
 
-    def _said(self, record: Logged, read: LoggedLine) -> Iterator[Occurrence]:
+    def _said(self, record: Logged, line: LoggedLine) -> Iterator[Occurrence]:
         """Yield what policies of the cluster said to it."""
         kind = kind_of(record, self._world.catalog)
         status = mapping(record.event.get("responseStatus"))
         # A denial is in no annotation, only in the message of the answer; what warned or audited is
         # in the annotation.
-        search = _DENIAL.search(text(status.get("message"))) if record.code >= _REFUSED else None
-        if search is not None:
-            policy, binding, message = search[1], search[2] or "", search[3]
+        match = _DENIAL.search(text(status.get("message"))) if record.code >= _REFUSED else None
+        if match is not None:
+            policy, binding, message = match[1], match[2] or "", match[3]
             yield _occurrence(
-                record, read, kind, policy=policy, binding=binding, effect=DENY, message=message
+                record, line, kind, policy=policy, binding=binding, effect=DENY, message=message
             )
         for failure in _failures(record):
             policy, binding = text(failure.get("policy")), text(failure.get("binding"))
             # A binding may deny and audit: that is one finding.
-            if search is not None and (policy, binding) == (search[1], search[2]):
+            if match is not None and (policy, binding) == (match[1], match[2]):
                 continue
             effect, message = _effect_of(failure), text(failure.get("message"))
             yield _occurrence(
-                record, read, kind, policy=policy, binding=binding, effect=effect, message=message
+                record, line, kind, policy=policy, binding=binding, effect=effect, message=message
             )
 
 
@@ -402,7 +402,7 @@ def _failures(record: Logged) -> list[dict[str, Json]]:
 
 def _occurrence(
     record: Logged,
-    read: LoggedLine,
+    line: LoggedLine,
     kind: GroupVersionKind | None,
     *,
     policy: str,
@@ -435,7 +435,7 @@ def _occurrence(
         controller=account.replace(":", "/") if account != record.user.name else "",
         time=record.time,
         audit_id=text(record.event.get("auditID")),
-        place=Place(read.file, read.line),
+        place=Place(line.file, line.line),
     )
 
 
@@ -475,12 +475,12 @@ def replay(inputs: Replay, logs: Sequence[str]) -> ReplayReport:
     with _converting(inputs, ObjectWorld(objects, implicit_namespaces=True)) as world:
         plugins = PluginAudit(choice, inputs.version, world, prepare)
         events = EventReplay(engine, world, prepare, policies, findings, missing, plugins)
-        for read in read_events(files):
-            if isinstance(read, Problem):
-                findings.problems.append(read)
+        for line in read_events(files):
+            if isinstance(line, Problem):
+                findings.problems.append(line)
                 continue
-            events.take(read)
-            inputs.step(findings.events, read.read_bytes / total if total else 0.0)
+            events.take(line)
+            inputs.step(findings.events, line.read_bytes / total if total else 0.0)
     return ReplayReport(
         findings,
         tuple(sorted(policies.policies)),

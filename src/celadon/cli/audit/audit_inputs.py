@@ -424,7 +424,7 @@ def given_inputs(
 def _all(arguments: Sequence[str]) -> Iterator[Input | Problem]:
     for remote, together in itertools.groupby(arguments, is_address):
         if not remote:
-            yield from (_input(expand_path) for expand_path in expand_paths(list(together)))
+            yield from (_input(path) for path in expand_paths(list(together)))
             continue
         for item in stored(together):
             yield item if isinstance(item, Problem) else Input(*item)
@@ -512,10 +512,10 @@ def _below(address: str) -> Iterator[tuple[str, int] | Problem]:
     import fsspec  # late: an extra
 
     store, path = fsspec.core.url_to_fs(address)
-    find = sorted(store.find(path, detail=True).items())
-    if not find:
+    files = sorted(store.find(path, detail=True).items())
+    if not files:
         yield Problem(address, 0, "there is nothing at this address")
-    for name, about in find:
+    for name, about in files:
         yield store.unstrip_protocol(name), int(about["size"])
 
 
@@ -560,8 +560,8 @@ class LookupObjects:
 def looked_up_in(
     survey: Survey, policy_documents: tuple[Document, ...], settings: AuditSettings
 ) -> LookupObjects:
-    """Return what lookups find. `policy_documents` was given with the policies, and counts like what
-    is in the source."""
+    """Return what lookups find. `policy_documents` was given with the policies, and counts like
+    what is in the source."""
     documents = (*survey.documents, *policy_documents)
     prepare = preparation(
         documents, settings.user, settings.now, settings.version, defaulting=settings.defaulting

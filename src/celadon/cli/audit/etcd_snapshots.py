@@ -311,10 +311,10 @@ def read_snapshot(file: str) -> Snapshot:
 
 
 def _hash(data: mmap.mmap, size: int) -> bytes:
-    sha256 = hashlib.sha256()
+    digest = hashlib.sha256()
     for start in range(0, size, _HASHED_AT_ONCE):
-        sha256.update(data[start : min(size, start + _HASHED_AT_ONCE)])
-    return sha256.digest()
+        digest.update(data[start : min(size, start + _HASHED_AT_ONCE)])
+    return digest.digest()
 
 
 def _latest(data: Data, size: int) -> dict[bytes, int]:
@@ -562,8 +562,10 @@ class SnapshotObjects:
         keys = self.keys
         for first in range(0, len(keys), _KEYS):
             done = min(first + _KEYS, len(keys)) / len(keys)
-            some = keys[first : first + _KEYS]
-            yield SnapshotBlock(self.file, self.snapshot, some, before + int(done * self.size))
+            block_keys = keys[first : first + _KEYS]
+            yield SnapshotBlock(
+                self.file, self.snapshot, block_keys, before + int(done * self.size)
+            )
 
 
 def snapshot_objects(file: str, prefix: str = DEFAULT_PREFIX) -> SnapshotObjects | Problem:
@@ -592,11 +594,11 @@ def _objects_below(file: str, snapshot: Snapshot, prefix: str) -> SnapshotObject
 
 def _prefixes(keys: Sequence[bytes]) -> str:
     """The first of the first parts of keys."""
-    fromkeys = dict.fromkeys(
+    first_parts = dict.fromkeys(
         key.decode("utf-8", "replace").lstrip("/").split("/")[0] for key in keys
     )
-    prefixes = [f"`/{text}`" for text in list(fromkeys)[:_SHOWN_PREFIXES]]
-    return ", ".join(prefixes) + (", ..." if len(fromkeys) > len(prefixes) else "")
+    prefixes = [f"`/{text}`" for text in list(first_parts)[:_SHOWN_PREFIXES]]
+    return ", ".join(prefixes) + (", ..." if len(first_parts) > len(prefixes) else "")
 
 
 def _sorted_out(file: str, snapshot: Snapshot, keys: Sequence[bytes], root: int) -> SnapshotObjects:

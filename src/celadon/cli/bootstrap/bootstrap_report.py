@@ -427,8 +427,8 @@ def _chain(graph: _Graph, culprit: Culprit) -> Chain | None:
     if not heads:
         return None
     best = max(heads, key=lambda head: head.rank)
-    fromkeys = dict.fromkeys(sent.sending.name for sent, _ in refused)
-    fromkeys.pop(best.sent.sending.name)
+    senders = dict.fromkeys(sent.sending.name for sent, _ in refused)
+    senders.pop(best.sent.sending.name)
     reached = {state.name: state for head in heads for state in head.reached}
     return Chain(
         culprit,
@@ -438,7 +438,7 @@ def _chain(graph: _Graph, culprit: Culprit) -> Chain | None:
         best.states,
         best.cycle,
         best.once,
-        tuple(graph.found.sent[name] for name in fromkeys),
+        tuple(graph.found.sent[name] for name in senders),
         tuple(state for state in reached.values() if state not in best.states),
     )
 

@@ -92,8 +92,8 @@ def _only(path: str) -> object:
 
 
 def _files(folder: str) -> list[str]:
-    iterdir = (path for path in Path(folder).iterdir() if path.suffix.lower() in EXTENSIONS)
-    return [str(path) for path in sorted(iterdir) if path.is_file()]
+    certificates = (path for path in Path(folder).iterdir() if path.suffix.lower() in EXTENSIONS)
+    return [str(path) for path in sorted(certificates) if path.is_file()]
 
 
 def _documents(file: str) -> Iterator[StaticDocument]:

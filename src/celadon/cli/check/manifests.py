@@ -123,8 +123,8 @@ class PolicySet:
         """The expression that a decision about this policy comes from; empty if it is none."""
         if source.in_binding:
             return ""
-        value_at = self.policies[policy].document.value_at(source.path.steps)
-        return value_at if isinstance(value_at, str) else ""
+        value = self.policies[policy].document.value_at(source.path.steps)
+        return value if isinstance(value, str) else ""
 
 
 @dataclass(slots=True)

@@ -289,12 +289,12 @@ def unasked(results: Sequence[ObjectResult]) -> Iterator[Notice]:
             titles.setdefault((call.place, call.webhook), []).append(result.title)
     last = len(titles) - 1
     for i, ((place, name), about) in enumerate(titles.items()):
-        fromkeys = list(dict.fromkeys(about))
-        more = f" and {len(fromkeys) - 1} more" if len(fromkeys) > 1 else ""
+        subjects = list(dict.fromkeys(about))
+        more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
         yield Notice(
             Silence.WEBHOOK_UNASKED,
             place,
-            f"webhook `{name}` was not asked about {fromkeys[0]}{more}",
+            f"webhook `{name}` was not asked about {subjects[0]}{more}",
             "give answers with `--webhook-answers`, or ask with `--call-webhooks`"
             if i == last
             else "",

@@ -115,11 +115,9 @@ def _values(action: argparse.Action) -> Values:
 
 
 def _together(values: Iterable[Values]) -> Values:
-    valueses = list(values)
-    paths = next(
-        (values.paths for values in valueses if values.paths is not Paths.NONE), Paths.NONE
-    )
-    return Values(tuple(word for values in valueses for word in values.words), paths=paths)
+    choices = list(values)
+    paths = next((values.paths for values in choices if values.paths is not Paths.NONE), Paths.NONE)
+    return Values(tuple(word for values in choices for word in values.words), paths=paths)
 
 
 # --- Bash completion ---------------------------------------------------------

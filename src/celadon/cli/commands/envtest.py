@@ -194,13 +194,13 @@ def _folder_of_environment(options: argparse.Namespace) -> tuple[str, str, str] 
     of a version is believed; another folder must have the programs."""
     from celadon.cli.envtest.asset_folders import holds_programs, version_in_name
 
-    environ = os.environ.get(ASSETS, "")
-    if not (options.use_env and environ and options.verb == "use"):
+    assets = os.environ.get(ASSETS, "")
+    if not (options.use_env and assets and options.verb == "use"):
         return None
-    named = version_in_name(Path(environ))
+    named = version_in_name(Path(assets))
     if named is not None:
-        return str(named[0]), named[1], environ
-    return ("*", "*/*", environ) if holds_programs(Path(environ)) else None
+        return str(named[0]), named[1], assets
+    return ("*", "*/*", assets) if holds_programs(Path(assets)) else None
 
 
 def _read_away(stream: TextIO | None) -> None:

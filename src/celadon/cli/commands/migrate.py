@@ -160,11 +160,11 @@ def run(options: argparse.Namespace) -> Exit:
         output.write("---\n".join(files.values()))
     elif not _written(options.output, files, force=options.force):
         return Exit.USAGE
-    say = output.complain if options.output is None else output.say
+    write = output.complain if options.output is None else output.say
     if options.report == MIGRATION.for_people:
-        say(MIGRATION.view_of(migration).text(ReportStyle()))
+        write(MIGRATION.view_of(migration).text(ReportStyle()))
     else:
-        say(MIGRATION.rendered(migration, options.report))
+        write(MIGRATION.rendered(migration, options.report))
     if migration.problems:
         return Exit.USAGE
     is_whole = migration.count("translated") == len(migration.outcomes)

@@ -95,9 +95,9 @@ class _Files(http.server.SimpleHTTPRequestHandler):
 
     def end_headers(self) -> None:
         """With what every answer says."""
-        never = "/assets-" in self.path
+        is_immutable = "/assets-" in self.path
         self.send_header(
-            "Cache-Control", "public, max-age=31536000, immutable" if never else "no-cache"
+            "Cache-Control", "public, max-age=31536000, immutable" if is_immutable else "no-cache"
         )
         for name, value in _HEADERS.items():
             self.send_header(name, value)

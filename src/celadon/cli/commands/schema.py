@@ -220,14 +220,14 @@ def _shown(value: object) -> str:
 
 def _order(kind: GroupVersionKind) -> tuple[str, str, tuple[int, int, int], str]:
     """Stable versions before beta before alpha, later before earlier."""
-    fullmatch = _VERSION.fullmatch(kind.version)
-    if fullmatch is None:
+    match = _VERSION.fullmatch(kind.version)
+    if match is None:
         return kind.group, kind.kind, (1, 0, 0), kind.version
-    stage = _STAGES[fullmatch[2]]
+    stage = _STAGES[match[2]]
     return (
         kind.group,
         kind.kind,
-        (-stage, -int(fullmatch[1]), -int(fullmatch[3] or 0)),
+        (-stage, -int(match[1]), -int(match[3] or 0)),
         kind.version,
     )
 
@@ -567,14 +567,14 @@ def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
     from celadon.cli.options import did_you_mean
 
     try:
-        find = schemas.find(options.name)
+        match = schemas.find(options.name)
     except UnknownName as error:
         hint = did_you_mean(error.word, error.choices)
         return output.usage_error(_PROGRAM, f"{error}{hint}")
     if options.output == "text":
-        output.say(_text(find, schemas.pack, recursive=options.recursive))
+        output.say(_text(match, schemas.pack, recursive=options.recursive))
     else:
-        _print(document(find.schema, schemas.pack), options.output)
+        _print(document(match.schema, schemas.pack), options.output)
     return Exit.OK
 
 

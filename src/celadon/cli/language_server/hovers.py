@@ -529,8 +529,8 @@ def _base(file: EditedFile, document: Document) -> int | None:
     line = document.chunk.first_line - 1
     start = file.lines.offset(Position(line, 0))
     text = document.chunk.text
-    find = file.text.content.find(text, start, start + len(file.lines.line(line)) + len(text))
-    return None if find < 0 else find
+    offset = file.text.content.find(text, start, start + len(file.lines.line(line)) + len(text))
+    return None if offset < 0 else offset
 
 
 def _moved(part: OutlinePart, span: Span) -> OutlinePart:

@@ -372,17 +372,17 @@ def _end(document: Document, end: int) -> int:
 def _mended(file: EditedFile, position: Position) -> ExpressionSpot | None:
     """With what stands behind a key on the line in quotes, as far as it is before the place."""
     line = file.lines.line(position.line)
-    fullmatch = _KEYED.fullmatch(line)
-    if fullmatch is None or fullmatch[1].strip(" -:\"'") not in _EXPRESSIONS:
+    match = _KEYED.fullmatch(line)
+    if match is None or match[1].strip(" -:\"'") not in _EXPRESSIONS:
         return None
     begin = file.lines.offset(Position(position.line, 0))
     column = file.lines.offset(position) - begin
-    if column <= fullmatch.end(1):
+    if column <= match.end(1):
         return None
-    written = (fullmatch[2] or "").lstrip("\"'|>-") if fullmatch[2] != "" else ""
+    written = (match[2] or "").lstrip("\"'|>-") if match[2] != "" else ""
     written = written.rstrip("\"'") or " "
     shift = line.rfind(written) if written.strip() else len(line)
-    before = file.text.content[:begin] + f"{fullmatch[1]} {json.dumps(written, ensure_ascii=False)}"
+    before = file.text.content[:begin] + f"{match[1]} {json.dumps(written, ensure_ascii=False)}"
     mended = edited_file(file.text.file, before + file.text.content[begin + len(line) :])
     for spot in expression_spots(mended):
         if spot.document.chunk.span((*spot.document.path, *spot.path)) == _quoted(spot, before):

@@ -137,11 +137,11 @@ class RuleOutcome:
         """Return whether its expressions stand in the original, as they are."""
         value = self.document.value
         rule = self.document.value_at(self.translation.origin.path)
-        validate = rule.get("validate") if isinstance(rule, Mapping) else None
+        validation = rule.get("validate") if isinstance(rule, Mapping) else None
         return (
             self.home is not None
             or value["apiVersion"].startswith("policies.kyverno.io/")
-            or (isinstance(validate, Mapping) and "cel" in validate)
+            or (isinstance(validation, Mapping) and "cel" in validation)
         )
 
     @property
@@ -594,11 +594,11 @@ def _nearest(constraint: Document, templates: Sequence[Document]) -> Document | 
         for template in templates
         if template.value["spec"]["crd"]["spec"]["names"]["kind"] == kind
     ]
-    abspath = os.path.abspath(constraint.file)
+    constraint_path = os.path.abspath(constraint.file)
     return max(
         documents,
         key=lambda document: len(
-            os.path.commonpath([abspath, os.path.dirname(os.path.abspath(document.file))])
+            os.path.commonpath([constraint_path, os.path.dirname(os.path.abspath(document.file))])
         ),
         default=None,
     )

@@ -148,10 +148,10 @@ def refusing_rules(message: str) -> frozenset[RuleName]:
 def _of_blocks(written: str) -> Iterator[RuleName]:
     """Yield the rules of Kyverno's list: rules below policies, each with what it says."""
     try:
-        safe_load = yaml.safe_load(written)
+        policies = yaml.safe_load(written)
     except yaml.YAMLError:
         return
-    for policy, rules in mapping(safe_load).items():
+    for policy, rules in mapping(policies).items():
         for rule in mapping(rules):
             # The rules that Kyverno makes for controllers of Pods are forms of one rule of the
             # file.

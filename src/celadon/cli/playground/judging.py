@@ -404,13 +404,11 @@ def _differences(first_answer: JsonObject, second_answer: JsonObject) -> Iterato
     before, after = first_answer["report"], second_answer["report"]
     mine, objects = before["objects"], after["objects"]
     for number in range(max(len(mine), len(objects))):
-        mine_row = mine[number] if number < len(mine) else {}
+        row = mine[number] if number < len(mine) else {}
         other = objects[number] if number < len(objects) else {}
-        title = (
-            f"{mine_row.get('kind', other.get('kind'))} {mine_row.get('name', other.get('name'))}"
-        )
+        title = f"{row.get('kind', other.get('kind'))} {row.get('name', other.get('name'))}"
         for name in _COMPARED:
-            yield from _difference(f"{title}: {name}", mine_row.get(name), other.get(name))
+            yield from _difference(f"{title}: {name}", row.get(name), other.get(name))
     for name in ("policyErrors", "notices", "problems"):
         yield from _difference(name, _messages(before[name]), _messages(after[name]))
 
@@ -682,10 +680,10 @@ def _text(document: Document) -> str:
 
 def _pane(document: Document, among: list[Document], *, is_question: bool) -> Pane:
     group, kind = document.group_kind
-    sorted_ = described([document])
-    if sorted_.policies or sorted_.mutating_policies or is_configuration(document):
+    manifests = described([document])
+    if manifests.policies or manifests.mutating_policies or is_configuration(document):
         return Pane.POLICY
-    if sorted_.bindings or sorted_.mutating_bindings:
+    if manifests.bindings or manifests.mutating_bindings:
         return Pane.BINDING
     if document.is_definition:
         return Pane.POLICY if _mode(among) is Mode.RULES else Pane.CLUSTER
@@ -708,10 +706,10 @@ def _is_param(document: Document, among: list[Document]) -> bool:
 
 def _mode(among: list[Document]) -> Mode:
     """Return what the documents are about."""
-    sorted_ = described(among)
-    if sorted_.mutating_policies:
+    manifests = described(among)
+    if manifests.mutating_policies:
         return Mode.MUTATING
-    if sorted_.policies:
+    if manifests.policies:
         return Mode.VALIDATING
     if any(map(is_configuration, among)):
         return Mode.WEBHOOK

@@ -260,28 +260,28 @@ def with_way(
 ) -> JsonDict | None:
     """A copy of an object with the values at their places (steps into the object); None where its
     kind has no such place."""
-    deepcopy: dict[str, object] = copy.deepcopy(dict(data))
+    result: dict[str, object] = copy.deepcopy(dict(data))
     expected = sorted(way, key=lambda assignment: len(assignment[0]))
     for place, value in expected:
         steps, place_schema = _steps(place), schema_at(schema, place)
         if schema is not None and place_schema is None:
             return None
         if value is GONE:
-            deepcopy = with_value_at(deepcopy, steps, None) or deepcopy
+            result = with_value_at(result, steps, None) or result
             continue
         below = any(
             len(other) > len(place) and other[: len(place)] == place for other, _ in expected
         )
-        if value is THERE and (below or value_at(deepcopy, steps) is not None):
+        if value is THERE and (below or value_at(result, steps) is not None):
             continue
-        changed = with_value_at(deepcopy, steps, _value(value, place_schema, str(place[-1])))
+        changed = with_value_at(result, steps, _value(value, place_schema, str(place[-1])))
         if changed is None:
             return None
-        deepcopy = changed
+        result = changed
     for place, value in expected:
         if value is not GONE:
-            _complete(deepcopy, place)
-    return deepcopy
+            _complete(result, place)
+    return result
 
 
 def _steps(place: Path) -> Path:
@@ -610,8 +610,8 @@ class _Search:
         subject = self._subject
         if subject.param_kind is None:
             return None
-        of = self._seed.of(subject.param_kind, subject.param_labels or {})
-        return {**of, "metadata": {**of["metadata"], "name": subject.param_name}}
+        template = self._seed.of(subject.param_kind, subject.param_labels or {})
+        return {**template, "metadata": {**template["metadata"], "name": subject.param_name}}
 
     def _try(self, request: TrialRequest, *, alone: bool = False) -> bool:
         """Return whether the policy looked at it, and there is something left to be looked for:

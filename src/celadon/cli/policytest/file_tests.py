@@ -64,10 +64,10 @@ class ObjectReader:
 
     def manifests(self, path: Path) -> list[Document]:
         """The documents that a list at a path of the test stands for."""
-        value_at = self._test.value_at(path) or []
+        items = self._test.value_at(path) or []
         return [
             document
-            for index, item in enumerate(value_at if isinstance(value_at, list) else ())
+            for index, item in enumerate(items if isinstance(items, list) else ())
             for document in self.manifest(item, (*path, index))
         ]
 
@@ -106,12 +106,12 @@ class ObjectReader:
 
     def object(self, path: Path) -> Document | None:
         """The object that a field of the test stands for; None for what is wrong."""
-        value_at: Any = self._test.value_at(path)
-        if isinstance(value_at, str):
-            return self._named(value_at, path)
-        if "apiVersion" in value_at:
+        value: Any = self._test.value_at(path)
+        if isinstance(value, str):
+            return self._named(value, path)
+        if "apiVersion" in value:
             return self.inline(path)
-        return self._derived(value_at, path)
+        return self._derived(value, path)
 
     def patched(self, document: Document | None, path: Path) -> Document | None:
         """An object with the patch at a path of the test; as it is if there is none."""
@@ -247,9 +247,9 @@ class ShortBindings:
 
     def documents(self, path: Path) -> list[Document]:
         """The bindings of a list at a path of the test."""
-        value_at: Any = self._test.value_at(path)
+        items: Any = self._test.value_at(path)
         documents: list[Document] = []
-        for index, item in enumerate(value_at):
+        for index, item in enumerate(items):
             place = (*path, index)
             if isinstance(item, Mapping) and "kind" not in item:
                 documents.append(self._made(item, place))
@@ -302,36 +302,36 @@ class ExpectationReader:
 
     def read(self, path: Path) -> case_results.Expectation:
         """Return what is expected, at a path of the test."""
-        value_at: Any = self._test.value_at(path)
+        expectation: Any = self._test.value_at(path)
         place = self._place(path)
-        if value_at == SNAPSHOT:
+        if expectation == SNAPSHOT:
             return case_results.Expectation(case_results.CaseVerdict.ADMIT, place, snapshot=True)
-        if isinstance(value_at, str):
-            return case_results.Expectation(case_results.CaseVerdict(value_at), place)
-        verdict, position = self._verdict(value_at, path)
-        patch = value_at.get("patch")
+        if isinstance(expectation, str):
+            return case_results.Expectation(case_results.CaseVerdict(expectation), place)
+        verdict, position = self._verdict(expectation, path)
+        patch = expectation.get("patch")
         if isinstance(patch, Mapping):
             self._complain((*path, "patch"), "a JSON patch is expected here, a list of operations")
             patch = None
-        warnings = value_at.get("warnings")
+        warnings = expectation.get("warnings")
         return case_results.Expectation(
             verdict,
             place,
             message=self._text(position) if position else None,
-            reason=value_at.get("reason", ""),
-            code=value_at.get("code", 0),
-            policy=value_at.get("policy", ""),
-            validation=value_at.get("validation"),
-            violations=value_at.get("violations"),
+            reason=expectation.get("reason", ""),
+            code=expectation.get("code", 0),
+            policy=expectation.get("policy", ""),
+            validation=expectation.get("validation"),
+            violations=expectation.get("violations"),
             warnings=None
             if warnings is None
             else tuple(self._text((*path, "warnings", i)) for i in range(len(warnings))),
             audit_annotations={
                 key: self._text((*path, "auditAnnotations", key))
-                for key in value_at.get("auditAnnotations", {})
+                for key in expectation.get("auditAnnotations", {})
             },
-            because=value_at.get("because", ""),
-            object=value_at.get("object"),
+            because=expectation.get("because", ""),
+            object=expectation.get("object"),
             patch=None if patch is None else tuple(patch),
         )
 
@@ -356,13 +356,13 @@ class ExpectationReader:
         return verdict, place
 
     def _text(self, path: Path) -> case_results.TextMatch:
-        value_at: Any = self._test.value_at(path)
+        value: Any = self._test.value_at(path)
         place = self._place(path)
-        if isinstance(value_at, str):
-            return case_results.TextMatch(value_at, case_results.How.IS, place)
-        if "contains" in value_at:
-            return case_results.TextMatch(value_at["contains"], case_results.How.CONTAINS, place)
-        pattern = value_at["matches"]
+        if isinstance(value, str):
+            return case_results.TextMatch(value, case_results.How.IS, place)
+        if "contains" in value:
+            return case_results.TextMatch(value["contains"], case_results.How.CONTAINS, place)
+        pattern = value["matches"]
         try:
             re2.compile(pattern)
         except re2.RegexError as error:
@@ -472,14 +472,14 @@ class CaseFields:
 
     def _cluster(self, place: Path) -> tuple[Document, ...]:
         """Return the cluster of this place alone."""
-        value_at: Any = self._test.value_at(place) or {}
+        fields: Any = self._test.value_at(place) or {}
         documents: list[Document] = []
         for name in ("crds", "resources", "params"):
-            if name in value_at:
+            if name in fields:
                 documents += self._objects.manifests((*place, name))
-        for name, labels in value_at.get("namespaces", {}).items():
+        for name, labels in fields.get("namespaces", {}).items():
             documents.append(self._made_namespace((*place, "namespaces", name), name, labels))
-        if "bindings" in value_at:
+        if "bindings" in fields:
             documents += self._bindings.documents((*place, "bindings"))
         return tuple(documents)
 
@@ -522,15 +522,15 @@ class CaseFields:
         if not path:
             return ()
         if path not in self._answers:
-            value_at: Any = self._test.value_at(path)
-            self._answers[path] = tuple(map(_answer, value_at))
+            answers: Any = self._test.value_at(path)
+            self._answers[path] = tuple(map(_answer, answers))
         return self._answers[path]
 
     def _path(self, place: Path, name: str) -> Path:
         """Return where a field of a case stands; empty if it is not given."""
         for holder in (place, (_DEFAULTS,)):
-            value_at = self._test.value_at(holder)
-            if isinstance(value_at, dict) and name in value_at:
+            fields = self._test.value_at(holder)
+            if isinstance(fields, dict) and name in fields:
                 return (*holder, name)
         return ()
 
@@ -585,8 +585,8 @@ def read_test(document: Document) -> case_results.PolicyTest:
 
 
 def _name(document: Document) -> str:
-    value_at = document.value_at(("metadata", "name"))
-    return value_at if isinstance(value_at, str) and value_at else os.path.basename(document.file)
+    name = document.value_at(("metadata", "name"))
+    return name if isinstance(name, str) and name else os.path.basename(document.file)
 
 
 class _Reading:
@@ -665,13 +665,13 @@ def _policies_beside(file: str) -> list[str]:
     """The file of the same name, else all files in the folder that are no tests."""
     folder, name = os.path.split(file)
     stem = name.lower().rpartition("policytest")[0].rstrip("._-")
-    listdir = [
+    files = [
         text
         for text in sorted(os.listdir(folder or os.curdir))
         if text.lower().endswith(EXTENSIONS) and not is_test_file(text) and text != name
     ]
-    same = [text for text in listdir if os.path.splitext(text)[0].lower() == stem]
-    return [os.path.join(folder, text) for text in same or listdir]
+    same = [text for text in files if os.path.splitext(text)[0].lower() == stem]
+    return [os.path.join(folder, text) for text in same or files]
 
 
 def _with_registered(documents: list[Document]) -> list[Document]:

@@ -195,8 +195,8 @@ def with_value_at(
 ) -> JsonDict | None:
     """A copy with the value there, without what is there for None; None where nothing can be
     changed. Of a list the first item stands for all."""
-    deepcopy: dict[str, object] = copy.deepcopy(dict(data))
-    return deepcopy if _put(deepcopy, steps, value) else None
+    changed: dict[str, object] = copy.deepcopy(dict(data))
+    return changed if _put(changed, steps, value) else None
 
 
 def with_second_item(
@@ -208,15 +208,15 @@ def with_second_item(
     there. None where there is no such list, or nothing in it."""
     length = next((i for i, step in enumerate(steps) if isinstance(step, int)), 0)
     changed = with_value_at(data, steps, value)
-    deepcopy: JsonDict = copy.deepcopy(dict(data))
-    items, changed_items = value_at(deepcopy, steps[:length]), value_at(changed, steps[:length])
+    result: JsonDict = copy.deepcopy(dict(data))
+    items, changed_items = value_at(result, steps[:length]), value_at(changed, steps[:length])
     if not length or not isinstance(items, list) or not items or not changed_items:
         return None
     other = changed_items[0]
     if isinstance(other, dict) and isinstance(other.get("name"), str):
         other = {**other, "name": f"{other['name']}-2"}
     items.append(other)
-    return deepcopy
+    return result
 
 
 def value_at(value: object, steps: Sequence[str | int]) -> Any:  # noqa: ANN401 - any JSON

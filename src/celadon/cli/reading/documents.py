@@ -101,15 +101,15 @@ def summary(error: BaseException) -> str:
     """`TypeError: message (kube/names.py:12)`, and the traceback if the environment asks for it."""
     import traceback
 
-    strip = "".join(traceback.format_exception_only(error)).strip()
+    message = "".join(traceback.format_exception_only(error)).strip()
     ours = [item for item in traceback.extract_tb(error.__traceback__) if _PACKAGE in item.filename]
     place = ""
     if ours:
         _, _, below = ours[-1].filename.rpartition(_PACKAGE)
         place = f" ({below}:{ours[-1].lineno})"
     if not os.environ.get(TRACEBACK_VARIABLE):
-        return f"{strip}{place}"
-    return f"{strip}{place}\n{''.join(traceback.format_exception(error)).rstrip()}"
+        return f"{message}{place}"
+    return f"{message}{place}\n{''.join(traceback.format_exception(error)).rstrip()}"
 
 
 # --- Sources -----------------------------------------------------------------
@@ -460,8 +460,8 @@ def chunk_start(text: Text, document: Document) -> int | None:
     for _ in range(document.chunk.first_line - 1):
         offset = text.content.find("\n", offset) + 1
     chunk = document.chunk.text
-    find = text.content.find(chunk, offset)
-    return find if find >= 0 and "\n" not in text.content[offset:find] else None
+    start = text.content.find(chunk, offset)
+    return start if start >= 0 and "\n" not in text.content[offset:start] else None
 
 
 class DocumentReader:

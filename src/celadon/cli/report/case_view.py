@@ -47,8 +47,8 @@ def coverage_blocks(
     coverage: Coverage, expected: float, look: model.ReportStyle
 ) -> Iterator[list[str]]:
     """A block for each policy, then one for all."""
-    for policy, of_policy in coverage.of_policies().items():
-        yield [_coverage_head(policy, of_policy, look), *_missing_lines(of_policy)]
+    for policy, policy_coverage in coverage.of_policies().items():
+        yield [_coverage_head(policy, policy_coverage, look), *_missing_lines(policy_coverage)]
     raised, every = coverage.errors
     less = f", less than {expected:g}%" if coverage.percentage < expected else ""
     yield [
@@ -134,13 +134,13 @@ def coverage_document(coverage: Coverage) -> JsonDict:
                 "kind": policy.kind,
                 "file": policy.file,
                 "line": policy.line,
-                "percentage": round(of_policy.percentage, 2),
+                "percentage": round(policy_coverage.percentage, 2),
                 "goals": [
                     model.data(goal, _COVERAGE_SHAPES) | {"cases": count}
-                    for goal, count in of_policy.hits
+                    for goal, count in policy_coverage.hits
                 ],
             }
-            for policy, of_policy in coverage.of_policies().items()
+            for policy, policy_coverage in coverage.of_policies().items()
         ],
     }
 
@@ -412,8 +412,8 @@ def _explained(case: case_results.CaseResult, look: model.ReportStyle) -> Iterat
     """Yield what is wrong with a case, and what policies had to say."""
     for problem in case.problems:
         yield f"  {problem.text()}"
-    for mismatche in case.mismatches:
-        yield from _mismatch(mismatche, look)
+    for mismatch in case.mismatches:
+        yield from _mismatch(mismatch, look)
     for doubt in case.doubts:
         yield from _doubt(doubt, look)
     if case.outcome is not None and case.mismatches:
@@ -511,9 +511,12 @@ def _alteration_blocks(
     alterations: Alterations, expected: float, look: model.ReportStyle
 ) -> Iterator[list[str]]:
     """Blocks for each policy, then one for all."""
-    for policy, of_policy in alterations.of_policies().items():
-        yield [_alteration_head(policy, of_policy, look), *_notes(of_policy, look)]
-        for result in of_policy.results:
+    for policy, policy_alterations in alterations.of_policies().items():
+        yield [
+            _alteration_head(policy, policy_alterations, look),
+            *_notes(policy_alterations, look),
+        ]
+        for result in policy_alterations.results:
             if result.fate in _LEFT:
                 yield list(_survivor(result, look))
     less = f", less than {expected:g}%" if alterations.score < expected else ""
@@ -592,10 +595,10 @@ def _alterations(alterations: Alterations) -> dict[str, object]:
             | {
                 "kind": policy.kind,
                 "name": policy.name,
-                "percentage": round(of_policy.score, 2),
-                "mutants": of_policy.results,
+                "percentage": round(policy_alterations.score, 2),
+                "mutants": policy_alterations.results,
             }
-            for policy, of_policy in alterations.of_policies().items()
+            for policy, policy_alterations in alterations.of_policies().items()
         ],
     }
 

@@ -714,7 +714,7 @@ def _gate_lines(report: upgrade_report.UpgradeReport, look: model.ReportStyle) -
     unrelated = len(report.gates) - len(gates)
     for gate in gates:
         states = ", ".join(
-            f"{_span(stretche.releases)} {_state(stretche)}" for stretche in gate.stretches
+            f"{_span(stretch.releases)} {_state(stretch)}" for stretch in gate.stretches
         )
         fields = f" ({', '.join(gate.fields)})" if gate.fields else ""
         yield f"feature gate {gate.name}: {states}{fields}"

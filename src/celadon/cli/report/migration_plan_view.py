@@ -129,7 +129,9 @@ def _sentence(text: str) -> str:
 
 def _inventory(report: MigrationPlan) -> Iterator[str]:
     for engine in sorted({kind for kind, _ in report.kinds}):
-        kinds = sorted((kind, count) for (of, kind), count in report.kinds.items() if of == engine)
+        kinds = sorted(
+            (kind, count) for (owner, kind), count in report.kinds.items() if owner == engine
+        )
         yield f"{engine}: " + ", ".join(f"{kind} {count}" for kind, count in kinds)
     yield plural(report.audit.objects, "object")
 

@@ -76,10 +76,10 @@ def _tests(report: Migration) -> str:
         lines.append("no tests came with them: compare the translation with what you know")
     else:
         differing = sum(len(outcome.differences) for outcome in report.outcomes)
-        of = "their tests" if report.recorded is None else "their tests and of requests"
+        source = "their tests" if report.recorded is None else "their tests and of requests"
         does = "comes" if differing == 1 else "come"
         cases = plural(report.judged, "case")
-        lines.append(f"{cases} of {of}: {differing} {does} out otherwise")
+        lines.append(f"{cases} of {source}: {differing} {does} out otherwise")
     if report.recorded is not None:
         lines += _recorded(report.recorded)
     return "\n".join(lines)

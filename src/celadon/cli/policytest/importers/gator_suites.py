@@ -184,14 +184,14 @@ def is_gator_suite(value: object) -> bool:
 def rewritten(chunk: Chunk, value: Any) -> list[Rewritten]:  # noqa: ANN401 - any JSON
     """One test for each of the suite, as gator judges it: by its own template and constraint."""
     suite = Rewriting(chunk, value)
-    rewrittens = [
+    tests = [
         _Gator(chunk, value, path).rewritten(test)
         for path, test in suite.maps(("tests",))
         if test.get("cases")
     ]
-    if suite.objects.problems or not rewrittens:
-        rewrittens.append(suite.done(metadata.name(value)))
-    return rewrittens
+    if suite.objects.problems or not tests:
+        tests.append(suite.done(metadata.name(value)))
+    return tests
 
 
 class _Gator:
@@ -313,10 +313,10 @@ class _Gator:
             expected = expect
             if item not in matched and expect["verdict"] == CaseVerdict.ADMIT.value:
                 expected = {"verdict": CaseVerdict.NO_MATCH.value}
-            whose = "" if item is about.value else f", as {item['kind']}"
-            of_it = self._way.reference(about, []) if item is about.value else dict(item)
+            suffix = "" if item is about.value else f", as {item['kind']}"
+            judged_object = self._way.reference(about, []) if item is about.value else dict(item)
             self._way.add(
-                {"name": name + whose, **value, "object": of_it, "expect": expected}, path
+                {"name": name + suffix, **value, "object": judged_object, "expect": expected}, path
             )
 
     def _review(
@@ -368,8 +368,8 @@ def _unknown(document: Document, value: JsonObject, fields: frozenset[str]) -> s
     can."""
     for field in value:
         if field not in fields:
-            whose = f"{document.value['kind']} `{metadata.name(document.value)}`"
-            return f"`{field}` of {whose} has no equal in a PolicyTest"
+            owner = f"{document.value['kind']} `{metadata.name(document.value)}`"
+            return f"`{field}` of {owner} has no equal in a PolicyTest"
     return ""
 
 

@@ -335,11 +335,11 @@ def _called(documents: Sequence[Document], name: str, namespace: str) -> list[Do
 def _fits(document: Document, spec: JsonObject) -> bool:
     group, kind = document.group_kind
     version = document.value["apiVersion"].rpartition("/")[2]
-    has = {
+    fields = {
         "group": group,
         "version": version,
         "kind": kind,
         "namespace": metadata.namespace(document.value),
         "name": metadata.name(document.value),
     }
-    return all(spec.get(name) in (None, "", value) for name, value in has.items())
+    return all(spec.get(name) in (None, "", value) for name, value in fields.items())

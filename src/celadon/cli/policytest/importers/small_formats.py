@@ -113,9 +113,9 @@ class _Kubescape:
                 params = self._only(os.path.join(_TEMPLATES, configuration))
                 if params is None:
                     continue
-                deepcopy = copy.deepcopy(params.value)
-                deepcopy.setdefault("metadata", {})["name"] = f"{name}-params"
-                result.setdefault("params", []).append(deepcopy)
+                params_copy = copy.deepcopy(params.value)
+                params_copy.setdefault("metadata", {})["name"] = f"{name}-params"
+                result.setdefault("params", []).append(params_copy)
                 spec["paramRef"] = {"name": f"{name}-params", "parameterNotFoundAction": "Deny"}
             result.setdefault("bindings", []).append(spec)
         return result
@@ -173,10 +173,10 @@ def changed(value: JsonObject, changes: Sequence[str]) -> JsonDict:
 
 
 def _step(text: str, change: str) -> int | str:
-    fullmatch = _STEP.fullmatch(text)
-    if fullmatch is None:
+    match = _STEP.fullmatch(text)
+    if match is None:
         raise _UnfitChangeError(f"`{text}` in `{change}` is no field and no index")
-    return int(fullmatch[1]) if fullmatch[1] else text
+    return int(match[1]) if match[1] else text
 
 
 def _set(value: Any, steps: Sequence[int | str], new: object, change: str) -> None:  # noqa: ANN401
@@ -617,12 +617,12 @@ def _fits(document: Document, data: JsonObject) -> bool:
     """Return whether it is the object that a test means; a namespace must be named if it has
     one."""
     group, kind = document.group_kind
-    has = {"group": group, "version": document.value["apiVersion"].rpartition("/")[2]}
+    fields = {"group": group, "version": document.value["apiVersion"].rpartition("/")[2]}
     return (
         kind == data["kind"]
         and metadata.name(document.value) == data["name"]
         and metadata.namespace(document.value) == (data.get("namespace") or "")
-        and all(data.get(name) in (None, "", value) for name, value in has.items())
+        and all(data.get(name) in (None, "", value) for name, value in fields.items())
     )
 
 

@@ -101,8 +101,8 @@ class Inputs:
     def add(self, other: Inputs) -> None:
         """Add what something else reads as well."""
         for place, values in other.related.items():
-            setdefault = self.related.setdefault(place, [])
-            setdefault += [value for value in values if value not in setdefault]
+            known = self.related.setdefault(place, [])
+            known += [value for value in values if value not in known]
         self.names |= other.names
         self.literals += other.literals
         self.keys |= other.keys
@@ -274,9 +274,9 @@ def choices(inputs: Inputs, now: Mapping[Path, object]) -> Iterator[Choice]:
         yield Choice(place, tuple(Value(place, item) for item in result))
         first = next((i for i, step in enumerate(place) if isinstance(step, int)), None)
         if first is not None:
-            setdefault = second.setdefault(place[:first], [])
+            second_values = second.setdefault(place[:first], [])
             place_values = [now[place], *result]
-            setdefault += [
+            second_values += [
                 Value(place, item, second=True) for item in place_values if item is not None
             ]
     for place, values in second.items():

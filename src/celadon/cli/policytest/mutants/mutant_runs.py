@@ -375,12 +375,12 @@ class DifferenceSearch:
         other = altered_bench(self._stage.bench, alteration)
         return "" if generated is None else self._writer.killing_case(alteration, other, generated)
 
-    def _first_case(self, alteration: Alteration, other: Bench, generateds: list[Generated]) -> str:
+    def _first_case(self, alteration: Alteration, other: Bench, requests: list[Generated]) -> str:
         """Return the first of the requests whose answer is the same that a case tells apart all the
         same."""
         cases = (
             self._writer.killing_case(alteration, other, generated)
-            for generated in generateds[:_MOST_HIDDEN]
+            for generated in requests[:_MOST_HIDDEN]
         )
         return next(filter(None, cases), "")
 
@@ -438,8 +438,8 @@ def proof(alteration: Alteration, stages: Sequence[Stage]) -> str:
 def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
     """The policy of matching is about objects that are sent in another version, or another group,
     than rules name."""
-    value_at: Any = alteration.document.value_at(alteration.path[:-1])
-    constraints: JsonObject = value_at or {}
+    value: Any = alteration.document.value_at(alteration.path[:-1])
+    constraints: JsonObject = value or {}
     rules = [
         *(constraints.get("resourceRules") or ()),
         *(constraints.get("excludeResourceRules") or ()),
@@ -487,7 +487,7 @@ def run_alterations(
     that name none; `step` is told how many policies are done."""
     work = sorted(stages(chosen, versions).items(), key=lambda pair: pair[0])
     workers = max(1, min(possible_workers(jobs), len(work)))
-    alterationses: list[Alterations] = []
+    results: list[Alterations] = []
     with ExitStack() as stack:
         pipes = [
             started(functools.partial(_some, work[first::workers]), stack)
@@ -495,9 +495,9 @@ def run_alterations(
         ]
         for number, (policy, item) in enumerate(work):
             result = received(pipes[number % workers]) if pipes else None
-            alterationses.append(policy_alterations(policy, item) if result is None else result)
+            results.append(policy_alterations(policy, item) if result is None else result)
             step(number + 1)
-    return all_alterations(alterationses)
+    return all_alterations(results)
 
 
 def _some(work: Sequence[tuple[Measured, list[Stage]]]) -> Iterator[Alterations]:

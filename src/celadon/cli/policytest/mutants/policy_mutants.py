@@ -197,8 +197,8 @@ class Alteration:
         whole object is gone."""
         if not self.path:
             return None
-        with_value: dict[str, object] = _with_value(self.document.value, self.path, self.value)
-        return with_value
+        altered: dict[str, object] = _with_value(self.document.value, self.path, self.value)
+        return altered
 
     @property
     def field(self) -> str:
@@ -215,8 +215,8 @@ class Alteration:
         if self.value is ABSENT:
             is_text = isinstance(old_value, str)
             return f"`{_line(str(old_value))}` is left out" if is_text else "is left out"
-        was = "nothing" if old_value is None else f"`{_shown(old_value)}`"
-        return f"{was} becomes `{_shown(self.value)}`"
+        old_text = "nothing" if old_value is None else f"`{_shown(old_value)}`"
+        return f"{old_text} becomes `{_shown(self.value)}`"
 
 
 def alterations(documents: Sequence[Document]) -> Iterator[Alteration]:

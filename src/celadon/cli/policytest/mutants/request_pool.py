@@ -233,9 +233,13 @@ def read_policy(engines: Engines, name: str) -> ReadPolicy:
     part = next(policy_set for policy_set in engines.sets.all if name in policy_set.policies)
     spec = part.policies[name].value.spec
     bindings = [binding.value.spec for binding in part.bindings.values()]
-    resourceses = [binding.match_resources for binding in bindings if binding.policy_name == name]
+    bound_resources = [
+        binding.match_resources for binding in bindings if binding.policy_name == name
+    ]
     constraints = [
-        resources for resources in (spec.match_constraints, *resourceses) if resources is not None
+        resources
+        for resources in (spec.match_constraints, *bound_resources)
+        if resources is not None
     ]
     checked = _checked(compiled_policy(engines, name))
     places = _places(engines, name)
@@ -341,7 +345,7 @@ def _with_labels(
     return ReadPlaces(
         tuple(dict.fromkeys((*places, *places_read.places))),
         (
-            *(fromkey for fromkey in dict.fromkeys(values) if fromkey not in places_read.values),
+            *(value for value in dict.fromkeys(values) if value not in places_read.values),
             *places_read.values,
         ),
     )
@@ -469,9 +473,9 @@ class RequestPool:
         for value in (None, *self.read.places.values):
             for place in self.read.places.places:
                 for change in (with_value_at, with_second_item):
-                    with_value = self.changes.with_value(case, place, value, change)
-                    if with_value is not None:
-                        yield with_value
+                    changed = self.changes.with_value(case, place, value, change)
+                    if changed is not None:
+                        yield changed
 
 
 def _key(case: Case) -> str:
