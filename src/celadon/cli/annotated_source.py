@@ -199,8 +199,8 @@ class _Annotator:
     def mark(self, part: SourceNode, frame: Frame, loops: list[Loop]) -> Mark:
         """The part; loops in it are added to those found so far."""
         outcome = frame.outcomes.get(part.node.id)
-        inner = [item for item in part.parts if item.loop is part.loop]
-        marks = tuple(self.mark(item, frame, loops) for item in inner)
+        inner = [child for child in part.parts if child.loop is part.loop]
+        marks = tuple(self.mark(child, frame, loops) for child in inner)
         loops += self.loops(part, frame)
         value = None if outcome is None else outcome.value
         cost = None if outcome is None else outcome.cost
@@ -219,10 +219,10 @@ class _Annotator:
         """Yield those that the part itself is, or has in its expansion."""
         bodies: dict[int, list[SourceNode]] = {}
         nodes: dict[int, Comprehension] = {}
-        for item in part.parts:
-            if item.loop is not None and item.loop is not part.loop and not self.declares(item):
-                bodies.setdefault(item.loop.id, []).append(item)
-                nodes[item.loop.id] = item.loop
+        for child in part.parts:
+            if child.loop is not None and child.loop is not part.loop and not self.declares(child):
+                bodies.setdefault(child.loop.id, []).append(child)
+                nodes[child.loop.id] = child.loop
         for loop, body in bodies.items():
             rounds = frame.loops.get(loop)
             if rounds is not None:
@@ -238,9 +238,9 @@ class _Annotator:
     ) -> Iterator[Round]:
         """The rounds that were kept."""
         names = [node.iter_var, node.iter_var2] if node.iter_var2 else [node.iter_var]
-        for item in rounds.kept:
-            variables = tuple(zip(names, item.variables, strict=True))
-            yield Round(item.number, variables, self.snippet(body, item.frame))
+        for loop_round in rounds.kept:
+            variables = tuple(zip(names, loop_round.variables, strict=True))
+            yield Round(loop_round.number, variables, self.snippet(body, loop_round.frame))
 
     def named_at(self, part: SourceNode) -> int:
         """The character that stands for a part."""
@@ -270,7 +270,7 @@ def _state(part: SourceNode, frame: Frame) -> State:
     if not isinstance(outcome.value, EvaluationError):
         return State.VALUE
     inside = (frame.outcomes.get(part.node.id) for part in part.parts)
-    failed = [item.value for item in inside if item and isinstance(item.value, EvaluationError)]
+    failed = [mark.value for mark in inside if mark and isinstance(mark.value, EvaluationError)]
     message = outcome.value.message
     came_from = any(error.message == message for error in failed)
     return State.PASSED_ON if came_from else State.ERROR

@@ -349,15 +349,15 @@ class _ClaimCheck:
     properties: Properties
 
     def answers(self, claims: Claims) -> Iterator[ClaimAnswer]:
-        for item in claims.properties:
-            about = item.property
+        for given_property in claims.properties:
+            about = given_property.property
             for answer in self.properties.answers(about):
                 is_admitted = about.subject is Subject.ADMITTED
                 claim = f"all that is {about.subject.value}: {about.that}"
                 if about.assume:
                     claim += f" (assuming {' and '.join(about.assume)})"
                 yield self._answer(
-                    answer, about.name, claim, item.place, is_set_old=not is_admitted
+                    answer, about.name, claim, given_property.place, is_set_old=not is_admitted
                 )
         for standard in claims.implied:
             yield from self._implied(standard)

@@ -436,7 +436,7 @@ def compared(old: DiffSide, new: DiffSide, settings: DiffSettings) -> DiffReport
 def _unbound(old: DiffSide, new: DiffSide) -> frozenset[str]:
     """Return the policies that no binding of either side puts to work: without one nothing would be
     compared."""
-    names = [frozenset(item.sets.validating.policies) for item in (old, new)]
+    names = [frozenset(side.sets.validating.policies) for side in (old, new)]
     unbound = [(names[0] - old.unbound), (names[1] - new.unbound)]
     return (names[0] | names[1]) - unbound[0] - unbound[1]
 
@@ -482,11 +482,13 @@ class _Wording:
             both_sides.reverse()
         common = set.intersection(*(set(map(_origin, decisions)) for decisions in both_sides))
         every = [decision for decisions in both_sides for decision in decisions]
-        for item in sorted(every, key=lambda decision: _origin(decision) in common):
-            for element in (self.new, self.old):
-                place = element.place(item.source, item.policy, item.binding)
+        for compared_decision in sorted(every, key=lambda decision: _origin(decision) in common):
+            for side in (self.new, self.old):
+                place = side.place(
+                    compared_decision.source, compared_decision.policy, compared_decision.binding
+                )
                 if place is not None:
-                    return place, f"ValidatingAdmissionPolicy {item.policy}"
+                    return place, f"ValidatingAdmissionPolicy {compared_decision.policy}"
         return Place(), ""
 
     def _example(self, example: Example) -> RequestExample:
@@ -509,8 +511,8 @@ class _Wording:
             yield Reason(comparison.reason)
 
     def _gap_place(self, gap: Gap) -> Place:
-        for item in (self.new, self.old):
-            place = item.place(gap.source, gap.policy, "")
+        for side in (self.new, self.old):
+            place = side.place(gap.source, gap.policy, "")
             if place is not None:
                 return place
         return Place()
@@ -555,8 +557,8 @@ def with_definitions(
     if Direction.STRICTER not in settings.directions:
         return report
     definition_answers = list(_definition_answers(old, new, settings))
-    answers = (item for item in definition_answers if isinstance(item, DiffAnswer))
-    unseen = (item for item in definition_answers if isinstance(item, Reason))
+    answers = (answer for answer in definition_answers if isinstance(answer, DiffAnswer))
+    unseen = (reason for reason in definition_answers if isinstance(reason, Reason))
     return replace(report, answers=(*report.answers, *answers), unseen=(*report.unseen, *unseen))
 
 

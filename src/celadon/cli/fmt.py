@@ -63,8 +63,8 @@ _FIELDS: Final[Mapping[tuple[str, str], tuple[Pattern, ...]]] = {
     (ADMISSION_REGISTRATION, "ValidatingWebhookConfiguration"): _WEBHOOKS,
     (ADMISSION_REGISTRATION, "MutatingWebhookConfiguration"): _WEBHOOKS,
     (DYNAMIC_RESOURCES, "DeviceClass"): (("spec", *_DEVICES),),
-    (DYNAMIC_RESOURCES, "ResourceClaim"): tuple(("spec", *item) for item in _CLAIM),
-    (DYNAMIC_RESOURCES, "ResourceClaimTemplate"): tuple(("spec", "spec", *item) for item in _CLAIM),
+    (DYNAMIC_RESOURCES, "ResourceClaim"): tuple(("spec", *path) for path in _CLAIM),
+    (DYNAMIC_RESOURCES, "ResourceClaimTemplate"): tuple(("spec", "spec", *path) for path in _CLAIM),
 }
 
 _SCHEMAS: Final[tuple[Pattern, ...]] = (

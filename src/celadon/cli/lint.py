@@ -207,9 +207,9 @@ class Silenced:
         return [text for text in self.names or ("",) if self.about(text, code, name)]
 
     @staticmethod
-    def about(expected: str, code: str, name: str) -> bool:
+    def about(word: str, code: str, name: str) -> bool:
         """Return whether a name in a comment means this rule."""
-        return code.startswith(expected) or expected == name
+        return code.startswith(word) or word == name
 
 
 class Comments:
@@ -226,12 +226,10 @@ class Comments:
             return
         self._lines = content.split("\n")
         for number, line in enumerate(self._lines, 1):
-            for item in _COMMENT.finditer(line):
-                names = tuple(
-                    element.strip() for element in (item[2] or "").split(",") if element.strip()
-                )
-                comment = Silenced(number, item.start() + 1, names)
-                if item[1]:
+            for match in _COMMENT.finditer(line):
+                names = tuple(word.strip() for word in (match[2] or "").split(",") if word.strip())
+                comment = Silenced(number, match.start() + 1, names)
+                if match[1]:
                     self._of_file.append(comment)
                 else:
                     self._of_lines.setdefault(number, []).append(comment)
@@ -642,10 +640,10 @@ _COMMA_BEFORE: Final = late_pattern(r",\s*\Z")
 _COMMA_BEHIND: Final = late_pattern(r"\s*,\s*")
 
 
-def fixes(lint_input: LintInput, expected: Sequence[Finding]) -> list[ChangedFile]:
+def fixes(lint_input: LintInput, chosen: Sequence[Finding]) -> list[ChangedFile]:
     """The files that change; nothing is written."""
     edits: dict[str, list[Edit]] = {}
-    for finding in expected:
+    for finding in chosen:
         document = lint_input.documents[finding.spot.document]
         edit = fix_edit(lint_input.texts[document.file], document, finding)
         if edit is not None:

@@ -153,8 +153,8 @@ _ON_ETCD: Final = ("pycurl", "google.protobuf")
 
 def missing_package(*, on_etcd: bool = False) -> str:
     """Return what to tell whoever has installed Celadon without them; empty if all are there."""
-    expected = (("serve", _SERVING), ("etcd", _ON_ETCD if on_etcd else ()))
-    for extra, names in expected:
+    extras = (("serve", _SERVING), ("etcd", _ON_ETCD if on_etcd else ()))
+    for extra, names in extras:
         for name in names:
             if not _is_there(name):
                 return f"`{name}` is not installed: pip install 'celadon[{extra}]'"

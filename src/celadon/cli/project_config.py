@@ -230,7 +230,9 @@ class _Reader:
             self._shown,
             profile,
             tuple(self._files(parts, must_exist=reads_files)),
-            tuple(self._pattern(item) for _, part in parts for item in part.get("exclude", ())),
+            tuple(
+                self._pattern(pattern) for _, part in parts for pattern in part.get("exclude", ())
+            ),
             next((_release(part) for _, part in reversed(parts) if _VERSION in part), ""),
         )
 
@@ -294,7 +296,7 @@ class _Reader:
         whole = (*self._shared.keys, *path)
         place = key_places(self._shared.text).get(whole)
         position = self._shown if place is None else f"{self._shown}:{place[0]}:{place[1]}"
-        key = "".join(f"[{item}]" if isinstance(item, int) else f".{item}" for item in whole)
+        key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in whole)
         raise ConfigError(f"{position}: `{key.removeprefix('.')}`: {message}")
 
 
@@ -341,7 +343,7 @@ def key_places(text: str) -> dict[KeyPath, tuple[int, int]]:
     times, as in the headers of tables, has the first place."""
     walk = _Walk(text)
     walk.document()
-    starts = [0, *(item.end() for item in re.finditer("\n", text))]
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
     result = {}
     for path, offset in walk.places.items():
         line = bisect_right(starts, offset)

@@ -258,7 +258,7 @@ def _rule_item(
     field = f"{root[1]}[{root[2]}] {node.text or 'the object'}"
     if index is not None:
         path, field = (*path, index, "rule"), f"{field} rule {index}"
-    faults = [item for item in replies if _fault(item) is not None]
+    faults = [reply for reply in replies if _fault(reply) is not None]
     reply = next((fault for fault in faults if fault.example is not None), None)
     examples = [] if reply is None else _examples(reply)
     return ProofItem(
@@ -267,9 +267,9 @@ def _rule_item(
         field,
         path,
         tuple(_remarks(replies)),
-        {"answers": [_rule_json(item) for item in replies]},
+        {"answers": [_rule_json(reply) for reply in replies]},
         bool(faults),
-        any(item.answer is Answer.UNKNOWN for item in replies),
+        any(reply.answer is Answer.UNKNOWN for reply in replies),
         tuple(examples),
     )
 
@@ -360,7 +360,7 @@ def _change_item(
         bool(faults),
         any(reply.answer is Answer.UNKNOWN for reply in replies),
         tuple(
-            ProofExample(item, title) for item, title in zip(objects, _titles(objects), strict=True)
+            ProofExample(obj, title) for obj, title in zip(objects, _titles(objects), strict=True)
         ),
     )
 

@@ -468,7 +468,7 @@ def replay(inputs: Replay, logs: Sequence[str]) -> ReplayReport:
     engine = validating_engine(policies, inputs.version)
     # Without a single role among the files, what an authorizer would say is not known; with some,
     # they are taken for all.
-    missing = () if any(metadata.gvk(item).group == RBAC_GROUP for item in objects) else _NO_ROLES
+    missing = () if any(metadata.gvk(value).group == RBAC_GROUP for value in objects) else _NO_ROLES
     choice = of_former_requests(inputs.plugins)
     files = log_files(logs)
     total = total_bytes(files)
@@ -485,7 +485,7 @@ def replay(inputs: Replay, logs: Sequence[str]) -> ReplayReport:
         findings,
         tuple(sorted(policies.policies)),
         tuple(error for policy_set in inputs.sets.all for error in policy_set.errors),
-        tuple(_notices(inputs, findings, [item.value for item in documents])),
+        tuple(_notices(inputs, findings, [document.value for document in documents])),
         inputs.strict,
         choice.asked,
         unasked_plugins(choice, findings.unasked),

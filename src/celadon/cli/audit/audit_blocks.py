@@ -415,13 +415,13 @@ def _json_items(
     while more:
         more = texts.more()
         pieces, offset, line = [], 0, texts.line
-        for item in _JSON_ITEM_END.finditer(texts.data):
-            text = texts.data[offset : item.end()]
+        for item_end in _JSON_ITEM_END.finditer(texts.data):
+            text = texts.data[offset : item_end.end()]
             # What separates items belongs to the list.
             end = text.rstrip(b",\r\n")
             pieces.append(Piece(file, line, end))
             line += text.count(b"\n")
-            offset = item.end()
+            offset = item_end.end()
         texts.take(offset)
         if pieces:
             yield PieceBlock(tuple(pieces), position())
@@ -439,7 +439,7 @@ def _yaml_items(
         more = texts.more()
         end = _YAML_END.search(texts.data)
         limit = len(texts.data) if end is None else end.start()
-        starts = [item.start() for item in _YAML_ITEM.finditer(texts.data, 0, limit)]
+        starts = [match.start() for match in _YAML_ITEM.finditer(texts.data, 0, limit)]
         # The last item goes on, unless something else follows it.
         bounds = [*starts, limit] if end is not None or not more else starts
         offset = 0

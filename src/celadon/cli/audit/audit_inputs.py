@@ -385,12 +385,12 @@ class Inputs:
     @property
     def total(self) -> int:
         """In bytes, as they lie on the disk."""
-        return sum(item.size for item in self.inputs if not isinstance(item, Problem))
+        return sum(source.size for source in self.inputs if not isinstance(source, Problem))
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """Return what is known not to be among the blocks."""
-        inputs = (item.notices for item in self.inputs if isinstance(item, SnapshotObjects))
+        inputs = (source.notices for source in self.inputs if isinstance(source, SnapshotObjects))
         return tuple(itertools.chain.from_iterable(inputs))
 
     def blocks(self) -> Iterator[Block]:

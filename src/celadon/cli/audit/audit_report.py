@@ -376,7 +376,7 @@ class FleetReport:
             ends.add(Exit.USAGE)
         if self.strict and self.notices:
             ends.add(Exit.POLICY)
-        return next((item for item in _WORST_FIRST if item in ends), Exit.OK)
+        return next((exit_code for exit_code in _WORST_FIRST if exit_code in ends), Exit.OK)
 
 
 def _summed(tallies: Iterable[tuple[str, Tally]]) -> tuple[tuple[str, Tally], ...]:

@@ -153,7 +153,7 @@ class BoltFile:
 
 def bolt_file(data: Data, size: int) -> BoltFile:
     """The database in the first `size` bytes. BoltError."""
-    metas = [item for item in (_meta(data, 0, size), _second_meta(data, size)) if item]
+    metas = [meta for meta in (_meta(data, 0, size), _second_meta(data, size)) if meta]
     if not metas:
         raise BoltError("it is no database of etcd")
     page_size, root, pages, _ = max(metas, key=lambda meta: meta[3])
@@ -470,7 +470,7 @@ def _read(value: bytes) -> JsonDict:
 
 def _has_type(obj: JsonObject) -> bool:
     type_fields = (obj.get("apiVersion"), obj.get("kind"))
-    return all(isinstance(item, str) and item for item in type_fields)
+    return all(isinstance(field, str) and field for field in type_fields)
 
 
 DEFAULT_PREFIX: Final = "/registry"

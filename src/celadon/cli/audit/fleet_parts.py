@@ -228,7 +228,7 @@ def read_fleet(file: str) -> tuple[Source, ...] | list[Problem]:
     if isinstance(text, Problem):
         return [text]
     read = list(DocumentReader().read(text))
-    problems = [item for item in read if isinstance(item, Problem)]
+    problems = [problem for problem in read if isinstance(problem, Problem)]
     documents = [item for item in read if isinstance(item, Document)]
     if not problems:
         problems = list(_wrong(file, documents))
@@ -245,7 +245,7 @@ def _wrong(file: str, documents: list[Document]) -> Iterator[Problem]:
     (fleet,) = documents
     shape = faults(fleet.value, SCHEMA)
     if shape:
-        yield from (problem_at(fleet, *item) for item in shape)
+        yield from (problem_at(fleet, *mistake) for mistake in shape)
         return
     seen: set[str] = set()
     for index, source in enumerate(fleet.value["sources"]):

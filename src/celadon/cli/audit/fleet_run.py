@@ -154,7 +154,9 @@ def _surveyed(job: Job, source: Source) -> SurveyedSource:
         survey, parts = surveyed_inputs(inputs, lookups)
         shipped = audit_inputs.Inputs(()) if source.snapshot else inputs
         problems = (
-            () if parts else tuple(item for item in inputs.inputs if isinstance(item, Problem))
+            ()
+            if parts
+            else tuple(source for source in inputs.inputs if isinstance(source, Problem))
         )
         return SurveyedSource(source, shipped, survey, tuple(parts), problems, inputs.notices)
     from celadon.apiserver.clientconfig import KubeconfigError
@@ -178,7 +180,7 @@ def _snapshot(source: Source) -> audit_inputs.Inputs:
 
 def _steady(inputs: audit_inputs.Inputs) -> audit_inputs.Inputs:
     """Return the inputs that every worker can read."""
-    return audit_inputs.Inputs(tuple(_readable(item) for item in inputs.inputs))
+    return audit_inputs.Inputs(tuple(_readable(source) for source in inputs.inputs))
 
 
 def _readable(source: _Given) -> _Given:
@@ -433,15 +435,15 @@ class _Running:
         tasks = (
             Task(surveyed, SurveyedSource, (self._job, source), source, key) for source, key in keys
         )
-        for task, item in in_order(audit.engine, tasks, audit.memory, audit.engine.workers):
-            if isinstance(item, Failure):
-                item = SurveyedSource(task.about, problems=(Problem("", 0, item.why),))
-            source = _Source(task.about.name, item)
-            if not item.parts:
+        for task, answer in in_order(audit.engine, tasks, audit.memory, audit.engine.workers):
+            if isinstance(answer, Failure):
+                answer = SurveyedSource(task.about, problems=(Problem("", 0, answer.why),))
+            source = _Source(task.about.name, answer)
+            if not answer.parts:
                 self._finish(source)
                 continue
-            shared = audit.engine.share(item)
-            for part in item.parts:
+            shared = audit.engine.share(answer)
+            for part in answer.parts:
                 about = (source, part)
                 # What is kept by now can only become more: no part is asked for too little.
                 most = self._audit.settings.limit - self._kept

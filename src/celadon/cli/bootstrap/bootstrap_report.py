@@ -249,7 +249,7 @@ def _come_about(result: RunResult) -> set[str]:
     """All that has come about, given what was refused last."""
     refused = {name for name, sent in result.sent.items() if sent.refusals}
     waiting: list[Sending | State] = [*result.course.sendings, *result.course.states]
-    needs = {item.name: item.needs for item in waiting}
+    needs = {sending.name: sending.needs for sending in waiting}
     done = {entry.name for entry in result.course.entries if isinstance(entry, ExistingObject)}
     while True:
         more = {
@@ -383,10 +383,10 @@ class _Graph:
             state.name: state for state in result.course.states if state.name not in result.done
         }
         waiting: list[Sending | State] = [*result.course.sendings, *states.values()]
-        for item in waiting:
-            if item.name not in result.done:
-                for need in item.needs:
-                    follows.setdefault(need, []).append(item.name)
+        for waiting_sending in waiting:
+            if waiting_sending.name not in result.done:
+                for need in waiting_sending.needs:
+                    follows.setdefault(need, []).append(waiting_sending.name)
         culprits = dict[Culprit, None]()
         for name, sent in result.sent.items():
             for refusal in sent.refusals:
@@ -598,9 +598,9 @@ def _placed(
             yield Placed(placed.value, placed.document)
         return
     part = sets.mutating if culprit.kind.startswith("Mutating") else sets.validating
-    for item in (part.bindings.get(culprit.binding), part.policies.get(culprit.name)):
-        if item is not None and not is_static(item.value):
-            yield Placed(item.value, item.document)
+    for placed_part in (part.bindings.get(culprit.binding), part.policies.get(culprit.name)):
+        if placed_part is not None and not is_static(placed_part.value):
+            yield Placed(placed_part.value, placed_part.document)
 
 
 def _without(manifests: Manifests, removed: Sequence[Document]) -> Manifests:

@@ -463,7 +463,9 @@ def _add_params(course: Course, documents: Sequence[Document], sets: PolicySets)
         served[_defined(document)] = f"{name}-served"
         course.arrivals[f"{name}-served"] = document.value
     params: dict[tuple[str, str], list[str]] = {}
-    for number, document in enumerate(item for item in documents if not _is_definition(item)):
+    for number, document in enumerate(
+        document for document in documents if not _is_definition(document)
+    ):
         name = f"param-{number}"
         needs = [served[document.group_kind]] if document.group_kind in served else []
         course.entries += from_template(
@@ -524,7 +526,8 @@ def _add_service(course: Course, documents: Sequence[Document], namespace: str, 
     if behind.supposed:
         course.supposed.append(f"{namespace}/{name}")
         result = [
-            replace(item, judged=False) if isinstance(item, Sending) else item for item in result
+            replace(entry, judged=False) if isinstance(entry, Sending) else entry
+            for entry in result
         ]
     course.entries += result
     return f"{entry}-answers"
@@ -546,7 +549,8 @@ def _behind(documents: Sequence[Document], namespace: str, name: str) -> _Behind
         if (metadata.namespace(document.value) or "default") == namespace
     ]
     service = next(
-        (item for item in inside if item["kind"] == "Service" and metadata.name(item) == name), None
+        (value for value in inside if value["kind"] == "Service" and metadata.name(value) == name),
+        None,
     )
     selector = ((service or {}).get("spec") or {}).get("selector") or {}
     workload = next(_selected(inside, selector), None) if selector else None

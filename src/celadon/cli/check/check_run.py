@@ -42,10 +42,10 @@ Judged = Callable[[Sequence[Document], Callable[[], None]], Findings]
 """What comes of some documents; is to tell when it is done with one."""
 
 
-def workers_for(archive: DocumentArchive, expected: int) -> int:
+def workers_for(archive: DocumentArchive, workers: int) -> int:
     """Return how many processes judge: as many as wanted, or as there are processors (0); but no
     more than there are blocks, and one where processes cannot fork."""
-    return max(1, min(possible_workers(expected), archive.blocks))
+    return max(1, min(possible_workers(workers), archive.blocks))
 
 
 def judged_in_order(

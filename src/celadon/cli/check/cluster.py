@@ -202,7 +202,7 @@ def _with_plugins(cluster: Cluster, choice: PluginChoice, circumstances: Circums
         from celadon.cli.check.plugins import QuotaLedger
 
         prepared = map(prepare.existing, (*manifests.looked_up, *manifests.old))
-        objects = [item for item in prepared if isinstance(item, dict)]
+        objects = [value for value in prepared if isinstance(value, dict)]
         quotas = QuotaLedger(result, objects, circumstances.now, limited)
     return replace(cluster, prepare=prepare.with_plugins(desk), quotas=quotas)
 

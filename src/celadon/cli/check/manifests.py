@@ -220,25 +220,27 @@ def with_policies(engine: E, policies: Iterable[Policy], bindings: Iterable[Bind
     objects are not compiled again."""
     policy_list, bound = list(policies), list(bindings)
     objects = engine.replaced(
-        [item for item in policy_list if not is_static(item)],
-        [item for item in bound if not is_static(item)],
+        [policy for policy in policy_list if not is_static(policy)],
+        [binding for binding in bound if not is_static(binding)],
     )
     return objects.with_static(
-        [item for item in policy_list if is_static(item)],
-        [item for item in bound if is_static(item)],
+        [policy for policy in policy_list if is_static(policy)],
+        [binding for binding in bound if is_static(binding)],
     )
 
 
 def validating_policies(policy_set: PolicySet) -> list[ValidatingAdmissionPolicy]:
     """Return the validating policies of a set."""
     policies = (placed.value for placed in policy_set.policies.values())
-    return [item for item in policies if isinstance(item, ValidatingAdmissionPolicy)]
+    return [policy for policy in policies if isinstance(policy, ValidatingAdmissionPolicy)]
 
 
 def validating_bindings(policy_set: PolicySet) -> list[ValidatingAdmissionPolicyBinding]:
     """Return the bindings of validating policies of a set."""
     bindings = (placed.value for placed in policy_set.bindings.values())
-    return [item for item in bindings if isinstance(item, ValidatingAdmissionPolicyBinding)]
+    return [
+        binding for binding in bindings if isinstance(binding, ValidatingAdmissionPolicyBinding)
+    ]
 
 
 def mutating_engine(
@@ -257,13 +259,13 @@ def mutating_engine(
 def mutating_policies(policy_set: PolicySet) -> list[MutatingAdmissionPolicy]:
     """Return the mutating policies of a set."""
     policies = (placed.value for placed in policy_set.policies.values())
-    return [item for item in policies if isinstance(item, MutatingAdmissionPolicy)]
+    return [policy for policy in policies if isinstance(policy, MutatingAdmissionPolicy)]
 
 
 def mutating_bindings(policy_set: PolicySet) -> list[MutatingAdmissionPolicyBinding]:
     """Return the bindings of mutating policies of a set."""
     bindings = (placed.value for placed in policy_set.bindings.values())
-    return [item for item in bindings if isinstance(item, MutatingAdmissionPolicyBinding)]
+    return [binding for binding in bindings if isinstance(binding, MutatingAdmissionPolicyBinding)]
 
 
 def only(sets: PolicySets, names: Sequence[str]) -> PolicySets:

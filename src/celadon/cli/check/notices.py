@@ -214,13 +214,13 @@ def notices(
         yield Notice(Silence.NO_MANIFEST, Place(), summary(manifests.others))
     if mutations is None:
         yield from _not_evaluated(sets.mutating)
-    for policies, item in ((sets.mutating, mutations), (sets.validating, coverage)):
-        if item is None:
+    for policies, counts in ((sets.mutating, mutations), (sets.validating, coverage)):
+        if counts is None:
             continue
         yield from policy_notices(
             policies,
             operation,
-            item,
+            counts,
             [document.value for document in manifests.existing],
             objects=sightings.any,
         )
@@ -387,7 +387,7 @@ def _operation_help(placed: Placed[Policy], operation: str) -> str:
 
 def _missing_params(existing: Sequence[JsonObject], policies: PolicySet) -> Iterator[Notice]:
     """Bindings that name an object nobody gave, in any namespace."""
-    names = {(*metadata.gvk(item).group_kind, metadata.name(item)) for item in existing}
+    names = {(*metadata.gvk(value).group_kind, metadata.name(value)) for value in existing}
     for name, placed in policies.bindings.items():
         policy = policies.policies.get(placed.value.spec.policy_name)
         kind = policy.value.spec.param_kind if policy is not None else None
@@ -451,7 +451,7 @@ def assumed_namespaces(
 ) -> Iterator[Notice]:
     """Namespaces of objects that nobody gave; `source` says where else they could be given."""
     existing_names = {
-        metadata.name(item) for item in existing if metadata.gvk(item).group_kind == _NAMESPACE
+        metadata.name(value) for value in existing if metadata.gvk(value).group_kind == _NAMESPACE
     }
     missing = [name for name in places if name not in existing_names]
     help = f"give the Namespace with `-f`{source}: policies look at its labels"

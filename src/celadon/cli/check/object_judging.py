@@ -89,7 +89,7 @@ class SentByController:
         """Return what is created of it, if it is admitted as it is."""
         owner = self.document
         objects = created_objects(as_stored(owner.value))
-        return [_sent(item, owner, self.creator, self.count) for item in objects]
+        return [_sent(created, owner, self.creator, self.count) for created in objects]
 
 
 def as_stored(value: JsonObject) -> JsonObject:

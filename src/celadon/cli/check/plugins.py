@@ -181,7 +181,8 @@ def plugin_choice(
 ) -> PluginChoice:
     """From options whose values have commas. Raises UnusablePlugins, which is a ValueError."""
     more, fewer = (
-        [name for text in item for name in text.split(",") if name] for item in (enable, disable)
+        [name for text in option for name in text.split(",") if name]
+        for option in (enable, disable)
     )
     configured = frozenset[str]() if settings is None else settings.configured
     names = enabled_plugins(more, fewer, configured)
@@ -252,11 +253,13 @@ class PluginDesk:
         self._world = _Watched(world)
         namespaces = world.list(NAMESPACES, "")
         self._namespaces = frozenset(map(metadata.name, namespaces))
-        self._ending = frozenset(metadata.name(item) for item in namespaces if is_terminating(item))
+        self._ending = frozenset(
+            metadata.name(namespace) for namespace in namespaces if is_terminating(namespace)
+        )
         self._labelled = frozenset(
-            metadata.name(item)
-            for item in namespaces
-            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(item))
+            metadata.name(namespace)
+            for namespace in namespaces
+            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(namespace))
         )
         self._limited = frozenset(map(metadata.namespace, objects_of(world, "LimitRange")))
         self._counted = frozenset(map(metadata.namespace, objects_of(world, "ResourceQuota")))
@@ -389,7 +392,7 @@ class PluginDesk:
 def objects_of(world: GivenWorld, kind: str) -> list[JsonObject]:
     """Return the objects of a kind of the group without a name, in all namespaces."""
     group_version_kind = GroupVersionKind("", "v1", kind)
-    return [item for item in world.objects if metadata.gvk(item) == group_version_kind]
+    return [value for value in world.objects if metadata.gvk(value) == group_version_kind]
 
 
 class _Watched(OverlaidWorld):
@@ -469,7 +472,7 @@ class QuotaLedger:
             self._quotas.setdefault(metadata.namespace(quota), []).append(quota)
         by_place = _by_place(existing) if self._quotas else {}
         for namespace, value in self._quotas.items():
-            value[:] = [self._counting(item, by_place.get(namespace, {})) for item in value]
+            value[:] = [self._counting(quota, by_place.get(namespace, {})) for quota in value]
 
     def uncharged(self) -> QuotaLedger:
         """One that knows the same now, and of whose charges this one learns nothing."""

@@ -205,7 +205,7 @@ class ExplainedObject:
 
 def explained_objects(
     inputs: CheckInputs,
-    expected: Callable[[int, ObjectResult], bool],
+    is_chosen: Callable[[int, ObjectResult], bool],
     step: Callable[[int], None],
     makers: EngineMakers = ANEW,
 ) -> tuple[Report, list[ExplainedObject]]:
@@ -224,7 +224,7 @@ def explained_objects(
     def look(judged: JudgedObject) -> None:
         nonlocal count
         count += judged.result.created_by is None
-        if expected(count, judged.result):
+        if is_chosen(count, judged.result):
             mutation = (
                 None if judged.before.mutation is None else judged.before.mutation.explanation
             )
@@ -239,7 +239,7 @@ def explained_objects(
 
     report = check(inputs, step, look, makers)
     last = {(result.title, result.place, result.created_by): result for result in report.objects}
-    return report, [_as_reported(item, last) for item in objects]
+    return report, [_as_reported(explained, last) for explained in objects]
 
 
 def _as_reported(

@@ -392,10 +392,12 @@ def _say_costs(
     them."""
     for policy in dict.fromkeys(itertools.chain.from_iterable(costs)):
         by_release = {
-            r: item[policy] for r, item in zip(releases, costs, strict=True) if policy in item
+            r: release_costs[policy]
+            for r, release_costs in zip(releases, costs, strict=True)
+            if policy in release_costs
         }
         first, *later = by_release.values()
-        rises = any(item.cost > first.cost for item in later)
+        rises = any(cost.cost > first.cost for cost in later)
         title = f"ValidatingAdmissionPolicy {policy}"
         for release, cost in by_release.items():
             answer = Answer(ACCEPTED, cost=cost.cost if rises else None)
@@ -511,4 +513,4 @@ def replacement(gvk: GroupVersionKind) -> str:
         for known_resource in known_resources()
         if known_resource.gvk.group_kind == gvk.group_kind
     )
-    return next((item.api_version for item in served), "")
+    return next((resource.api_version for resource in served), "")

@@ -460,13 +460,13 @@ def library_files(options: argparse.Namespace) -> list[str] | None:
     options.sources = [*sources, *options.sources]
     words = [word for word in options.library if word in names]
     result = chosen(policies, words) if words else list(policies.values())
-    left_out = [item.name for item in result if item.own and item.name not in words]
+    left_out = [policy.name for policy in result if policy.own and policy.name not in words]
     if left_out:
         output.complain(
             "not asked, since their params are yours to choose (ask them by name): "
             + ", ".join(left_out)
         )
-    return [str(item.policy_file) for item in result if item.name not in left_out]
+    return [str(policy.policy_file) for policy in result if policy.name not in left_out]
 
 
 # --- Fleets ------------------------------------------------------------------

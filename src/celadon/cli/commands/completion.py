@@ -94,7 +94,11 @@ def _command(command: Command) -> CommandWords:
     actions = parser_of(command)._actions
     options = [_option(action) for action in actions if action.option_strings]
     operands = [_values(action) for action in actions if not action.option_strings]
-    below = [item.name.split()[1] for item in COMMANDS if item.name.startswith(f"{command.name} ")]
+    below = [
+        subcommand.name.split()[1]
+        for subcommand in COMMANDS
+        if subcommand.name.startswith(f"{command.name} ")
+    ]
     every = _together([Values(tuple(below)), *operands])
     return CommandWords(command.name, command.summary, tuple(options), every)
 

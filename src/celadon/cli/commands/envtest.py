@@ -128,7 +128,9 @@ def _is_meant(options: argparse.Namespace, platform: str) -> bool:
     from celadon.cli.envtest.asset_folders import this_platform
 
     platform_options = (options.os, options.arch)
-    expected = [item or text for item, text in zip(platform_options, this_platform(), strict=True)]
+    expected = [
+        option or text for option, text in zip(platform_options, this_platform(), strict=True)
+    ]
     parts = platform.split("/")
     return all(item in ("*", part) for item, part in zip(expected, parts, strict=True))
 

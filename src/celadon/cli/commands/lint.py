@@ -222,7 +222,7 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
     fixed = 0
     if options.fix or options.diff:
         changed = fixes(
-            lint_input, [item.finding for item in shown_findings if item.finding is not None]
+            lint_input, [shown.finding for shown in shown_findings if shown.finding is not None]
         )
         if options.diff:
             return _show_changes(changed, lint_input.problems)
@@ -274,7 +274,7 @@ def _report(
     from celadon.cli.lint import LintReport, registered
 
     return LintReport(
-        tuple(item.located for item in shown_findings),
+        tuple(shown.located for shown in shown_findings),
         tuple(lint_input.problems),
         registered(lint_input),
         silenced,
@@ -304,9 +304,9 @@ How to choose rules, silence findings and fix them: [the commands](cli.md#celado
 """
 
 
-def explanation(expected: str) -> str:
+def explanation(word: str) -> str:
     """Return what a rule is about, by code or name; empty if there is none."""
-    rule = next((rule for rule in EVERY_RULE if expected in (rule.code, rule.name)), None)
+    rule = next((rule for rule in EVERY_RULE if word in (rule.code, rule.name)), None)
     if rule is None:
         return ""
     head = f"{rule.code} {rule.name} ({rule.severity.value})"

@@ -231,7 +231,7 @@ def _run(tests: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
 
 
 def _mutated(
-    tests: GivenTests, chosen: RunOptions, report: RunReport, expected: float
+    tests: GivenTests, chosen: RunOptions, report: RunReport, percentage: float
 ) -> RunReport:
     """And what becomes of the policies' mutants."""
     from celadon.cli.policytest.mutants.mutant_proofs import can_prove
@@ -245,7 +245,7 @@ def _mutated(
     progress = output.Progress("policies mutated:")
     alterations = run_alterations(cases, chosen.versions, chosen.jobs, progress.step)
     progress.done()
-    return replace(report, alterations=alterations, killed_wanted=expected)
+    return replace(report, alterations=alterations, killed_wanted=percentage)
 
 
 def _write_coverage(coverage: Coverage, path: str) -> None:

@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> Exit:
     left_out = [case for rewritten in imports for case in rewritten.left_out]
     written = [rewritten for rewritten in imports if rewritten.document["cases"]]
     if not written:
-        return _refused([Problem(item.place.file, item.place.line, item.skip) for item in left_out])
+        return _refused([Problem(case.place.file, case.place.line, case.skip) for case in left_out])
     content = "---\n".join(yaml_text(rewritten.document) for rewritten in written)
     if options.stdout:
         output.write(content)

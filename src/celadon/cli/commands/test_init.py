@@ -200,10 +200,10 @@ def _cases(search_result: SearchResult, base: TrialRequest) -> Iterator[str]:
         subject = f"changed by mutation {index}" if mutates else f"refused by validation {index}"
         yield f"- name: {json.dumps(subject)}"
         yield from _differences(against.tried, base)
-        expected = {"deny": against.message, "validation": index}
+        expectation = {"deny": against.message, "validation": index}
         if mutates:
-            expected = {"verdict": "admit", "patch": list(against.patch)}
-        yield f"  expect: {json.dumps(expected)}"
+            expectation = {"verdict": "admit", "patch": list(against.patch)}
+        yield f"  expect: {json.dumps(expectation)}"
         passing = search_result.passing.get(index)
         if passing is not None and passing.key not in written:
             written.add(passing.key)

@@ -253,7 +253,7 @@ def _unheeded(options: argparse.Namespace) -> str:
     """Return which option would be passed over because of others, or because they are missing."""
     secret = next((secret for secret in SECRETS if getattr(options, secret)), "")
     plain = next(
-        (item for item in ("plain_http", "force_plain_http") if getattr(options, item)), ""
+        (name for name in ("plain_http", "force_plain_http") if getattr(options, name)), ""
     )
     for other, excluded in ((secret, _ON_ITS_OWN), (plain, _ENCRYPTED)):
         for name in excluded if other else ():

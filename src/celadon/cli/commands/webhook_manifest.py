@@ -275,10 +275,12 @@ def _printed(
     )
     if not covered and not mutating and not options.from_cluster:
         return output.usage_error("celadon webhook manifest", "no policy with a binding is given")
-    if not settings.from_cluster and any(item["kind"] == "Secret" for item in _given(manifests)):
+    if not settings.from_cluster and any(
+        manifest["kind"] == "Secret" for manifest in _given(manifests)
+    ):
         text = "a Secret among the files does not belong into a ConfigMap: use `--from-cluster`"
         return output.usage_error("celadon webhook manifest", text)
-    text = "---\n".join(yaml_text(item) for item in _given(manifests))
+    text = "---\n".join(yaml_text(manifest) for manifest in _given(manifests))
     if not settings.from_cluster and len(text.encode()) > MOST_CONFIG_MAP_BYTES:
         limit = f"the policies are too much for a ConfigMap, which holds {MOST_CONFIG_MAP_BYTES}"
         return output.usage_error("celadon webhook manifest", f"{limit} bytes")
@@ -305,7 +307,7 @@ def _printed(
         result = {"apiVersion": "v1", "kind": "List", "items": printed}
         output.write(json.dumps(result, indent=2) + "\n")
     else:
-        output.write("---\n".join(yaml_text(item) for item in printed))
+        output.write("---\n".join(yaml_text(manifest) for manifest in printed))
     return Exit.OK
 
 
@@ -326,4 +328,4 @@ def _given(manifests: Manifests) -> list[dict[str, object]]:
         *(*manifests.mutating_policies, *manifests.mutating_bindings),
         *(*manifests.looked_up, *manifests.admitted),
     )
-    return [item.value for item in every]
+    return [document.value for document in every]

@@ -394,7 +394,7 @@ def main(release: str, words: Sequence[str] | None = None) -> int:
 
     try:
         flags = read_flags(words)
-        controllers, nodes = (os.environ.get(item, "") for item in (CONTROLLERS, SIMULATED_NODES))
+        controllers, nodes = (os.environ.get(name, "") for name in (CONTROLLERS, SIMULATED_NODES))
         arguments = serve_arguments(flags, release, controllers, nodes)
     except FlagError as error:
         output.complain(f"error: {error}")
@@ -556,9 +556,9 @@ def port_range(text: str) -> None:
         return
     if "-" in value and "+" in value:
         raise ValueRefused(f"unable to parse port range: {value}")
-    for item in (low, high) if sign else (low,):
-        if not _DECIMAL.match(item):
-            raise _refused("Atoi", item)
+    for bound in (low, high) if sign else (low,):
+        if not _DECIMAL.match(bound):
+            raise _refused("Atoi", bound)
     first = int(low)
     last = first if not sign else int(high) + (first if sign == "+" else 0)
     if max(first, last) > 65535:

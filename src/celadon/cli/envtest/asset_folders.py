@@ -140,12 +140,14 @@ def available_versions(selector: VersionSelector) -> list[AssetVersion]:
     """One version of each release that is meant, newest first."""
     if selector.exact is not None or selector.compare == "~":
         major, minor = selector.numbers or (0, 0)
-        expected = [AssetVersion(major, minor, selector.patch or 0)]
+        candidates = [AssetVersion(major, minor, selector.patch or 0)]
     else:
         numbers = [release.split(".") for release in RELEASES]
-        expected = [AssetVersion(int(major), int(minor), 0) for major, minor in numbers]
+        candidates = [AssetVersion(int(major), int(minor), 0) for major, minor in numbers]
     return [
-        item for item in reversed(expected) if item.release in RELEASES and selector.matches(item)
+        version
+        for version in reversed(candidates)
+        if version.release in RELEASES and selector.matches(version)
     ]
 
 
@@ -154,7 +156,7 @@ def version_to_use(
 ) -> AssetVersion:
     """The newest one that is meant, of those that are installed if there is one and nothing newer
     is asked for. Raises VersionUnknown."""
-    matching = [item for item in installed if selector.matches(item)]
+    matching = [version for version in installed if selector.matches(version)]
     if only_installed or selector.only_installed:
         if not matching:
             raise VersionUnknown(f"no assets of `{selector.text}` are installed (see `list -i`)")

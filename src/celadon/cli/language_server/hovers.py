@@ -56,7 +56,7 @@ def cost_text(text: str, scopes: Sequence[TypedScope], size: int) -> str:
             result.append(scope.environment.estimate(checked, LargeObject(size)))
     if not result:
         return ""
-    least, most = min(item.min for item in result), max(item.max for item in result)
+    least, most = min(size.min for size in result), max(size.max for size in result)
     return f"cost {least}" if least == most else f"cost {least} to {_shown(most)}"
 
 
@@ -81,7 +81,7 @@ def hover(text: str, offset: int, scopes: Sequence[TypedScope], size: int) -> Ho
     """Return what stands at a place; None where nothing does. Costs are those for objects of that
     size."""
     word = next(
-        (item for item in _WORD.finditer(text) if item.start() <= offset <= item.end()), None
+        (match for match in _WORD.finditer(text) if match.start() <= offset <= match.end()), None
     )
     kinds: dict[str, list[str]] = {}
     none: Hover | None = None
@@ -111,7 +111,7 @@ def _in_scope(
     if checked is None:
         return None if word is None else _of_word(text, word, environment)
     covering = [
-        item for item in written_tree(checked.ast).walk() if item.start <= offset <= item.end
+        node for node in written_tree(checked.ast).walk() if node.start <= offset <= node.end
     ]
     if not covering:
         return None
@@ -219,7 +219,7 @@ def _macros(call: OpenCall) -> list[Signature]:
 def _signature_help_overloads(call: OpenCall, scope: TypedScope) -> list[Signature]:
     environment = scope.environment
     qualified = f"{call.receiver}.{call.name}" if call.receiver else call.name
-    every = {item.name: item for item in functions_of(environment)}
+    every = {function.name: function for function in functions_of(environment)}
     function = every.get(qualified)
     is_method = function is None and bool(call.receiver)
     if is_method:
@@ -342,10 +342,10 @@ def _definitions(file: EditedFile, document: Document) -> Iterator[tuple[str, in
 
 def _uses(spot: ExpressionSpot) -> Iterator[tuple[str, int, int]]:
     """Yield those in an expression."""
-    for item in _USE.finditer(spot.text):
-        placed = spot.span(*item.span("name")) if item["name"] else None
+    for match in _USE.finditer(spot.text):
+        placed = spot.span(*match.span("name")) if match["name"] else None
         if placed is not None:
-            yield item["name"], *placed
+            yield match["name"], *placed
 
 
 # --- Outlines ----------------------------------------------------------------
@@ -451,7 +451,7 @@ class _Outliner:
     def _item(self, path: Path, below: list[Path]) -> OutlinePart:
         is_variable = path[-2] == "variables"
         sort = OutlineSort.VARIABLE if is_variable else OutlineSort.ITEM
-        written = (item for item in below if item and item[-1] == "expression")
+        written = (path for path in below if path and path[-1] == "expression")
         expression = next((str(self._value((*path, *item))) for item in written), "")
         name = _named(self._value(path)) or expression or f"[{path[-1]}]"
         parts = tuple(self._sections(path, below))

@@ -162,10 +162,10 @@ def edited_file(path: str, content: str) -> EditedFile:
     """A file with this content, whose lines may end as an editor's may."""
     text = Text(path, content.replace("\r\n", "\n").replace("\r", "\n"))
     read = list(DocumentReader().read(text))
-    problems = (item for item in read if isinstance(item, Problem))
+    problems = (problem for problem in read if isinstance(problem, Problem))
     return EditedFile(
         text,
-        tuple(item for item in read if not isinstance(item, Problem)),
+        tuple(document for document in read if not isinstance(document, Problem)),
         tuple(problems) if may_have_expressions(content) else (),
     )
 

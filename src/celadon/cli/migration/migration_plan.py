@@ -187,11 +187,13 @@ class Disagreement:
 def disagreements(old: OldVerdicts, refused: Mapping[Key, str]) -> list[Disagreement]:
     """Return where the translation, which refuses some objects with a message, says something
     else."""
-    result = [Disagreement(item, "refused", "") for item in sorted(old.refused - refused.keys())]
+    result = [
+        Disagreement(reference, "refused", "") for reference in sorted(old.refused - refused.keys())
+    ]
     result += [
-        Disagreement(item, "admitted", message)
-        for item, message in sorted(refused.items())
-        if item not in old.refused and (old.is_whole or item in old.admitted)
+        Disagreement(reference, "admitted", message)
+        for reference, message in sorted(refused.items())
+        if reference not in old.refused and (old.is_whole or reference in old.admitted)
     ]
     return result
 
@@ -234,8 +236,8 @@ def _own_rule(name: str) -> str:
 
 def _subjects(report: JsonObject, result: JsonObject) -> Iterator[Key]:
     named = [*_mappings(result.get("resources")), *_mappings(result.get("subjects"))]
-    for item in named or _mappings([report.get("scope")]):
-        yield _key(item)
+    for subject in named or _mappings([report.get("scope")]):
+        yield _key(subject)
 
 
 def _mappings(value: object) -> list[JsonObject]:
@@ -244,7 +246,7 @@ def _mappings(value: object) -> list[JsonObject]:
 
 def _key(reference: JsonObject) -> Key:
     kind, namespace, name = (
-        str(reference.get(item) or "") for item in ("kind", "namespace", "name")
+        str(reference.get(name) or "") for name in ("kind", "namespace", "name")
     )
     return kind, namespace, name
 

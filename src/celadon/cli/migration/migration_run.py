@@ -291,7 +291,9 @@ class Migration:
     def lint(self) -> None:
         """Lint what rules have become, so that they tell what is to be repaired in it."""
         owners = [
-            (document, item) for item in self.outcomes for document in item.translation.documents
+            (document, outcome)
+            for outcome in self.outcomes
+            for document in outcome.translation.documents
         ]
         documents = [*(owner for owner, _ in owners), *self.existing]
         result: dict[int, list[Finding]] = {}
@@ -357,8 +359,8 @@ class Migration:
             for document in documents
             if self._fits(document, AzurePolicies.shape(document.value))
         ]
-        for item in fitting:
-            policies.add(item.value)
+        for fitting_document in fitting:
+            policies.add(fitting_document.value)
         for document in fitting:
             template: Document | None = None
             for use in policies.uses(document.value):
@@ -416,7 +418,7 @@ class Migration:
         fitting = [
             item for item in documents if misfit(item.value, gatekeeper_shape(item.value)) is None
         ]
-        translations = translate_mutators([item.value for item in fitting], catalog)
+        translations = translate_mutators([document.value for document in fitting], catalog)
         for document, translation in zip(fitting, translations, strict=True):
             if translation is not None:
                 yield RuleOutcome(document, self._with_own_names(translation))
@@ -610,9 +612,9 @@ def _objects(value: object) -> Iterator[tuple[tuple[str | int, ...], JsonDict]]:
         return
     items = value.get("items")
     if value["kind"].endswith("List") and isinstance(items, list):
-        for index, item in enumerate(items):
-            if _is_object(item):
-                yield ("items", index), item
+        for index, mutation in enumerate(items):
+            if _is_object(mutation):
+                yield ("items", index), mutation
     else:
         yield (), value
 

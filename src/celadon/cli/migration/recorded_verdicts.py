@@ -286,8 +286,8 @@ class _Judge:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.prepare: Prepare = preparation((), ADMIN, now, current_release())
         self._engine = Engine(
-            [decode_policy(element).value for element in _unique(documents, POLICY_KIND)],
-            [decode_binding(element).value for element in _unique(documents, BINDING_KIND)],
+            [decode_policy(document).value for document in _unique(documents, POLICY_KIND)],
+            [decode_binding(document).value for document in _unique(documents, BINDING_KIND)],
         )
         existing_params = {
             Parameter(metadata.gvk(element), metadata.namespace(element), metadata.name(element))

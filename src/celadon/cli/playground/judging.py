@@ -450,9 +450,9 @@ _ROOM: Final = 80
 def request_details(explained: Sequence[ExplainedObject]) -> dict[str, object]:
     """Trees, costs and changes of each object of the request."""
     trees = []
-    for element in explained:
-        item = outline(element)
-        trees.append(item_tree(replace(item, items=(*item.items, *_rules(element)))))
+    for explained_object in explained:
+        item = outline(explained_object)
+        trees.append(item_tree(replace(item, items=(*item.items, *_rules(explained_object)))))
     return {
         "explanation": trees,
         "costs": [cost for item in explained for cost in _costs(item)],

@@ -237,12 +237,12 @@ def _results(
     chosen: Sequence[ChosenCases], options: RunOptions, tick: Callable[[], None]
 ) -> Iterator[case_results.FileResult]:
     """In the order of the tests, whoever runs them: worker k of n has the tests k, k + n, ..."""
-    count = sum(len(element.cases) for element in chosen)
+    count = sum(len(selection.cases) for selection in chosen)
     workers = 1
     if count >= WORTH_WORKERS and not options.fail_fast:
         workers = max(1, min(possible_workers(options.jobs), len(chosen)))
     if workers == 1:
-        yield from (_result(element, options, tick) for element in chosen)
+        yield from (_result(selection, options, tick) for selection in chosen)
         return
     with ExitStack() as stack:
         pipes = [

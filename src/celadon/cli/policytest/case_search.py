@@ -261,8 +261,8 @@ def with_way(
     """A copy of an object with the values at their places (steps into the object); None where its
     kind has no such place."""
     result: dict[str, object] = copy.deepcopy(dict(data))
-    expected = sorted(way, key=lambda assignment: len(assignment[0]))
-    for place, value in expected:
+    assignments = sorted(way, key=lambda assignment: len(assignment[0]))
+    for place, value in assignments:
         steps, place_schema = _steps(place), schema_at(schema, place)
         if schema is not None and place_schema is None:
             return None
@@ -270,7 +270,7 @@ def with_way(
             result = with_value_at(result, steps, None) or result
             continue
         below = any(
-            len(other) > len(place) and other[: len(place)] == place for other, _ in expected
+            len(other) > len(place) and other[: len(place)] == place for other, _ in assignments
         )
         if value is THERE and (below or value_at(result, steps) is not None):
             continue
@@ -278,7 +278,7 @@ def with_way(
         if changed is None:
             return None
         result = changed
-    for place, value in expected:
+    for place, value in assignments:
         if value is not GONE:
             _complete(result, place)
     return result
@@ -483,15 +483,15 @@ class _Search:
         """Return what the search comes to."""
         seeds = [replace(seed, user=user) for user in _USERS for seed in self._seeds()]
         seen: set[str] = set()
-        for item in self._of_solver():
-            if self._is_new(item, seen):
-                self._try(item, alone=True)
+        for request in self._of_solver():
+            if self._is_new(request, seen):
+                self._try(request, alone=True)
         reached = [seed for seed in seeds if self._is_new(seed, seen) and self._try(seed)]
-        for item in self._solved(seeds):
-            if self._is_new(item, seen):
-                self._try(item, alone=not self._subject.mutates)
+        for request in self._solved(seeds):
+            if self._is_new(request, seen):
+                self._try(request, alone=not self._subject.mutates)
         first = self._first_kinds(seeds)
-        reached = [element for element in reached if element.object["kind"] in first]
+        reached = [request for request in reached if request.object["kind"] in first]
         for _ in range(2):
             layer = [
                 change
@@ -499,7 +499,7 @@ class _Search:
                 for change in _changed(seed, self._read)
                 if self._is_new(change, seen)
             ]
-            reached = [element for element in layer if self._try(element)]
+            reached = [request for request in layer if self._try(request)]
         self._find_passing()
         return self._found
 
@@ -524,20 +524,20 @@ class _Search:
         roots = [rule.root for rule in subject.rules if rule.root is not None]
         passing = [(root, True) for root in roots]
         for seed in seeds:
-            expected = ValueSearch(subject.variables, _facts(seed))
+            value_search = ValueSearch(subject.variables, _facts(seed))
             if progress.admitted is None and not subject.mutates:
-                yield from self._with_ways(seed, expected.all_of([*conditions, *passing]))
+                yield from self._with_ways(seed, value_search.all_of([*conditions, *passing]))
             if subject.mutates:
-                yield from self._with_ways(seed, expected.all_of(conditions))
+                yield from self._with_ways(seed, value_search.all_of(conditions))
                 continue
             for index, rule in enumerate(subject.rules):
                 if rule.root is None or index in self._alone:
                     continue
                 other_roots = [(root, True) for root in roots if root is not rule.root]
                 for item in ([*conditions, (rule.root, False), *other_roots], [(rule.root, False)]):
-                    ways = expected.all_of([*conditions, *item] if len(item) == 1 else item)
-                    for element in self._with_ways(seed, ways):
-                        yield element
+                    ways = value_search.all_of([*conditions, *item] if len(item) == 1 else item)
+                    for request in self._with_ways(seed, ways):
+                        yield request
                         if index in self._alone:
                             break
 
@@ -578,15 +578,15 @@ class _Search:
             return
         for index, against in progress.against.items():
             places = replace(self._read, places=self._subject.rules[index].read.places)
-            for item in _changed(against.tried, places):
-                if progress.admitted is not None and item.key == progress.admitted.key:
+            for request in _changed(against.tried, places):
+                if progress.admitted is not None and request.key == progress.admitted.key:
                     continue
                 if progress.trials >= MOST_TRIALS:
                     return
                 progress.trials += 1
-                outcome = self._outcome(item)
+                outcome = self._outcome(request)
                 if outcome is not None and outcome.verdict is CaseVerdict.ADMIT:
-                    progress.passing[index] = item
+                    progress.passing[index] = request
                     break
 
     def _is_new(self, request: TrialRequest, seen: set[str]) -> bool:

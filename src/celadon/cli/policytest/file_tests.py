@@ -337,7 +337,7 @@ class ExpectationReader:
 
     def _verdict(self, value: JsonObject, path: Path) -> tuple[case_results.CaseVerdict, Path]:
         """And where the message stands, if there is one."""
-        short = [item for item in _SHORT if item.value in value]
+        short = [verdict for verdict in _SHORT if verdict.value in value]
         verdict = case_results.CaseVerdict(value["verdict"]) if "verdict" in value else None
         if len(short) + (verdict is not None) > 1:
             self._complain(path, "more than one verdict")
@@ -653,12 +653,12 @@ class _Reading:
     def _unknown_versions(self) -> Iterator[Problem]:
         """Releases that we do not know."""
         value: JsonObject = self._document.value
-        cases = [(("cases", i), element) for i, element in enumerate(value["cases"])]
-        for item, holder in ((), value), (("defaults",), value.get("defaults", {})), *cases:
+        cases = [(("cases", i), case) for i, case in enumerate(value["cases"])]
+        for place, holder in ((), value), (("defaults",), value.get("defaults", {})), *cases:
             for i, version in enumerate(versions(holder.get("kubernetesVersions", []))):
                 if version not in VERSIONS:
                     text = f"unknown version `{version}`, expected {VERSIONS[0]} to {VERSIONS[-1]}"
-                    yield problem_at(self._document, (*item, "kubernetesVersions", i), text)
+                    yield problem_at(self._document, (*place, "kubernetesVersions", i), text)
 
 
 def _policies_beside(file: str) -> list[str]:

@@ -42,12 +42,10 @@ def read_places(
 ) -> ReadPlaces:
     """Return the places that some expressions read, and the variables that they may use."""
     reader = _Reader(variables)
-    for item in (*variables.values(), *expressions):
-        reader.read(item, {})
+    for expression in (*variables.values(), *expressions):
+        reader.read(expression, {})
     values = list(_neighbours(reader.literals))
-    distinct = {
-        (type(element), str(element)): element for element in (*values[:_MOST_VALUES], *_OTHERS)
-    }
+    distinct = {(type(value), str(value)): value for value in (*values[:_MOST_VALUES], *_OTHERS)}
     return ReadPlaces(tuple(dict.fromkeys(reader.places)), tuple(distinct.values()))
 
 
@@ -139,12 +137,12 @@ class _Reader:
             case syntax.Select(_, operand):
                 self.read(operand, bound)
             case syntax.Call(_, _, target, args):
-                for item in (*args, *(() if target is None else (target,))):
-                    self.read(item, bound)
+                for argument in (*args, *(() if target is None else (target,))):
+                    self.read(argument, bound)
                 self._keys(node, bound)
             case syntax.ListLiteral() | syntax.MapLiteral() | syntax.Struct():
-                for item in syntax.children(node):
-                    self.read(item, bound)
+                for argument in syntax.children(node):
+                    self.read(argument, bound)
                 self._made(node)
             case syntax.Comprehension():
                 self._loop(node, bound)
@@ -179,8 +177,8 @@ class _Reader:
         if place is not None:
             inner[node.iter_var] = (*place, 0)
             self.places.append((*place, 0))
-        for item in (node.accu_init, node.condition, node.step, node.result):
-            self.read(item, inner)
+        for child in (node.accu_init, node.condition, node.step, node.result):
+            self.read(child, inner)
 
 
 # --- Changed values ----------------------------------------------------------

@@ -179,7 +179,7 @@ def _because_of_circumstances(
 
     def passes(changed: Request) -> bool:
         notes = engine.noted(changed, world).notes
-        outcomes = [item.outcome for item in notes if item.policy == note.policy]
+        outcomes = [other.outcome for other in notes if other.policy == note.policy]
         return bool(outcomes) and Outcome.CONDITION_FALSE not in outcomes
 
     if request.dry_run and passes(replace(request, dry_run=False)):
@@ -331,7 +331,7 @@ def _unreached(
     document_request = judged.asked
     if outcome.verdict is not CaseVerdict.NO_MATCH or document_request is None:
         return
-    expected = case.expect.verdict is CaseVerdict.NO_MATCH
+    expects_no_match = case.expect.verdict is CaseVerdict.NO_MATCH
     doubts: list[Doubt] = []
     for policy_set in judged.setting.sets.all:
         for name in sorted(outcome.under_test & policy_set.policies.keys()):
@@ -339,7 +339,7 @@ def _unreached(
             reasons = unmatched_reasons(
                 name, notes, document_request.request, judged.setting.world, policy_set, version
             )
-            if not expected:
+            if not expects_no_match:
                 yield from reasons
             elif case.expect.because:
                 doubts += reasons
@@ -347,7 +347,7 @@ def _unreached(
                 binding.value.spec.policy_name == name for binding in policy_set.bindings.values()
             ):
                 yield from (reason for reason in reasons if reason.vacuity in _BY_CHANCE)
-    if expected:
+    if expects_no_match:
         yield from _other_reason(case.expect.because, doubts, case.expect.place)
 
 
@@ -368,8 +368,8 @@ def _notes_on(name: str, outcome: CaseOutcome, policy_set: PolicySet) -> tuple[N
 
 def _not_what_it_seems(case: Case, outcome: CaseOutcome) -> Iterator[Doubt]:
     """Yield where something else happened than the expected verdict."""
-    expected, actual, place = case.expect.verdict, outcome.verdict, case.expect.place
-    if expected is actual and not outcome.others:
+    wanted_verdict, actual, place = case.expect.verdict, outcome.verdict, case.expect.place
+    if wanted_verdict is actual and not outcome.others:
         return
     if actual is CaseVerdict.INVALID:
         text = f"the API server refuses it before any policy is asked: {outcome.result.sentence}"
@@ -420,8 +420,8 @@ def _any_text(case: Case) -> Iterator[Doubt]:
             yield Doubt(Vacuity.ANY_TEXT, f"any text {text.how.value} `{text.text}`", text.place)
 
 
-def _holds_always(expected: TextMatch) -> bool:
-    return all(map(expected.holds, ("", "x", "\N{SNOWMAN} 1\n")))
+def _holds_always(match: TextMatch) -> bool:
+    return all(map(match.holds, ("", "x", "\N{SNOWMAN} 1\n")))
 
 
 def _any_denial(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
@@ -526,7 +526,7 @@ def shared_doubts(test: PolicyTest, results: Sequence[CaseResult]) -> Iterator[D
     """About all cases of a test that were run; nothing where one could not be."""
     outcomes = [result.outcome for result in results if result.outcome is not None]
     yield from test.assumed
-    yield from _same_cases([item for item in test.cases if not item.skip])
+    yield from _same_cases([case for case in test.cases if not case.skip])
     if not outcomes or len(outcomes) < len(results):
         return
     place = Place(test.file)

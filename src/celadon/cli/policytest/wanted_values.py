@@ -148,9 +148,9 @@ def _beside(function: str, value: object) -> Iterator[object]:
         return
     if not isinstance(value, int | float):
         return
-    for item in (value, value + 1, value - 1):
-        if COMPARED[function](item, value):
-            yield item
+    for number in (value, value + 1, value - 1):
+        if COMPARED[function](number, value):
+            yield number
 
 
 def with_value(term: Term, place: Path, value: object) -> Iterator[Way]:
@@ -172,7 +172,7 @@ def needing(terms: Iterable[Term], needs: Sequence[Way]) -> Iterator[Term]:
 def alternating(ones: Iterable[Way], other_ways: Iterable[Way]) -> Iterator[Way]:
     """One of these, one of those, as long as there are any."""
     for pair in zip_longest(ones, other_ways):
-        yield from (item for item in pair if item is not None)
+        yield from (way for way in pair if way is not None)
 
 
 def turned(function: str) -> str:
@@ -294,9 +294,9 @@ class ValueSearch:
     def all_of(self, nodes: Sequence[tuple[syntax.Expr, bool]]) -> list[Way]:
         """Return how several conditions come to what is wanted of each."""
         result: list[Way] = [NOTHING]
-        for node, item in nodes:
+        for node, truth in nodes:
             self._left = _MOST_STEPS
-            below = self.ways(node, truth=item)
+            below = self.ways(node, truth=truth)
             result = list(islice(both_of(result, below), MOST_WAYS))
         return result
 
@@ -567,9 +567,9 @@ class ValueSearch:
                 yield from self._terms(target, bound)
                 yield from self._terms(other, bound)
             case syntax.Call(_, function, target, args) if function in _SAME_VALUE:
-                for item in (target, *args):
-                    if item is not None:
-                        yield from self._terms(item, bound)
+                for argument in (target, *args):
+                    if argument is not None:
+                        yield from self._terms(argument, bound)
             case _:
                 return
 

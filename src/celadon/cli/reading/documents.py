@@ -102,7 +102,9 @@ def summary(error: BaseException) -> str:
     import traceback
 
     message = "".join(traceback.format_exception_only(error)).strip()
-    ours = [item for item in traceback.extract_tb(error.__traceback__) if _PACKAGE in item.filename]
+    ours = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if _PACKAGE in frame.filename
+    ]
     place = ""
     if ours:
         _, _, below = ours[-1].filename.rpartition(_PACKAGE)
@@ -707,12 +709,12 @@ class DocumentArchive:
         """The kinds of all documents."""
         return set().union(*self._kinds)
 
-    def of_kinds(self, expected: Callable[[Kind], bool]) -> Iterator[Document]:
+    def of_kinds(self, predicate: Callable[[Kind], bool]) -> Iterator[Document]:
         """The documents of some kinds; blocks that have none of them stay packed."""
         for number in range(self.blocks):
-            if any(map(expected, self._kinds[number])):
+            if any(map(predicate, self._kinds[number])):
                 yield from (
-                    document for document in self.block(number) if expected(document.group_kind)
+                    document for document in self.block(number) if predicate(document.group_kind)
                 )
 
     def _pack(self, documents: list[Document]) -> bytes | list[Document]:

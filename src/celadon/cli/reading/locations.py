@@ -113,12 +113,12 @@ def source_offset(text: str, start: int, value: str, offset: int) -> int:
     """`start` is where the scalar begins in `text`, `offset` a position in its value. A position
     behind the end of the value is behind the last character."""
     start = scalar_start(text, start)
-    expected = sum(not text.isspace() for text in value[:offset])
+    remaining = sum(not text.isspace() for text in value[:offset])
     last = start
     for position, length in _characters(text, start):
-        if expected == 0:
+        if remaining == 0:
             return position
-        expected -= 1
+        remaining -= 1
         last = position + length
     return last
 
@@ -343,7 +343,7 @@ class Chunk:
         it is not, from here on the ends of all lines are known."""
         start, line = self._counted
         if offset < start and self._line_ends is None:
-            self._line_ends = [item.start() for item in _LINE_END.finditer(self.text)]
+            self._line_ends = [match.start() for match in _LINE_END.finditer(self.text)]
         if self._line_ends is not None:
             return self.first_line + bisect_left(self._line_ends, offset)
         self._counted = offset, line + self.text.count("\n", start, offset)

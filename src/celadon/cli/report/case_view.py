@@ -44,13 +44,13 @@ _BRANCHES: Final = frozenset({ExpectedOutcome.TRUE, ExpectedOutcome.FALSE, Expec
 
 
 def coverage_blocks(
-    coverage: Coverage, expected: float, look: model.ReportStyle
+    coverage: Coverage, percentage: float, look: model.ReportStyle
 ) -> Iterator[list[str]]:
     """A block for each policy, then one for all."""
     for policy, policy_coverage in coverage.of_policies().items():
         yield [_coverage_head(policy, policy_coverage, look), *_missing_lines(policy_coverage)]
     raised, every = coverage.errors
-    less = f", less than {expected:g}%" if coverage.percentage < expected else ""
+    less = f", less than {percentage:g}%" if coverage.percentage < percentage else ""
     yield [
         f"coverage: {_share(coverage)}{look.paint('denied', less) if less else ''}; "
         f"{raised} of {every} expressions gave an error once"
@@ -508,7 +508,7 @@ def _summary(report: case_results.RunReport) -> str:
 
 
 def _alteration_blocks(
-    alterations: Alterations, expected: float, look: model.ReportStyle
+    alterations: Alterations, percentage: float, look: model.ReportStyle
 ) -> Iterator[list[str]]:
     """Blocks for each policy, then one for all."""
     for policy, policy_alterations in alterations.of_policies().items():
@@ -519,7 +519,7 @@ def _alteration_blocks(
         for result in policy_alterations.results:
             if result.fate in _LEFT:
                 yield list(_survivor(result, look))
-    less = f", less than {expected:g}%" if alterations.score < expected else ""
+    less = f", less than {percentage:g}%" if alterations.score < percentage else ""
     same, alike = alterations.count(Fate.SAME), alterations.count(Fate.ALIKE)
     yield [
         f"mutants: {_killed_share(alterations)} killed"

@@ -250,8 +250,8 @@ def _ordinal(result: check_report.ObjectResult) -> str:
     """Return the number of one of several equal objects that are too many together."""
     if result.ordinal is None:
         return ""
-    number, expected = result.ordinal
-    return f", number {number} of {expected}"
+    number, count = result.ordinal
+    return f", number {number} of {count}"
 
 
 def _depth(result: check_report.ObjectResult) -> int:
@@ -329,7 +329,9 @@ def _webhook(call: check_report.WebhookCall, look: model.ReportStyle) -> str:
     line = f"  {call.phase} webhook {call.webhook}: {outcome}{again}  {call.place}"
     if look.verbosity <= 0:
         return line
-    changes = [f"    patch {json.dumps(dict(item), ensure_ascii=False)}" for item in call.patch]
+    changes = [
+        f"    patch {json.dumps(dict(operation), ensure_ascii=False)}" for operation in call.patch
+    ]
     reasons = (
         [f"    {_first_line(call.message)}"] if call.outcome is check_report.Outcome.IGNORED else []
     )

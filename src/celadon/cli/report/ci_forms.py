@@ -85,8 +85,8 @@ def as_junit(view: model.ReportView[Any]) -> str:
         for problem in view.problems
     ]
     cases = [*unread, *view.cases()]
-    failures = sum(item.outcome is model.CaseState.FAILED for item in cases)
-    errors = sum(item.outcome is model.CaseState.ERROR for item in cases)
+    failures = sum(case.outcome is model.CaseState.FAILED for case in cases)
+    errors = sum(case.outcome is model.CaseState.ERROR for case in cases)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
     return "\n".join(
         [
@@ -143,7 +143,7 @@ def as_tap(view: model.ReportView[Any]) -> str:
         ("not ok", _tap_text(problem.position()), {"message": problem.message})
         for problem in view.problems
     ]
-    points += [_tap_point(item) for item in view.cases() if not item.remark]
+    points += [_tap_point(case) for case in view.cases() if not case.remark]
     result = ["TAP version 14", f"1..{len(points)}"]
     for number, (word, text, members) in enumerate(points, 1):
         result.append(f"{word} {number} - {text}")

@@ -238,8 +238,8 @@ def _proved(report: diff.DiffReport) -> Iterator[str]:
         (diff.BOUNDED, diff.BOUNDED),
     ):
         ways: dict[str, list[diff.DiffAnswer]] = {}
-        for item in report.of(answer):
-            ways.setdefault(item.endpoint, []).append(item)
+        for diff_answer in report.of(answer):
+            ways.setdefault(diff_answer.endpoint, []).append(diff_answer)
         for endpoint, answers in ways.items():
             both = {answer.direction for answer in report.answers if answer.endpoint == endpoint}
             way = "" if len(answers) == len(both) else f", not {answers[0].direction}"

@@ -137,15 +137,16 @@ class _Page:
         yield f"{indent}{self._paint('2', f'{rounds} of {model.snippet(macro)}')}"
         first_rounds = loop.rounds[:_FIRST_ROUNDS]
         last = loop.rounds[_FIRST_ROUNDS:][-1:]
-        for item in (*first_rounds, *last):
-            if item in last and item.number > _FIRST_ROUNDS + 1:
+        for loop_round in (*first_rounds, *last):
+            if loop_round in last and loop_round.number > _FIRST_ROUNDS + 1:
                 yield f"{indent}{_INDENT}{self._paint('2', '...')}"
-            room = max(_WIDTH - len(indent) - 20, _LEAST) // len(item.variables)
+            room = max(_WIDTH - len(indent) - 20, _LEAST) // len(loop_round.variables)
             named = (
-                f"{name} = {annotated_source.brief(value, room)}" for name, value in item.variables
+                f"{name} = {annotated_source.brief(value, room)}"
+                for name, value in loop_round.variables
             )
-            yield f"{indent}{_INDENT}{item.number}: {model.one_line(', '.join(named))}"
-            yield from self._snippet(item.snippet, indent + _INDENT * 2)
+            yield f"{indent}{_INDENT}{loop_round.number}: {model.one_line(', '.join(named))}"
+            yield from self._snippet(loop_round.snippet, indent + _INDENT * 2)
 
     def _rows(
         self, marks: Sequence[annotated_source.Mark], start: int, width: int
@@ -501,12 +502,12 @@ def _loop(loop: annotated_source.Loop, text: str, *, opens: bool) -> Iterator[st
     macro = _text(text[loop.start : loop.end])
     opened = " open" if opens else ""
     yield f"<details{opened}><summary>{rounds} of <code>{macro}</code></summary>"
-    for item in loop.rounds:
+    for loop_round in loop.rounds:
         named = ", ".join(
             f"{name} = {annotated_source.brief(value, _PAGE_ROOM)}"
-            for name, value in item.variables
+            for name, value in loop_round.variables
         )
-        yield f"<details open><summary>{item.number}: {_text(named)}</summary>"
-        yield from _snippet(item.snippet)
+        yield f"<details open><summary>{loop_round.number}: {_text(named)}</summary>"
+        yield from _snippet(loop_round.snippet)
         yield "</details>"
     yield "</details>"

@@ -78,7 +78,7 @@ class PlanView(ReportView[MigrationPlan]):
         if moved:
             lines += ["", "apply the folders that `-o` writes one after the other:"]
             lines += (f"  {folder:14} {stage}" for folder, stage in _STAGES)
-            if any(item.only_reports for item in report.policies):
+            if any(policy.only_reports for policy in report.policies):
                 lines += ["", _ONLY_REPORTS]
         return "\n".join(lines)
 

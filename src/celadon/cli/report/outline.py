@@ -215,14 +215,14 @@ def _rules(field: str, rules: tuple[RuleReason, ...]) -> Iterator[Item]:
     for rule in rules:
         label = f"{field}[{rule.index}]"
         if rule.uncovered:
-            expected = rule.rule
+            rule_index = rule.rule
             values = {
-                "scope": expected.scope,
-                "operations": expected.operations,
-                "apiGroups": expected.api_groups,
-                "apiVersions": expected.api_versions,
-                "resources": expected.resources,
-                "resourceNames": expected.resource_names,
+                "scope": rule_index.scope,
+                "operations": rule_index.operations,
+                "apiGroups": rule_index.api_groups,
+                "apiVersions": rule_index.api_versions,
+                "resources": rule_index.resources,
+                "resourceNames": rule_index.resource_names,
             }[rule.uncovered]
             text = f"does not cover it: {rule.uncovered} {json_text(values)}"
             yield Item(label, text, Style.IDLE)
@@ -401,10 +401,10 @@ def _mutation(part: Part) -> Item:
     patch = patch_between(part.change.before, part.change.after)
     text = f"{len(patch)} changes" if len(patch) != 1 else "1 change"
     item = _part(part, label, text if patch else "changes nothing", Style.GOOD)
-    lines = tuple(_operation(element) for element in patch)
+    lines = tuple(_operation(operation) for operation in patch)
     return Item(label, item.text, item.style, lines, item.snippet, item.source)
 
 
-def _operation(item: JsonObject) -> str:
-    value = f" {brief(item['value'], 60)}" if "value" in item else ""
-    return f"{item['op']} {item['path']}{value}"
+def _operation(operation: JsonObject) -> str:
+    value = f" {brief(operation['value'], 60)}" if "value" in operation else ""
+    return f"{operation['op']} {operation['path']}{value}"

@@ -297,11 +297,12 @@ def _undecided(report: ClaimReport, look: ReportStyle) -> Iterator[str]:
 
 def _proved(report: ClaimReport) -> Iterator[str]:
     ways: dict[tuple[str, str, int, tuple[str, ...]], list[str]] = {}
-    for item in report.answers:
-        if item.answer in (PROVED, BOUNDED):
-            ways.setdefault((item.name, item.answer, item.items, item.bounded), []).append(
-                item.endpoint
-            )
+    for claim_answer in report.answers:
+        if claim_answer.answer in (PROVED, BOUNDED):
+            ways.setdefault(
+                (claim_answer.name, claim_answer.answer, claim_answer.items, claim_answer.bounded),
+                [],
+            ).append(claim_answer.endpoint)
     for (name, answer, items, bounded), endpoints in ways.items():
         bound = f" with at most {plural(items, 'item')} in {', '.join(bounded)}" if items else ""
         yield lines(f"{answer}: {name}: {', '.join(endpoints)}{bound}")

@@ -60,8 +60,8 @@ def expanded(
         for document in templates
         for element in _made(value, document.value.get("spec") or {})
     ]
-    for item in result:
-        yield from expanded(item, templates, depth + 1)
+    for resource in result:
+        yield from expanded(resource, templates, depth + 1)
     yield from result
 
 
@@ -270,13 +270,13 @@ class _Gator:
         assertions = list(way.maps((*path, "assertions")))
         if not assertions:
             way.say(path, "no assertion in this case")
-        for number, (item, assertion) in enumerate(assertions, 1):
+        for number, (assertion_path, assertion) in enumerate(assertions, 1):
             more = f", assertion {number}" if number > 1 else ""
-            reason = way.others(item, _ASSERTION_FIELDS)
+            reason = way.others(assertion_path, _ASSERTION_FIELDS)
             if reason:
-                way.leave_out(name + more, item, reason)
+                way.leave_out(name + more, assertion_path, reason)
             else:
-                self._assertion(item, assertion, name + more, about, value)
+                self._assertion(assertion_path, assertion, name + more, about, value)
 
     def _assertion(
         self,
@@ -299,7 +299,7 @@ class _Gator:
             self._way.leave_out(name, path, f"more than {_MOST} objects are made of this one")
             return
         matched = [
-            element for element in (about.value, *result) if _is_matched(element, self._constraint)
+            value for value in (about.value, *result) if _is_matched(value, self._constraint)
         ]
         if expect["verdict"] == CaseVerdict.DENY.value:
             if len(matched) > 1:
@@ -309,12 +309,16 @@ class _Gator:
             judged = matched or [about.value]
         else:
             judged = [about.value, *result]
-        for item in judged:
+        for judged_value in judged:
             expected = expect
-            if item not in matched and expect["verdict"] == CaseVerdict.ADMIT.value:
+            if judged_value not in matched and expect["verdict"] == CaseVerdict.ADMIT.value:
                 expected = {"verdict": CaseVerdict.NO_MATCH.value}
-            suffix = "" if item is about.value else f", as {item['kind']}"
-            judged_object = self._way.reference(about, []) if item is about.value else dict(item)
+            suffix = "" if judged_value is about.value else f", as {judged_value['kind']}"
+            judged_object = (
+                self._way.reference(about, [])
+                if judged_value is about.value
+                else dict(judged_value)
+            )
             self._way.add(
                 {"name": name + suffix, **value, "object": judged_object, "expect": expected}, path
             )

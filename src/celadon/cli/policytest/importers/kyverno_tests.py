@@ -216,8 +216,8 @@ class _Kyverno:
 
     def _result(self, path: Path, result: JsonObject) -> None:
         way = self._way
-        expected = result.get("result", result.get("status"))
-        verdict = _VERDICTS.get(expected) if isinstance(expected, str) else None
+        outcome = result.get("result", result.get("status"))
+        verdict = _VERDICTS.get(outcome) if isinstance(outcome, str) else None
         policy = result.get("policy")
         if verdict is None or not isinstance(policy, str):
             subject = "`policy`" if verdict else f"`result`, one of {', '.join(_VERDICTS)},"
@@ -231,7 +231,7 @@ class _Kyverno:
         named = self._named(path, result)
         after = self._after(path, result)
         for document, subresource in named:
-            name = f"{policy}: {document.value['kind']} {metadata.name(document.value)}: {expected}"
+            name = f"{policy}: {document.value['kind']} {metadata.name(document.value)}: {outcome}"
             case: dict[str, object] = {
                 "name": name,
                 "object": way.reference(document, self._resources),
@@ -261,11 +261,11 @@ class _Kyverno:
             if not same:
                 self._way.say(path, f"no {kind or 'resource'} `{name}` among the resources")
             pairs += [(document, "") for document in same]
-        for item, spec in self._way.maps((*path, "resourceSpecs")):
-            self._way.refuse_others(item, _SPEC_FIELDS)
+        for place, spec in self._way.maps((*path, "resourceSpecs")):
+            self._way.refuse_others(place, _SPEC_FIELDS)
             same = [resource for resource in self._resources if _fits(resource, spec)]
             if not same:
-                self._way.say(item, "no such object among the resources")
+                self._way.say(place, "no such object among the resources")
             pairs += [(document, str(spec.get("subresource", ""))) for document in same]
         if not names and "resourceSpecs" not in result:
             pairs = [(document, "") for document in of_kind]
@@ -322,13 +322,13 @@ def _identity(document: Document) -> tuple[str, str, str]:
 def _called(documents: Sequence[Document], name: str, namespace: str) -> list[Document]:
     """Return the documents of a name, which may begin with a namespace."""
     place, _, last = name.rpartition("/")
-    expected = place or namespace
+    wanted_namespace = place or namespace
     return [
         document
         for document in documents
         if metadata.name(document.value) == last
         # Where the test names no namespace, any will do.
-        and expected in ("", metadata.namespace(document.value) or "default")
+        and wanted_namespace in ("", metadata.namespace(document.value) or "default")
     ]
 
 

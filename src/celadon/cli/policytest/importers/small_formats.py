@@ -244,8 +244,8 @@ def is_review(value: object) -> bool:
     )
 
 
-def rewritten_review(chunk: Chunk, value: Any, expected: str = "") -> Rewritten:  # noqa: ANN401 - any JSON
-    """The test; `expected` is the verdict where the review has no response."""
+def rewritten_review(chunk: Chunk, value: Any, verdict: str = "") -> Rewritten:  # noqa: ANN401 - any JSON
+    """The test; `verdict` is the verdict where the review has no response."""
     way = Rewriting(chunk, value)
     way.refuse_others((), {"apiVersion", "kind", "request", "response"})
     request, place = value["request"], ("request",)
@@ -253,8 +253,8 @@ def rewritten_review(chunk: Chunk, value: Any, expected: str = "") -> Rewritten:
     if request.get("userInfo"):
         way.refuse_others((*place, "userInfo"), _USER)
     response = value.get("response")
-    expect: JsonObject | None = {"verdict": expected}
-    if response is not None or not expected:
+    expect: JsonObject | None = {"verdict": verdict}
+    if response is not None or not verdict:
         expect = _expected_response(way, response)
     if expect is not None:
         way.add({"name": _name(request), **request_fields(request), "expect": expect}, place)
@@ -323,9 +323,9 @@ def rewritten_cel_go(chunk: Chunk, value: Json) -> Rewritten:
     for name in _SECTIONS:
         for path, section in way.maps((name,)):
             way.refuse_others(path, {"name", "description", "tests"})
-            for item, test in way.maps((*path, "tests")):
-                way.refuse_others(item, {"name", "description", "input", "output"})
-                _add(way, item, section, test)
+            for test_path, test in way.maps((*path, "tests")):
+                way.refuse_others(test_path, {"name", "description", "input", "output"})
+                _add(way, test_path, section, test)
     return way.done("")
 
 
@@ -494,8 +494,8 @@ class _Kaptest:
         for name in _SUITES:
             for path, suite in way.maps((name,)):
                 way.refuse_others(path, {"policy", "tests"})
-                for item, test in way.maps((*path, "tests")):
-                    self._test(item, test, str(suite.get("policy", "")))
+                for test_path, test in way.maps((*path, "tests")):
+                    self._test(test_path, test, str(suite.get("policy", "")))
         return way.done("")
 
     def _test(self, path: Path, test: JsonObject, policy: str) -> None:

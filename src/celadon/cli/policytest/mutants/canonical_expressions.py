@@ -100,7 +100,7 @@ def tabulated(
     names = sorted(atoms)
     combination = _combination(node, text, {name: i for i, name in enumerate(names)})
     every = [_outcomes(i) for i in range(len(names))]
-    table = {item: combination(item) for item in product(*every)}
+    table = {row: combination(row) for row in product(*every)}
     result = [i for i in range(len(names)) if _matters(table, i, every[i])]
     digits = _digits(table, every, result)
     if not result:
@@ -116,13 +116,13 @@ def _outcomes(number: int) -> tuple[str, ...]:
 
 
 def _collect(
-    node: syntax.Expr, text: Callable[[syntax.Expr], str], obj: dict[str, syntax.Expr]
+    node: syntax.Expr, text: Callable[[syntax.Expr], str], atoms: dict[str, syntax.Expr]
 ) -> None:
     if isinstance(node, syntax.Call) and is_logic(node):
-        for item in node.args:
-            _collect(item, text, obj)
+        for argument in node.args:
+            _collect(argument, text, atoms)
     elif not _is_truth(node):
-        obj.setdefault(text(node), node)
+        atoms.setdefault(text(node), node)
 
 
 def _is_truth(node: syntax.Expr) -> bool:
@@ -133,7 +133,9 @@ def _combination(
     node: syntax.Expr, text: Callable[[syntax.Expr], str], atoms: dict[str, int]
 ) -> Combination:
     if isinstance(node, syntax.Call) and is_logic(node):
-        return _combined(node.function, [_combination(item, text, atoms) for item in node.args])
+        return _combined(
+            node.function, [_combination(argument, text, atoms) for argument in node.args]
+        )
     if isinstance(node, syntax.Literal) and isinstance(node.value, bool):
         constant = _TRUE if node.value else _FALSE
         return lambda _: constant
@@ -218,9 +220,9 @@ def flat_text(ast: syntax.Ast) -> str:
             return node
         assert isinstance(node, syntax.Call), "has a function"
         operands: list[syntax.Expr] = []
-        for item in node.args:
-            is_link = isinstance(item, syntax.Call) and item.function == name
-            operands += syntax.children(item) if is_link else [item]
+        for argument in node.args:
+            is_link = isinstance(argument, syntax.Call) and argument.function == name
+            operands += syntax.children(argument) if is_link else [argument]
         return syntax.Call(node.id, name, None, tuple(operands))
 
     return unparse(replace(ast, root=flat(ast.root)))
@@ -382,8 +384,8 @@ class NodeChange:
 
 def node_changes(whole: SourceNode) -> Iterator[NodeChange]:
     """All changes of all nodes, in the order of the text."""
-    changes = _Changes(count(1 + max(element.node.id for element in whole.walk())))
-    parents = {id(part): element.node for element in whole.walk() for part in element.parts}
+    changes = _Changes(count(1 + max(part.node.id for part in whole.walk())))
+    parents = {id(part): parent.node for parent in whole.walk() for part in parent.parts}
     for item in sorted(whole.walk(), key=lambda part: (part.start, -part.end)):
         yield from changes.of(item.node, parents.get(id(item)))
 
@@ -468,9 +470,9 @@ def _clauses(
 ) -> Iterator[tuple[Kind, syntax.Expr]]:
     """Without the left one, without the right one; of a longer chain each operand goes once, where
     it stands itself."""
-    for dropped, item in ((left, right), (right, left)):
+    for dropped, kept in ((left, right), (right, left)):
         if not (isinstance(dropped, syntax.Call) and dropped.function == name):
-            yield Kind.CLAUSE, item
+            yield Kind.CLAUSE, kept
 
 
 def _is_logic(parent: syntax.Expr | None) -> bool:
@@ -576,8 +578,8 @@ class _Altering:
             yield f"{was[:-1]}{more}{was[-1]}"
         if isinstance(old, syntax.Call) and isinstance(new, syntax.Call) and new.args is old.args:
             name, other = old.function.strip("_"), new.function.strip("_")
-            for item in islice(re.finditer(re.escape(name), was), _MOST_PLACES):
-                yield f"{was[: item.start()]}{other}{was[item.end() :]}"
+            for match in islice(re.finditer(re.escape(name), was), _MOST_PLACES):
+                yield f"{was[: match.start()]}{other}{was[match.end() :]}"
 
     def _pieces(self, new: syntax.Expr) -> Iterator[str]:
         """A new node as text, its old parts as they stand in the text: as they are, then each in

@@ -81,7 +81,7 @@ _GIVEN: Final = frozenset(
     }
 )
 """What follows from what is asked: from the operation, and from the kind of the object."""
-_BOUND: Final[Mapping[str, Path]] = {item: (item,) for item in ("request", "namespaceObject")}
+_BOUND: Final[Mapping[str, Path]] = {name: (name,) for name in ("request", "namespaceObject")}
 """Variables besides those that are places everywhere."""
 
 
@@ -116,9 +116,9 @@ class Inputs:
     @property
     def leaves(self) -> list[Path]:
         """Places in which no other is read, and which requests are free to have any value at."""
-        related = [item for item in self.related if item not in self.keys]
+        related = [place for place in self.related if place not in self.keys]
         inner = {place[:length] for place in related for length in range(1, len(place))}
-        return [item for item in related if item not in inner and item[:2] not in _GIVEN]
+        return [place for place in related if place not in inner and place[:2] not in _GIVEN]
 
     def relate(self) -> None:
         """All places have to do with all literals."""
@@ -128,7 +128,7 @@ class Inputs:
 
 def place_text(place: Path) -> str:
     """Return the place as people write it."""
-    steps = (f"[{item}]" if isinstance(item, int) else f".{item}" for item in place)
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
     return "".join(steps).removeprefix(".")
 
 
@@ -208,17 +208,17 @@ class InputReader:
         items = self._read(node.iter_range, bound, origins)
         inputs.add(items)
         place = place_of(node.iter_range, bound, self._variables)
-        item = node.iter_var2 or node.iter_var
-        inner = {key: value for key, value in bound.items() if key != item}
+        variable = node.iter_var2 or node.iter_var
+        inner = {key: value for key, value in bound.items() if key != variable}
         if place is not None:
-            inner[item] = (*place, 0)
+            inner[variable] = (*place, 0)
             inputs.related.setdefault((*place, 0), [])
         made_of: dict[Path, list[object]] = (
             {item: [] for item in items.related} if place is None else {}
         )
-        loop_origins = {**origins, item: Inputs(made_of)}
-        for element in (node.accu_init, node.condition, node.step, node.result):
-            inputs.add(self._read(element, inner, loop_origins))
+        loop_origins = {**origins, variable: Inputs(made_of)}
+        for child in (node.accu_init, node.condition, node.step, node.result):
+            inputs.add(self._read(child, inner, loop_origins))
 
 
 # --- Input values ------------------------------------------------------------
@@ -368,11 +368,11 @@ class PolicyInputs:
         return section_inputs or [(i, inputs) for i, (_, inputs) in numbered]
 
 
-def with_labels(inputs: Inputs, expected: Mapping[str, Sequence[str]]) -> Inputs:
+def with_labels(inputs: Inputs, label_values: Mapping[str, Sequence[str]]) -> Inputs:
     """And labels of the object that selectors look at."""
     all_inputs = Inputs()
     all_inputs.add(inputs)
-    for key, values in expected.items():
+    for key, values in label_values.items():
         all_inputs.related.setdefault(("object", "metadata", "labels", key), []).extend(values)
     return all_inputs
 
@@ -469,12 +469,16 @@ class InputCombinations:
         base = self._replacing(base, group)
         group = group.without("oldObject") if base.case.old is None else group
         inputs = list(self._taken_inputs(base, group, of_matching=of_matching))
-        sizes = [len(item.changes) for item in inputs]
+        sizes = [len(varied_input.changes) for varied_input in inputs]
         fitting = [number for number in range(1, len(inputs) + 1) if _count(sizes, number) <= most]
         strength = max([*fitting, min(2, len(inputs))])
         result = {id(generated): generated for generated in self._asked(base, inputs, strength)}
-        names = tuple(f"{item.name} ({len(item.changes) + 1})" for item in inputs)
-        varied = {item.name for item in inputs} | set(self._needed(base.case, group))
+        names = tuple(
+            f"{varied_input.name} ({len(varied_input.changes) + 1})" for varied_input in inputs
+        )
+        varied = {varied_input.name for varied_input in inputs} | set(
+            self._needed(base.case, group)
+        )
         fixed = tuple(name for name in map(place_text, group.leaves) if name not in varied)
         count = _count(sizes, strength)
         return Space(tuple(result.values()), count, strength, names, frozenset(varied), fixed)
@@ -501,7 +505,7 @@ class InputCombinations:
         yield base
         for count in range(1, strength + 1):
             for some in combinations(inputs, count):
-                for changes in product(*(item.changes for item in some)):
+                for changes in product(*(varied_input.changes for varied_input in some)):
                     generated = self._with(base, changes)
                     if generated is not None:
                         yield generated
@@ -567,7 +571,9 @@ def _count(sizes: Sequence[int], strength: int) -> int:
 
 def _asking(operation: Operation) -> _Changed:
     def change(case: Case) -> Case | None:
-        same = (item for item in asked_otherwise(case) if item.operation is operation)
+        same = (
+            other_case for other_case in asked_otherwise(case) if other_case.operation is operation
+        )
         return next(same, None)
 
     return change

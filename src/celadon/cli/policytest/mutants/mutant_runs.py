@@ -107,8 +107,8 @@ def _differences(outcome: CaseOutcome, other: CaseOutcome) -> Iterator[tuple[str
     """Yield what is said besides, where that is other."""
     result, other_result = outcome.result, other.result
     texts = [
-        [warning.text for warning in item.warnings if warning.violations]
-        for item in (result, other_result)
+        [warning.text for warning in object_result.warnings if warning.violations]
+        for object_result in (result, other_result)
     ]
     if texts[0] != texts[1]:
         yield "warnings", texts[0]
@@ -119,12 +119,18 @@ def _differences(outcome: CaseOutcome, other: CaseOutcome) -> Iterator[tuple[str
     }
     if annotations:
         yield "auditAnnotations", annotations
-    reasons = [str((item.status or {}).get("reason", "")) for item in (result, other_result)]
+    reasons = [
+        str((object_result.status or {}).get("reason", ""))
+        for object_result in (result, other_result)
+    ]
     if reasons[0] and reasons[0] != reasons[1]:
         yield "reason", reasons[0]
     if outcome.before is not None and outcome.after is not None and outcome.after != other.after:
         yield "patch", patch_between(outcome.before, outcome.after)
-    fields = [[violation.field for violation in item.deciding] for item in (outcome, other)]
+    fields = [
+        [violation.field for violation in case_outcome.deciding]
+        for case_outcome in (outcome, other)
+    ]
     if fields[0] and fields[0] != fields[1] and fields[0][0].startswith("spec.validations["):
         yield "validation", int(fields[0][0].partition("[")[2].partition("]")[0])
 
@@ -218,9 +224,9 @@ class CaseWriter:
     def _raw(self, origin: Case) -> dict[str, Json] | None:
         """The case as its file has it."""
         document = self._document
-        for i, item in enumerate(document.value["cases"]):
+        for i, case in enumerate(document.value["cases"]):
             if document.line(("cases", i)) == origin.place.line:
-                result: dict[str, Json] = item
+                result: dict[str, Json] = case
                 return result
         return None
 
@@ -446,9 +452,9 @@ def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
     ]
     catalogs = {id(setting.world.catalog): setting.world.catalog for setting in settings}.values()
     named = [list(_named(rules, catalog)) for catalog in catalogs]
-    if any(several for item in named for _, several in item):
+    if any(several for groups in named for _, several in groups):
         return ""
-    names = sorted({name for item in named for name, _ in item})
+    names = sorted({name for groups in named for name, _ in groups})
     if not names:
         return ""
     text = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
@@ -493,16 +499,16 @@ def run_alterations(
             started(functools.partial(_some, work[first::workers]), stack)
             for first in range(workers if workers > 1 else 0)
         ]
-        for number, (policy, item) in enumerate(work):
+        for number, (policy, policy_stages) in enumerate(work):
             result = received(pipes[number % workers]) if pipes else None
-            results.append(policy_alterations(policy, item) if result is None else result)
+            results.append(policy_alterations(policy, policy_stages) if result is None else result)
             step(number + 1)
     return all_alterations(results)
 
 
 def _some(work: Sequence[tuple[Measured, list[Stage]]]) -> Iterator[Alterations]:
-    for policy, item in work:
-        yield policy_alterations(policy, item)
+    for policy, policy_stages in work:
+        yield policy_alterations(policy, policy_stages)
 
 
 def policy_alterations(policy: Measured, policy_stages: Sequence[Stage]) -> Alterations:
@@ -547,12 +553,16 @@ def _result(
             )
     if not differs:
         proved = [proofs.proof(alteration) for proofs in proofs]
-        for search, item in zip(searches, proved, strict=False):
-            case = "" if item.case is None else search.case_of(alteration, item.case)
+        for search, proof_result in zip(searches, proved, strict=False):
+            case = (
+                "" if proof_result.case is None else search.case_of(alteration, proof_result.case)
+            )
             if case:
                 return result(Fate.SURVIVED, requests=alike, diff=diff(alteration), case=case)
-        if proved and all(element.is_proved for element in proved):
-            limits = "; ".join(dict.fromkeys(filter(None, (element.bound for element in proved))))
+        if proved and all(proof_result.is_proved for proof_result in proved):
+            limits = "; ".join(
+                dict.fromkeys(filter(None, (proof_result.bound for proof_result in proved)))
+            )
             return result(Fate.ALIKE if limits else Fate.SAME, reason=limits or EVERYWHERE_SAME)
     if differs or not alike:
         fate = Fate.SURVIVED if differs else Fate.UNREACHED

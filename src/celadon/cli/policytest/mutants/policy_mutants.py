@@ -79,7 +79,7 @@ def _binding(spec: JsonObject) -> Iterator[FieldChange]:
         for action in actions:
             yield FieldChange(Kind.ACTIONS, path, [other for other in actions if other != action])
     if "Deny" in actions and "Warn" not in actions:
-        soft = ["Warn" if item == "Deny" else item for item in actions]
+        soft = ["Warn" if action == "Deny" else action for action in actions]
         yield FieldChange(Kind.ACTIONS, path, soft)
     elif actions == ["Warn"]:
         yield FieldChange(Kind.ACTIONS, path, ["Deny"])
@@ -125,11 +125,11 @@ def _items(spec: JsonObject, name: str, kind: Kind, *, least: int) -> Iterator[F
             yield FieldChange(kind, ("spec", name, i), ABSENT)
 
 
-def _matching(place: Path, obj: JsonObject) -> Iterator[FieldChange]:
+def _matching(place: Path, constraints: JsonObject) -> Iterator[FieldChange]:
     for name in ("namespaceSelector", "objectSelector"):
-        yield from _selector((*place, name), obj.get(name), Kind.SELECTOR)
+        yield from _selector((*place, name), constraints.get(name), Kind.SELECTOR)
     for name in ("resourceRules", "excludeResourceRules"):
-        rules = obj.get(name) or []
+        rules = constraints.get(name) or []
         for i, rule in enumerate(rules):
             if len(rules) > 1 or name == "excludeResourceRules":
                 yield FieldChange(Kind.RULE, (*place, name, i), ABSENT)
@@ -148,13 +148,13 @@ def _rule(place: Path, rule: JsonObject) -> Iterator[FieldChange]:
         yield FieldChange(Kind.RULE, (*place, "scope"), "*")
 
 
-def _selector(place: Path, obj: JsonObject | None, kind: Kind) -> Iterator[FieldChange]:
+def _selector(place: Path, selector: JsonObject | None, kind: Kind) -> Iterator[FieldChange]:
     """Each requirement left out, so that more is selected; or turned around."""
-    if not obj:
+    if not selector:
         return
-    for key in obj.get("matchLabels") or {}:
+    for key in selector.get("matchLabels") or {}:
         yield FieldChange(kind, (*place, "matchLabels", key), ABSENT)
-    for i, match_expression in enumerate(obj.get("matchExpressions") or ()):
+    for i, match_expression in enumerate(selector.get("matchExpressions") or ()):
         path = (*place, "matchExpressions", i)
         yield FieldChange(kind, path, ABSENT)
         yield FieldChange(
@@ -375,11 +375,11 @@ def _says(document: Document, edit: _Edit, altered: JsonObject) -> bool:
     before, after = (list(DocumentReader().read(Text("", text))) for text in (text, result))
     if len(before) != len(after):
         return False
-    expected = document.chunk.line(document.path) - document.chunk.first_line
+    line = document.chunk.line(document.path) - document.chunk.first_line
     for old, new in zip(before, after, strict=True):
         if isinstance(old, Problem) or isinstance(new, Problem):
             return False
-        is_meant = old.path == document.path and old.line() - 1 == expected
+        is_meant = old.path == document.path and old.line() - 1 == line
         if new.value != (altered if is_meant else old.value):
             return False
     return True

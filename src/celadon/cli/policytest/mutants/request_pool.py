@@ -194,7 +194,10 @@ def _is_like(obj: JsonObject, value: JsonObject) -> bool:
     """Return whether it is of the same kind and has a name, if it is an object."""
     if "kind" not in value:
         return True
-    kinds = [(item.get("apiVersion"), item.get("kind")) for item in (obj, value)]
+    kinds = [
+        (value_of_kind.get("apiVersion"), value_of_kind.get("kind"))
+        for value_of_kind in (obj, value)
+    ]
     return kinds[0] == kinds[1] and isinstance(obj.get("metadata"), dict)
 
 
@@ -315,11 +318,11 @@ def _wanted(selector: JsonObject | None) -> dict[str, list[str]]:
     return result
 
 
-def _label_sets(expected: Sequence[Mapping[str, list[str]]]) -> Iterator[dict[str, str]]:
+def _label_sets(label_values: Sequence[Mapping[str, list[str]]]) -> Iterator[dict[str, str]]:
     """Yield those that satisfy everybody, and others that lack one thing."""
     every: dict[str, list[str]] = {}
-    for item in expected:
-        for key, values in item.items():
+    for labels in label_values:
+        for key, values in labels.items():
             every.setdefault(key, []).extend(values)
     if not every:
         return
@@ -333,13 +336,13 @@ def _label_sets(expected: Sequence[Mapping[str, list[str]]]) -> Iterator[dict[st
 
 
 def _with_labels(
-    places_read: ReadPlaces, expected: Sequence[Mapping[str, list[str]]]
+    places_read: ReadPlaces, label_values: Sequence[Mapping[str, list[str]]]
 ) -> ReadPlaces:
     """And the labels of objects that selectors ask for."""
     places: list[Path] = []
     values: list[str] = []
-    for item in expected:
-        for key, value in item.items():
+    for labels in label_values:
+        for key, value in labels.items():
             places.append(("object", "metadata", "labels", key))
             values += value
     return ReadPlaces(
@@ -457,7 +460,9 @@ class RequestPool:
                 "", Place(), _ADMIT, document, cluster=pattern.cluster, policies=(self._name,)
             )
             yield from (
-                (item, None) for item in asked_otherwise(case) if item.operation in operations
+                (other_case, None)
+                for other_case in asked_otherwise(case)
+                if other_case.operation in operations
             )
 
     def _changed(self, generated: Generated) -> Iterator[tuple[Case, Case | None]]:
