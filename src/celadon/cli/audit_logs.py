@@ -239,7 +239,7 @@ def _mapping(value: object) -> dict[str, object]:
 
 
 def _typed(value: object) -> dict[str, Json] | None:
-    """Without the name of the type that Google adds."""
+    """Return the value without the name of the type that Google adds."""
     if not isinstance(value, dict) or not value:
         return None
     return {key: member for key, member in value.items() if key != "@type"}
@@ -372,7 +372,7 @@ def _events(file: str, before: int) -> Iterator[LoggedLine | Problem]:
 def _stream(
     file: str, stream: BinaryIO, raw: BinaryIO, before: int
 ) -> Iterator[LoggedLine | Problem]:
-    """One document a line, or, where the first line is none, documents over several lines."""
+    """Yield a document a line or, if the first line is none, documents over several lines."""
     number = 0
     while line := stream.readline(MAX_LIST_CHARACTERS):
         number += 1

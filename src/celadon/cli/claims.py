@@ -345,7 +345,7 @@ def answered(
 
 @dataclass(frozen=True, slots=True)
 class _ClaimCheck:
-    given: DiffSide
+    side: DiffSide
     properties: Properties
 
     def answers(self, claims: Claims) -> Iterator[ClaimAnswer]:
@@ -422,7 +422,7 @@ class _ClaimCheck:
         side = self.properties.side
         judgement = judged(side.engine, request, ObjectWorld([*side.objects, namespace]))
         if not judgement.denied:
-            example = ClaimExample(_verdict(self.given, judgement), manifest)
+            example = ClaimExample(_verdict(self.side, judgement), manifest)
             yield ClaimAnswer(
                 f"{standard} pods/{EPHEMERAL_CONTAINERS}",
                 *(request.operation.value, _POD_KIND.api_version, _POD_KIND.kind, COUNTEREXAMPLE),
@@ -441,7 +441,7 @@ class _ClaimCheck:
         endpoint = comparison.endpoint
         if comparison.example is not None:
             shown_example = comparison.example
-            judged = _verdict(self.given, shown_example.old if is_set_old else shown_example.new)
+            judged = _verdict(self.side, shown_example.old if is_set_old else shown_example.new)
             by = next((against.place for against in judged.against if against.place.file), Place())
             place = place if place.file else by
             remark = (
@@ -462,7 +462,7 @@ class _ClaimCheck:
         reasons: tuple[Reason, ...] = ()
         if comparison.finding is Finding.UNDECIDED:
             gaps = dict.fromkeys(
-                Reason(gap.reason, self.given.place(gap.source, gap.policy, "") or Place())
+                Reason(gap.reason, self.side.place(gap.source, gap.policy, "") or Place())
                 for gap in comparison.gaps
             )
             reasons = tuple(gaps) or (Reason(comparison.reason),)

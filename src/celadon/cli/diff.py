@@ -158,7 +158,7 @@ class DiffSide:
     sets: PolicySets
     objects: tuple[JsonObject, ...]
     problems: tuple[Problem, ...]
-    shown: Callable[[str], str]
+    display_name: Callable[[str], str]
     definitions: tuple[Document, ...] = ()
     """The CustomResourceDefinitions among them."""
 
@@ -217,7 +217,7 @@ class DiffSide:
         return self._shown_place(policy_set.policies[policy].place(source.path))
 
     def _shown_place(self, place: Place) -> Place:
-        return Place(self.shown(place.file), place.line)
+        return Place(self.display_name(place.file), place.line)
 
 
 def _everywhere(policy: ValidatingAdmissionPolicy) -> JsonObject:
@@ -661,4 +661,4 @@ class _Compared:
         else:
             path = (*path, demand.keywords[0])
         document = self._after
-        return Place(self._new.shown(document.file), document.line(path))
+        return Place(self._new.display_name(document.file), document.line(path))

@@ -100,7 +100,7 @@ class LintReport:
         return sum(finding.severity is severity for finding in self.findings)
 
     def only_failing(self) -> LintReport:
-        """The same, with no findings but those that fail the run."""
+        """Return a report with no findings but those that fail the run."""
         failing = tuple(finding for finding in self.findings if finding.severity in self.failing)
         return replace(self, findings=failing)
 

@@ -288,7 +288,7 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
 
 
 def _options(command: Command, words: list[str]) -> argparse.Namespace:
-    """What the words behind a command say."""
+    """Return what the words behind a command say."""
     parser = parser_of(command)
     left, truths = parser.without_values(words)
     if not any(map(_ASKS_FOR_HELP.match, left)):

@@ -23,7 +23,7 @@ YOUNG: Final = 20_000
 
 @contextmanager
 def garbage_later() -> Iterator[Callable[[], None]]:
-    """Nothing is collected until what this yields is called; all is as before at the end."""
+    """Collect nothing until what this yields is called; all is as before at the end."""
     before = gc.get_threshold()
     gc.disable()
 

@@ -630,7 +630,7 @@ def other_file(file: str, subject: str) -> Problem:
 
 
 def summary(problems: Iterable[Problem]) -> str:
-    """One line about all that was passed over."""
+    """Return one line about all that was passed over."""
     kinds = Counter(problem.message.rpartition("among the ")[2] for problem in problems)
     total = sum(kinds.values())
     files = "1 file that is no manifest" if total == 1 else f"{total} files that are no manifests"

@@ -96,7 +96,7 @@ class ProofItem:
     place: Place = Place()
 
     def placed(self, document: Document) -> ProofItem:
-        """The same, in its file."""
+        """Return the item with its file."""
         return replace(self, place=Place(document.file, document.line(self.path)))
 
 
@@ -551,7 +551,7 @@ class Proof:
 
     @classmethod
     def about(cls, policy: ValidatingAdmissionPolicy, prover: Prover) -> Iterator[Proof]:
-        """One for each validation."""
+        """Yield a proof for each validation."""
         endpoints = tuple(prover.endpoints())
         for index in range(len(policy.spec.validations)):
             replies = tuple(
@@ -564,7 +564,7 @@ class Proof:
 
     @property
     def item(self) -> ProofItem:
-        """The same as it is reported."""
+        """Return the proof as it is reported."""
         example = self.example
         return ProofItem(
             VALIDATION,
@@ -681,7 +681,7 @@ class PartProof:
 
     @property
     def item(self) -> ProofItem:
-        """The same as it is reported."""
+        """Return the proof as it is reported."""
         return ProofItem(
             PART,
             self.policy,

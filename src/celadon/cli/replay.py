@@ -92,7 +92,7 @@ class Occurrence:
     place: Place
 
     def group(self, by: str) -> str:
-        """Its name among groups."""
+        """Return its name among groups."""
         return str(getattr(self, by)) or "-"
 
 
@@ -113,7 +113,7 @@ class Sighted:
         return self.denied + self.warned + self.audited
 
     def add(self, occurrence: Occurrence) -> None:
-        """One time more."""
+        """Count one occurrence more."""
         self.denied += occurrence.effect == "deny"
         self.warned += occurrence.effect == "warn"
         self.audited += occurrence.effect == "audit"
@@ -132,7 +132,7 @@ class Sightings:
     groups: dict[str, dict[str, Sighted]] = field(default_factory=lambda: {by: {} for by in BY})
 
     def add(self, occurrence: Occurrence) -> None:
-        """One time more."""
+        """Count one occurrence more."""
         self.total.add(occurrence)
         for by in BY:
             groups = self.groups[by]

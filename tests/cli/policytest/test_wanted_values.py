@@ -90,7 +90,7 @@ def test_ways(text: str, holds: Any, fails: Any) -> None:
     for wanted, expected in ((True, holds), (False, fails)):
         found = ways(
             text,
-            truth=wanted,
+            wanted=wanted,
             bad="object.l.filter(i, i.a == 1).map(i, 'bad ' + i.name)",
             **{"is": "object.a == 1"},
         )
@@ -98,7 +98,7 @@ def test_ways(text: str, holds: Any, fails: Any) -> None:
 
 
 def test_what_cannot_be_has_no_way() -> None:
-    assert ways("object.kind == 'Job' && object.a == 1", truth=True) == []
+    assert ways("object.kind == 'Job' && object.a == 1", wanted=True) == []
 
 
 @pytest.mark.parametrize(
@@ -126,4 +126,4 @@ def test_the_answer_ends() -> None:
     deep = " || ".join(
         f"object.l.exists(i, i.a{n} == {n} && object.m.all(j, j != i.b))" for n in range(60)
     )
-    assert ways(deep, truth=False) is not None
+    assert ways(deep, wanted=False) is not None

@@ -80,7 +80,7 @@ class Piece(NamedTuple):
         return Head(version.decode("utf-8", "replace"), kind.decode("utf-8", "replace"))
 
     def objects(self, reader: DocumentReader) -> Iterator[ReadObject | Problem]:
-        """The object, or those of a list."""
+        """Yield the object, or those of a list."""
         if self.document is None and not self.is_yaml:
             try:
                 value = read_written(self.text.decode())
@@ -96,7 +96,7 @@ class Piece(NamedTuple):
                 yield ReadObject(document.value, self, document)
 
     def documents(self, reader: DocumentReader) -> Iterator[Document | Problem]:
-        """The same with places of all fields; takes longer."""
+        """Yield the documents with the places of all fields; this takes longer."""
         if self.document is not None:
             yield self.document
             return
@@ -148,11 +148,11 @@ class AnyPiece(Protocol):
         ...
 
     def objects(self, reader: DocumentReader) -> Iterator[ReadObject | Problem]:
-        """All of them."""
+        """Yield all objects."""
         ...
 
     def documents(self, reader: DocumentReader) -> Iterator[Document | Problem]:
-        """The same with places of all fields; takes longer."""
+        """Yield the documents with the places of all fields; this takes longer."""
         ...
 
 
@@ -204,7 +204,7 @@ class Block(Protocol):
         ...
 
     def pieces(self) -> Iterator[AnyPiece | Problem]:
-        """In their order."""
+        """Yield the pieces in their order."""
         ...
 
     def mentions(self, words: Sequence[bytes]) -> bool:
@@ -222,7 +222,7 @@ class LineBlock:
     read_bytes: int
 
     def pieces(self) -> Iterator[Piece]:
-        """One for each line."""
+        """Yield a piece for each line."""
         file = self.file
         for number, line in enumerate(self.data.split(b"\n"), self.first_line):
             if line and not line.isspace():
@@ -263,7 +263,7 @@ class FileBlock:
     read_bytes: int
 
     def pieces(self) -> Iterator[Piece | Problem]:
-        """Its documents."""
+        """Yield the documents of the file."""
         text = read_text(self.file)
         if isinstance(text, Problem):
             yield text

@@ -384,7 +384,7 @@ class Inputs:
 
     @property
     def total(self) -> int:
-        """In bytes, as they lie on the disk."""
+        """Return the size in bytes, as the inputs lie on the disk."""
         return sum(source.size for source in self.inputs if not isinstance(source, Problem))
 
     @property

@@ -110,7 +110,7 @@ class Tally:
         return self.denied + self.warned + self.audited
 
     def count(self, against: Against | None) -> None:
-        """One more object."""
+        """Count one more object."""
         self.matched += 1
         if against is None:
             return
@@ -159,7 +159,7 @@ class Findings:
     """The objects that a plugin could not be asked about, per plugin and reason."""
 
     def count(self, matched: Iterable[str], against: Mapping[str, Against], group: str) -> None:
-        """One more object: by the policies that looked at it, among all, and in its group."""
+        """Count one more object: by the policies that looked at it, among all, and in its group."""
         for policy in matched:
             tally = self.policies.get(policy)
             if tally is None:
@@ -318,7 +318,7 @@ class FleetReport:
 
     @property
     def objects(self) -> int:
-        """In all sources."""
+        """Return how many objects all sources have."""
         return sum(source.objects for _, source in self.sources)
 
     @property

@@ -268,7 +268,7 @@ class ApiUses:
         self.objects += following.objects
 
     def note(self, use: ApiUse, place: Place, title: str) -> None:
-        """One more object."""
+        """Count one more object."""
         self.counts[use] += 1
         self.first.setdefault(use, (place, title))
 

@@ -86,7 +86,7 @@ def path_of(resource: Resource) -> str:
 
 
 def listed_resources(catalog: Catalog) -> Iterator[Resource]:
-    """Each that can be listed, in one version and one group."""
+    """Yield each resource that can be listed, in one version and one group."""
     names: set[tuple[str, str]] = set()
     for resource in catalog:
         group, _, name = resource.gvr
@@ -100,7 +100,7 @@ def listed_resources(catalog: Catalog) -> Iterator[Resource]:
 
 
 async def counted(client: ClusterClient, resource: Resource) -> int:
-    """About how many objects there are; 0 if the server does not say."""
+    """Return about how many objects there are; 0 if the server does not say."""
     try:
         page = await client.page(path_of(resource), {"limit": "1"})
     except ClusterError:
@@ -267,7 +267,7 @@ class PageMemory(Protocol):
         ...
 
     def forget(self) -> None:
-        """All of it: the audit is finished."""
+        """Forget all pages: the audit is finished."""
         ...
 
 
@@ -275,13 +275,13 @@ class NoMemory:
     """The memory of an audit that starts from the beginning and leaves nothing."""
 
     def found(self, resource: GroupVersionResource, number: int) -> None:
-        """Nothing."""
+        """Return None: no page is kept."""
 
     def keep(self, resource: GroupVersionResource, number: int, result: PageResult) -> None:
         """Keep nothing."""
 
     def forget(self) -> None:
-        """Nothing to forget."""
+        """Do nothing: no page is kept."""
 
 
 async def audit_cluster(

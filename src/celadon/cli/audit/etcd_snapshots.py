@@ -281,7 +281,7 @@ class Snapshot:
 
     @property
     def keys(self) -> tuple[bytes, ...]:
-        """In the order of their bytes."""
+        """Return the keys in the order of their bytes."""
         return tuple(self._messages)
 
     def stored(self, key: bytes) -> Stored:
@@ -414,7 +414,7 @@ class NotStoredObject(ValueError):
 
 
 def sealed_by(value: bytes) -> str:
-    """With what a value is encrypted: `aescbc`, `kms`; empty if it is not."""
+    """Return with what a value is encrypted: `aescbc`, `kms`; empty if it is not."""
     if not value.startswith(_ENCRYPTED):
         return ""
     method, colon, _ = value[len(_ENCRYPTED) : _METHOD_BYTES].partition(b":")
@@ -534,7 +534,7 @@ class SnapshotBlock:
     read_bytes: int
 
     def pieces(self) -> Iterator[StoredPiece]:
-        """One for each key."""
+        """Yield a piece for each key."""
         return (StoredPiece(self.file, key, self.snapshot) for key in self.keys)
 
     def mentions(self, words: Sequence[bytes]) -> bool:
@@ -558,7 +558,7 @@ class SnapshotObjects:
         return self.snapshot.size
 
     def blocks(self, before: int) -> Iterator[SnapshotBlock]:
-        """All of them; `before` bytes are those of the inputs before this one."""
+        """Yield all blocks; `before` bytes are those of the inputs before this one."""
         keys = self.keys
         for first in range(0, len(keys), _KEYS):
             done = min(first + _KEYS, len(keys)) / len(keys)

@@ -78,7 +78,7 @@ class _Cutting:
     """Finds the parts of an input while its blocks go by."""
 
     def __init__(self, number: int, source: audit_inputs.Input | SnapshotObjects | Problem) -> None:
-        self._one = source
+        self._source = source
         self.parts: list[Part] = [DumpPart(number)]
         if isinstance(source, SnapshotObjects):
             starts = range(0, len(source.keys), _PART_KEYS)
@@ -87,7 +87,7 @@ class _Cutting:
     def blocks(self) -> Iterator[Block]:
         cuts: list[DumpPart] = []
         start = self._beginning()
-        for block in audit_inputs.input_blocks(self._one):
+        for block in audit_inputs.input_blocks(self._source):
             if isinstance(block, LineBlock) and start is not None:
                 stop = start + len(block.data) + 1
                 if cuts and stop - cuts[-1].start <= PART_BYTES:
@@ -106,10 +106,10 @@ class _Cutting:
 
     def _beginning(self) -> int | None:
         """Return where its first line begins; None where lines cannot be found by their place."""
-        if not isinstance(self._one, audit_inputs.Input):
+        if not isinstance(self._source, audit_inputs.Input):
             return None
         try:
-            with self._one.open() as stream:
+            with self._source.open() as stream:
                 begin = stream.read(len(_BYTE_ORDER_MARK))
         except OSError:
             return None
@@ -529,7 +529,7 @@ class NothingKept:
     """The store of an audit that starts from the beginning and leaves nothing."""
 
     def found(self, kind: type[T], key: str) -> T | None:
-        """Nothing."""
+        """Return None: no result is kept."""
         return None
 
     def keep(self, key: str, result: object) -> None:

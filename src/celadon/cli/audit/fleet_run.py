@@ -286,11 +286,11 @@ class Engine(Protocol):
         ...
 
     def renew(self) -> None:
-        """Whatever has broken is made anew."""
+        """Make anew whatever has broken."""
         ...
 
     def close(self) -> None:
-        """Nothing more will be asked for."""
+        """End the workers: nothing more will be asked for."""
         ...
 
 
@@ -310,7 +310,7 @@ class Task:
 class Failure:
     """This is what became of work that could not be done."""
 
-    why: str
+    reason: str
 
 
 class Memory(Protocol):
@@ -328,7 +328,7 @@ class Memory(Protocol):
 def in_order(
     engine: Engine, tasks: Iterable[Task], memory: Memory, ahead: int
 ) -> Iterator[tuple[Task, Any]]:
-    """Each task with its result, or with a `Failure`."""
+    """Yield each task in order with its result, or with a `Failure`."""
     coming = iter(tasks)
     waiting: deque[tuple[Task, Future[object] | None]] = deque()
     while True:
@@ -411,7 +411,7 @@ class _Running:
     """An audit while it goes on."""
 
     def __init__(self, audit: FleetAudit) -> None:
-        self._given = audit
+        self._fleet_audit = audit
         self._audit = replace(audit.audit, manifests=replace(audit.audit.manifests, problems=[]))
         job = Job(self._audit.manifests, audit.audit.settings)
         self._key = key_of(audit_identity(job.manifests, job.settings))
@@ -421,23 +421,23 @@ class _Running:
 
     def results(self) -> Iterator[tuple[Task, Findings | Failure]]:
         """Yield what comes of each part, in order."""
-        engine = self._given.engine
-        return in_order(engine, self._parts(), self._given.memory, _AHEAD * engine.workers)
+        engine = self._fleet_audit.engine
+        return in_order(engine, self._parts(), self._fleet_audit.memory, _AHEAD * engine.workers)
 
     def finished(self) -> Iterator[tuple[str, AuditReport]]:
         """The reports, in the order of the fleet."""
-        for source in self._given.fleet:
+        for source in self._fleet_audit.fleet:
             yield source.name, self._reports[source.name]
 
     def _parts(self) -> Iterator[Task]:
-        audit = self._given
+        audit = self._fleet_audit
         keys = ((source, key_of(self._key, source, *_state(source))) for source in audit.fleet)
         tasks = (
             Task(surveyed, SurveyedSource, (self._job, source), source, key) for source, key in keys
         )
         for task, answer in in_order(audit.engine, tasks, audit.memory, audit.engine.workers):
             if isinstance(answer, Failure):
-                answer = SurveyedSource(task.about, problems=(Problem("", 0, answer.why),))
+                answer = SurveyedSource(task.about, problems=(Problem("", 0, answer.reason),))
             source = _Source(task.about.name, answer)
             if not answer.parts:
                 self._finish(source)
@@ -454,16 +454,16 @@ class _Running:
         """Puts what was found behind what was found before."""
         findings = source.findings
         if isinstance(result, Failure):
-            findings.problems.append(Problem(str(part), 0, result.why))
+            findings.problems.append(Problem(str(part), 0, result.reason))
         else:
             self._add(source, result)
         source.left -= 1
-        self._audit.step(self._objects, len(self._reports) / len(self._given.fleet))
+        self._audit.step(self._objects, len(self._reports) / len(self._fleet_audit.fleet))
         if not source.left:
             self._finish(source)
 
     def _add(self, source: _Source, result: Findings) -> None:
-        emit = self._given.emit
+        emit = self._fleet_audit.emit
         limit = self._audit.settings.limit - self._kept
         if emit is not None:
             limit = 0
@@ -533,10 +533,10 @@ class _ThisProcess:
         return done
 
     def renew(self) -> None:
-        """Nothing of it breaks."""
+        """Do nothing: an engine of this process does not break."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -585,7 +585,7 @@ class _Processes:
         return self._pool.submit(_with_values, work, *arguments)
 
     def renew(self) -> None:
-        """A pool whose process has died takes nothing more."""
+        """Replace the pool: one whose process has died takes nothing more."""
         try:
             self._pool.submit(os.getpid).result()
         except Exception:  # noqa: BLE001 - it is thrown away whatever it says

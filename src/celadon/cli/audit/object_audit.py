@@ -87,9 +87,9 @@ class PluginAudit:
         target = self.prepare.target(request.kind, request.namespace)
         document = Document.of_value(dict(request.object))
         created = self.prepare.of_controller(request.user).created(document, target)
-        if isinstance(created, Problem) or created.said is None:
+        if isinstance(created, Problem) or created.plugin_answer is None:
             return answer
-        return self.after(created.said, replace(request, object=created.value))
+        return self.after(created.plugin_answer, replace(request, object=created.value))
 
     def after(self, answer: PluginAnswer, request: Request) -> PluginAnswer:
         """The second half, for an object of which the first half has told."""
@@ -181,7 +181,7 @@ class _AuditRequest(NamedTuple):
     """`said` is what plugins said while the object was prepared; None of one that is there."""
 
     request: Request
-    said: PluginAnswer | None
+    plugin_answer: PluginAnswer | None
 
 
 class ObjectAuditor:
@@ -225,7 +225,7 @@ class ObjectAuditor:
         self._kept = 0
 
     def anew(self, most: int) -> ObjectAuditor:
-        """One that knows what this one knows, and keeps so many violations."""
+        """Return an auditor that knows what this one knows, and keeps so many violations."""
         other = copy.copy(self)
         other._kept = self._settings.limit - most
         return other
@@ -362,7 +362,7 @@ class ObjectAuditor:
             if isinstance(prepared, Problem):
                 findings.problems.append(prepared)
                 return
-            value, none = prepared.value, prepared.said
+            value, none = prepared.value, prepared.plugin_answer
             name = metadata.name(value)
         if not plan.concerned[0 if namespace else 1]:
             return
@@ -441,7 +441,7 @@ class ObjectAuditor:
         looked = self._plugins.desk.concerned(request)
         if not looked:
             return ()
-        answer = audit_request.said
+        answer = audit_request.plugin_answer
         plugins = self._plugins
         answer = plugins.answer(request) if answer is None else plugins.after(answer, request)
         findings.unasked.update(set(answer.unasked))

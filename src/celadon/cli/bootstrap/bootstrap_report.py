@@ -106,11 +106,11 @@ class BootstrapRun:
             for entry in course.entries
             if isinstance(entry, ExistingObject)
         }
-        self._found = RunResult(course, done=set(self._objects))
+        self._result = RunResult(course, done=set(self._objects))
 
     def run(self) -> RunResult:
         """Run as many rounds as change anything, and return what is so in the end."""
-        result = self._found
+        result = self._result
         while self._round():
             pass
         for sending in self._course.sendings:
@@ -121,7 +121,7 @@ class BootstrapRun:
         return result
 
     def _round(self) -> bool:
-        done, before = self._found.done, len(self._found.done)
+        done, before = self._result.done, len(self._result.done)
         for sending in self._course.sendings:
             if sending.name in done:
                 continue
@@ -138,7 +138,7 @@ class BootstrapRun:
         return len(done) > before
 
     def _is_admitted(self, sending: Sending) -> bool:
-        return not self._found.sent[sending.name].refusals
+        return not self._result.sent[sending.name].refusals
 
     def _arrive(self, name: str) -> None:
         arrived = self._course.arrivals.get(name)
@@ -155,8 +155,8 @@ class BootstrapRun:
         answer = self._bench.judged(sending, document, old, self._world, self._answering)
         if answer.written is not None:
             self._objects[sending.name] = answer.written
-        self._found.problems += answer.problems
-        self._found.sent[sending.name] = SentRequest(
+        self._result.problems += answer.problems
+        self._result.sent[sending.name] = SentRequest(
             sending,
             _title(sending, answer, document),
             answer.result,
@@ -358,7 +358,7 @@ class Chain:
 
 
 def chains(result: RunResult) -> list[Chain]:
-    """One for each culprit, the worst first."""
+    """Return a chain for each culprit, the worst first."""
     graph = _Graph.of(result)
     culprits = [_chain(graph, culprit) for culprit in graph.culprits]
     return sorted(
@@ -370,7 +370,7 @@ def chains(result: RunResult) -> list[Chain]:
 class _Graph:
     """`follows` are the entries that wait for another; `unique` what is only written once."""
 
-    found: RunResult
+    run_result: RunResult
     culprits: Sequence[Culprit]
     states: Mapping[str, State]
     follows: Mapping[str, Sequence[str]]
@@ -410,7 +410,7 @@ class _Graph:
         return ways
 
     def refused(self, culprit: Culprit) -> Iterator[tuple[SentRequest, Refusal]]:
-        for sent in self.found.sent.values():
+        for sent in self.run_result.sent.values():
             for refusal in sent.refusals:
                 if refusal.culprit == culprit:
                     yield sent, refusal
@@ -438,7 +438,7 @@ def _chain(graph: _Graph, culprit: Culprit) -> Chain | None:
         best.states,
         best.cycle,
         best.once,
-        tuple(graph.found.sent[name] for name in senders),
+        tuple(graph.run_result.sent[name] for name in senders),
         tuple(state for state in reached.values() if state not in best.states),
     )
 

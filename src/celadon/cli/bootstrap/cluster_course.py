@@ -328,7 +328,7 @@ class RequestBench:
         problems = (*findings.unsendable, *findings.early_crashes, *findings.crashes)
         if not judged_objects:
             return Answer(None, None, problems=problems)
-        request = judged_objects[0].asked.request
+        request = judged_objects[0].document_request.request
         written = request.old_object if request.operation is Operation.DELETE else request.object
         below = f"/{request.subresource}" if request.subresource else ""
         return Answer(

@@ -331,7 +331,7 @@ def service_places(options: argparse.Namespace) -> Services:
 
 
 def conversion_services(options: argparse.Namespace) -> Services | None:
-    """The same, where conversion webhooks are to be called; else None. Raises ValueError."""
+    """Return the services if conversion webhooks are to be called; else None. Raises ValueError."""
     return service_places(options) if options.call_conversion_webhooks else None
 
 

@@ -129,14 +129,14 @@ class PolicySet:
 
 @dataclass(slots=True)
 class PolicySets:
-    """Both types."""
+    """This has the policies of both types, validating and mutating."""
 
     validating: PolicySet
     mutating: PolicySet
 
     @property
     def all(self) -> tuple[PolicySet, PolicySet]:
-        """In the order in which a request meets them."""
+        """Return both sets in the order in which a request meets them."""
         return self.mutating, self.validating
 
 

@@ -77,7 +77,7 @@ class ChainSetup:
     webhooks: AnsweredWebhooks | None = None
 
     def chain(self, document_request: DocumentRequest) -> ObjectChain:
-        """One object on its way."""
+        """Return the chain that judges one object."""
         return ObjectChain(self, document_request)
 
     def concerns(self, request: Request) -> bool:
@@ -274,15 +274,15 @@ class ObjectChain(Admitters, NoteTaker):
     # --- what the chain hears ---
 
     def take_answers(self, notes: WebhookNotes, number: int, *, mutating: bool) -> None:
-        """Each call becomes one of the report."""
+        """Take the answers; each call becomes one of the report."""
         if self._taking is not None:
             self._taking.take(number)
 
     def take_webhooks(self, notes: WebhookNotes) -> None:
         """Warnings and annotations, at the end of a phase."""
         if self._taking is not None:
-            self._taking.said.warnings += notes.warnings
-            self._taking.said.annotations.update(notes.annotations)
+            self._taking.outcome.warnings += notes.warnings
+            self._taking.outcome.annotations.update(notes.annotations)
 
 
 def refused_by(answer: PluginAnswer | None) -> Refusal | None:
@@ -302,7 +302,7 @@ def _new_uid() -> str:
 class _Taking:
     """Makes `WebhookCall`s of what is noted from one answer to the next."""
 
-    said: WebhookOutcome
+    outcome: WebhookOutcome
     notes: WebhookNotes
     place: Callable[[Hook], Place]
     mutating: bool
@@ -315,14 +315,14 @@ class _Taking:
         # The notes only grow, so what lies behind the marks is what came since the last call.
         for hook in self.notes.unasked[self.skipped :]:
             call = self._about(hook, Outcome.UNASKED)
-            self.said.calls.append(replace(call, again=number > 0))
+            self.outcome.calls.append(replace(call, again=number > 0))
         self.skipped = len(self.notes.unasked)
         for record in self.notes.calls[self.seen :]:
             patch = _patch(self.notes, record.hook, number)
             call = self._about(record.hook, _outcome(record, changed=bool(patch)))
             warnings = tuple(self.notes.warnings[self.warned :])
             self.warned = len(self.notes.warnings)
-            self.said.calls.append(
+            self.outcome.calls.append(
                 replace(
                     call, message=record.message, patch=patch, warnings=warnings, again=number > 0
                 )

@@ -307,7 +307,7 @@ class JudgedObject(NamedTuple):
     """An object that was judged: its request as it came to validating policies, its way through the
     chain, what it came to, and by whom."""
 
-    asked: DocumentRequest
+    document_request: DocumentRequest
     chain: ObjectChain
     result: check_report.ObjectResult
     engine: Engine
@@ -322,15 +322,15 @@ class JudgedObject(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Judges one object after the other, and puts down what it finds. `olds` are the objects as
-    they are now, by identity. `look` is told of each. `controllers` are those who judge what
+    they are now, by identity. `observer` is told of each. `controllers` are those who judge what
     controllers send, by the name of their user."""
 
     cluster: Cluster
     asking: ChainSetup
     settings: Settings
     olds: Mapping[tuple[str, str, str, str], Document]
-    found: Findings
-    look: Callable[[JudgedObject], None] | None = None
+    findings: Findings
+    observer: Callable[[JudgedObject], None] | None = None
     controllers: dict[str, Judge] = field(default_factory=dict)
 
     @staticmethod
@@ -356,8 +356,8 @@ class Judge:
 
     def judged(self, documents: Sequence[Document], tick: Callable[[], None]) -> Findings:
         """Return what comes of some documents alone; `tick` is called after each."""
-        findings = Findings(Sightings(self.found.sightings.wants_namespaces), len(documents))
-        judge = replace(self, found=findings, controllers={})
+        findings = Findings(Sightings(self.findings.sightings.wants_namespaces), len(documents))
+        judge = replace(self, findings=findings, controllers={})
         for document in documents:
             judge.take(document)
             tick()
@@ -367,7 +367,7 @@ class Judge:
     def take(self, document: Document, sent: SentByController | None = None) -> None:
         """An object's way through everything; errors of our own are not the others' trouble. What
         controllers would create of it goes behind it."""
-        findings = self.found
+        findings = self.findings
         try:
             document_request = ask(
                 document,
@@ -399,8 +399,8 @@ class Judge:
         try:
             result = self._result(mutated, chain, sent)
             findings.results.append(result)
-            if self.look is not None:
-                self.look(JudgedObject(mutated, chain, result, self.engine, self.world))
+            if self.observer is not None:
+                self.observer(JudgedObject(mutated, chain, result, self.engine, self.world))
             self._charge(mutated, result, None if sent is None else sent.count)
             if self.settings.creates and not result.is_refused:
                 self._judge_created(mutated, result, sent)
@@ -420,8 +420,8 @@ class Judge:
         # late: few have quotas
         from celadon.cli.check.plugins import Charge
 
-        self.found.charges.append(
-            Charge(len(self.found.results) - 1, document_request.request, count)
+        self.findings.charges.append(
+            Charge(len(self.findings.results) - 1, document_request.request, count)
         )
 
     def _judge_created(
@@ -435,7 +435,7 @@ class Judge:
         sent = sent_by_controller(document_request, result, sender)
         if not sent:
             return
-        results = self.found.results
+        results = self.findings.results
         first = len(results)
         for each in sent[:-1]:
             self._take_created(each)
@@ -486,7 +486,7 @@ class Judge:
         self, document_request: DocumentRequest, chain: ObjectChain, sent: SentByController | None
     ) -> check_report.ObjectResult:
         """Return what comes of an object behind the first half of the chain."""
-        before, coverage = chain.before, self.found.coverage
+        before, coverage = chain.before, self.findings.coverage
         sets = self.cluster.sets
         self._note_failures(before, document_request)
         judged: tuple[Verdict, int] | None = None
@@ -519,7 +519,7 @@ class Judge:
         if sent is not None:
             remark_texts = before.warnings  # a controller, which gets the others, tells nobody
         if refused is None:
-            _ignore(self.found.ignored, verdict, document_request, sets.validating)
+            _ignore(self.findings.ignored, verdict, document_request, sets.validating)
         else:
             verdict = _refusal(refused.status) or verdict
         self._note_failed_open((*before.calls, *chain.after.calls), document_request)
@@ -551,7 +551,7 @@ class Judge:
         if answer is None:
             return ()
         unasked = () if first is None else first.unasked
-        self.found.unasked.update({*unasked, *answer.unasked})
+        self.findings.unasked.update({*unasked, *answer.unasked})
         chain.before.annotations.update(answer.audit_annotations)
         return answer.warnings
 
@@ -572,7 +572,7 @@ class Judge:
                 notice = ignored_failure(
                     failure, document_request.title, self.cluster.sets.mutating
                 )
-                self.found.ignored.setdefault((failure.policy, failure.source), notice)
+                self.findings.ignored.setdefault((failure.policy, failure.source), notice)
 
     def _note_failed_open(
         self, calls: Sequence[check_report.WebhookCall], document_request: DocumentRequest
@@ -581,7 +581,7 @@ class Judge:
             if call.outcome is check_report.Outcome.IGNORED:
                 text = f"{call.message}, ignored for {document_request.title}"
                 notice = check_report.Notice(check_report.Silence.ERROR_IGNORED, call.place, text)
-                self.found.ignored.setdefault(call.place, notice)
+                self.findings.ignored.setdefault(call.place, notice)
 
 
 def _with_mutation(

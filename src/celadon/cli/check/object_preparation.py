@@ -93,7 +93,7 @@ class Endpoint:
 
     @property
     def resource(self) -> GroupVersionResource:
-        """Its name among the resources."""
+        """Return the name of the resource."""
         return self.entry.gvr
 
     @property
@@ -235,7 +235,7 @@ class StrayFields:
         return request_bodies.undecodable(kind, kind.kind, reason)
 
     def faults(self) -> list[Fault]:
-        """Each of them, and where it stands."""
+        """Return each stray field, and where it stands."""
         return [
             *(Fault(self._place(key), key.shown.strip('"'), key.complaint) for key in self.keys),
             *(
@@ -305,7 +305,7 @@ class PreparedObject(NamedTuple):
     which values came empty: only validation sees those."""
 
     value: JsonDict
-    said: PluginAnswer | None = None
+    plugin_answer: PluginAnswer | None = None
     empties: Sequence[EmptyValue] = ()
 
 
@@ -366,13 +366,13 @@ class Prepare:
         self.surroundings = Surroundings(user, cluster)
 
     def with_plugins(self, plugins: PluginDesk) -> Prepare:
-        """The same, with plugins that are asked about what is judged."""
+        """Return a copy with plugins that are asked about what is judged."""
         prepare = copy.copy(self)
         prepare.plugins = plugins
         return prepare
 
     def of_controller(self, user: User) -> Prepare:
-        """The same for what a controller sends, which nobody validates field by field."""
+        """Return a copy for what a controller sends, which nobody validates field by field."""
         prepare = copy.copy(self)
         prepare._field_validation = request_bodies.IGNORE
         prepare._context = replace(self._context, user=user)
@@ -464,7 +464,7 @@ class Prepare:
         created = self.created(document, target)
         if isinstance(created, Problem):
             return created
-        return PreparedObject(_with_status(created.value, document), created.said)
+        return PreparedObject(_with_status(created.value, document), created.plugin_answer)
 
     def stored(self, document: Document, target: Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""

@@ -87,11 +87,11 @@ class OverlaidWorld:
         return self._behind.namespace(name)
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        """One object."""
+        """Return one object."""
         return self._behind.get(resource, namespace, name)
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        """All objects of a resource in a namespace."""
+        """Return all objects of a resource in a namespace."""
         return self._behind.list(resource, namespace)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
@@ -141,7 +141,7 @@ class PluginChoice:
     left_out: tuple[tuple[str, str], ...] = ()
 
     def without(self, name: str, reason: str) -> PluginChoice:
-        """The same for a question that a plugin cannot be asked, and why."""
+        """Return a copy for a question that a plugin cannot be asked, and why."""
         if name not in self.names:
             return self
         return replace(self, names=self.names - {name}, left_out=(*self.left_out, (name, reason)))
@@ -179,7 +179,7 @@ def plugin_choice(
     *,
     whole_cluster: bool,
 ) -> PluginChoice:
-    """From options whose values have commas. Raises UnusablePlugins, which is a ValueError."""
+    """Read options whose values have commas. Raises UnusablePlugins, which is a ValueError."""
     more, fewer = (
         [name for text in option for name in text.split(",") if name]
         for option in (enable, disable)
@@ -271,7 +271,7 @@ class PluginDesk:
         )
 
     def of_stored(self, request: Request) -> PluginAnswer:
-        """Both halves about an object that a server has stored already, as if it came anew."""
+        """Run both halves on an object that a server has stored already, as if it came anew."""
         if not self.concerned(request):
             return FINE
         obj = {} if request.object is None else fresh(request.object)
@@ -407,7 +407,7 @@ class _Watched(OverlaidWorld):
         self.hidden: frozenset[str] = frozenset()
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        """Notes what is missing."""
+        """Return one object, and note what is missing."""
         result = super().get(resource, namespace, name)
         if result is None:
             # A controller makes it in every namespace (kube-controller-manager, `serviceaccount`
@@ -418,7 +418,7 @@ class _Watched(OverlaidWorld):
         return result
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        """Without what is hidden."""
+        """Return the objects without those that are hidden."""
         items = super().list(resource, namespace)
         if self.hidden and resource == PRIORITY_CLASSES:
             return [item for item in items if metadata.name(item) not in self.hidden]
@@ -451,7 +451,7 @@ class Charge:
     times: int | None = None
 
     def behind(self, results: int) -> Charge:
-        """The same, if so many results stand before its own."""
+        """Return the charge for a list in which so many results stand before its own."""
         return replace(self, number=self.number + results)
 
 
@@ -475,7 +475,7 @@ class QuotaLedger:
             value[:] = [self._counting(quota, by_place.get(namespace, {})) for quota in value]
 
     def uncharged(self) -> QuotaLedger:
-        """One that knows the same now, and of whose charges this one learns nothing."""
+        """Return a ledger that knows the same now, and of whose charges this one learns nothing."""
         ledger = copy.copy(self)
         ledger._quotas = {namespace: [*quotas] for namespace, quotas in self._quotas.items()}
         return ledger

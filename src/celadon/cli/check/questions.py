@@ -92,7 +92,7 @@ def _updated(
 
 
 def _configured(document: Document, target: Target) -> Document:
-    """With the namespace that kubectl puts in, and the annotation."""
+    """Return the document with the namespace that kubectl puts in, and the annotation."""
     from celadon.kube.fieldmanager import configured  # late: only `--old` and applies need it
 
     value = document.value

@@ -80,7 +80,7 @@ def recorded_request(file: str) -> RecordedRequest:
 
 
 def asked_as_recorded(inputs: CheckInputs, recorded: RecordedRequest) -> CheckInputs:
-    """The same world and policies, asked what was recorded. WrongUseError."""
+    """Return the same world and policies, asked what was recorded. Raises WrongUseError."""
     question = recorded.question
     document, old = recorded.object, recorded.old
     if document is None and inputs.manifests.old and question.operation is Operation.DELETE:
@@ -228,7 +228,7 @@ def explained_objects(
             mutation = (
                 None if judged.before.mutation is None else judged.before.mutation.explanation
             )
-            request, world = judged.asked.request, judged.world
+            request, world = judged.document_request.request, judged.world
             validation = explain(judged.engine, request, world)
             mutating, validating = (
                 () if hook is None else explain_hooks(hook, request, world) for hook in hooks
@@ -245,7 +245,7 @@ def explained_objects(
 def _as_reported(
     explained: ExplainedObject, last: Mapping[tuple[str, Place, Creator | None], ObjectResult]
 ) -> ExplainedObject:
-    """With what became of it in the end: quotas are asked when all else is done."""
+    """Return the object with its last result: quotas are asked when all else is done."""
     result = explained.result
     final = last.get((result.title, result.place, result.created_by), result)
     if not final.plugin or result.is_refused:

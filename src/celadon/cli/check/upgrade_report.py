@@ -320,7 +320,7 @@ class _Judging:
         return report
 
     def _look(self, judged: JudgedObject) -> None:
-        request = judged.asked.request
+        request = judged.document_request.request
         self._objects[id(judged.result)] = request.object
         spent: Counter[str] = Counter()
         for decision in judged.engine.explain(request, judged.world).decisions:

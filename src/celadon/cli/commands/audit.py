@@ -551,7 +551,7 @@ def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | st
 
 
 def all_violations(audit: Audit, options: argparse.Namespace) -> Audit:
-    """The same with no limit of violations where each is written at once."""
+    """Return an audit with no limit of violations where each is written at once."""
     import sys
 
     if not options.violations:

@@ -75,7 +75,7 @@ METAVARS: Final = {
 
 
 def every_command() -> list[CommandWords]:
-    """All of them, those of more words first: `test init` before `test`."""
+    """Return all commands, those of more words first: `test init` before `test`."""
     ordered = sorted(COMMANDS, key=lambda command: (-len(command.name.split()), command.name))
     return [*map(_command, ordered), _overview()]
 

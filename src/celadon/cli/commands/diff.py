@@ -117,7 +117,7 @@ _NOTHING: Final = "there is no policy and no CustomResourceDefinition on either 
 
 
 def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[DiffSide, DiffSide] | str:
-    """Both sides, or what is wrong with the command line. Raises GitError."""
+    """Return both sides, or what is wrong with the command line. Raises GitError."""
     from celadon.cli.diff import read_side, require_paths, revisions
     from celadon.cli.reading.documents import Exclusion
 
@@ -155,4 +155,4 @@ def _revision(
 
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-diff-"))
     files = write_files(revision, paths, Path(folder))
-    return read(revision, files, shown=lambda file: file.removeprefix(f"{folder}/"))
+    return read(revision, files, display_name=lambda file: file.removeprefix(f"{folder}/"))

@@ -412,7 +412,7 @@ class Built:
 
 
 def access(options: argparse.Namespace) -> Access | str:
-    """From the options; a complaint when the token cannot be read."""
+    """Read the options; return a complaint when the token cannot be read."""
     token = ""
     if options.token_file:
         text = read_text(options.token_file)

@@ -335,7 +335,7 @@ def _add_audit(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
-    """With the defaults of kube-apiserver."""
+    """Add the limits, with the defaults of kube-apiserver."""
     for name, most, text in (
         ("--max-requests-inflight", 400, "requests at once that read"),
         ("--max-mutating-requests-inflight", 200, "requests at once that change something"),
@@ -655,19 +655,19 @@ class _ManifestFiles:
     def __init__(self, paths: list[str]) -> None:
         self._paths = paths
         self._seen: object = None
-        self._found: Sequence[tuple[str, JsonObject]] = ()
+        self._documents: Sequence[tuple[str, JsonObject]] = ()
 
     def read(self) -> Sequence[tuple[str, JsonObject]]:
-        """With their places. Raises StartError."""
+        """Return the manifests with their places. Raises StartError."""
         if not self._paths:
             return ()
         from celadon.cli.reading.documents import signatures
 
         current = signatures(self._paths)
         if current != self._seen:
-            self._found = tuple(_manifests(self._paths))
+            self._documents = tuple(_manifests(self._paths))
             self._seen = current
-        return self._found
+        return self._documents
 
 
 def _manifests(paths: list[str]) -> Iterator[tuple[str, JsonObject]]:

@@ -138,7 +138,7 @@ def _looks(group: argparse._ArgumentGroup) -> None:
 
 
 def _percentage(text: str) -> float:
-    """From 0 to 100, with or without a percent sign."""
+    """Read a percentage from 0 to 100, with or without a percent sign."""
     try:
         percentage = float(text.removesuffix("%"))
     except ValueError:
@@ -249,7 +249,7 @@ def _mutated(
 
 
 def _write_coverage(coverage: Coverage, path: str) -> None:
-    """In the format that the name of the file asks for."""
+    """Write the coverage in the format that the name of the file asks for."""
     from celadon.cli.report.case_view import RENDERERS
 
     sources = {}
@@ -265,7 +265,7 @@ def _write_coverage(coverage: Coverage, path: str) -> None:
 def _watch(
     paths: Sequence[str], test_files: GivenTests, chosen: RunOptions, options: argparse.Namespace
 ) -> NoReturn:
-    """Until Ctrl-C."""
+    """Run what changes affect until Ctrl-C."""
     from celadon.cli.policytest.snapshots import WatchedFiles, affected
 
     watched = WatchedFiles()

@@ -217,7 +217,7 @@ def read_flags(words: Sequence[str]) -> dict[str, list[str]]:
 
 
 def warnings_about(flags: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """One text for each flag that is not known, or would be missed."""
+    """Yield a text for each flag that is not known, or would be missed."""
     for name in flags:
         if name not in KNOWN:
             yield f"kube-apiserver has no flag `--{name}` that is known here: ignored"

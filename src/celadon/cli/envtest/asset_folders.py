@@ -137,7 +137,7 @@ def parse_selector(text: str) -> VersionSelector:
 
 
 def available_versions(selector: VersionSelector) -> list[AssetVersion]:
-    """One version of each release that is meant, newest first."""
+    """Return one version of each release that is meant, newest first."""
     if selector.exact is not None or selector.compare == "~":
         major, minor = selector.numbers or (0, 0)
         candidates = [AssetVersion(major, minor, selector.patch or 0)]

@@ -153,7 +153,7 @@ def _overloads(part: SourceNode, checked: CheckedAst, environment: Environment) 
 
 
 def _of_word(text: str, word: re.Match[str], environment: Environment) -> Hover | None:
-    """In a text with errors: the operand that ends with the word."""
+    """Describe, in a text with errors, the operand that ends with the word."""
     context = typing_context(text, word.end(), environment)
     if context is None:
         return None
@@ -511,7 +511,7 @@ class _Outliner:
         return self._document.chunk.span((*self._document.path, *path))[0]
 
     def _span(self, path: Path) -> Span:
-        """From the key, or from the item, to the end of the value."""
+        """Return the span from the key, or from the item, to the end of the value."""
         chunk, lines = self._document.chunk, self._file.lines
         whole = (*self._document.path, *path)
         start, end = chunk.span(whole)
@@ -562,7 +562,7 @@ def _field_name(path: Path) -> str:
 
 
 def _value_text(value: object) -> str:
-    """In a few words."""
+    """Return the value in a few words."""
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, Mapping):

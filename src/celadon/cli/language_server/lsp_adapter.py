@@ -70,7 +70,7 @@ def code_actions(file: EditedFile, diagnoses: Sequence[Diagnosis], span: Span) -
 
 
 def _fix(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
-    finding = None if diagnosis.shown is None else diagnosis.shown.finding
+    finding = None if diagnosis.shown_finding is None else diagnosis.shown_finding.finding
     if finding is None or diagnosis.document is None:
         return
     replacement = fix_edit(file.text, diagnosis.document, finding)
@@ -85,9 +85,13 @@ def _fix(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
 def _silence(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
     """A comment above the field that the finding is in."""
     # JSON has no comments.
-    if diagnosis.document is None or diagnosis.shown is None or diagnosis.document.chunk.is_json:
+    if (
+        diagnosis.document is None
+        or diagnosis.shown_finding is None
+        or diagnosis.document.chunk.is_json
+    ):
         return
-    finding = diagnosis.shown.finding
+    finding = diagnosis.shown_finding.finding
     path = () if finding is None else finding.spot.path.steps
     line = diagnosis.document.line(path) - 1
     text = file.lines.line(line)
@@ -138,7 +142,7 @@ class CeladonServer(LanguageServer):
         self.folder = str(Path.cwd())
         self.files = _workspace(Path.cwd())
         self.diagnoses: dict[str, list[Diagnosis]] = {}
-        self.shown: dict[str, list[lsp.Diagnostic]] = {}
+        self.published: dict[str, list[lsp.Diagnostic]] = {}
         self._pending: asyncio.TimerHandle | None = None
 
     def open_folder(self, folder: str) -> None:
@@ -183,13 +187,13 @@ class CeladonServer(LanguageServer):
             self._pending = None
         self.diagnoses = self.files.diagnoses()
         # A file without findings has to be told, too: its old ones would stay.
-        for path in self.shown.keys() | self.diagnoses.keys():
+        for path in self.published.keys() | self.diagnoses.keys():
             now = [_diagnostic(path, diagnose) for diagnose in self.diagnoses.get(path, [])]
-            if now != self.shown.get(path, []):
+            if now != self.published.get(path, []):
                 self.text_document_publish_diagnostics(
                     lsp.PublishDiagnosticsParams(uri=_uri(path), diagnostics=now)
                 )
-            self.shown[path] = now
+            self.published[path] = now
 
 
 def _workspace(folder: Path) -> Workspace:

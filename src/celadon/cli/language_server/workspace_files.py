@@ -80,7 +80,7 @@ class Position(NamedTuple):
 
 
 class Span(NamedTuple):
-    """From one place to another."""
+    """This reaches from one place to another."""
 
     start: Position
     end: Position
@@ -180,7 +180,7 @@ class Diagnosis:
     message: str
     code: str = ""
     help: str = ""
-    shown: ShownFinding | None = None
+    shown_finding: ShownFinding | None = None
     document: Document | None = None
 
 

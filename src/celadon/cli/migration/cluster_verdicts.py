@@ -96,13 +96,13 @@ async def _answers(
         trial = _Trial(client, catalog, await _own_user(client), counts)
         for number, document in enumerate(read_documents([path])):
             if isinstance(document, Problem):
-                answers.found.append(document)
+                answers.records.append(document)
             else:
-                answers.found += await trial.sent(document)
+                answers.records += await trial.sent(document)
             step(number + 1)
         answers.existing += await _looked_up(client, catalog, trial.namespaces, params)
     except ClusterError as error:
-        answers.found.append(Problem(location.cluster.server, 0, str(error)))
+        answers.records.append(Problem(location.cluster.server, 0, str(error)))
     finally:
         await client.aclose()
     return answers

@@ -309,7 +309,7 @@ class PlannedPolicy:
 
     @property
     def name(self) -> str:
-        """With its namespace, if it has one."""
+        """Return the name with its namespace, if it has one."""
         about = self.document.value["metadata"]
         return f"{about['namespace']}/{about['name']}" if about.get("namespace") else about["name"]
 
@@ -320,7 +320,7 @@ class PlannedPolicy:
 
     @property
     def kind(self) -> str:
-        """Its kind."""
+        """Return its kind."""
         return self.document.group_kind[1]
 
     @property
@@ -369,7 +369,7 @@ class PlannedPolicy:
 
 @dataclass(slots=True)
 class MigrationPlan:
-    """All of it."""
+    """This is the whole plan."""
 
     policies: list[PlannedPolicy]
     """In the order in which they move."""
@@ -476,7 +476,7 @@ class _Judge:
     def __init__(self, outcome: RuleOutcome, old: OldVerdicts | None) -> None:
         self.outcome = outcome
         self._old = old
-        self._found = Existing()
+        self._existing = Existing()
         self._last: AuditedObject | None = None
         self._refused: dict[Key, str] = {}
         """Only of rules of which the old engine has said something."""
@@ -488,21 +488,21 @@ class _Judge:
         if about == self._last:
             return
         self._last = about
-        self._found.refused += 1
-        self._found.errors += violation.is_error
-        if len(self._found.examples) < _EXAMPLES:
-            self._found.examples.append(violation)
+        self._existing.refused += 1
+        self._existing.errors += violation.is_error
+        if len(self._existing.examples) < _EXAMPLES:
+            self._existing.examples.append(violation)
         if self._old is not None:
             self._refused[key] = violation.message
 
     def existing(self, matched: dict[str, int]) -> Existing:
         """Return what came of all objects."""
         names = (policy["metadata"]["name"] for policy in self.outcome.translation.policies)
-        self._found.matched = sum(matched.get(name, 0) for name in names)
+        self._existing.matched = sum(matched.get(name, 0) for name in names)
         if self._old is not None and not self.outcome.translation.reason:
-            self._found.compared = self._old.count
-            self._found.disagreements = disagreements(self._old, self._refused)
-        return self._found
+            self._existing.compared = self._old.count
+            self._existing.disagreements = disagreements(self._old, self._refused)
+        return self._existing
 
 
 def _told(judges: Iterable[_Judge]) -> Callable[[Violation], None]:

@@ -127,7 +127,7 @@ class RuleOutcome:
 
     @property
     def state(self) -> str:
-        """One of `STATES`."""
+        """Return one of `STATES`."""
         if self.translation.reason:
             return "not translated"
         return "differs" if self.differences else "translated"

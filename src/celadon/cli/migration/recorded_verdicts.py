@@ -77,7 +77,7 @@ class Recorded(NamedTuple):
 class ClusterAnswers:
     """The answers of a cluster, and what it has that matters to the translation."""
 
-    found: list[Recorded | Problem] = field(default_factory=list)
+    records: list[Recorded | Problem] = field(default_factory=list)
     existing: list[JsonObject] = field(default_factory=list)
     """The namespaces of the objects, and the params of policies."""
 
@@ -99,7 +99,7 @@ def compare_recorded(
         if source == "cluster" and ask_cluster is not None:
             answers = ask_cluster(path, params_of(migration.outcomes), counts)
             existing += answers.existing
-            records += answers.found
+            records += answers.records
     judge = _Judge(migration.outcomes, existing, counts)
     result: list[Iterable[Recorded | Problem]] = [records]
     for source, path in sources:

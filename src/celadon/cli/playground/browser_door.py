@@ -56,7 +56,7 @@ def _imported(value: Any) -> dict[str, object]:  # noqa: ANN401 - JSON
 
 
 def _completions(value: Any) -> JsonObject:  # noqa: ANN401 - JSON
-    """In an expression, if there is one at the place; else the fields of an object."""
+    """Complete an expression, if there is one at the place; else the fields of an object."""
 
     state, pane = panes.state_of(value["state"]), panes.Pane(value["pane"])
     result = expression_completions(state, pane, int(value["line"]), int(value["character"]))

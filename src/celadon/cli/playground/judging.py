@@ -334,22 +334,22 @@ class PolicyRemarks:
     """Remembers what it said last: it takes longer than a verdict, and few keystrokes change it."""
 
     def __init__(self) -> None:
-        self._asked: tuple[str, Sequence[Document]] = ("", ())
-        self._said: dict[str, object] | None = None
+        self._last_input: tuple[str, Sequence[Document]] = ("", ())
+        self._last_remarks: dict[str, object] | None = None
 
     def of(self, state: State, documents: Sequence[Document], policies: PolicySet) -> JsonDict:
-        """About the documents of the panes around a request."""
-        release, last_documents = self._asked
+        """Return remarks on the documents of the panes around a request."""
+        release, last_documents = self._last_input
         same = release == state.release and list(map(id, last_documents)) == list(
             map(id, documents)
         )
-        if self._said is None or not same:
-            self._asked = state.release, documents
-            self._said = {
+        if self._last_remarks is None or not same:
+            self._last_input = state.release, documents
+            self._last_remarks = {
                 "lint": _lint(documents, state),
                 "typeChecking": _statuses(documents, policies, state.release),
             }
-        return self._said
+        return self._last_remarks
 
 
 def _lint(documents: Sequence[Document], state: State) -> list[JsonObject]:
@@ -387,7 +387,7 @@ _COMPARED: Final = ("allowed", "code", "message", "warnings", "auditAnnotations"
 def release_changes(
     release: str, other: str, first_answer: JsonObject, second_answer: JsonObject
 ) -> dict[str, Json]:
-    """From the verdict of one release to that of the other."""
+    """Return what changes from the verdict of one release to that of the other."""
     return {
         "from": release,
         "to": other,
@@ -429,7 +429,7 @@ def _functions(release: str, other: str) -> dict[str, list[str]]:
 
 
 def _names(release: str) -> set[str]:
-    """Without operators and what nobody writes."""
+    """Return the functions without operators and what nobody writes."""
     functions = environment(release).declarations.functions
     return {name for name in functions if name[:1].isalpha()}
 
@@ -464,7 +464,10 @@ def request_details(explained: Sequence[ExplainedObject]) -> dict[str, object]:
 
 
 def _rules(explained: ExplainedObject) -> Iterator[Item]:
-    custom, request = explained.judged.asked.target.custom, explained.judged.asked.request
+    custom, request = (
+        explained.judged.document_request.target.custom,
+        explained.judged.document_request.request,
+    )
     if custom is None or request.object is None:
         return
     old = None if request.old_object is None else dict(request.old_object)

@@ -108,8 +108,8 @@ class PreparedRequest:
     """A request as it comes to validating policies, and what was `said` before."""
 
     setting: Cluster
-    asked: DocumentRequest
-    said: WebhookOutcome
+    document_request: DocumentRequest
+    outcome: WebhookOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class JudgedCase:
     setting: Cluster
     findings: Findings
     before: DocumentRequest | None
-    asked: DocumentRequest | None
+    document_request: DocumentRequest | None
     mutation: Explanation | None = None
     """What mutating policies did and why, for a bench that looks on."""
 
@@ -189,9 +189,13 @@ class Bench:
         judged = judged_objects[0]
         mutation = judged.before.mutation
         if mutation is None:
-            return JudgedCase(setting, findings, judged.asked, judged.asked)
+            return JudgedCase(setting, findings, judged.document_request, judged.document_request)
         return JudgedCase(
-            setting, findings, judged.chain.unmutated(), judged.asked, mutation.explanation
+            setting,
+            findings,
+            judged.chain.unmutated(),
+            judged.document_request,
+            mutation.explanation,
         )
 
     def _about_created(self, case: Case) -> Case:
@@ -202,7 +206,7 @@ class Bench:
         created = self._created.get(id(case))
         if created is None:
             sent = self.sent(replace(case, generated=""))
-            created_case = case if sent is None else _created_case(case, sent.asked)
+            created_case = case if sent is None else _created_case(case, sent.document_request)
             created = self._created[id(case)] = case, replace(created_case, generated="")
         return created[1]
 
@@ -329,7 +333,7 @@ def _merged_sets(first: PolicySets, later: PolicySets) -> PolicySets:
 
 
 def _merged(first: PolicySet, later: PolicySet) -> PolicySet:
-    """Both; of two with one name the later."""
+    """Return the documents of both; of two with one name the later."""
     return PolicySet(
         {**first.policies, **later.policies},
         {**first.bindings, **later.bindings},
@@ -543,7 +547,7 @@ def outcome_of(case: Case, judged: JudgedCase) -> CaseOutcome:
     reached.update(violation.policy for violation in violations)
     ignored = tuple(_ignored(judged, under_test, notes))
     verdict, deciding = _case_outcomes_verdict(result, violations, reached & under_test, ignored)
-    before, document_request = judged.before, judged.asked
+    before, document_request = judged.before, judged.document_request
     return CaseOutcome(
         verdict,
         result,

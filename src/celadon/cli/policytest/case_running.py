@@ -54,7 +54,7 @@ class CoverageTally:
         return Coverage(tuple(self._hits.items()))
 
     def take(self, judged: JudgedCase, outcome: case_results.CaseOutcome, version: str) -> None:
-        """One more case; what is measured are the policies that it is about."""
+        """Count one more case; what is measured are the policies that it is about."""
         policies = [
             policy for explanation in _explained(judged, outcome) for policy in explanation.policies
         ]
@@ -85,10 +85,15 @@ def _explained(judged: JudgedCase, outcome: case_results.CaseOutcome) -> Iterato
         yield judged.mutation
         if not judged.mutation.verdict.allowed:
             return
-    if judged.asked is not None and outcome.verdict is not case_results.CaseVerdict.INVALID:
+    if (
+        judged.document_request is not None
+        and outcome.verdict is not case_results.CaseVerdict.INVALID
+    ):
         setting = judged.setting
         if setting.sets.validating.policies:
-            yield explain(setting.engines.validating, judged.asked.request, setting.world)
+            yield explain(
+                setting.engines.validating, judged.document_request.request, setting.world
+            )
 
 
 # --- Deciding values ---------------------------------------------------------
@@ -108,7 +113,7 @@ def deciding_values(
 ) -> tuple[case_results.PartValue, ...]:
     """Return the values of the first expression that the verdict is due to; none if a mutating
     policy decided."""
-    document_request, deciding = judged.asked, outcome.deciding
+    document_request, deciding = judged.document_request, outcome.deciding
     if document_request is None or not deciding or not deciding[0].expression:
         return ()
     explanation = explain(
@@ -236,7 +241,7 @@ def _with_plugins(test: case_results.PolicyTest, plugins: PluginChoice) -> case_
 def _results(
     chosen: Sequence[ChosenCases], options: RunOptions, tick: Callable[[], None]
 ) -> Iterator[case_results.FileResult]:
-    """In the order of the tests, whoever runs them: worker k of n has the tests k, k + n, ..."""
+    """Yield results in the order of the tests: worker k of n has the tests k, k + n, ..."""
     count = sum(len(selection.cases) for selection in chosen)
     workers = 1
     if count >= WORTH_WORKERS and not options.fail_fast:

@@ -411,7 +411,7 @@ class TrialRequest:
 
     @property
     def key(self) -> str:
-        """The same for the same request."""
+        """Return a text that is the same for the same request."""
         every = [self.object, self.old, self.params, self.user, dict(self.namespace)]
         return json.dumps(every, sort_keys=True)
 
@@ -689,7 +689,7 @@ class _Search:
         return outcome_of(case, judged) if judged.findings.results else None
 
     def _kept(self, value: JsonObject) -> Document:
-        """One document for all that are the same."""
+        """Return one document for all values that are the same."""
         return self._documents.setdefault(json.dumps(value), plain_document(value, _PLACE))
 
 
@@ -715,7 +715,7 @@ def _facts(seed: TrialRequest) -> dict[Path, object]:
 
 
 def _changed(seed: TrialRequest, read: ReadPlaces) -> Iterator[TrialRequest]:
-    """With one place changed: gone, or one of the values."""
+    """Yield requests with one place changed: gone, or one of the values."""
     for place in read.places:
         for change in (None, *read.values):
             with_change = _with_change(seed, place, change)

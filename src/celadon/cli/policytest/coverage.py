@@ -213,7 +213,7 @@ def _note_frames(loop: int, frame: Frame, frames: dict[int, list[Frame]]) -> Non
 
 
 def _is_reached(aim: Aim, part: SourceNode, frame: Frame) -> bool:
-    """In one evaluation of what is in its loop."""
+    """Return whether the aim is reached in one evaluation of what is in its loop."""
     outcome = frame.outcomes.get(part.node.id)
     if outcome is None:
         return False

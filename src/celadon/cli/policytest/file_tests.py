@@ -129,7 +129,7 @@ class ObjectReader:
         return self._shaped(replace(document, value=value))
 
     def _named(self, name: str, path: Path) -> Document | None:
-        """One of `objects`, or a file."""
+        """Return one of `objects`, or the object of a file."""
         objects = self._test.value.get("objects") or {}
         if name not in objects:
             return self._only(name, path, "", "")
@@ -556,7 +556,7 @@ def _answer(value: JsonObject) -> case_results.AuthorizerAnswer:
 
 
 def names(text: str | list[str]) -> tuple[str, ...]:
-    """One name, or several."""
+    """Return the names that a text or a list of texts has."""
     return (text,) if isinstance(text, str) else tuple(text)
 
 
@@ -590,7 +590,7 @@ def _name(document: Document) -> str:
 
 
 class _Reading:
-    """One document on its way."""
+    """This reads one document."""
 
     def __init__(self, document: Document) -> None:
         self._document = document

@@ -311,7 +311,7 @@ RELEASES: Final = tuple(
 
 
 def case_doubts(case: Case, judged: JudgedCase, outcome: CaseOutcome, version: str) -> list[Doubt]:
-    """All of them; `outcome` is what became of the case."""
+    """Return all doubts about a case; `outcome` is what became of it."""
     return [
         *_unreached(case, judged, outcome, version),
         *_not_what_it_seems(case, outcome),
@@ -328,7 +328,7 @@ def _unreached(
     case: Case, judged: JudgedCase, outcome: CaseOutcome, version: str
 ) -> Iterator[Doubt]:
     """Yield why policies under test did not look at it."""
-    document_request = judged.asked
+    document_request = judged.document_request
     if outcome.verdict is not CaseVerdict.NO_MATCH or document_request is None:
         return
     expects_no_match = case.expect.verdict is CaseVerdict.NO_MATCH
@@ -445,7 +445,7 @@ def _any_denial(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterato
 
 
 def _changes(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
-    """About updates that change nothing, and mutations that nobody looks at."""
+    """Doubt updates that change nothing, and mutations that nobody looks at."""
     expect = case.expect
     request = None if judged.before is None else judged.before.request
     updates = request is not None and request.operation is Operation.UPDATE
@@ -483,7 +483,7 @@ def _weak_policies(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iter
 
 def _assumptions(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
     """Yield what is taken for granted, since the test does not say it."""
-    document_request = judged.asked
+    document_request = judged.document_request
     if document_request is None:
         return
     place = case.place
@@ -523,7 +523,7 @@ _CONTENT = frozenset({CaseVerdict.ADMIT, CaseVerdict.NO_MATCH})
 
 
 def shared_doubts(test: PolicyTest, results: Sequence[CaseResult]) -> Iterator[Doubt]:
-    """About all cases of a test that were run; nothing where one could not be."""
+    """Yield doubts about all cases that were run together; none if one could not be."""
     outcomes = [result.outcome for result in results if result.outcome is not None]
     yield from test.assumed
     yield from _same_cases([case for case in test.cases if not case.skip])
@@ -554,7 +554,7 @@ def _same_cases(cases: Sequence[Case]) -> Iterator[Doubt]:
 
 
 def _asked(case: Case) -> str:
-    """The same text for the same request in the same cluster."""
+    """Return a text that is the same for the same request in the same cluster."""
     parts = (
         case.object.value,
         None if case.old is None else case.old.value,

@@ -95,7 +95,7 @@ NO_NAMES: Final[Bound] = {}
 
 
 def merged(way: Way, other: Way) -> Way | None:
-    """Both at once; None if they contradict each other."""
+    """Return both ways at once; None if they contradict each other."""
     if not way or not other:
         return way or other
     result = dict(way)
@@ -170,7 +170,7 @@ def needing(terms: Iterable[Term], needs: Sequence[Way]) -> Iterator[Term]:
 
 
 def alternating(ones: Iterable[Way], other_ways: Iterable[Way]) -> Iterator[Way]:
-    """One of these, one of those, as long as there are any."""
+    """Yield one of these, then one of those, as long as there are any."""
     for pair in zip_longest(ones, other_ways):
         yield from (way for way in pair if way is not None)
 

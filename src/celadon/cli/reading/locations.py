@@ -145,7 +145,7 @@ def value_offset(text: str, start: int, value: str, index: int) -> int:
 
 
 def scalar_start(text: str, start: int) -> int:
-    """Behind the anchor and the tag of a node."""
+    """Return the place behind the anchor and the tag of a node."""
     match = _PROPERTIES.match(text, start)
     return start if match is None else match.end()
 

@@ -153,7 +153,7 @@ _COVERAGE_SHAPES: Final[model.Shapes] = {
 
 
 def as_json(coverage: Coverage, sources: Mapping[str, str]) -> str:
-    """One document."""
+    """Return the coverage as one JSON document."""
     document = model.document("CoverageReport", **coverage_document(coverage))
     return model.json_document(document)
 
@@ -421,7 +421,7 @@ def _explained(case: case_results.CaseResult, look: model.ReportStyle) -> Iterat
 
 
 def explained_plainly(case: case_results.CaseResult) -> list[str]:
-    """The same with the case itself, without colours, whatever is in the texts of others."""
+    """Return the explanation with the case itself, without colours."""
     result = model.for_people(case)
     return [_head(result, _PLAIN), *_explained(result, _PLAIN)]
 
@@ -473,7 +473,7 @@ def _doubt(doubt: case_results.Doubt, look: model.ReportStyle) -> Iterator[str]:
 
 
 def _skipped(report: case_results.RunReport, look: model.ReportStyle) -> Iterator[str]:
-    """One line for each reason, however many cases it is given for."""
+    """Yield a line for each reason, however many cases it is given for."""
     reasons = Counter(
         result.case.skip for result in report.cases if result.status is case_results.Status.SKIPPED
     )
@@ -586,7 +586,7 @@ def _survivor(result: AlterationResult, look: model.ReportStyle) -> Iterator[str
 
 
 def _alterations(alterations: Alterations) -> dict[str, object]:
-    """With the percentage of those that a case could notice, as far as is known."""
+    """Return JSON with the percentage of those that a case could notice, as far as known."""
     return {
         "percentage": round(alterations.score, 2),
         **{fate.value: alterations.count(fate) for fate in Fate},
@@ -715,7 +715,7 @@ def _survivors(report: case_results.RunReport) -> list[AlterationResult]:
 
 
 def _alteration_text(result: AlterationResult) -> str:
-    """With the case that would notice it."""
+    """Return the alteration with the case that would notice it."""
     return f"{_alteration_line(result)}\n{result.diff}{result.case}".rstrip()
 
 

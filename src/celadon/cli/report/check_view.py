@@ -145,7 +145,7 @@ class _Blocks:
                 yield _mutation(result, result.mutated, self._look)
 
     def warnings(self, report: check_report.Report) -> Iterator[list[str]]:
-        """One after the other; equal ones are one block."""
+        """Yield one block after the other; equal warnings are one block."""
         alike: dict[
             Hashable, list[tuple[check_report.ObjectResult, check_report.ClientWarning]]
         ] = {}
@@ -544,7 +544,7 @@ def _reasons(result: check_report.ObjectResult) -> Iterator[str]:
 
 
 def _warnings(result: check_report.ObjectResult) -> Iterator[str]:
-    """Each warning, and behind it the rules it is due to."""
+    """Yield each warning, and behind it the rules it is due to."""
     for warning in result.warnings:
         yield warning.text
         yield from map(_rule_line, warning.violations)

@@ -129,7 +129,7 @@ def _attribute(text: str) -> str:
 
 
 def _harmless(text: str) -> str:
-    """The same for readers of XML, and no command in the log of a workflow."""
+    """Return the text for readers of XML, without commands in the log of a workflow."""
     return model.COMMAND.sub(lambda match: f"{match[1] or ''}&#{ord(match[0][-1])};", text)
 
 

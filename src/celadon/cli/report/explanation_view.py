@@ -81,7 +81,7 @@ class ExplanationView(model.ReportView[Sequence[ExplainedObject]]):
         return "\n\n".join("\n".join(page.item(item, 0)) for item in items) + "\n"
 
     def data(self) -> JsonDict:
-        """One document for all objects."""
+        """Return one document for all objects."""
         return {"objects": model.data(list(self.report), _SHAPES)}
 
 
@@ -220,7 +220,7 @@ def _lines(snippet: annotated_source.Snippet, width: int) -> Iterator[tuple[int,
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    """In lines that are no wider than the page, those behind the first further in."""
+    """Break a text into lines no wider than the page; those behind the first go further in."""
     return textwrap.wrap(
         text,
         max(_WIDTH, len(indent) + _LEAST),

@@ -313,7 +313,7 @@ def budget_item(budget: Budget) -> Item:
 
 
 def _part(part: Part, label: str, text: str, style: Style, *, opens: bool = True) -> Item:
-    """With its expression, annotated if it was evaluated."""
+    """Return the part with its expression, annotated if it was evaluated."""
     if part.run is None:
         return Item(label, text, style, source=part.text, opens=opens)
     return Item(label, text, style, snippet=annotated(part.run), opens=opens)

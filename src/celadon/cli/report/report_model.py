@@ -103,7 +103,7 @@ def _field_names(kind: type) -> tuple[str, ...]:
 
 
 def _indented(text: str) -> str:
-    """Only the first line stands at the margin, where the words of the report itself stand."""
+    """Indent all lines but the first, which stands where the words of the report stand."""
     return lines(text).replace("\n", "\n  ")
 
 
@@ -618,12 +618,12 @@ def as_json(view: ReportView[Any]) -> str:
 
 
 def json_document(value: object) -> str:
-    """The same of any value, with a line end."""
+    """Return any value as a JSON document, with a line end."""
     return f"{_visible(json.dumps(value, indent=2, ensure_ascii=False))}\n"
 
 
 def as_yaml(view: ReportView[Any]) -> str:
-    """The same document as YAML, keys in the same order."""
+    """Return the same document as YAML, keys in the same order."""
     return yaml_text(view.data())
 
 

@@ -182,7 +182,7 @@ def is_gator_suite(value: object) -> bool:
 
 
 def rewritten(chunk: Chunk, value: Any) -> list[Rewritten]:  # noqa: ANN401 - any JSON
-    """One test for each of the suite, as gator judges it: by its own template and constraint."""
+    """Return a test for each of the suite, judged by its own template and constraint."""
     suite = Rewriting(chunk, value)
     tests = [
         _Gator(chunk, value, path).rewritten(test)
@@ -195,7 +195,7 @@ def rewritten(chunk: Chunk, value: Any) -> list[Rewritten]:  # noqa: ANN401 - an
 
 
 class _Gator:
-    """One test of a suite."""
+    """This rewrites one test of a suite."""
 
     def __init__(self, chunk: Chunk, suite: JsonObject, path: Path) -> None:
         self._suite = suite
@@ -286,7 +286,7 @@ class _Gator:
         about: Document,
         value: JsonObject,
     ) -> None:
-        """One case, or one for each object that is judged."""
+        """Add a case, or one for each object that is judged."""
         expect = _expected(assertion)
         if isinstance(expect, str):
             self._way.leave_out(name, path, expect)

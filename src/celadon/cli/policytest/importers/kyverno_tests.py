@@ -106,12 +106,12 @@ def rewritten(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
 
 class _Kyverno:
     def __init__(self, chunk: Chunk, value: JsonObject) -> None:
-        self._given = value
+        self._test = value
         self._way = Rewriting(chunk, value)
         self._resources: list[Document] = []
 
     def test(self) -> Rewritten:
-        way, value = self._way, self._given
+        way, value = self._way, self._test
         results = list(way.maps(("results",)))
         unsaid = way.others((), _FIELDS)
         # A test of Kyverno's own policies names files that mean nothing here; they are not even
@@ -179,25 +179,25 @@ class _Kyverno:
             self._way.fields["namespaces"] = namespaces
 
     def _values(self) -> Iterator[tuple[JsonObject, Path]]:
-        inline = self._given.get("values")
+        inline = self._test.get("values")
         if isinstance(inline, Mapping):
             yield inline, ("values",)
         elif inline is not None:
             self._way.say(("values",), "a map is expected here")
-        if "variables" in self._given:
+        if "variables" in self._test:
             document = self._file("variables")
             if document is not None:
                 yield document.value, ("variables",)
 
     def _file(self, field: str) -> Document | None:
         """The one document of the file that a field names."""
-        if not isinstance(self._given[field], str):
+        if not isinstance(self._test[field], str):
             self._way.say((field,), "a file is expected here")
             return None
         return self._way.objects.object((field,))
 
     def _user(self) -> None:
-        document = self._file("userinfo") if "userinfo" in self._given else None
+        document = self._file("userinfo") if "userinfo" in self._test else None
         if document is None:
             return
         for name in document.value:

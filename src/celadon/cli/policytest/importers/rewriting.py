@@ -193,7 +193,7 @@ class Rewriting:
         return documents
 
     def add(self, case: JsonDict, path: Path) -> None:
-        """One more case, which stands at a path of the original."""
+        """Add one more case, which stands at a path of the original."""
         self._origins[("cases", len(self._cases))] = path
         self._cases.append(case)
 

@@ -467,7 +467,6 @@ def rewritten_kaptest(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - 
 
 class _Kaptest:
     def __init__(self, chunk: Chunk, value: JsonObject) -> None:
-        self._given = value
         self._way = Rewriting(chunk, value)
         self._policies: list[Document] = []
         self._resources: list[Document] = []

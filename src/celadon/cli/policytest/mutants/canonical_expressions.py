@@ -519,7 +519,7 @@ class AlteredExpression:
 
 
 def altered_expressions(text: str) -> Iterator[AlteredExpression]:
-    """In the order of the text, each only once; none for what is no expression."""
+    """Yield changes in the order of the text, each once; none if it is no expression."""
     ast = unexpanded_tree(text)
     if ast is not None:
         yield from _Altering(text, ast).all()
@@ -596,7 +596,7 @@ class _Altering:
             yield result
 
     def _named(self, new: syntax.Expr, names: dict[str, str], form: str) -> syntax.Expr:
-        """With names in place of old parts; their texts go to `names`."""
+        """Put names in place of old parts; their texts go to `names`."""
 
         def put(node: syntax.Expr) -> syntax.Expr:
             place = self._places.get(id(node))

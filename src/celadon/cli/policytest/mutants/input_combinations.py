@@ -109,7 +109,7 @@ class Inputs:
         self.questions |= other.questions
 
     def without(self, root: str) -> Inputs:
-        """The same without the places behind a variable."""
+        """Return a copy without the places behind a variable."""
         result = {place: values for place, values in self.related.items() if place[0] != root}
         return Inputs(result, self.names, self.literals, self.keys, self.questions)
 
@@ -452,7 +452,7 @@ class InputCombinations:
 
     @cached_property
     def _beginnings(self) -> list[Generated]:
-        """One for each kind of object; requests of cases before all others."""
+        """Return a request for each kind of object; those of cases go before all others."""
         result: dict[tuple[str, str], Generated] = {}
         for generated in self._pool.first(_LEAST):
             value = generated.case.object.value
@@ -519,7 +519,7 @@ class InputCombinations:
     def _taken_inputs(
         self, base: Generated, group: Inputs, *, of_matching: bool
     ) -> Iterator[_Input]:
-        """With what makes another request that the API server does not refuse."""
+        """Yield inputs that make another request that the API server does not refuse."""
         for all_input in self._all_inputs(base.case, group, of_matching=of_matching):
             changes = ((change, self._with(base, (change,))) for change in all_input.changes)
             made_changes = tuple(

@@ -91,7 +91,7 @@ def telling_expectations(outcome: CaseOutcome, other: CaseOutcome) -> Iterator[s
 
 
 def _verdict(outcome: CaseOutcome) -> dict[str, object]:
-    """With the message, if somebody speaks."""
+    """Return the verdict with the message, if a policy has one."""
     verdict = outcome.verdict
     if verdict in (CaseVerdict.ADMIT, CaseVerdict.NO_MATCH):
         return {}

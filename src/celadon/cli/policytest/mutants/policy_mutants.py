@@ -118,7 +118,7 @@ def _policy(spec: JsonObject) -> Iterator[FieldChange]:
 
 
 def _items(spec: JsonObject, name: str, kind: Kind, *, least: int) -> Iterator[FieldChange]:
-    """Each one left out; so many have to stay."""
+    """Yield the list with each item left out; so many have to stay."""
     items = spec.get(name) or []
     if len(items) > least:
         for i in range(len(items)):
@@ -149,7 +149,7 @@ def _rule(place: Path, rule: JsonObject) -> Iterator[FieldChange]:
 
 
 def _selector(place: Path, selector: JsonObject | None, kind: Kind) -> Iterator[FieldChange]:
-    """Each requirement left out, so that more is selected; or turned around."""
+    """Leave out each requirement, so that more is selected; or turn it around."""
     if not selector:
         return
     for key in selector.get("matchLabels") or {}:
@@ -286,7 +286,7 @@ def _same(left: str, right: str) -> int:
 
 
 def _excerpts(old: str, new: str) -> tuple[str, str]:
-    """Both on one line, what is different in the middle."""
+    """Return both on one line, what is different in the middle."""
     old, new = " ".join(old.split()), " ".join(new.split())
     head = _same(old, new)
     first = max(0, head - _AROUND) if max(len(old), len(new)) > _MOST_CHARACTERS else 0
@@ -433,7 +433,7 @@ def _rewritten(document: Document, path: Path, value: Any) -> _Edit:  # noqa: AN
 
 
 def _in_expression(alteration: Alteration) -> Iterator[_Edit]:
-    """Only the characters that are other, in the style of the scalar."""
+    """Change only the characters that differ, in the style of the scalar."""
     expression, document = alteration.expression, alteration.document
     value = document.value_at(alteration.path)
     if expression is None or not isinstance(value, str):
@@ -456,7 +456,7 @@ def _in_expression(alteration: Alteration) -> Iterator[_Edit]:
 
 
 def _escaped(text: str, document: Document, path: Path) -> str:
-    """In the style of the scalar at a path."""
+    """Write the text in the style of the scalar at a path."""
     style = '"' if document.chunk.is_json else document.chunk.style(path)
     if style == '"':
         return json.dumps(text, ensure_ascii=False)[1:-1]

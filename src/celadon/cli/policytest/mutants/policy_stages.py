@@ -110,7 +110,7 @@ def _decoded(alteration: Alteration) -> Placed[RegistrationObject] | None:
 def _changed(
     policy_set: PolicySet, document: Document, placed: Placed[RegistrationObject] | None
 ) -> PolicySet:
-    """With other policies and bindings; the order of the names stays."""
+    """Return the set with other policies and bindings; the order of the names stays."""
     policies, bindings = {}, {}
     for name, policy in policy_set.policies.items():
         if not is_original(policy.document, document):
@@ -154,15 +154,15 @@ class Glance:
         self.reached: frozenset[str] = frozenset()
         if sent is not None and verdict is not None:
             decisions = tuple(map(_without_cost, verdict.decisions))
-            signs = _said(sent.said)
+            signs = _said(sent.outcome)
             self.seen = (*_answer(sent, verdict), *signs, decisions, verdict.notes)
-            self.reached = _reached(sent.said, verdict)
+            self.reached = _reached(sent.outcome, verdict)
 
     @property
     def shown(self) -> str:
         """Return JSON that is equal for what looks the same from outside."""
         if self._shown is None and self.sent is not None and self._verdict is not None:
-            outcome, verdict = self.sent.said, self._verdict
+            outcome, verdict = self.sent.outcome, self._verdict
             spoken = sorted(map(json.dumps, _spoken(outcome, verdict)))
             result = (*_answer(self.sent, verdict), sorted(self.reached), spoken)
             self._shown = json.dumps(result, sort_keys=True, default=str)
@@ -180,7 +180,7 @@ class Glance:
         """Return which parts of policies had a say, whatever they said."""
         if self.sent is None or self._verdict is None:
             return ()
-        return _signs(self.sent.said, self._verdict)
+        return _signs(self.sent.outcome, self._verdict)
 
 
 def glance(bench: Bench, case: Case, sent: PreparedRequest | None = None) -> Glance:
@@ -190,12 +190,12 @@ def glance(bench: Bench, case: Case, sent: PreparedRequest | None = None) -> Gla
     if sent is None:
         return Glance(None)
     engine = bench.setting(case).engines.validating
-    return Glance(sent, engine.noted(sent.asked.request, sent.setting.world))
+    return Glance(sent, engine.noted(sent.document_request.request, sent.setting.world))
 
 
 def _answer(sent: PreparedRequest, verdict: Verdict) -> tuple[Any, ...]:
     return (
-        sent.asked.request.object,
+        sent.document_request.request.object,
         verdict.status,
         verdict.warnings,
         verdict.audit_annotations,

@@ -64,7 +64,7 @@ Change = Callable[[JsonObject, Sequence[str | int], Any], JsonDict | None]
 
 
 def asked_otherwise(case: Case) -> Iterator[Case]:
-    """The same object with each operation; an update changes nothing as yet."""
+    """Yield the case with each operation; an update changes nothing as yet."""
     if case.subresource:
         return
     old = case.old or case.object
@@ -107,7 +107,7 @@ class CaseChanges:
         return value_at(self._given(case, str(root)), steps)
 
     def in_namespace(self, case: Case, labels: Mapping[str, str]) -> Case:
-        """In the Namespace that it is in, with other labels."""
+        """Return the case in its Namespace with other labels."""
         changed = self.with_value(
             case, ("namespaceObject", "metadata", "labels"), labels, with_value_at
         )
@@ -419,7 +419,8 @@ class RequestPool:
         first_glance = glance(self._bench, case)
         if (
             first_glance.sent is None
-            or refusal(first_glance.sent.asked, first_glance.sent.setting.prepare) is not None
+            or refusal(first_glance.sent.document_request, first_glance.sent.setting.prepare)
+            is not None
         ):
             return None
         return Generated(case, first_glance, origin)
@@ -484,7 +485,7 @@ class RequestPool:
 
 
 def _key(case: Case) -> str:
-    """The same for the same request."""
+    """Return a text that is the same for the same request."""
     objects = [case.object.value, None if case.old is None else case.old.value]
     user = [case.user.name, case.user.groups, case.user.uid, dict(case.user.extra)]
     cluster = [document.value for document in case.cluster]
