@@ -92,15 +92,15 @@ def _sequence(value: Sequence[Any], room: int, depth: int) -> str:
 def _joined(items: Iterable[tuple[str, Any]], count: int, room: int, depth: int) -> str:
     """Items with what stands before each, as many as there is room for."""
     result: list[str] = []
-    left = room - 2
+    space = room - 2
     for label, item in items:
-        if left < _LEAST and (result or left < len(label) + 2):
+        if space < _LEAST and (result or space < len(label) + 2):
             break
-        text = f"{label}{brief(item, max(left - len(label), 1), depth - 1)}"
-        if len(text) > left and result:
+        text = f"{label}{brief(item, max(space - len(label), 1), depth - 1)}"
+        if len(text) > space and result:
             break
         result.append(text)
-        left -= len(text) + 2
+        space -= len(text) + 2
     rest = count - len(result)
     if rest:
         result.append(f"{_ELLIPSIS} {rest} more" if result else f"{_ELLIPSIS} {rest}")
@@ -179,8 +179,8 @@ def annotated(run: ExpressionRun) -> Snippet:
 def traced(ast: Ast, frame: Frame) -> Snippet:
     """An expression, with what its parts came to in a frame."""
     text = ast.source.text
-    whole = written_tree(ast)
-    snippet = _Annotator(text, ast.positions).snippet([whole], frame)
+    tree = written_tree(ast)
+    snippet = _Annotator(text, ast.positions).snippet([tree], frame)
     return Snippet(text, 0, len(text.rstrip()), snippet.marks, snippet.loops)
 
 

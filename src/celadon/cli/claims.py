@@ -370,21 +370,21 @@ class _ClaimCheck:
         """Each check; of updates those that hold of what is created. At first it is asked whether
         all updates of what violates them are refused, which is more than the standard asks for, and
         is proved more easily."""
-        left: list[str] = []
+        remaining: list[str] = []
         for name, comparison in self._refused(standard, list(standard.checks), Operation.CREATE):
             yield self._check(standard, name, comparison)
             if comparison.finding is not Finding.DIFFERS:
-                left.append(name)
+                remaining.append(name)
         for of_all_updates in (True, False):
-            again: list[str] = []
+            still_open: list[str] = []
             for name, comparison in self._refused(
-                standard, left, Operation.UPDATE, of_all_updates=of_all_updates
+                standard, remaining, Operation.UPDATE, of_all_updates=of_all_updates
             ):
                 if of_all_updates and comparison.finding is not Finding.SAME:
-                    again.append(name)
+                    still_open.append(name)
                 else:
                     yield self._check(standard, name, comparison)
-            left = again
+            remaining = still_open
         yield from self._of_ephemeral_containers(standard)
 
     def _refused(

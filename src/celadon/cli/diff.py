@@ -481,8 +481,10 @@ class _Wording:
         if comparison.direction is Direction.LOOSER:
             both_sides.reverse()
         common = set.intersection(*(set(map(_origin, decisions)) for decisions in both_sides))
-        every = [decision for decisions in both_sides for decision in decisions]
-        for compared_decision in sorted(every, key=lambda decision: _origin(decision) in common):
+        decisions_of_both = [decision for decisions in both_sides for decision in decisions]
+        for compared_decision in sorted(
+            decisions_of_both, key=lambda decision: _origin(decision) in common
+        ):
             for side in (self.new, self.old):
                 place = side.place(
                     compared_decision.source, compared_decision.policy, compared_decision.binding

@@ -714,8 +714,8 @@ def _from_flow(text: str, start: int, end: int) -> Edit:
     before = _COMMA_BEFORE.search(text, 0, start)
     if before is not None:
         return Edit(before.start(), end, "")
-    behind = _COMMA_BEHIND.match(text, end)
-    return Edit(start, end if behind is None else behind.end(), "")
+    comma = _COMMA_BEHIND.match(text, end)
+    return Edit(start, end if comma is None else comma.end(), "")
 
 
 def _fixed(text: Text, edits: Iterable[Edit]) -> ChangedFile | None:

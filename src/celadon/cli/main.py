@@ -157,15 +157,15 @@ class CommandParser(argparse.ArgumentParser):
             if action.nargs == 0 and action.const is True
             for name in action.option_strings
         }
-        left: list[str] = []
+        remaining: list[str] = []
         truths: dict[str, bool] = {}
         for word in words:
             name, _, value = word.partition("=")
-            if "--" not in left and name in switches and value in _TRUTHS:
+            if "--" not in remaining and name in switches and value in _TRUTHS:
                 truths[switches[name]] = _TRUTHS[value]
             else:
-                left.append(word)
-        return left, truths
+                remaining.append(word)
+        return remaining, truths
 
     def parsed(self, words: Sequence[str]) -> argparse.Namespace:
         """The options and operands that words say. Options may stand between operands; behind `--`
@@ -179,10 +179,10 @@ class CommandParser(argparse.ArgumentParser):
         declared = [(action.nargs, action.default) for action in operands]
         for operand in operands:
             operand.nargs = operand.default = argparse.SUPPRESS
-        namespace, left = self.parse_known_args(words[:end])
+        namespace, remaining = self.parse_known_args(words[:end])
         for operand, (nargs, default) in zip(operands, declared, strict=True):
             operand.nargs, operand.default = nargs, default
-        return self.parse_args([*left, *words[end:]], namespace)
+        return self.parse_args([*remaining, *words[end:]], namespace)
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command line and end; an option that is not there gets the
@@ -290,10 +290,10 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
 def _options(command: Command, words: list[str]) -> argparse.Namespace:
     """Return what the words behind a command say."""
     parser = parser_of(command)
-    left, truths = parser.without_values(words)
-    if not any(map(_ASKS_FOR_HELP.match, left)):
+    remaining, truths = parser.without_values(words)
+    if not any(map(_ASKS_FOR_HELP.match, remaining)):
         parser.usage = parser.prog  # only the help shows more, which argparse would lay out first
-    namespace = parser.parsed(left)
+    namespace = parser.parsed(remaining)
     vars(namespace).update(truths)
     return namespace
 

@@ -172,8 +172,8 @@ class Progress:
             return
         now = time.monotonic()
         if now >= self._next:
-            left = (now - self._start) * (1 - share) / share if share else 0.0
-            remaining = f", {left:.0f}s left" if share else ""
+            seconds_left = (now - self._start) * (1 - share) / share if share else 0.0
+            remaining = f", {seconds_left:.0f}s left" if share else ""
             self._show(now, f"{done} ({share:.0%}{remaining})")
 
     def _show(self, now: float, text: str) -> None:

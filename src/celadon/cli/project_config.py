@@ -293,10 +293,10 @@ class _Reader:
         """Say what is wrong with a key, or an item, and where it stands."""
         # late: only if so
 
-        whole = (*self._shared.keys, *path)
-        place = key_places(self._shared.text).get(whole)
+        full_path = (*self._shared.keys, *path)
+        place = key_places(self._shared.text).get(full_path)
         position = self._shown if place is None else f"{self._shown}:{place[0]}:{place[1]}"
-        key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in whole)
+        key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in full_path)
         raise ConfigError(f"{position}: `{key.removeprefix('.')}`: {message}")
 
 
@@ -414,9 +414,9 @@ class _Walk:
         number = 0
         self._blank()
         while self._next() != "]":
-            below = (*path, number)[:PLACED]
-            self.places.setdefault(below, self._at)
-            self._value(below)
+            item_path = (*path, number)[:PLACED]
+            self.places.setdefault(item_path, self._at)
+            self._value(item_path)
             number += 1
             self._comma()
         self._at += 1

@@ -418,7 +418,7 @@ def _occurrence(
     name = record.name or text(about.get("name")) or text(about.get("generateName"))
     where = f"{record.namespace}/" if record.namespace and record.namespace != name else ""
     subject = str(record.resource.group_resource) if kind is None else kind.kind
-    below = f"/{record.subresource}" if record.subresource else ""
+    subresource = f"/{record.subresource}" if record.subresource else ""
     account = record.user.name.removeprefix(SERVICE_ACCOUNT_PREFIX)
     return Occurrence(
         policy=policy,
@@ -429,7 +429,7 @@ def _occurrence(
         rule=rule,
         is_error=is_error,
         operation=record.operation.value,
-        title=f"{subject}{below} {where}{name}",
+        title=f"{subject}{subresource} {where}{name}",
         namespace=record.namespace,
         user=record.user.name,
         controller=account.replace(":", "/") if account != record.user.name else "",

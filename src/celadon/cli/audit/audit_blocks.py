@@ -394,9 +394,9 @@ class _Texts:
             raise TooLarge(
                 f"the object at line {self.line} is larger than {MAX_LIST_CHARACTERS >> 20} MiB"
             )
-        read = self.stream.read(CHUNK)
-        self.data += read
-        self.ended = not read
+        chunk = self.stream.read(CHUNK)
+        self.data += chunk
+        self.ended = not chunk
         return not self.ended
 
     def take(self, size: int) -> tuple[int, bytes]:

@@ -115,7 +115,7 @@ async def pages(
     ClusterError."""
     path = path_of(resource)
     more, last = mark.more, mark.last
-    read = idle = 0
+    page_count = idle = 0
     most_idle = IDLE_PAGES
     while True:
         query = {"limit": str(PAGE)}
@@ -128,7 +128,7 @@ async def pages(
                 raise
             # From its beginning, if a server does not say.
             more = (refusal.status.get("metadata") or {}).get("continue") or ""
-            most_idle = IDLE_PAGES + read
+            most_idle = IDLE_PAGES + page_count
             continue
         fresh = [item for item in page.items if _key(item) > last]
         last = max([last, *map(_key, page.items)])
@@ -136,7 +136,7 @@ async def pages(
         yield fresh, Mark(more, last)
         if not more:
             return
-        read, idle = read + 1, 0 if fresh else idle + 1
+        page_count, idle = page_count + 1, 0 if fresh else idle + 1
         if idle > most_idle:
             raise ClusterUnreachable(f"GET {path}: {ENDLESS_LIST}")
 

@@ -440,13 +440,13 @@ def stored_head(value: bytes) -> Head | None:
 def stored_object(value: bytes, revision: int) -> JsonDict:
     """The object as a server would show it to a client that asks for the version in which it is
     stored. NotStoredObject."""
-    read = _read(value)
-    about = read.get("metadata") or {}
+    content = _read(value)
+    about = content.get("metadata") or {}
     if not is_sound_metadata(about):
         raise NotStoredObject("its metadata is none")
-    read["metadata"] = {**about, "resourceVersion": str(revision)}
+    content["metadata"] = {**about, "resourceVersion": str(revision)}
     try:
-        return stored_form(read, metadata.gvk(read))
+        return stored_form(content, metadata.gvk(content))
     except DecodeError as error:
         raise NotStoredObject(f"it is no object of its kind: {error}") from None
 

@@ -147,9 +147,9 @@ class _Piece:
         self._stream, self._left = stream, left
 
     def read(self, size: int) -> bytes:
-        read = self._stream.read(min(size, self._left))
-        self._left -= len(read)
-        return read
+        data = self._stream.read(min(size, self._left))
+        self._left -= len(data)
+        return data
 
 
 # --- Fleet file --------------------------------------------------------------
@@ -227,9 +227,9 @@ def read_fleet(file: str) -> tuple[Source, ...] | list[Problem]:
     text = read_text(file)
     if isinstance(text, Problem):
         return [text]
-    read = list(DocumentReader().read(text))
-    problems = [problem for problem in read if isinstance(problem, Problem)]
-    documents = [item for item in read if isinstance(item, Document)]
+    documents_read = list(DocumentReader().read(text))
+    problems = [problem for problem in documents_read if isinstance(problem, Problem)]
+    documents = [item for item in documents_read if isinstance(item, Document)]
     if not problems:
         problems = list(_wrong(file, documents))
     if problems:

@@ -81,8 +81,8 @@ class PluginAudit:
     def answer(self, request: Request) -> PluginAnswer:
         """Return what they say of a request about an object as it is stored."""
         answer = self.desk.of_stored(request)
-        again = request.operation is Operation.CREATE and not request.subresource
-        if answer.refusal is None or request.object is None or not again:
+        is_creation = request.operation is Operation.CREATE and not request.subresource
+        if answer.refusal is None or request.object is None or not is_creation:
             return answer
         target = self.prepare.target(request.kind, request.namespace)
         document = Document.of_value(dict(request.object))

@@ -528,9 +528,9 @@ def repairs(
     refused: dict[Culprit, tuple[RepairStep, ...]] = {}
     documents: list[Document] = []
     while pending:
-        left = _without(manifests, documents)
-        sets = policy_sets(left, version)
-        bench = RequestBench(left, sets, version)
+        remaining = _without(manifests, documents)
+        sets = policy_sets(remaining, version)
+        bench = RequestBench(remaining, sets, version)
         before = len(documents), len(pending) + len(result)
         for culprit in tuple(pending):
             document = _document(culprit, sets, bench.webhooks)

@@ -284,10 +284,12 @@ class RequestBench:
         self._nobody = engines_of(_NO_SETS, version)
         self.webhooks: WebhookDocuments = webhook_documents(manifests.existing, version)
         self._prepared: dict[str, Prepare] = {}
-        late = {id(document) for document in awaited}
+        late_ids = {id(document) for document in awaited}
         installed = replace(
             manifests,
-            looked_up=[document for document in manifests.looked_up if id(document) not in late],
+            looked_up=[
+                document for document in manifests.looked_up if id(document) not in late_ids
+            ],
             also_looked_up=[],
         )
         self.world, self.problems = given_world(installed, sets, self._prepare(User("")))
@@ -330,9 +332,9 @@ class RequestBench:
             return Answer(None, None, problems=problems)
         request = judged_objects[0].document_request.request
         written = request.old_object if request.operation is Operation.DELETE else request.object
-        below = f"/{request.subresource}" if request.subresource else ""
+        subresource = f"/{request.subresource}" if request.subresource else ""
         return Answer(
-            judged_objects[0].result, written, f"{request.resource.resource}{below}", problems
+            judged_objects[0].result, written, f"{request.resource.resource}{subresource}", problems
         )
 
     def _prepare(self, user: User) -> Prepare:

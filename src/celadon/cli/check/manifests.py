@@ -145,10 +145,10 @@ def policy_sets(manifests: Manifests, version: str, *, unserved: bool = False) -
     those that the release does not know (any more) are taken, too: a webhook enforces them
     instead, and `celadon test` has a word of its own for them."""
     problems = manifests.problems
-    read = functools.partial(policy_set, version=version, problems=problems, unserved=unserved)
+    read_set = functools.partial(policy_set, version=version, problems=problems, unserved=unserved)
     return PolicySets(
-        read(manifests.policies, manifests.bindings),
-        read(manifests.mutating_policies, manifests.mutating_bindings),
+        read_set(manifests.policies, manifests.bindings),
+        read_set(manifests.mutating_policies, manifests.mutating_bindings),
     )
 
 
@@ -186,14 +186,14 @@ def policy_set(
 
 def _check_static(policies: PolicySet) -> None:
     """Refuse as broken what a server could not load from files."""
-    every: list[tuple[Policy | Binding, Document]] = [
+    placed_values: list[tuple[Policy | Binding, Document]] = [
         (entry.value, entry.document)
         for placed in (policies.policies, policies.bindings)
         for entry in placed.values()
         if is_static(entry.value)
     ]
-    for error in static_errors([value for value, _ in every]):
-        value, document = every[error.number]
+    for error in static_errors([value for value, _ in placed_values]):
+        value, document = placed_values[error.number]
         if isinstance(value, Policy):
             policies.broken.add(value.name)
             policies.policies.pop(value.name, None)
@@ -696,14 +696,14 @@ class WebhookDocuments:
     @property
     def names(self) -> frozenset[str]:
         """The names of all webhooks."""
-        every = (*self.mutating.values(), *self.validating.values())
-        return frozenset(hook.name for placed in every for hook in placed.value.webhooks)
+        placed_webhooks = (*self.mutating.values(), *self.validating.values())
+        return frozenset(hook.name for placed in placed_webhooks for hook in placed.value.webhooks)
 
     @property
     def count(self) -> int:
         """Return how many webhooks there are."""
-        every = (*self.mutating.values(), *self.validating.values())
-        return sum(len(placed.value.webhooks) for placed in every)
+        placed_webhooks = (*self.mutating.values(), *self.validating.values())
+        return sum(len(placed.value.webhooks) for placed in placed_webhooks)
 
 
 def is_configuration(document: Document) -> bool:

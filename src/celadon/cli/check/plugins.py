@@ -180,12 +180,12 @@ def plugin_choice(
     whole_cluster: bool,
 ) -> PluginChoice:
     """Read options whose values have commas. Raises UnusablePlugins, which is a ValueError."""
-    more, fewer = (
+    enabled, disabled = (
         [name for text in option for name in text.split(",") if name]
         for option in (enable, disable)
     )
     configured = frozenset[str]() if settings is None else settings.configured
-    names = enabled_plugins(more, fewer, configured)
+    names = enabled_plugins(enabled, disabled, configured)
     missing = (EXTENSIONS & default_plugins()) - names
     if missing:
         name = min(missing)
@@ -588,5 +588,5 @@ def unasked_plugins(
     if choice is None:
         return ()
     never = [UnaskedPlugin(name, reason) for name, reason in choice.unasked]
-    some = [UnaskedPlugin(name, reason, count) for (name, reason), count in counted.items()]
-    return (*never, *sorted(some, key=lambda plugin: (plugin.plugin, plugin.why)))
+    partly = [UnaskedPlugin(name, reason, count) for (name, reason), count in counted.items()]
+    return (*never, *sorted(partly, key=lambda plugin: (plugin.plugin, plugin.why)))

@@ -94,13 +94,13 @@ def _command(command: Command) -> CommandWords:
     actions = parser_of(command)._actions
     options = [_option(action) for action in actions if action.option_strings]
     operands = [_values(action) for action in actions if not action.option_strings]
-    below = [
+    subcommands = [
         subcommand.name.split()[1]
         for subcommand in COMMANDS
         if subcommand.name.startswith(f"{command.name} ")
     ]
-    every = _together([Values(tuple(below)), *operands])
-    return CommandWords(command.name, command.summary, tuple(options), every)
+    values = _together([Values(tuple(subcommands)), *operands])
+    return CommandWords(command.name, command.summary, tuple(options), values)
 
 
 def _option(action: argparse.Action) -> OptionWords:

@@ -629,12 +629,12 @@ def _plugins(options: argparse.Namespace, configured: frozenset[str]) -> frozens
     from celadon.apiserver.http import StartError
     from celadon.kube.resources import UnusablePlugins, enabled_plugins
 
-    more, fewer = (
+    enabled, disabled = (
         [name for words in item for name in words.split(",") if name]
         for item in (options.enable_admission_plugins, options.disable_admission_plugins)
     )
     try:
-        return enabled_plugins(more, fewer, configured)
+        return enabled_plugins(enabled, disabled, configured)
     except UnusablePlugins as error:
         raise StartError(str(error)) from None
 

@@ -56,11 +56,11 @@ class FirstPolicy:
 def first_policy(file: str, expected: str | None, version: str) -> FirstPolicy:
     """The only policy of a file, validating or mutating, or that of a name."""
     text = read_text(file)
-    read = [text] if isinstance(text, Problem) else list(DocumentReader().read(text))
-    problems = [item for item in read if isinstance(item, Problem)]
+    documents_read = [text] if isinstance(text, Problem) else list(DocumentReader().read(text))
+    problems = [item for item in documents_read if isinstance(item, Problem)]
     if problems:
         return FirstPolicy(problems=problems)
-    documents = [item for item in read if not isinstance(item, Problem)]
+    documents = [item for item in documents_read if not isinstance(item, Problem)]
     sets = policy_sets(described(documents), version, unserved=True)
     errors = [error for part in sets.all for error in part.errors]
     wrong = [Problem(error.place.file, error.place.line, error.message) for error in errors]

@@ -323,9 +323,9 @@ def _configurations(
 
 
 def _given(manifests: Manifests) -> list[dict[str, object]]:
-    every = (
+    documents = (
         *(*manifests.policies, *manifests.bindings),
         *(*manifests.mutating_policies, *manifests.mutating_bindings),
         *(*manifests.looked_up, *manifests.admitted),
     )
-    return [document.value for document in every]
+    return [document.value for document in documents]

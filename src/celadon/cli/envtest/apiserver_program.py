@@ -631,11 +631,11 @@ TYPES: Final[Mapping[str, Callable[[str], object]]] = {
 
 def unreadable(name: str, value: str, *, is_switch: bool) -> str:
     """Return why a value cannot be read, in pflag's words; empty if it can."""
-    read = switch if is_switch else TYPES.get(name)
-    if read is None:
+    reader = switch if is_switch else TYPES.get(name)
+    if reader is None:
         return ""
     try:
-        read(value)
+        reader(value)
     except ValueRefused as error:
         text = "-v, --v" if name == "v" else f"--{name}"
         return f"invalid argument {quoted(value)} for {quoted(text)} flag: {error}"

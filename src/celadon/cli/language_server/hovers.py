@@ -219,11 +219,11 @@ def _macros(call: OpenCall) -> list[Signature]:
 def _signature_help_overloads(call: OpenCall, scope: TypedScope) -> list[Signature]:
     environment = scope.environment
     qualified = f"{call.receiver}.{call.name}" if call.receiver else call.name
-    every = {function.name: function for function in functions_of(environment)}
-    function = every.get(qualified)
+    functions = {function.name: function for function in functions_of(environment)}
+    function = functions.get(qualified)
     is_method = function is None and bool(call.receiver)
     if is_method:
-        function = every.get(call.name)
+        function = functions.get(call.name)
     if function is None:
         return []
     receiver = type_in(environment, call.receiver) if is_method else None
@@ -513,13 +513,13 @@ class _Outliner:
     def _span(self, path: Path) -> Span:
         """Return the span from the key, or from the item, to the end of the value."""
         chunk, lines = self._document.chunk, self._file.lines
-        whole = (*self._document.path, *path)
-        start, end = chunk.span(whole)
+        full_path = (*self._document.path, *path)
+        start, end = chunk.span(full_path)
         assert self._base is not None
         last = self._base + len(chunk.text[:end].rstrip())
         first = self._base + start
         if path and not isinstance(path[-1], int):
-            line, column = chunk.spot(whole)
+            line, column = chunk.spot(full_path)
             first = min(first, lines.offset(Position(line - 1, 0)) + column - 1)
         return lines.span(first, max(first, last))
 

@@ -161,11 +161,11 @@ class EditedFile:
 def edited_file(path: str, content: str) -> EditedFile:
     """A file with this content, whose lines may end as an editor's may."""
     text = Text(path, content.replace("\r\n", "\n").replace("\r", "\n"))
-    read = list(DocumentReader().read(text))
-    problems = (problem for problem in read if isinstance(problem, Problem))
+    items = list(DocumentReader().read(text))
+    problems = (problem for problem in items if isinstance(problem, Problem))
     return EditedFile(
         text,
-        tuple(document for document in read if not isinstance(document, Problem)),
+        tuple(document for document in items if not isinstance(document, Problem)),
         tuple(problems) if may_have_expressions(content) else (),
     )
 

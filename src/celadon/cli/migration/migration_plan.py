@@ -558,9 +558,11 @@ def _note_same(policies: Iterable[PlannedPolicy]) -> None:
 def _meaning(document: JsonObject) -> object:
     """Return what a document says, without names and messages."""
     spec = document.get("spec") or {}
-    left = {name: member for name, member in spec.items() if name not in _SAID_OF_NAMES}
-    left["validations"] = [validation["expression"] for validation in spec.get("validations") or ()]
-    return document["kind"], left
+    fields = {name: member for name, member in spec.items() if name not in _SAID_OF_NAMES}
+    fields["validations"] = [
+        validation["expression"] for validation in spec.get("validations") or ()
+    ]
+    return document["kind"], fields
 
 
 _SAID_OF_NAMES: Final = ("policyName", "validationActions", "validations")

@@ -493,8 +493,8 @@ class Migration:
             return
         inventory = tuple(self._objects(folder, case.get("inventory") or ()))
         assertions = tuple(case.get("assertions") or ())
-        read = GatorCase(str(case.get("name", "")), objects[0], inventory, assertions)
-        expected, result, message = disagreement(read, outcome.translation.documents, catalog)
+        gator_case = GatorCase(str(case.get("name", "")), objects[0], inventory, assertions)
+        expected, result, message = disagreement(gator_case, outcome.translation.documents, catalog)
         if expected:
             outcome.differences.append(Difference(objects[0], expected, result, message))
 
@@ -553,8 +553,10 @@ def _azure_template(
     names; None if it is not there."""
     if embedded is not None:
         text = Text(document.file, embedded.decode(errors="replace"))
-        read = (item for item in DocumentReader().read(text) if isinstance(item, Document))
-        result = next((document.value for document in read if is_template(document.value)), None)
+        documents = (item for item in DocumentReader().read(text) if isinstance(item, Document))
+        result = next(
+            (document.value for document in documents if is_template(document.value)), None
+        )
         return None if result is None else Document(document.chunk, document.path, result)
     templates = (document for document in of_gatekeeper if is_template(document.value))
     return next(

@@ -164,11 +164,11 @@ def _of_blocks(written: str) -> Iterator[RuleName]:
 
 
 def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[Recorded | Problem]:
-    for read in read_events(log_files([path])):
-        if isinstance(read, Problem):
-            yield read
+    for line in read_events(log_files([path])):
+        if isinstance(line, Problem):
+            yield line
             continue
-        none = None if read.event is None else logged(read.event)
+        none = None if line.event is None else logged(line.event)
         # An audit log tells of a request at several stages; only the last one has the answer.
         if none is None or none.event.get("stage") not in (None, "ResponseComplete"):
             continue
@@ -188,7 +188,7 @@ def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[Rec
         else:
             # No log and no review says which roles the user had.
             missing = (*none.missing, Missing.ROLES)
-            yield Recorded(f"{read.file}:{read.line}", request, missing, refusing)
+            yield Recorded(f"{line.file}:{line.line}", request, missing, refusing)
 
 
 _NAMED: Final[Shape] = {"group": str, "version": Needed(str)}
@@ -277,12 +277,12 @@ class _Judge:
     ) -> None:
         documents = [document for outcome in outcomes for document in outcome.translation.documents]
         # Params and their definitions: the translation brings them along.
-        beside = [
+        more_documents = [
             document
             for document in documents
             if document["kind"] not in (POLICY_KIND, BINDING_KIND)
         ]
-        self.world = ObjectWorld([*existing, *beside], implicit_namespaces=True)
+        self.world = ObjectWorld([*existing, *more_documents], implicit_namespaces=True)
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.prepare: Prepare = preparation((), ADMIN, now, current_release())
         self._engine = Engine(
@@ -291,7 +291,7 @@ class _Judge:
         )
         existing_params = {
             Parameter(metadata.gvk(element), metadata.namespace(element), metadata.name(element))
-            for element in (*existing, *beside)
+            for element in (*existing, *more_documents)
         }
         self._rules: list[_JudgedRule] = []
         for item in outcomes:

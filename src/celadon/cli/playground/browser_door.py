@@ -169,8 +169,8 @@ def completions(
     with answering_as(state.release):
         schema = _item(_schema(state, api_version, kind))
         for step in path:
-            below = schema.properties.get(step) or schema.additional_properties
-            schema = _item(below)
+            member = schema.properties.get(step) or schema.additional_properties
+            schema = _item(member)
         return [
             {"label": name, "detail": _type(schema)} for name, schema in schema.properties.items()
         ]

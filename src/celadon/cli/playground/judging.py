@@ -340,10 +340,10 @@ class PolicyRemarks:
     def of(self, state: State, documents: Sequence[Document], policies: PolicySet) -> JsonDict:
         """Return remarks on the documents of the panes around a request."""
         release, last_documents = self._last_input
-        same = release == state.release and list(map(id, last_documents)) == list(
+        is_same = release == state.release and list(map(id, last_documents)) == list(
             map(id, documents)
         )
-        if self._last_remarks is None or not same:
+        if self._last_remarks is None or not is_same:
             self._last_input = state.release, documents
             self._last_remarks = {
                 "lint": _lint(documents, state),

@@ -431,9 +431,9 @@ def messages(deciding: Iterable[Violation], outcome: CaseOutcome) -> list[str]:
     """Return what policies say, and what the API server makes of it."""
     result = outcome.result
     texts = [violation.message for violation in deciding]
-    whole = [result.sentence] if result.sentence else []
+    sentences = [result.sentence] if result.sentence else []
     ignored = [notice.message for notice in outcome.ignored]
-    return [*texts, *whole, *(warning.text for warning in result.warnings), *ignored]
+    return [*texts, *sentences, *(warning.text for warning in result.warnings), *ignored]
 
 
 def _message(

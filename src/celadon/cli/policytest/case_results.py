@@ -683,8 +683,11 @@ class RunReport:
     def exit(self) -> Exit:
         """The worst of what happened: a defect of ours, then files that cannot be read, then cases
         that could not be run, then cases that failed."""
-        every = [*self.all_problems, *(problem for case in self.cases for problem in case.problems)]
-        if any(problem.is_internal for problem in every):
+        problems = [
+            *self.all_problems,
+            *(problem for case in self.cases for problem in case.problems),
+        ]
+        if any(problem.is_internal for problem in problems):
             return Exit.INTERNAL
         if self.all_problems:
             return Exit.USAGE

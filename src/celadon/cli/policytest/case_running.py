@@ -279,10 +279,10 @@ def _result(
         tick()
         if options.fail_fast and case.is_bad:
             break
-    whole = len(chosen.cases) == len(test.cases) and not any(
+    is_whole = len(chosen.cases) == len(test.cases) and not any(
         case.is_bad and options.fail_fast for case in results
     )
-    doubts = tuple(shared_doubts(test, results)) if whole else ()
+    doubts = tuple(shared_doubts(test, results)) if is_whole else ()
     coverage = None if tally is None else tally.coverage
     return case_results.FileResult(
         test.name, test.file, tuple(results), test.problems, doubts, coverage, test.plugins

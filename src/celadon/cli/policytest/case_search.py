@@ -108,7 +108,7 @@ def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> S
     """The policy of a name, and its bindings."""
     part = next(policy_set for policy_set in sets.all if name in policy_set.policies)
     policy = part.policies[name].value
-    rules, read, conditions, variables = _rules(policy, version)
+    rules, places, conditions, variables = _rules(policy, version)
     constraints = [policy.spec.match_constraints, *_match_resources(part, name)]
     kind = policy.spec.param_kind
     param_kind = None
@@ -124,7 +124,7 @@ def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> S
         name,
         isinstance(policy, MutatingAdmissionPolicy),
         rules,
-        read,
+        places,
         conditions,
         variables,
         tuple(sorted(_resources(policy.spec.match_constraints, catalog), key=_rank))[
@@ -269,10 +269,10 @@ def with_way(
         if value is GONE:
             result = with_value_at(result, steps, None) or result
             continue
-        below = any(
+        has_below = any(
             len(other) > len(place) and other[: len(place)] == place for other, _ in assignments
         )
-        if value is THERE and (below or value_at(result, steps) is not None):
+        if value is THERE and (has_below or value_at(result, steps) is not None):
             continue
         changed = with_value_at(result, steps, _value(value, place_schema, str(place[-1])))
         if changed is None:
@@ -356,7 +356,7 @@ def _something(schema: Schema | None) -> object:
             return [_something(schema.items)] if schema.items is not None else []
         case ("object",):
             required = {name: schema.properties.get(name) for name in schema.required}
-            return {name: _something(below) for name, below in required.items()}
+            return {name: _something(member) for name, member in required.items()}
         case ("string",):
             return "x" * max(1, schema.limits.min_length or 1)
         case _:
@@ -412,8 +412,8 @@ class TrialRequest:
     @property
     def key(self) -> str:
         """Return a text that is the same for the same request."""
-        every = [self.object, self.old, self.params, self.user, dict(self.namespace)]
-        return json.dumps(every, sort_keys=True)
+        parts = [self.object, self.old, self.params, self.user, dict(self.namespace)]
+        return json.dumps(parts, sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -546,9 +546,9 @@ class _Search:
         for way in ways:
             request: TrialRequest | None = seed
             for root in ("object", "oldObject", "params"):
-                some = [(place[1:], value) for place, value in way.items() if place[0] == root]
-                if request is not None and some:
-                    request = self._with_values(request, root, some)
+                values = [(place[1:], value) for place, value in way.items() if place[0] == root]
+                if request is not None and values:
+                    request = self._with_values(request, root, values)
             for place, value in way.items():
                 if request is not None and place[0] == "namespaceObject":
                     none = None if value is GONE else "x" if value is THERE else value
@@ -714,10 +714,10 @@ def _facts(seed: TrialRequest) -> dict[Path, object]:
     return about | {("request", "kind", name): text for name, text in kind.items()}
 
 
-def _changed(seed: TrialRequest, read: ReadPlaces) -> Iterator[TrialRequest]:
+def _changed(seed: TrialRequest, places: ReadPlaces) -> Iterator[TrialRequest]:
     """Yield requests with one place changed: gone, or one of the values."""
-    for place in read.places:
-        for change in (None, *read.values):
+    for place in places.places:
+        for change in (None, *places.values):
             with_change = _with_change(seed, place, change)
             if with_change is not None:
                 yield with_change

@@ -225,6 +225,8 @@ def _is_reached(aim: Aim, part: SourceNode, frame: Frame) -> bool:
         case _ if aim.chain == CONDITIONAL:
             return True
     deciding = aim.chain == LOGICAL_OR
-    beside = (frame.outcomes.get(operand.node.id) for operand in aim.others)
-    alone = not any(outcome is not None and outcome.value is deciding for outcome in beside)
-    return outcome.value is deciding and alone
+    sibling_outcomes = (frame.outcomes.get(operand.node.id) for operand in aim.others)
+    decides_alone = not any(
+        outcome is not None and outcome.value is deciding for outcome in sibling_outcomes
+    )
+    return outcome.value is deciding and decides_alone

@@ -670,8 +670,8 @@ def _policies_beside(file: str) -> list[str]:
         for text in sorted(os.listdir(folder or os.curdir))
         if text.lower().endswith(EXTENSIONS) and not is_test_file(text) and text != name
     ]
-    same = [text for text in files if os.path.splitext(text)[0].lower() == stem]
-    return [os.path.join(folder, text) for text in same or files]
+    same_stem = [text for text in files if os.path.splitext(text)[0].lower() == stem]
+    return [os.path.join(folder, text) for text in same_stem or files]
 
 
 def _with_registered(documents: list[Document]) -> list[Document]:

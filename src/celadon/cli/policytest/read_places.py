@@ -53,8 +53,8 @@ def _neighbours(literals: Iterable[object]) -> Iterator[Any]:
     for literal in literals:
         yield literal
         if isinstance(literal, int) and not isinstance(literal, bool):
-            beside = (int(literal), int(literal) + 1, int(literal) - 1)
-            yield from (*beside[1:], *map(str, beside))
+            neighbours = (int(literal), int(literal) + 1, int(literal) - 1)
+            yield from (*neighbours[1:], *map(str, neighbours))
         elif isinstance(literal, str):
             yield from (f"{literal}x", f"x{literal}", f"x{literal}x")
 
@@ -401,9 +401,9 @@ def _required(schema: JsonObject) -> JsonObject:
     properties: JsonObject = schema.get("properties") or {}
     required = set(schema.get("required") or ())
     return {
-        name: _value(below)
-        for name, below in properties.items()
-        if name in required or (name == "spec" and below.get("type") == "object")
+        name: _value(property_schema)
+        for name, property_schema in properties.items()
+        if name in required or (name == "spec" and property_schema.get("type") == "object")
     }
 
 

@@ -164,9 +164,9 @@ def needing(terms: Iterable[Term], needs: Sequence[Way]) -> Iterator[Term]:
     """Terms that each need one of several ways besides their own."""
     for term in terms:
         for need in needs:
-            both = merged(term.needs, need)
-            if both is not None:
-                yield replace(term, needs=both)
+            merged_needs = merged(term.needs, need)
+            if merged_needs is not None:
+                yield replace(term, needs=merged_needs)
 
 
 def alternating(ones: Iterable[Way], other_ways: Iterable[Way]) -> Iterator[Way]:
@@ -296,8 +296,8 @@ class ValueSearch:
         result: list[Way] = [NOTHING]
         for node, truth in nodes:
             self._left = _MOST_STEPS
-            below = self.ways(node, truth=truth)
-            result = list(islice(both_of(result, below), MOST_WAYS))
+            node_ways = self.ways(node, truth=truth)
+            result = list(islice(both_of(result, node_ways), MOST_WAYS))
         return result
 
     def _ways(self, node: syntax.Expr, truth: bool, bound: Bound) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
@@ -311,8 +311,8 @@ class ValueSearch:
             case syntax.Call(_, "_?_:_", None, (condition, first, second)):
                 for holds, branch in ((True, first), (False, second)):
                     needs = self.ways(condition, bound, truth=holds)
-                    below = self.ways(branch, bound, truth=truth) if needs else []
-                    yield from both_of(needs, below)
+                    branch_ways = self.ways(branch, bound, truth=truth) if needs else []
+                    yield from both_of(needs, branch_ways)
             case syntax.Select(_, operand, name, True):
                 for term in self._terms(operand, bound):
                     if term.place is not None:
@@ -510,14 +510,14 @@ class ValueSearch:
         """Yield what is read below a call that is not known, with what stands beside it."""
         if not isinstance(node, syntax.Call) or node.function in _KNOWN:
             return
-        below = list(_below(node))
+        children = list(_below(node))
         values = [
             element.value
-            for element in below
+            for element in children
             if isinstance(element, syntax.Literal) and isinstance(element.value, str | int)
         ]
         beside = [other for value in values for other in different(value)]
-        for item in below:
+        for item in children:
             for term in self._terms(item, bound):
                 if term.place is not None and len(term.place) > 1:
                     for value in (*values, *beside, *_TEXTS):
@@ -624,9 +624,9 @@ class ValueSearch:
                 needs = list(both_of(needs, self.ways(selected[1], inner, truth=True)))
             for term in self._appended(node, inner):
                 for need in needs[:_MOST_NEEDS]:
-                    both = merged(need, term.needs)
-                    if both is not None:
-                        yield replace(term, needs=both)
+                    merged_needs = merged(need, term.needs)
+                    if merged_needs is not None:
+                        yield replace(term, needs=merged_needs)
 
     def _appended(self, node: syntax.Comprehension, bound: Bound) -> list[Term]:
         step = node.step

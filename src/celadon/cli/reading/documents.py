@@ -239,8 +239,8 @@ def is_test_file(path: str) -> bool:
 def is_hidden(path: str, folders: Sequence[str]) -> bool:
     """Return whether a file of one of the folders is in a hidden one below it."""
     for folder in folders:
-        below = os.path.relpath(path, folder or os.curdir).split(os.sep)
-        if below[0] != os.pardir and not any(text.startswith(".") for text in below[:-1]):
+        steps = os.path.relpath(path, folder or os.curdir).split(os.sep)
+        if steps[0] != os.pardir and not any(text.startswith(".") for text in steps[:-1]):
             return False
     return True
 

@@ -267,8 +267,8 @@ def _violation_blocks(
         yield lines
     omitted = report.found - len(violations)
     if result and omitted:
-        more = "`-v` shows more, `-o jsonl` all of them"
-        yield [f"and {model.plural(omitted, 'violation')} more: {more}"]
+        hint = "`-v` shows more, `-o jsonl` all of them"
+        yield [f"and {model.plural(omitted, 'violation')} more: {hint}"]
 
 
 def _violation(violation: audit_report.Violation, look: model.ReportStyle) -> Iterator[str]:

@@ -49,11 +49,11 @@ def coverage_blocks(
     """A block for each policy, then one for all."""
     for policy, policy_coverage in coverage.of_policies().items():
         yield [_coverage_head(policy, policy_coverage, look), *_missing_lines(policy_coverage)]
-    raised, every = coverage.errors
+    raised, total = coverage.errors
     less = f", less than {percentage:g}%" if coverage.percentage < percentage else ""
     yield [
         f"coverage: {_share(coverage)}{look.paint('denied', less) if less else ''}; "
-        f"{raised} of {every} expressions gave an error once"
+        f"{raised} of {total} expressions gave an error once"
     ]
 
 
@@ -165,14 +165,14 @@ def as_cobertura(coverage: Coverage, sources: Mapping[str, str]) -> str:
     from xml.etree import ElementTree as ET
 
     files = _lines(model.for_people(coverage))
-    every = [line for lines in files.values() for line in lines]
-    covered, valid = _sums(every)
+    lines_of_files = [line for lines in files.values() for line in lines]
+    covered, valid = _sums(lines_of_files)
     root = ET.Element(
         "coverage",
         {
-            **_rates(every),
-            "lines-covered": str(sum(line.hits > 0 for line in every)),
-            "lines-valid": str(len(every)),
+            **_rates(lines_of_files),
+            "lines-covered": str(sum(line.hits > 0 for line in lines_of_files)),
+            "lines-valid": str(len(lines_of_files)),
             "branches-covered": str(covered),
             "branches-valid": str(valid),
             "version": "1",
@@ -181,7 +181,7 @@ def as_cobertura(coverage: Coverage, sources: Mapping[str, str]) -> str:
     )
     ET.SubElement(ET.SubElement(root, "sources"), "source").text = "."
     packages = ET.SubElement(root, "packages")
-    package = ET.SubElement(packages, "package", {"name": "policies", **_rates(every)})
+    package = ET.SubElement(packages, "package", {"name": "policies", **_rates(lines_of_files)})
     classes = ET.SubElement(package, "classes")
     for file, lines in files.items():
         sub_element = ET.SubElement(

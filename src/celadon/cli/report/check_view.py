@@ -393,8 +393,8 @@ def _violations(result: check_report.ObjectResult) -> list[dict[str, Json]]:
     shapes = {**model.SHAPES, **_SHAPES}
     for violation in result.violations:
         texts = (warning.text for warning in result.warnings if violation in warning.violations)
-        more = filled(warning=next(texts, ""), error=violation.is_error or None)
-        violations.append(data(violation, shapes) | more)
+        extra = filled(warning=next(texts, ""), error=violation.is_error or None)
+        violations.append(data(violation, shapes) | extra)
     return violations
 
 
@@ -695,9 +695,9 @@ def _block(difference: upgrade_report.Difference, look: model.ReportStyle) -> li
     for name, stretch in zip(names, difference.stretches, strict=True):
         answer = stretch.answer
         lines.append(f"  {name:<{width}}  {_said(answer)}")
-        below = " " * (width + 4)
-        lines += [f"{below}warning: {warning}" for warning in answer.warnings]
-        lines += [f"{below}{_changed(change)}" for change in answer.changes]
+        indent = " " * (width + 4)
+        lines += [f"{indent}warning: {warning}" for warning in answer.warnings]
+        lines += [f"{indent}{_changed(change)}" for change in answer.changes]
     return lines
 
 

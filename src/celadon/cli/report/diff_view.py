@@ -241,8 +241,10 @@ def _proved(report: diff.DiffReport) -> Iterator[str]:
         for diff_answer in report.of(answer):
             ways.setdefault(diff_answer.endpoint, []).append(diff_answer)
         for endpoint, answers in ways.items():
-            both = {answer.direction for answer in report.answers if answer.endpoint == endpoint}
-            way = "" if len(answers) == len(both) else f", not {answers[0].direction}"
+            directions = {
+                answer.direction for answer in report.answers if answer.endpoint == endpoint
+            }
+            way = "" if len(answers) == len(directions) else f", not {answers[0].direction}"
             bound = ""
             if answer == diff.BOUNDED:
                 items = max(answer.items for answer in answers)

@@ -122,7 +122,7 @@ class _Page:
 
     def _snippet(self, snippet: annotated_source.Snippet, indent: str) -> Iterator[str]:
         width = max(_WIDTH - len(indent), _LEAST)
-        marks = [mark for whole in snippet.marks for mark in _shown(whole, snippet.text)]
+        marks = [mark for outer in snippet.marks for mark in _shown(outer, snippet.text)]
         for start, end in _lines(snippet, width):
             yield indent + model.snippet(snippet.text[start:end]).rstrip()
             line_marks = [m for m in marks if start <= m.at < end and not m.is_literal]
@@ -152,14 +152,14 @@ class _Page:
         self, marks: Sequence[annotated_source.Mark], start: int, width: int
     ) -> Iterator[str]:
         """Bars, then the values, the last one first; as many in a row as do not touch."""
-        left = sorted((mark.at - start, _value(mark, width), mark.state) for mark in marks)
-        if left:
-            yield _at([(column, "|", "|") for column, _, _ in left])
-        while left:
+        pending = sorted((mark.at - start, _value(mark, width), mark.state) for mark in marks)
+        if pending:
+            yield _at([(column, "|", "|") for column, _, _ in pending])
+        while pending:
             row: list[tuple[int, str, str]] = []
             later = []
-            edge = max(width, left[-1][0] + len(left[-1][1]))
-            for column, text, state in reversed(left):
+            edge = max(width, pending[-1][0] + len(pending[-1][1]))
+            for column, text, state in reversed(pending):
                 if column + len(text) <= edge:
                     row.append((column, text, self._paint(_STATES.get(state, ""), text)
                                 if state in _STATES else text))  # fmt: skip
@@ -168,7 +168,7 @@ class _Page:
                     later.append((column, text, state))
                 edge = column - 1
             yield _at(row[::-1])
-            left = later[::-1]
+            pending = later[::-1]
 
 
 def _at(texts: Sequence[tuple[int, str, str]]) -> str:
@@ -240,7 +240,7 @@ def _run_data(run: ExpressionRun) -> JsonObject:
         **_value_data(run.value),
         cost=run.cost,
         charged=run.charged,
-        variables=[read.expression.source.path.text for read in run.variables],
+        variables=[variable.expression.source.path.text for variable in run.variables],
         **_snippet_data(annotated_source.annotated(run)),
     )
 

@@ -342,9 +342,9 @@ def _variable(part: VariablePart) -> Item:
     if not part.runs:
         return Item(label, "never needed", Style.IDLE, source=part.text, opens=False)
     first = part.runs[0]
-    again = "" if len(part.runs) == 1 else f", in {len(part.runs)} phases"
+    phases = "" if len(part.runs) == 1 else f", in {len(part.runs)} phases"
     style = Style.BAD if first.failed else Style.PLAIN
-    text = f"{_value(first)}, cost {first.cost:,}{again}"
+    text = f"{_value(first)}, cost {first.cost:,}{phases}"
     return Item(label, text, style, snippet=annotated(first), opens=first.failed)
 
 

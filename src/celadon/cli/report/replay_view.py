@@ -223,12 +223,12 @@ def _sighting_sections(title: str, sightings: Sightings) -> Iterator[model.Secti
 
 def _group_section(by: str, groups: Mapping[str, Sighted]) -> model.Section:
     largest_groups = largest(groups, _ROWS)
-    more = len(groups) - len(largest_groups)
+    hidden = len(groups) - len(largest_groups)
     rows = tuple(
         (model.Cell.named(name), *_count_cells(sighted)) for name, sighted in largest_groups
     )
     heads = (by.capitalize(), *(name.capitalize() for name in _HEADS))
-    left_out = f"and {more:,} more: JSON has all of them" if more else ""
+    left_out = f"and {hidden:,} more: JSON has all of them" if hidden else ""
     return model.Section(f"By {by}", 3, table=model.Table(heads, rows), left_out=left_out)
 
 

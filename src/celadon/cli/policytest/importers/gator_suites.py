@@ -271,12 +271,12 @@ class _Gator:
         if not assertions:
             way.say(path, "no assertion in this case")
         for number, (assertion_path, assertion) in enumerate(assertions, 1):
-            more = f", assertion {number}" if number > 1 else ""
+            suffix = f", assertion {number}" if number > 1 else ""
             reason = way.others(assertion_path, _ASSERTION_FIELDS)
             if reason:
-                way.leave_out(name + more, assertion_path, reason)
+                way.leave_out(name + suffix, assertion_path, reason)
             else:
-                self._assertion(assertion_path, assertion, name + more, about, value)
+                self._assertion(assertion_path, assertion, name + suffix, about, value)
 
     def _assertion(
         self,
@@ -486,8 +486,8 @@ def _conditions(match: JsonObject) -> Iterator[tuple[str, str]]:
     ):
         if match.get(field):
             anywhere = "request.namespace == ''"
-            some = _one_of("request.namespace", match[field])
-            yield text, f"{anywhere} || {'!' if negated else ''}({some})"
+            condition = _one_of("request.namespace", match[field])
+            yield text, f"{anywhere} || {'!' if negated else ''}({condition})"
     if match.get("name"):
         yield "name", _one_of("request.name", [match["name"]])
 

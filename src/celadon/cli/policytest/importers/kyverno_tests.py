@@ -257,16 +257,16 @@ class _Kyverno:
             names = [*names, result["resource"]]
         pairs: list[tuple[Document, str]] = []
         for name in names:
-            same = _called(of_kind, str(name), str(result.get("namespace", "")))
-            if not same:
+            named_documents = _called(of_kind, str(name), str(result.get("namespace", "")))
+            if not named_documents:
                 self._way.say(path, f"no {kind or 'resource'} `{name}` among the resources")
-            pairs += [(document, "") for document in same]
+            pairs += [(document, "") for document in named_documents]
         for place, spec in self._way.maps((*path, "resourceSpecs")):
             self._way.refuse_others(place, _SPEC_FIELDS)
-            same = [resource for resource in self._resources if _fits(resource, spec)]
-            if not same:
+            named_documents = [resource for resource in self._resources if _fits(resource, spec)]
+            if not named_documents:
                 self._way.say(place, "no such object among the resources")
-            pairs += [(document, str(spec.get("subresource", ""))) for document in same]
+            pairs += [(document, str(spec.get("subresource", ""))) for document in named_documents]
         if not names and "resourceSpecs" not in result:
             pairs = [(document, "") for document in of_kind]
             if not pairs:

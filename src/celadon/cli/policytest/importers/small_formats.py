@@ -192,10 +192,10 @@ def _set(value: Any, steps: Sequence[int | str], new: object, change: str) -> No
     if not rest:
         value[first] = new
         return
-    below = value.get(first) if isinstance(value, dict) else value[first]
-    if below is None:
-        below = value[first] = [] if isinstance(rest[0], int) else {}
-    _set(below, rest, new, change)
+    member = value.get(first) if isinstance(value, dict) else value[first]
+    if member is None:
+        member = value[first] = [] if isinstance(rest[0], int) else {}
+    _set(member, rest, new, change)
 
 
 # --- Review tests ------------------------------------------------------------

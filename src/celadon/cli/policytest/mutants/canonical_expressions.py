@@ -99,10 +99,10 @@ def tabulated(
         return node
     names = sorted(atoms)
     combination = _combination(node, text, {name: i for i, name in enumerate(names)})
-    every = [_outcomes(i) for i in range(len(names))]
-    table = {row: combination(row) for row in product(*every)}
-    result = [i for i in range(len(names)) if _matters(table, i, every[i])]
-    digits = _digits(table, every, result)
+    outcomes = [_outcomes(i) for i in range(len(names))]
+    table = {row: combination(row) for row in product(*outcomes)}
+    result = [i for i in range(len(names)) if _matters(table, i, outcomes[i])]
+    digits = _digits(table, outcomes, result)
     if not result:
         return syntax.Literal(next_id(), digits == _TRUE) if digits in (_TRUE, _FALSE) else node
     if digits == "".join(_outcomes(0)) and len(result) == 1:
@@ -177,12 +177,14 @@ def _matters(table: Mapping[tuple[str, ...], str], number: int, outcomes: tuple[
 
 
 def _digits(
-    table: Mapping[tuple[str, ...], str], every: list[tuple[str, ...]], indices: list[int]
+    table: Mapping[tuple[str, ...], str], outcomes: list[tuple[str, ...]], indices: list[int]
 ) -> str:
     """The outcomes in order, atoms that make no difference left out; errors by the numbers of the
     atoms that are left."""
     numbers = {str(old): str(new) for new, old in enumerate(indices)}
-    rows = product(*(every[i] if i in indices else every[i][:1] for i in range(len(every))))
+    rows = product(
+        *(outcomes[i] if i in indices else outcomes[i][:1] for i in range(len(outcomes)))
+    )
     return "".join(numbers.get(table[row], table[row]) for row in rows)
 
 
@@ -260,8 +262,8 @@ class _Canonical:
         if _is_size(left) and isinstance(right, syntax.Literal) and _is_int(right):
             return self._size(name, left, right)
         if name in (syntax.EQUALS, syntax.NOT_EQUALS):
-            same = self._call(syntax.EQUALS, self._with_any_default(left, right), right)
-            return self._not(same) if name == syntax.NOT_EQUALS else same
+            equality = self._call(syntax.EQUALS, self._with_any_default(left, right), right)
+            return self._not(equality) if name == syntax.NOT_EQUALS else equality
         return node
 
     def _with_any_default(self, node: syntax.Expr, compared: syntax.Expr) -> syntax.Expr:
@@ -287,10 +289,10 @@ class _Canonical:
         assert isinstance(limit.value, int), "was looked at before"
         number = limit.value
         if name in (syntax.EQUALS, syntax.NOT_EQUALS):
-            same = self._call(syntax.EQUALS, size, limit)
+            comparison = self._call(syntax.EQUALS, size, limit)
             if number == 0:
-                same = self._call(syntax.LESS, size, self._int(1))
-            return self._not(same) if name == syntax.NOT_EQUALS else same
+                comparison = self._call(syntax.LESS, size, self._int(1))
+            return self._not(comparison) if name == syntax.NOT_EQUALS else comparison
         is_behind = name in (syntax.LESS_EQUALS, syntax.GREATER)
         less = self._call(syntax.LESS, size, self._int(number + is_behind))
         return less if name in (syntax.LESS, syntax.LESS_EQUALS) else self._not(less)
@@ -382,11 +384,11 @@ class NodeChange:
     new: syntax.Expr
 
 
-def node_changes(whole: SourceNode) -> Iterator[NodeChange]:
+def node_changes(tree: SourceNode) -> Iterator[NodeChange]:
     """All changes of all nodes, in the order of the text."""
-    changes = _Changes(count(1 + max(part.node.id for part in whole.walk())))
-    parents = {id(part): parent.node for parent in whole.walk() for part in parent.parts}
-    for item in sorted(whole.walk(), key=lambda part: (part.start, -part.end)):
+    changes = _Changes(count(1 + max(part.node.id for part in tree.walk())))
+    parents = {id(part): parent.node for parent in tree.walk() for part in parent.parts}
+    for item in sorted(tree.walk(), key=lambda part: (part.start, -part.end)):
         yield from changes.of(item.node, parents.get(id(item)))
 
 
@@ -557,8 +559,8 @@ class _Altering:
         for piece in (*self._in_style(change), *self._pieces(change.new)):
             for new in (piece, f"({piece})"):
                 result = text[: place.start] + new + text[place.end :]
-                read = unexpanded_tree(result)
-                if read is not None and flat_text(read) == flat:
+                reread = unexpanded_tree(result)
+                if reread is not None and flat_text(reread) == flat:
                     old = text[place.start : place.end]
                     return AlteredExpression(change.kind, result, place.start, old, new)
         whole = unparse(changed)

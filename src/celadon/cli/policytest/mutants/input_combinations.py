@@ -306,8 +306,8 @@ def _compared(related: Sequence[Json], now: object) -> Iterator[object]:
         int(item) for item in related if isinstance(item, int) and not isinstance(item, bool)
     ]
     texts = [item for item in related if isinstance(item, str)]
-    beside = [number + more for number in numbers for more in (1, -1)]
-    beside += [more - number for number in numbers for more in (0, 1, -1)]
+    beside = [number + step for number in numbers for step in (1, -1)]
+    beside += [factor - number for number in numbers for factor in (0, 1, -1)]
     beside += range(max([number for number in numbers if number <= _RANGE], default=0))
     yield from dict.fromkeys(word for text in texts for word in _WORD.findall(text))
     if isinstance(now, list):
@@ -504,8 +504,8 @@ class InputCombinations:
     ) -> Iterator[Generated]:
         yield base
         for count in range(1, strength + 1):
-            for some in combinations(inputs, count):
-                for changes in product(*(varied_input.changes for varied_input in some)):
+            for group_inputs in combinations(inputs, count):
+                for changes in product(*(varied_input.changes for varied_input in group_inputs)):
                     generated = self._with(base, changes)
                     if generated is not None:
                         yield generated
@@ -531,15 +531,15 @@ class InputCombinations:
                 yield replace(all_input, changes=made_changes)
 
     def _all_inputs(self, case: Case, group: Inputs, *, of_matching: bool) -> Iterator[_Input]:
-        read, changes = self._pool.read, self._pool.changes
+        places, changes = self._pool.read, self._pool.changes
         operations = self._operations(group, of_matching=of_matching)
         yield _Input("operation", tuple(map(_asking, operations)))
         if of_matching:
             labels = tuple(
-                functools.partial(_labelled, changes, namespace) for namespace in read.namespaces
+                functools.partial(_labelled, changes, namespace) for namespace in places.namespaces
             )
             yield _Input("labels of the Namespace", labels)
-            group = with_labels(group, read.object_wishes)
+            group = with_labels(group, places.object_wishes)
         if "authorizer" in group.names:
             yield _Input("what the authorizer says", tuple(_answers(group)))
         now = {place: changes.value_at(case, place) for place in group.related}
@@ -548,7 +548,11 @@ class InputCombinations:
 
     def _operations(self, group: Inputs, *, of_matching: bool) -> list[Operation]:
         """Return the operations under which something may be different."""
-        operations = {operation for _, some in self._pool.read.kinds for operation in some}
+        operations = {
+            operation
+            for _, kind_operations in self._pool.read.kinds
+            for operation in kind_operations
+        }
         if not of_matching and not group.names & _TELL_OPERATIONS:
             operations &= {Operation.DELETE}
         return [operation for operation in Operation if of_matching or operation in operations]
@@ -566,15 +570,19 @@ def _is_about_matching(alteration: Alteration) -> bool:
 def _count(sizes: Sequence[int], strength: int) -> int:
     """Return how many combinations there are: of so many inputs at most, each with so many
     changes."""
-    return sum(prod(some) for count in range(strength + 1) for some in combinations(sizes, count))
+    return sum(
+        prod(group_sizes)
+        for count in range(strength + 1)
+        for group_sizes in combinations(sizes, count)
+    )
 
 
 def _asking(operation: Operation) -> _Changed:
     def change(case: Case) -> Case | None:
-        same = (
+        other_cases = (
             other_case for other_case in asked_otherwise(case) if other_case.operation is operation
         )
-        return next(same, None)
+        return next(other_cases, None)
 
     return change
 

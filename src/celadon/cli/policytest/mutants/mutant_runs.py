@@ -175,12 +175,12 @@ class CaseWriter:
         name = f"notices: {alteration.field} {alteration.text}".replace("`", "")
         for expect in telling_expectations(outcome, actual):
             for fields in self._versions(generated):
-                whole = {"name": name, **fields, "expect": expect}
-                read = self.read(whole)
-                if read is None or run_case(bench, read).status is not Status.PASSED:
+                case_value = {"name": name, **fields, "expect": expect}
+                test = self.read(case_value)
+                if test is None or run_case(bench, test).status is not Status.PASSED:
                     continue
-                if run_case(other, for_altered(read, alteration)).is_bad:
-                    return _text(whole)
+                if run_case(other, for_altered(test, alteration)).is_bad:
+                    return _text(case_value)
         return ""
 
     @cached_property

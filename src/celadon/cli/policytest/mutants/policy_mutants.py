@@ -99,8 +99,8 @@ def _policy(spec: JsonObject) -> Iterator[FieldChange]:
     other = "Fail" if spec.get("failurePolicy") == "Ignore" else "Ignore"
     yield FieldChange(Kind.FAILURE_POLICY, ("spec", "failurePolicy"), other)
     if "reinvocationPolicy" in spec:
-        again = "Never" if spec["reinvocationPolicy"] == "IfNeeded" else "IfNeeded"
-        yield FieldChange(Kind.REINVOCATION, ("spec", "reinvocationPolicy"), again)
+        other_policy = "Never" if spec["reinvocationPolicy"] == "IfNeeded" else "IfNeeded"
+        yield FieldChange(Kind.REINVOCATION, ("spec", "reinvocationPolicy"), other_policy)
     constraints = spec.get("matchConstraints") or {}
     place: Path = ("spec", "matchConstraints")
     exact = "Equivalent" if constraints.get("matchPolicy") == "Exact" else "Exact"
@@ -331,14 +331,14 @@ def diff(alteration: Alteration) -> str:
     document = alteration.document
     chunk = document.chunk
     before, base = chunk.text, None
-    read = read_text(document.file) if os.path.isfile(document.file) else None
-    if isinstance(read, Text):
-        base = chunk_start(read, document)
+    text = read_text(document.file) if os.path.isfile(document.file) else None
+    if isinstance(text, Text):
+        base = chunk_start(text, document)
     edit = _fitting_edit(alteration)
-    if base is None or not isinstance(read, Text):
+    if base is None or not isinstance(text, Text):
         before, base = "\n" * (chunk.first_line - 1) + before, chunk.first_line - 1
     else:
-        before = read.content
+        before = text.content
     after = before[: base + edit.start] + edit.text + before[base + edit.end :]
     lines = difflib.unified_diff(
         before.splitlines(),
@@ -422,14 +422,14 @@ def _rewritten(document: Document, path: Path, value: Any) -> _Edit:  # noqa: AN
     """A value as JSON; a word where a word was."""
     start, end = document.chunk.span((*document.path, *path))
     whole = document.chunk.text
-    was = whole[start:end].rstrip()
+    old_text = whole[start:end].rstrip()
     is_word = not document.chunk.is_json and isinstance(value, str)
-    plain = is_word and _WORD.fullmatch(was) and _WORD.fullmatch(value)
+    plain = is_word and _WORD.fullmatch(old_text) and _WORD.fullmatch(value)
     text = value if plain else json.dumps(value, ensure_ascii=False)
     colon = whole.rfind(":", 0, start)
     if "\n" in whole[colon:start] and not whole[colon + 1 : start].strip():
-        return _Edit(colon + 1, start + len(was), f" {text}")
-    return _Edit(start, start + len(was), text)
+        return _Edit(colon + 1, start + len(old_text), f" {text}")
+    return _Edit(start, start + len(old_text), text)
 
 
 def _in_expression(alteration: Alteration) -> Iterator[_Edit]:
@@ -479,10 +479,10 @@ def _left_out(document: Document, path: Path) -> Iterator[_Edit]:
     child, key = node.children[path[-1]]
     if node.is_flow:
         before = _COMMA_BEFORE.search(text, 0, key)
-        behind = _COMMA_BEHIND.match(text, child.end)
+        match = _COMMA_BEHIND.match(text, child.end)
         if before is not None:
             yield _Edit(before.start(), child.end, "")
-        yield _Edit(key, child.end if behind is None else behind.end(), "")
+        yield _Edit(key, child.end if match is None else match.end(), "")
         return
     start = text.rfind("\n", 0, key) + 1
     begun = text.rfind("\n", 0, child.end) + 1

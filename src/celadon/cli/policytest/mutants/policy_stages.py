@@ -80,8 +80,8 @@ def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
 def compiled_policy(engines: Engines, name: str) -> PolicyFrame:
     """The policy of a name, with its programs."""
     mutating = () if engines.mutating is None else engines.mutating.policies
-    every: list[PolicyFrame] = [*engines.validating.policies, *mutating]
-    return next(frame for frame in every if frame.name == name)
+    frames: list[PolicyFrame] = [*engines.validating.policies, *mutating]
+    return next(frame for frame in frames if frame.name == name)
 
 
 def compiles(engines: Engines, name: str) -> bool:
@@ -276,7 +276,7 @@ def for_altered(case: Case, alteration: Alteration) -> Case:
     def put(match: TextMatch) -> TextMatch:
         return replace(match, text=_quoting(match.text, original, altered))
 
-    same = (
+    text_matches = (
         isinstance(expectation.validation, str)
         and expectation.validation.split() == original.split()
     )
@@ -288,7 +288,7 @@ def for_altered(case: Case, alteration: Alteration) -> Case:
             key: put(audit_annotation)
             for key, audit_annotation in expectation.audit_annotations.items()
         },
-        validation=altered if same else expectation.validation,
+        validation=altered if text_matches else expectation.validation,
     )
     return replace(case, expect=expect)
 

@@ -320,16 +320,16 @@ def _wanted(selector: JsonObject | None) -> dict[str, list[str]]:
 
 def _label_sets(label_values: Sequence[Mapping[str, list[str]]]) -> Iterator[dict[str, str]]:
     """Yield those that satisfy everybody, and others that lack one thing."""
-    every: dict[str, list[str]] = {}
+    labels_by_key: dict[str, list[str]] = {}
     for labels in label_values:
         for key, values in labels.items():
-            every.setdefault(key, []).extend(values)
-    if not every:
+            labels_by_key.setdefault(key, []).extend(values)
+    if not labels_by_key:
         return
-    full = {key: values[0] for key, values in every.items()}
+    full = {key: values[0] for key, values in labels_by_key.items()}
     yield full
     yield {}
-    for key, values in every.items():
+    for key, values in labels_by_key.items():
         yield {other: value for other, value in full.items() if other != key}
         for value in dict.fromkeys((*values, _OTHER)):
             yield {**full, key: value}
