@@ -487,7 +487,7 @@ class Judge:
     ) -> check_report.ObjectResult:
         """Return what comes of an object behind the first half of the chain."""
         before, coverage = chain.before, self.findings.coverage
-        sets = self.cluster.sets
+        warnings, sets = before.warnings, self.cluster.sets
         self._note_failures(before, document_request)
         judged: tuple[Verdict, int] | None = None
 
@@ -500,15 +500,11 @@ class Judge:
         if refused is None:
             chain.judge(document_request, review)
             refused = refused_by(chain.plugins_after)
-            remark_texts = (
-                remarks(document_request, before.warnings)
-                if self.settings.defaulting
-                else before.warnings
-            )
-            remark_texts = [*remark_texts, *self._remarks_of_plugins(chain)]
+            texts = remarks(document_request, warnings) if self.settings.defaulting else warnings
+            texts = [*texts, *self._remarks_of_plugins(chain)]
         else:
             of_version = version_remarks(document_request) if self.settings.defaulting else ()
-            remark_texts = [*of_version, *lost_fields(document_request), *before.warnings]
+            texts = [*of_version, *lost_fields(document_request), *warnings]
         # What is refused reaches no policy of a server. Here they are asked all the same, behind
         # the refusal, and what they say is dropped: the notices on policies that match no object
         # are about the objects that were given, and a mistake in one of them is no reason to say
@@ -517,7 +513,7 @@ class Judge:
         if before.mutation is not None:
             matched += before.mutation.matched
         if sent is not None:
-            remark_texts = before.warnings  # a controller, which gets the others, tells nobody
+            texts = warnings  # a controller, which gets the others, tells nobody
         if refused is None:
             _ignore(self.findings.ignored, verdict, document_request, sets.validating)
         else:
@@ -528,7 +524,7 @@ class Judge:
             verdict,
             sets.validating,
             matched,
-            remark_texts,
+            texts,
             before,
             chain.after,
             sent,

@@ -106,18 +106,18 @@ def _sightings(sightings: Sightings) -> dict[str, object]:
 
 
 def _sighting_blocks(
-    when: str, sightings: Sightings, look: model.ReportStyle
+    clause: str, sightings: Sightings, look: model.ReportStyle
 ) -> Iterator[list[str]]:
     if not sightings.total.count:
         return
     if look.verbosity >= 0:
         for policy, sighted in _largest(sightings.groups["policy"], look):
             yield [
-                f"{policy}: {when} against {model.plural(sighted.count, 'request')}",
+                f"{policy}: {clause} against {model.plural(sighted.count, 'request')}",
                 *_example_lines(sighted, look),
             ]
     for by in BY:
-        yield _table(f"{when.split()[0].upper()}, BY {by.upper()}", sightings.groups[by], look)
+        yield _table(f"{clause.split()[0].upper()}, BY {by.upper()}", sightings.groups[by], look)
 
 
 def _example_lines(sighted: Sighted, look: model.ReportStyle) -> Iterator[str]:
