@@ -144,7 +144,7 @@ def by_the_library(one: Asked) -> bool:
     denied = judged.result.denial
     if judged.result.is_refused and denied is None:
         return True  # the server refused it, no policy
-    verdict = judged.engine.review(judged.asked.request, judged.world)
+    verdict = judged.engine.review(judged.document_request.request, judged.world)
     if denied is None:
         return verdict.allowed
     return not verdict.allowed and verdict.message == judged.result.sentence

@@ -74,8 +74,8 @@ def _text(value: str, room: int) -> str:
         quoted = json.dumps(value, ensure_ascii=False)
         if len(quoted) <= max(room, 2):
             return quoted
-    kept = max(room - 3, 1)
-    return f'{json.dumps(value[:kept], ensure_ascii=False)[: kept + 1]}{_ELLIPSIS}"'
+    length = max(room - 3, 1)
+    return f'{json.dumps(value[:length], ensure_ascii=False)[: length + 1]}{_ELLIPSIS}"'
 
 
 def _mapping(value: Mapping[Any, Any], room: int, depth: int) -> str:
@@ -92,15 +92,15 @@ def _sequence(value: Sequence[Any], room: int, depth: int) -> str:
 def _joined(items: Iterable[tuple[str, Any]], count: int, room: int, depth: int) -> str:
     """Items with what stands before each, as many as there is room for."""
     result: list[str] = []
-    left = room - 2
+    space = room - 2
     for label, item in items:
-        if left < _LEAST and (result or left < len(label) + 2):
+        if space < _LEAST and (result or space < len(label) + 2):
             break
-        text = f"{label}{brief(item, max(left - len(label), 1), depth - 1)}"
-        if len(text) > left and result:
+        text = f"{label}{brief(item, max(space - len(label), 1), depth - 1)}"
+        if len(text) > space and result:
             break
         result.append(text)
-        left -= len(text) + 2
+        space -= len(text) + 2
     rest = count - len(result)
     if rest:
         result.append(f"{_ELLIPSIS} {rest} more" if result else f"{_ELLIPSIS} {rest}")
@@ -179,8 +179,8 @@ def annotated(run: ExpressionRun) -> Snippet:
 def traced(ast: Ast, frame: Frame) -> Snippet:
     """An expression, with what its parts came to in a frame."""
     text = ast.source.text
-    whole = written_tree(ast)
-    snippet = _Annotator(text, ast.positions).snippet([whole], frame)
+    tree = written_tree(ast)
+    snippet = _Annotator(text, ast.positions).snippet([tree], frame)
     return Snippet(text, 0, len(text.rstrip()), snippet.marks, snippet.loops)
 
 
@@ -199,8 +199,8 @@ class _Annotator:
     def mark(self, part: SourceNode, frame: Frame, loops: list[Loop]) -> Mark:
         """The part; loops in it are added to those found so far."""
         outcome = frame.outcomes.get(part.node.id)
-        inner = [item for item in part.parts if item.loop is part.loop]
-        marks = tuple(self.mark(item, frame, loops) for item in inner)
+        inner = [child for child in part.parts if child.loop is part.loop]
+        marks = tuple(self.mark(child, frame, loops) for child in inner)
         loops += self.loops(part, frame)
         value = None if outcome is None else outcome.value
         cost = None if outcome is None else outcome.cost
@@ -219,10 +219,10 @@ class _Annotator:
         """Yield those that the part itself is, or has in its expansion."""
         bodies: dict[int, list[SourceNode]] = {}
         nodes: dict[int, Comprehension] = {}
-        for item in part.parts:
-            if item.loop is not None and item.loop is not part.loop and not self.declares(item):
-                bodies.setdefault(item.loop.id, []).append(item)
-                nodes[item.loop.id] = item.loop
+        for child in part.parts:
+            if child.loop is not None and child.loop is not part.loop and not self.declares(child):
+                bodies.setdefault(child.loop.id, []).append(child)
+                nodes[child.loop.id] = child.loop
         for loop, body in bodies.items():
             rounds = frame.loops.get(loop)
             if rounds is not None:
@@ -238,9 +238,9 @@ class _Annotator:
     ) -> Iterator[Round]:
         """The rounds that were kept."""
         names = [node.iter_var, node.iter_var2] if node.iter_var2 else [node.iter_var]
-        for item in rounds.kept:
-            variables = tuple(zip(names, item.variables, strict=True))
-            yield Round(item.number, variables, self.snippet(body, item.frame))
+        for loop_round in rounds.kept:
+            variables = tuple(zip(names, loop_round.variables, strict=True))
+            yield Round(loop_round.number, variables, self.snippet(body, loop_round.frame))
 
     def named_at(self, part: SourceNode) -> int:
         """The character that stands for a part."""
@@ -270,7 +270,7 @@ def _state(part: SourceNode, frame: Frame) -> State:
     if not isinstance(outcome.value, EvaluationError):
         return State.VALUE
     inside = (frame.outcomes.get(part.node.id) for part in part.parts)
-    failed = [item.value for item in inside if item and isinstance(item.value, EvaluationError)]
+    failed = [mark.value for mark in inside if mark and isinstance(mark.value, EvaluationError)]
     message = outcome.value.message
     came_from = any(error.message == message for error in failed)
     return State.PASSED_ON if came_from else State.ERROR

@@ -132,9 +132,9 @@ def _in_object(value: JsonObject, depth: int) -> Iterator[LoggedEvent]:
         return
     payload = value.get("protoPayload")
     if isinstance(payload, dict):
-        from_audit_log = _from_audit_log(value, payload)
-        if from_audit_log is not None:
-            yield LoggedEvent(from_audit_log, knows_groups=False)
+        event = _from_audit_log(value, payload)
+        if event is not None:
+            yield LoggedEvent(event, knows_groups=False)
         return
     for inner in _packings(value):
         if isinstance(inner, dict | list):
@@ -195,8 +195,8 @@ def _unpacked(text: str) -> str:
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
         # The bound is given to zlib, since a kilobyte may unpack to a gigabyte.
-        decompress = unpacking.decompress(base64.b64decode(text), MAX_LIST_CHARACTERS)
-        return "" if unpacking.unconsumed_tail else decompress.decode()
+        unpacked = unpacking.decompress(base64.b64decode(text), MAX_LIST_CHARACTERS)
+        return "" if unpacking.unconsumed_tail else unpacked.decode()
     except (binascii.Error, zlib.error, ValueError):
         return ""
 
@@ -207,12 +207,12 @@ def _from_audit_log(entry: JsonObject, payload: JsonObject) -> JsonObject | None
         return None
     method = str(payload.get("methodName") or "")
     request, response = _typed(payload.get("request")), _typed(payload.get("response"))
-    told = _mapping(payload.get("requestMetadata"))
+    request_metadata = _mapping(payload.get("requestMetadata"))
     identity = _mapping(payload.get("authenticationInfo"))
     reference = _reference(str(payload.get("resourceName") or ""))
     # Google's entries do not say their level.
     level = "Metadata" if request is None and response is None else "RequestResponse"
-    at = entry.get("timestamp")
+    timestamp = entry.get("timestamp")
     event: dict[str, object] = {
         "level": level,
         "auditID": entry.get("insertId") or "",
@@ -220,10 +220,10 @@ def _from_audit_log(entry: JsonObject, payload: JsonObject) -> JsonObject | None
         "stage": "ResponseComplete",
         "verb": method.rpartition(".")[2],
         "user": {"username": identity.get("principalEmail") or ""},
-        "userAgent": told.get("callerSuppliedUserAgent") or "",
+        "userAgent": request_metadata.get("callerSuppliedUserAgent") or "",
         "objectRef": reference,
-        "requestReceivedTimestamp": at,
-        "stageTimestamp": at,
+        "requestReceivedTimestamp": timestamp,
+        "stageTimestamp": timestamp,
         "annotations": _mapping(entry.get("labels")),
         "responseStatus": _status(_mapping(payload.get("status")), response),
     }
@@ -239,7 +239,7 @@ def _mapping(value: object) -> dict[str, object]:
 
 
 def _typed(value: object) -> dict[str, Json] | None:
-    """Without the name of the type that Google adds."""
+    """Return the value without the name of the type that Google adds."""
     if not isinstance(value, dict) or not value:
         return None
     return {key: member for key, member in value.items() if key != "@type"}
@@ -350,8 +350,8 @@ def read_events(files: Sequence[str | Problem]) -> Iterator[LoggedLine | Problem
         try:
             yield from _events(file, before)
         except (OSError, EOFError, zlib.error, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            yield Problem(file, 0, f"cannot be read: {why.lower()}")
+            reason = getattr(error, "strerror", None) or str(error)
+            yield Problem(file, 0, f"cannot be read: {reason.lower()}")
         before += total_bytes([file])
 
 
@@ -372,7 +372,7 @@ def _events(file: str, before: int) -> Iterator[LoggedLine | Problem]:
 def _stream(
     file: str, stream: BinaryIO, raw: BinaryIO, before: int
 ) -> Iterator[LoggedLine | Problem]:
-    """One document a line, or, where the first line is none, documents over several lines."""
+    """Yield a document a line or, if the first line is none, documents over several lines."""
     number = 0
     while line := stream.readline(MAX_LIST_CHARACTERS):
         number += 1
@@ -413,14 +413,14 @@ def _documents(text: bytes) -> Iterator[object]:
     if value is not None:
         yield value
         return
-    decode, decoder, index = text.decode(errors="replace"), json.JSONDecoder(), 0
-    while (start := _BEGIN.search(decode, index)) is not None:
+    content, decoder, index = text.decode(errors="replace"), json.JSONDecoder(), 0
+    while (start := _BEGIN.search(content, index)) is not None:
         try:
-            _, index = decoder.raw_decode(decode, start.start())
+            _, index = decoder.raw_decode(content, start.start())
         except (ValueError, RecursionError):
             yield None
             return
-        yield _value(decode[start.start() : index].encode())
+        yield _value(content[start.start() : index].encode())
 
 
 def _found(file: str, line: int, value: Any, index: int) -> Iterator[LoggedLine | Problem]:  # noqa: ANN401
@@ -524,9 +524,9 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def logged(found: LoggedEvent) -> Logged | None:
+def logged(logged_event: LoggedEvent) -> Logged | None:
     """Return what is written, or connected to; None for what only reads."""
-    event = found.value
+    event = logged_event.value
     reference = mapping(event.get("objectRef"))
     subresource = text(reference.get("subresource"))
     verb = text(event.get("verb"))
@@ -539,7 +539,7 @@ def logged(found: LoggedEvent) -> Logged | None:
     code = mapping(event.get("responseStatus")).get("code")
     if operation is Operation.UPDATE and code == _CREATED:
         operation = Operation.CREATE  # what was applied, or put, was not there
-    missing = [] if found.knows_groups else [Missing.GROUPS]
+    missing = [] if logged_event.knows_groups else [Missing.GROUPS]
     if operation in (Operation.UPDATE, Operation.DELETE):
         missing.append(Missing.OLD_OBJECT)
     resource = GroupVersionResource(
@@ -587,65 +587,65 @@ def _user(value: JsonObject) -> User:
     )
 
 
-def kind_of(one: Logged, catalog: Catalog) -> GroupVersionKind | None:
+def kind_of(record: Logged, catalog: Catalog) -> GroupVersionKind | None:
     """Return what admission sees there: as the catalogue knows it, or as the objects of the event
     say."""
-    known = catalog.kind_of(one.resource, one.subresource)
-    if known is not None:
-        return known
+    catalog_kind = catalog.kind_of(record.resource, record.subresource)
+    if catalog_kind is not None:
+        return catalog_kind
     # The answer first: the request of a patch has no kind.
     for name in ("responseObject", "requestObject"):
-        kind = metadata.gvk(one.event.get(name))
+        kind = metadata.gvk(record.event.get(name))
         if kind.kind not in ("", "Status", "DeleteOptions") and kind.version:
             return kind
     return None
 
 
-def target_requests(one: Logged, kind: GroupVersionKind) -> Iterator[Request]:
+def target_requests(record: Logged, kind: GroupVersionKind) -> Iterator[Request]:
     """Yield what the request may be, without objects: enough to know which policies may be about
     it."""
-    yield _target_request(one, kind, one.operation)
-    if one.may_create:
-        yield _target_request(one, kind, Operation.CREATE)
+    yield _target_request(record, kind, record.operation)
+    if record.may_create:
+        yield _target_request(record, kind, Operation.CREATE)
 
 
-def _target_request(one: Logged, kind: GroupVersionKind, operation: Operation) -> Request:
+def _target_request(record: Logged, kind: GroupVersionKind, operation: Operation) -> Request:
     return Request(
         operation=operation,
         kind=kind,
-        resource=one.resource,
-        subresource=one.subresource,
-        name=one.name,
-        namespace=one.namespace,
-        user=one.user,
-        dry_run=one.dry_run,
-        options=default_options(operation, dry_run=one.dry_run),
+        resource=record.resource,
+        subresource=record.subresource,
+        name=record.name,
+        namespace=record.namespace,
+        user=record.user,
+        dry_run=record.dry_run,
+        options=default_options(operation, dry_run=record.dry_run),
     )
 
 
 def request_of_event(
-    one: Logged, kind: GroupVersionKind, prepare: Prepare
+    record: Logged, kind: GroupVersionKind, prepare: Prepare
 ) -> Request | Undecidable:
     """The request as admission has seen it, as far as the event tells."""
-    event = one.event
-    request = _target_request(one, kind, one.operation)
-    if one.operation is Operation.DELETE:
-        collection = event.get("verb") == "deletecollection" or not one.name
+    event = record.event
+    request = _target_request(record, kind, record.operation)
+    if record.operation is Operation.DELETE:
+        collection = event.get("verb") == "deletecollection" or not record.name
         return Undecidable.COLLECTION if collection else request
-    if one.operation is Operation.CONNECT:
+    if record.operation is Operation.CONNECT:
         return Undecidable.CONNECTION
-    found = _object(one, kind, prepare)
-    if isinstance(found, Undecidable):
-        return found
-    request.object = found
-    request.name = one.name or metadata.name(found)
-    if one.resource == NAMESPACES:
+    value = _object(record, kind, prepare)
+    if isinstance(value, Undecidable):
+        return value
+    request.object = value
+    request.name = record.name or metadata.name(value)
+    if record.resource == NAMESPACES:
         request.namespace = request.name
     return request
 
 
-def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict | Undecidable:
-    event = one.event
+def _object(record: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict | Undecidable:
+    event = record.event
     if mapping(event.get("annotations")).get(_TRUNCATED) == "true":
         return Undecidable.TRUNCATED
     if event.get("level") not in _WITH_OBJECTS:
@@ -654,7 +654,7 @@ def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict |
     if _TOO_LARGE in (answer, request_object):
         return Undecidable.TRUNCATED
     if isinstance(answer, dict) and answer and not _is_other(answer):
-        if one.may_create:
+        if record.may_create:
             return Undecidable.APPLIED
         return {"apiVersion": kind.api_version, "kind": kind.kind, **answer}
     if event.get("verb") == "patch":
@@ -664,7 +664,7 @@ def _object(one: Logged, kind: GroupVersionKind, prepare: Prepare) -> JsonDict |
     if _is_mutated(event):
         return Undecidable.MUTATED
     return _filled_in(
-        {"apiVersion": kind.api_version, "kind": kind.kind, **request_object}, one, prepare
+        {"apiVersion": kind.api_version, "kind": kind.kind, **request_object}, record, prepare
     )
 
 
@@ -682,11 +682,13 @@ def _is_mutated(event: JsonObject) -> bool:
     )
 
 
-def _filled_in(value: dict[str, object], one: Logged, prepare: Prepare) -> JsonDict | Undecidable:
+def _filled_in(
+    value: dict[str, object], record: Logged, prepare: Prepare
+) -> JsonDict | Undecidable:
     """With its defaults, as if it were created now; what goes to a subresource is as it is."""
-    if one.subresource:
+    if record.subresource:
         return value
-    namespace = "" if one.resource == NAMESPACES else one.namespace
+    namespace = "" if record.resource == NAMESPACES else record.namespace
     document = Document.of_value(value)
     target = prepare.target(metadata.gvk(value), namespace)
     created = prepare.created(document, target)

@@ -101,8 +101,8 @@ class ClaimReport:
         """Return how many answers there are of each sort, in words."""
         words = (PROVED, BOUNDED, COUNTEREXAMPLE, UNDECIDED)
         counts = ((len(self.of(word)), word) for word in words)
-        said = [f"{count} {text}" for count, text in counts if count]
-        return ", ".join(said) or "nothing was asked"
+        phrases = [f"{count} {text}" for count, text in counts if count]
+        return ", ".join(phrases) or "nothing was asked"
 
     @property
     def exit(self) -> Exit:
@@ -218,9 +218,9 @@ def read_properties(paths: list[str], version: str) -> tuple[list[GivenProperty]
                 wrong = list(_wrong(item))
                 problems += wrong
                 if not wrong:
-                    given = list(_properties(item))
-                    problems += _complaints(item, given, version)
-                    properties += given
+                    item_properties = list(_properties(item))
+                    problems += _complaints(item, item_properties, version)
+                    properties += item_properties
     return properties, problems
 
 
@@ -246,7 +246,7 @@ def _properties(document: Document) -> Iterator[GivenProperty]:
     )
     for number, item in enumerate(value["properties"]):
         assume = item.get("assume", ())
-        made = Property(
+        claim = Property(
             item["name"],
             item["that"],
             _rules(item.get("match") or value["match"]),
@@ -256,7 +256,7 @@ def _properties(document: Document) -> Iterator[GivenProperty]:
             any_params=item.get("params") == "any",
         )
         line, _ = document.chunk.spot((*document.path, "properties", number, "that"))
-        yield GivenProperty(made, Place(document.file, line))
+        yield GivenProperty(claim, Place(document.file, line))
 
 
 def _rules(match: JsonObject) -> tuple[JsonObject, ...]:
@@ -320,15 +320,15 @@ class Claims:
 
 
 def answered(
-    given: DiffSide, claims: Claims, items: int, seconds: float, progress: Progress
+    side: DiffSide, claims: Claims, items: int, seconds: float, progress: Progress
 ) -> ClaimReport:
     """The report about a set of policies."""
-    unbound = given.unbound
+    unbound = side.unbound
     notices = [
         f"`{name}` has no binding: taken as if one denies everywhere" for name in sorted(unbound)
     ]
     asker = _ClaimCheck(
-        given, Properties(given.side(unbound), items, seconds, kinds_among(given.objects))
+        side, Properties(side.side(unbound), items, seconds, kinds_among(side.objects))
     )
     answers: list[ClaimAnswer] = []
     for answer in asker.answers(claims):
@@ -338,26 +338,26 @@ def answered(
         notices.append(
             f"pods/{EPHEMERAL_CONTAINERS}: one privileged container is tried, nothing is proved"
         )
-    if given.mutations:
+    if side.mutations:
         notices.append("mutating policies are not looked at: they may change what is admitted")
-    return ClaimReport(tuple(answers), tuple(notices), given.errors, tuple(given.problems))
+    return ClaimReport(tuple(answers), tuple(notices), side.errors, tuple(side.problems))
 
 
 @dataclass(frozen=True, slots=True)
 class _ClaimCheck:
-    given: DiffSide
+    side: DiffSide
     properties: Properties
 
     def answers(self, claims: Claims) -> Iterator[ClaimAnswer]:
-        for item in claims.properties:
-            about = item.property
+        for given_property in claims.properties:
+            about = given_property.property
             for answer in self.properties.answers(about):
                 is_admitted = about.subject is Subject.ADMITTED
                 claim = f"all that is {about.subject.value}: {about.that}"
                 if about.assume:
                     claim += f" (assuming {' and '.join(about.assume)})"
                 yield self._answer(
-                    answer, about.name, claim, item.place, is_set_old=not is_admitted
+                    answer, about.name, claim, given_property.place, is_set_old=not is_admitted
                 )
         for standard in claims.implied:
             yield from self._implied(standard)
@@ -370,21 +370,21 @@ class _ClaimCheck:
         """Each check; of updates those that hold of what is created. At first it is asked whether
         all updates of what violates them are refused, which is more than the standard asks for, and
         is proved more easily."""
-        left: list[str] = []
+        remaining: list[str] = []
         for name, comparison in self._refused(standard, list(standard.checks), Operation.CREATE):
             yield self._check(standard, name, comparison)
             if comparison.finding is not Finding.DIFFERS:
-                left.append(name)
+                remaining.append(name)
         for of_all_updates in (True, False):
-            again: list[str] = []
+            still_open: list[str] = []
             for name, comparison in self._refused(
-                standard, left, Operation.UPDATE, of_all_updates=of_all_updates
+                standard, remaining, Operation.UPDATE, of_all_updates=of_all_updates
             ):
                 if of_all_updates and comparison.finding is not Finding.SAME:
-                    again.append(name)
+                    still_open.append(name)
                 else:
                     yield self._check(standard, name, comparison)
-            left = again
+            remaining = still_open
         yield from self._of_ephemeral_containers(standard)
 
     def _refused(
@@ -422,7 +422,7 @@ class _ClaimCheck:
         side = self.properties.side
         judgement = judged(side.engine, request, ObjectWorld([*side.objects, namespace]))
         if not judgement.denied:
-            example = ClaimExample(_verdict(self.given, judgement), manifest)
+            example = ClaimExample(_verdict(self.side, judgement), manifest)
             yield ClaimAnswer(
                 f"{standard} pods/{EPHEMERAL_CONTAINERS}",
                 *(request.operation.value, _POD_KIND.api_version, _POD_KIND.kind, COUNTEREXAMPLE),
@@ -440,19 +440,21 @@ class _ClaimCheck:
         example = None
         endpoint = comparison.endpoint
         if comparison.example is not None:
-            shown = comparison.example
-            judged = _verdict(self.given, shown.old if is_set_old else shown.new)
+            shown_example = comparison.example
+            judged = _verdict(self.side, shown_example.old if is_set_old else shown_example.new)
             by = next((against.place for against in judged.against if against.place.file), Place())
             place = place if place.file else by
             remark = (
-                f"refused for another reason, too: {shown.complaint}" if shown.complaint else ""
+                f"refused for another reason, too: {shown_example.complaint}"
+                if shown_example.complaint
+                else ""
             )
-            user = shown.request.user if shown.is_about_user else None
+            user = shown_example.request.user if shown_example.is_about_user else None
             example = ClaimExample(
                 judged,
-                shown.manifest,
-                shown.old_manifest,
-                shown.around,
+                shown_example.manifest,
+                shown_example.old_manifest,
+                shown_example.around,
                 user.name if user else "",
                 user.groups if user else (),
                 remark,
@@ -460,7 +462,7 @@ class _ClaimCheck:
         reasons: tuple[Reason, ...] = ()
         if comparison.finding is Finding.UNDECIDED:
             gaps = dict.fromkeys(
-                Reason(gap.reason, self.given.place(gap.source, gap.policy, "") or Place())
+                Reason(gap.reason, self.side.place(gap.source, gap.policy, "") or Place())
                 for gap in comparison.gaps
             )
             reasons = tuple(gaps) or (Reason(comparison.reason),)
@@ -479,14 +481,14 @@ class _ClaimCheck:
         )
 
 
-def _verdict(given: DiffSide, judgement: Judgement) -> SideVerdict:
+def _verdict(side: DiffSide, judgement: Judgement) -> SideVerdict:
     verdict = "denied" if judgement.denied else "admitted"
     against = [
         Against(
             decision.policy,
             decision.binding,
             str(decision.source.path),
-            given.place(decision.source, decision.policy, decision.binding) or Place(),
+            side.place(decision.source, decision.policy, decision.binding) or Place(),
             decision.message,
             decision.param,
         )

@@ -63,11 +63,11 @@ def add_cluster(group: argparse._ArgumentGroup) -> None:
 
 def add_certificates(group: argparse._ArgumentGroup) -> None:
     """A certificate that the cluster keeps."""
-    which = group.add_mutually_exclusive_group()
-    which.add_argument(
+    exclusive = group.add_mutually_exclusive_group()
+    exclusive.add_argument(
         "--tls-secret", metavar="[NAMESPACE/]NAME", help="a Secret that cert-manager keeps, say"
     )
-    which.add_argument(
+    exclusive.add_argument(
         "--self-signed-secret",
         metavar="[NAMESPACE/]NAME",
         help="a Secret for an authority of our own, and what it signs",

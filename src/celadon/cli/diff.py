@@ -104,8 +104,8 @@ def write_files(revision: str, paths: Sequence[str], folder: Path) -> list[str]:
         file = folder / os.fsdecode(name)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(_git("cat-file", "blob", about.split()[2].decode()))
-    there = (str(folder / path) for path in map(os.path.normpath, paths))
-    return [text for text in there if os.path.exists(text)]
+    copies = (str(folder / path) for path in map(os.path.normpath, paths))
+    return [text for text in copies if os.path.exists(text)]
 
 
 def require_paths(paths: Sequence[str], revisions: Sequence[str]) -> None:
@@ -136,8 +136,8 @@ def _git(*words: str, wrong: str = "") -> bytes:
     except OSError as error:
         raise GitError(f"git cannot be run: {(error.strerror or str(error)).lower()}") from error
     if done.returncode:
-        removeprefix = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
-        raise GitError(wrong or removeprefix.splitlines()[0].lower())
+        error_text = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+        raise GitError(wrong or error_text.splitlines()[0].lower())
     return done.stdout
 
 
@@ -158,15 +158,17 @@ class DiffSide:
     sets: PolicySets
     objects: tuple[JsonObject, ...]
     problems: tuple[Problem, ...]
-    shown: Callable[[str], str]
+    display_name: Callable[[str], str]
     definitions: tuple[Document, ...] = ()
     """The CustomResourceDefinitions among them."""
 
     @property
     def errors(self) -> tuple[PolicyError, ...]:
         """Policies and bindings that an API server would not take."""
-        found = (error for policy_set in self.sets.all for error in policy_set.errors)
-        return tuple(replace(error, place=self._shown_place(error.place)) for error in found)
+        policy_errors = (error for policy_set in self.sets.all for error in policy_set.errors)
+        return tuple(
+            replace(error, place=self._shown_place(error.place)) for error in policy_errors
+        )
 
     @property
     def is_empty(self) -> bool:
@@ -215,7 +217,7 @@ class DiffSide:
         return self._shown_place(policy_set.policies[policy].place(source.path))
 
     def _shown_place(self, place: Place) -> Place:
-        return Place(self.shown(place.file), place.line)
+        return Place(self.display_name(place.file), place.line)
 
 
 def _everywhere(policy: ValidatingAdmissionPolicy) -> JsonObject:
@@ -235,7 +237,7 @@ def read_side(
     paths: Sequence[str],
     version: str,
     *,
-    shown: Callable[[str], str] = str,
+    display_name: Callable[[str], str] = str,
     exclude: Exclusion = NOTHING_EXCLUDED,
 ) -> DiffSide:
     """Read files, folders and globs as a release takes them."""
@@ -247,11 +249,11 @@ def read_side(
         prepare = Circumstances(version, _EPOCH).preparation(manifests.existing)
         world, problems = given_world(manifests, sets, prepare)
     wrong = tuple(
-        replace(fromkey, file=shown(fromkey.file))
-        for fromkey in dict.fromkeys((*manifests.problems, *problems))
+        replace(problem, file=display_name(problem.file))
+        for problem in dict.fromkeys((*manifests.problems, *problems))
     )
     definitions = tuple(document for document in manifests.existing if document.is_definition)
-    return DiffSide(label, version, sets, tuple(world.objects), wrong, shown, definitions)
+    return DiffSide(label, version, sets, tuple(world.objects), wrong, display_name, definitions)
 
 
 # --- What was found ----------------------------------------------------------
@@ -434,7 +436,7 @@ def compared(old: DiffSide, new: DiffSide, settings: DiffSettings) -> DiffReport
 def _unbound(old: DiffSide, new: DiffSide) -> frozenset[str]:
     """Return the policies that no binding of either side puts to work: without one nothing would be
     compared."""
-    names = [frozenset(item.sets.validating.policies) for item in (old, new)]
+    names = [frozenset(side.sets.validating.policies) for side in (old, new)]
     unbound = [(names[0] - old.unbound), (names[1] - new.unbound)]
     return (names[0] | names[1]) - unbound[0] - unbound[1]
 
@@ -475,16 +477,20 @@ class _Wording:
         """Return where the change is to be looked at: what only the stricter side says, in the new
         files if it is there."""
         assert comparison.example is not None
-        decisionses = [comparison.example.new.decisions, comparison.example.old.decisions]
+        both_sides = [comparison.example.new.decisions, comparison.example.old.decisions]
         if comparison.direction is Direction.LOOSER:
-            decisionses.reverse()
-        common = set.intersection(*(set(map(_origin, decisions)) for decisions in decisionses))
-        every = [decision for decisions in decisionses for decision in decisions]
-        for item in sorted(every, key=lambda decision: _origin(decision) in common):
-            for element in (self.new, self.old):
-                place = element.place(item.source, item.policy, item.binding)
+            both_sides.reverse()
+        common = set.intersection(*(set(map(_origin, decisions)) for decisions in both_sides))
+        decisions_of_both = [decision for decisions in both_sides for decision in decisions]
+        for compared_decision in sorted(
+            decisions_of_both, key=lambda decision: _origin(decision) in common
+        ):
+            for side in (self.new, self.old):
+                place = side.place(
+                    compared_decision.source, compared_decision.policy, compared_decision.binding
+                )
                 if place is not None:
-                    return place, f"ValidatingAdmissionPolicy {item.policy}"
+                    return place, f"ValidatingAdmissionPolicy {compared_decision.policy}"
         return Place(), ""
 
     def _example(self, example: Example) -> RequestExample:
@@ -507,8 +513,8 @@ class _Wording:
             yield Reason(comparison.reason)
 
     def _gap_place(self, gap: Gap) -> Place:
-        for item in (self.new, self.old):
-            place = item.place(gap.source, gap.policy, "")
+        for side in (self.new, self.old):
+            place = side.place(gap.source, gap.policy, "")
             if place is not None:
                 return place
         return Place()
@@ -519,7 +525,7 @@ def _origin(decision: Decision) -> tuple[object, ...]:
     return decision.policy, decision.binding, decision.source, decision.actions
 
 
-def _verdict(given: DiffSide, judgement: Judgement) -> SideVerdict:
+def _verdict(side: DiffSide, judgement: Judgement) -> SideVerdict:
     words = ("denied", judgement.denied), ("warned", judgement.warned)
     verdict = next((word for word, holds in words if holds), "")
     verdict = verdict or ("audited" if judgement.audited else "admitted")
@@ -528,7 +534,7 @@ def _verdict(given: DiffSide, judgement: Judgement) -> SideVerdict:
             decision.policy,
             decision.binding,
             str(decision.source.path),
-            given.place(decision.source, decision.policy, decision.binding) or Place(),
+            side.place(decision.source, decision.policy, decision.binding) or Place(),
             decision.message,
             decision.param,
             decision.cause is not Cause.VALIDATION,
@@ -553,18 +559,18 @@ def with_definitions(
     if Direction.STRICTER not in settings.directions:
         return report
     definition_answers = list(_definition_answers(old, new, settings))
-    answers = (item for item in definition_answers if isinstance(item, DiffAnswer))
-    unseen = (item for item in definition_answers if isinstance(item, Reason))
+    answers = (answer for answer in definition_answers if isinstance(answer, DiffAnswer))
+    unseen = (reason for reason in definition_answers if isinstance(reason, Reason))
     return replace(report, answers=(*report.answers, *answers), unseen=(*report.unseen, *unseen))
 
 
 def _definition_answers(
     old: DiffSide, new: DiffSide, settings: DiffSettings
 ) -> Iterator[DiffAnswer | Reason]:
-    known = {metadata.name(definition.value): definition for definition in new.definitions}
+    definitions = {metadata.name(definition.value): definition for definition in new.definitions}
     for before in old.definitions:
         name = metadata.name(before.value)
-        after = known.get(name)
+        after = definitions.get(name)
         if after is None:
             yield Reason(f"CustomResourceDefinition {name} is gone: not looked at")
         elif before.value["spec"] != after.value["spec"] or old.version != new.version:
@@ -598,14 +604,14 @@ class _Compared:
                     "looked at"
                 )
                 continue
-            compare = Revisions(
+            revisions = Revisions(
                 kind,
                 self._new_kinds[gvk],
                 self._new.version,
                 self._settings.items,
                 self._settings.seconds,
             )
-            replies = list(compare.replies())
+            replies = list(revisions.replies())
             yield from self._told(gvk, numbers[gvk], replies)
 
     def _told(
@@ -638,12 +644,12 @@ class _Compared:
         errors = tuple(
             Against(name, "", reply.demand.text, place, message) for message in reply.errors
         )
-        taken = "is taken" if reply.is_forgiven else "is refused, too"
+        outcome = "is taken" if reply.is_forgiven else "is refused, too"
         example = RequestExample(
             SideVerdict("admitted"),
             SideVerdict("denied", errors),
             reply.example,
-            remark=f"an update of it that changes labels only {taken}",
+            remark=f"an update of it that changes labels only {outcome}",
         )
         return replace(answer, answer=DIFFERS, example=example, subject=name)
 
@@ -657,4 +663,4 @@ class _Compared:
         else:
             path = (*path, demand.keywords[0])
         document = self._after
-        return Place(self._new.shown(document.file), document.line(path))
+        return Place(self._new.display_name(document.file), document.line(path))

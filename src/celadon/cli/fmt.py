@@ -63,8 +63,8 @@ _FIELDS: Final[Mapping[tuple[str, str], tuple[Pattern, ...]]] = {
     (ADMISSION_REGISTRATION, "ValidatingWebhookConfiguration"): _WEBHOOKS,
     (ADMISSION_REGISTRATION, "MutatingWebhookConfiguration"): _WEBHOOKS,
     (DYNAMIC_RESOURCES, "DeviceClass"): (("spec", *_DEVICES),),
-    (DYNAMIC_RESOURCES, "ResourceClaim"): tuple(("spec", *item) for item in _CLAIM),
-    (DYNAMIC_RESOURCES, "ResourceClaimTemplate"): tuple(("spec", "spec", *item) for item in _CLAIM),
+    (DYNAMIC_RESOURCES, "ResourceClaim"): tuple(("spec", *path) for path in _CLAIM),
+    (DYNAMIC_RESOURCES, "ResourceClaimTemplate"): tuple(("spec", "spec", *path) for path in _CLAIM),
 }
 
 _SCHEMAS: Final[tuple[Pattern, ...]] = (
@@ -242,9 +242,9 @@ def _rewritten(scalar: _Scalar, value: str, one_line: str, width: int) -> Edit |
     # Below its key it would not fit either, so it stays beside it.
     if len(lines) == 1 and len(lines[0]) > room:
         return Edit(gap, scalar.end, before + written)
-    below = "\n" + " " * scalar.indent
-    written = below.join(_written(line, style, ends=False) for line in lines)
-    return Edit(gap, scalar.end, f"{below if before else ''}{style}{written}{style}")
+    line_break = "\n" + " " * scalar.indent
+    written = line_break.join(_written(line, style, ends=False) for line in lines)
+    return Edit(gap, scalar.end, f"{line_break if before else ''}{style}{written}{style}")
 
 
 def _lines(value: str, width: int) -> list[str]:
@@ -273,8 +273,8 @@ def _as_block(scalar: _Scalar, value: str, width: int) -> Edit | None:
     """A literal block in the place of a plain or quoted scalar."""
     if scalar.gap is None or _COMMENT_BEHIND.match(scalar.text, scalar.end):
         return None
-    below = "\n" + " " * scalar.indent
-    lines = [below + line if line else "\n" for line in _lines(value, width - scalar.indent)]
+    line_break = "\n" + " " * scalar.indent
+    lines = [line_break + line if line else "\n" for line in _lines(value, width - scalar.indent)]
     return Edit(scalar.gap, scalar.end, " |-" + "".join(lines))
 
 
@@ -455,8 +455,8 @@ class LayoutConfig:
 
 def layout_config(folder: FilePath) -> LayoutConfig:
     """The configuration that applies in a folder. Raises `ConfigError`."""
-    found = nearest_table(folder, "fmt")
-    return LayoutConfig() if found is None else _config(*found)
+    table = nearest_table(folder, "fmt")
+    return LayoutConfig() if table is None else _config(*table)
 
 
 def _config(path: FilePath, table: JsonObject) -> LayoutConfig:

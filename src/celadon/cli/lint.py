@@ -100,7 +100,7 @@ class LintReport:
         return sum(finding.severity is severity for finding in self.findings)
 
     def only_failing(self) -> LintReport:
-        """The same, with no findings but those that fail the run."""
+        """Return a report with no findings but those that fail the run."""
         failing = tuple(finding for finding in self.findings if finding.severity in self.failing)
         return replace(self, findings=failing)
 
@@ -207,9 +207,9 @@ class Silenced:
         return [text for text in self.names or ("",) if self.about(text, code, name)]
 
     @staticmethod
-    def about(expected: str, code: str, name: str) -> bool:
+    def about(word: str, code: str, name: str) -> bool:
         """Return whether a name in a comment means this rule."""
-        return code.startswith(expected) or expected == name
+        return code.startswith(word) or word == name
 
 
 class Comments:
@@ -226,12 +226,10 @@ class Comments:
             return
         self._lines = content.split("\n")
         for number, line in enumerate(self._lines, 1):
-            for item in _COMMENT.finditer(line):
-                names = tuple(
-                    element.strip() for element in (item[2] or "").split(",") if element.strip()
-                )
-                comment = Silenced(number, item.start() + 1, names)
-                if item[1]:
+            for match in _COMMENT.finditer(line):
+                names = tuple(word.strip() for word in (match[2] or "").split(",") if word.strip())
+                comment = Silenced(number, match.start() + 1, names)
+                if match[1]:
                     self._of_file.append(comment)
                 else:
                     self._of_lines.setdefault(number, []).append(comment)
@@ -299,8 +297,8 @@ def unused_comments(
     if UNUSED_COMMENT not in rules:
         return
     for comment, name in comments.unused():
-        meant = [rule for rule in RULES if comment.about(name, rule.code, rule.name)]
-        if not meant or any(rule not in rules for rule in meant):
+        matches = [rule for rule in RULES if comment.about(name, rule.code, rule.name)]
+        if not matches or any(rule not in rules for rule in matches):
             continue
         subject = f"`{name}`" if name else "anything"
         yield LocatedFinding(
@@ -367,18 +365,18 @@ def find_config(folder: Path, project: Project = NO_PROJECT) -> LintConfig:
     """The configuration that applies in a folder, on top of what all commands share there. Raises
     `ConfigError`."""
     default = LintConfig(kubernetes_versions=(project.version or DEFAULT_VERSION,))
-    found = nearest_table(folder, "lint")
-    config = default if found is None else _config(*found, default)
+    table = nearest_table(folder, "lint")
+    config = default if table is None else _config(*table, default)
     return replace(config, exclude=(*project.exclude, *config.exclude))
 
 
 def _config(path: Path, table: JsonObject, default: LintConfig) -> LintConfig:
-    known = {field.name.replace("_", "-"): field.name for field in fields(LintConfig)}
+    options = {field.name.replace("_", "-"): field.name for field in fields(LintConfig)}
     values = {}
     for key, value in table.items():
-        if key not in known:
-            raise ConfigError(f"{path}: no option `{key}`{did_you_mean(key, known)}")
-        values[known[key]] = _value(path, key, value)
+        if key not in options:
+            raise ConfigError(f"{path}: no option `{key}`{did_you_mean(key, options)}")
+        values[options[key]] = _value(path, key, value)
     config = replace(default, **values)
     wrong = unknown_rule(config.named)
     if wrong:
@@ -497,20 +495,20 @@ class LintSetup:
 
 
 def findings(
-    given: LintInput, setup: LintSetup, memory: LintMemory | None = None
+    lint_input: LintInput, setup: LintSetup, memory: LintMemory | None = None
 ) -> tuple[list[ShownFinding], int]:
     """Return what is to be shown, and how many findings comments silence. `memory` makes a run over
     nearly the same files cheap."""
     rules, per_file = setup.rules, setup.per_file
     names = {rule.code: rule.name for rule in rules}
-    comments = {file: Comments(text.content) for file, text in given.texts.items()}
+    comments = {file: Comments(text.content) for file, text in lint_input.texts.items()}
     for file, comment in comments.items():
-        given.problems += _unknown_names(file, comment)
-    lines = {file: text.content.split("\n") for file, text in given.texts.items()}
-    shown = []
+        lint_input.problems += _unknown_names(file, comment)
+    lines = {file: text.content.split("\n") for file, text in lint_input.texts.items()}
+    shown_findings = []
     silenced = 0
-    for finding in _found(given, setup, memory):
-        document = given.documents[finding.spot.document]
+    for finding in _found(lint_input, setup, memory):
+        document = lint_input.documents[finding.spot.document]
         line, column = place(document, finding)
         name, file = names[finding.code], document.file
         if any(ignores.covers(file, finding.code, name) for ignores in per_file):
@@ -532,20 +530,20 @@ def findings(
             finding.fix is not None,
             lines[file][line - 1] if line <= len(lines[file]) else "",
         )
-        shown.append(ShownFinding(located, finding))
-    for file, text in given.texts.items() if UNFORMATTED in rules else ():
+        shown_findings.append(ShownFinding(located, finding))
+    for file, text in lint_input.texts.items() if UNFORMATTED in rules else ():
         width = layout_config(Path.cwd()).line_width
         for item in unformatted(text, width, lines[file]):
             if comments[file].silence(item.code, item.name, item.line):
                 silenced += 1
             elif not any(ignored.covers(file, item.code, item.name) for ignored in per_file):
-                shown.append(ShownFinding(item))
+                shown_findings.append(ShownFinding(item))
     for file, value in comments.items():
         if not any(
             ignores.covers(file, UNUSED_COMMENT.code, UNUSED_COMMENT.name) for ignores in per_file
         ):
-            shown += map(ShownFinding, unused_comments(file, value, lines[file], rules))
-    return sorted(shown, key=lambda one: _order(one.located)), silenced
+            shown_findings += map(ShownFinding, unused_comments(file, value, lines[file], rules))
+    return sorted(shown_findings, key=lambda item: _order(item.located)), silenced
 
 
 _NOTHING: Final = {"apiVersion": "celadon.dev/v1", "kind": "Nothing"}
@@ -560,22 +558,22 @@ def _unknown_names(file: str, comments: Comments) -> Iterator[Problem]:
             yield Problem(file, comment.line, f"a comment silences what is not there: {wrong}")
 
 
-def _found(given: LintInput, setup: LintSetup, memory: LintMemory | None) -> list[Finding]:
+def _found(lint_input: LintInput, setup: LintSetup, memory: LintMemory | None) -> list[Finding]:
     """The findings of all documents. Where one brings about an error of ours, it becomes a problem,
     and the others are linted without it."""
     settings, rules = setup.settings, setup.rules
-    values = [document.value for document in given.documents]
+    values = [document.value for document in lint_input.documents]
     try:
         return lint(values, settings, rules, memory)
     except Exception:
-        for number, document in enumerate(given.documents):
+        for number, document in enumerate(lint_input.documents):
             alone = [value if i == number else _NOTHING for i, value in enumerate(values)]
             try:
                 lint(alone, settings, rules)
             except Exception as its_error:  # noqa: BLE001
                 values[number] = _NOTHING
                 problem = crash(document.file, document.line(), "linting it", its_error)
-                given.problems.append(problem)
+                lint_input.problems.append(problem)
         if _NOTHING not in values:  # none of them alone
             raise
         return lint(values, settings, rules)
@@ -590,11 +588,11 @@ def place(document: Document, finding: Finding) -> tuple[int, int]:
     return document.chunk.spot(path, value, finding.spot.offset)
 
 
-def registered(given: LintInput) -> int:
+def registered(lint_input: LintInput) -> int:
     """Return how many objects there are to lint."""
     return sum(
         kind.group == ADMISSION_REGISTRATION or kind[::2] == DEFINITION_KIND
-        for kind in (metadata.gvk(document.value) for document in given.documents)
+        for kind in (metadata.gvk(document.value) for document in lint_input.documents)
     )
 
 
@@ -613,7 +611,9 @@ def _order(finding: LocatedFinding) -> tuple[str, int, int, str]:
 
 def lint_setup(config: LintConfig) -> LintSetup:
     """Return what a configuration means."""
-    versions = sorted(set(config.kubernetes_versions), key=lambda one: int(one.split(".")[1]))
+    versions = sorted(
+        set(config.kubernetes_versions), key=lambda version: int(version.split(".")[1])
+    )
     ignored = config.ignore if is_asked(config.select) else (*config.ignore, UNFORMATTED.code)
     return LintSetup(
         Settings(versions[-1], tuple(versions[:-1]), config.large_object * 1024),
@@ -640,15 +640,15 @@ _COMMA_BEFORE: Final = late_pattern(r",\s*\Z")
 _COMMA_BEHIND: Final = late_pattern(r"\s*,\s*")
 
 
-def fixes(given: LintInput, expected: Sequence[Finding]) -> list[ChangedFile]:
+def fixes(lint_input: LintInput, chosen: Sequence[Finding]) -> list[ChangedFile]:
     """The files that change; nothing is written."""
     edits: dict[str, list[Edit]] = {}
-    for finding in expected:
-        document = given.documents[finding.spot.document]
-        edit = fix_edit(given.texts[document.file], document, finding)
+    for finding in chosen:
+        document = lint_input.documents[finding.spot.document]
+        edit = fix_edit(lint_input.texts[document.file], document, finding)
         if edit is not None:
             edits.setdefault(document.file, []).append(edit)
-    changed = (_fixed(given.texts[file], edit) for file, edit in edits.items())
+    changed = (_fixed(lint_input.texts[file], edit) for file, edit in edits.items())
     return [file for file in changed if file is not None]
 
 
@@ -714,17 +714,17 @@ def _from_flow(text: str, start: int, end: int) -> Edit:
     before = _COMMA_BEFORE.search(text, 0, start)
     if before is not None:
         return Edit(before.start(), end, "")
-    behind = _COMMA_BEHIND.match(text, end)
-    return Edit(start, end if behind is None else behind.end(), "")
+    comma = _COMMA_BEHIND.match(text, end)
+    return Edit(start, end if comma is None else comma.end(), "")
 
 
 def _fixed(text: Text, edits: Iterable[Edit]) -> ChangedFile | None:
     content = text.content
-    made = 0
+    edit_count = 0
     reached = len(content) + 1
     for edit in sorted(set(edits), reverse=True):
         if edit.end <= reached:
             content = content[: edit.start] + edit.text + content[edit.end :]
             reached = edit.start
-            made += 1
-    return changed_file(text, content, made)
+            edit_count += 1
+    return changed_file(text, content, edit_count)

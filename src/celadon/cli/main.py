@@ -136,9 +136,9 @@ _MARGIN: Final = 2
 def _columns() -> int:
     """Return what `shutil.get_terminal_size` does."""
     with contextlib.suppress(KeyError, ValueError):
-        said = int(os.environ["COLUMNS"])
-        if said > 0:
-            return said
+        columns = int(os.environ["COLUMNS"])
+        if columns > 0:
+            return columns
     with contextlib.suppress(ValueError, OSError):  # it is closed, or a file
         if sys.__stdout__ is not None:
             return os.get_terminal_size(sys.__stdout__.fileno()).columns or _USUAL_COLUMNS
@@ -157,15 +157,15 @@ class CommandParser(argparse.ArgumentParser):
             if action.nargs == 0 and action.const is True
             for name in action.option_strings
         }
-        left: list[str] = []
-        said: dict[str, bool] = {}
+        remaining: list[str] = []
+        truths: dict[str, bool] = {}
         for word in words:
             name, _, value = word.partition("=")
-            if "--" not in left and name in switches and value in _TRUTHS:
-                said[switches[name]] = _TRUTHS[value]
+            if "--" not in remaining and name in switches and value in _TRUTHS:
+                truths[switches[name]] = _TRUTHS[value]
             else:
-                left.append(word)
-        return left, said
+                remaining.append(word)
+        return remaining, truths
 
     def parsed(self, words: Sequence[str]) -> argparse.Namespace:
         """The options and operands that words say. Options may stand between operands; behind `--`
@@ -179,10 +179,10 @@ class CommandParser(argparse.ArgumentParser):
         declared = [(action.nargs, action.default) for action in operands]
         for operand in operands:
             operand.nargs = operand.default = argparse.SUPPRESS
-        namespace, left = self.parse_known_args(words[:end])
+        namespace, remaining = self.parse_known_args(words[:end])
         for operand, (nargs, default) in zip(operands, declared, strict=True):
             operand.nargs, operand.default = nargs, default
-        return self.parse_args([*left, *words[end:]], namespace)
+        return self.parse_args([*remaining, *words[end:]], namespace)
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command line and end; an option that is not there gets the
@@ -288,13 +288,13 @@ def _run(words: Sequence[str], *, is_process: bool = False) -> int:
 
 
 def _options(command: Command, words: list[str]) -> argparse.Namespace:
-    """What the words behind a command say."""
+    """Return what the words behind a command say."""
     parser = parser_of(command)
-    left, said = parser.without_values(words)
-    if not any(map(_ASKS_FOR_HELP.match, left)):
+    remaining, truths = parser.without_values(words)
+    if not any(map(_ASKS_FOR_HELP.match, remaining)):
         parser.usage = parser.prog  # only the help shows more, which argparse would lay out first
-    namespace = parser.parsed(left)
-    vars(namespace).update(said)
+    namespace = parser.parsed(remaining)
+    vars(namespace).update(truths)
     return namespace
 
 

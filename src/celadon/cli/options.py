@@ -153,8 +153,8 @@ _ON_ETCD: Final = ("pycurl", "google.protobuf")
 
 def missing_package(*, on_etcd: bool = False) -> str:
     """Return what to tell whoever has installed Celadon without them; empty if all are there."""
-    expected = (("serve", _SERVING), ("etcd", _ON_ETCD if on_etcd else ()))
-    for extra, names in expected:
+    extras = (("serve", _SERVING), ("etcd", _ON_ETCD if on_etcd else ()))
+    for extra, names in extras:
         for name in names:
             if not _is_there(name):
                 return f"`{name}` is not installed: pip install 'celadon[{extra}]'"
@@ -178,5 +178,5 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
     import difflib  # loaded only when something is wrong
 
     lowered = {name.lower(): name for name in names}
-    get_close_matches = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
-    return f", did you mean `{lowered[get_close_matches[0]]}`?" if get_close_matches else ""
+    similar = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.6)
+    return f", did you mean `{lowered[similar[0]]}`?" if similar else ""

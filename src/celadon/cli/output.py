@@ -42,7 +42,7 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def write(text: str) -> None:
-    """To standard output, at once; what the terminal cannot show is escaped."""
+    """Write to standard output at once; what the terminal cannot show is escaped."""
     _write(sys.stdout, text)
 
 
@@ -71,7 +71,7 @@ def usage_error(program: str, message: str) -> Exit:
 
 
 def give_up() -> None:
-    """Nothing more is written: else Python complains while it flushes dead streams at exit."""
+    """Write nothing more: else Python complains while it flushes dead streams at exit."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             with contextlib.suppress(OSError, ValueError):
@@ -79,7 +79,7 @@ def give_up() -> None:
 
 
 def complain_if_possible(text: str) -> None:
-    """The same where standard error itself may be what is broken."""
+    """Complain where standard error itself may be what is broken."""
     with contextlib.suppress(OSError):
         complain(text)
 
@@ -144,18 +144,18 @@ def show(
 class Progress:
     """A line on standard error that counts, if it is a terminal and the work takes a while."""
 
-    __slots__ = ("_active", "_begun", "_next", "_shown", "_what")
+    __slots__ = ("_active", "_next", "_shown", "_start", "_subject")
 
     def __init__(self, subject: str) -> None:
-        self._what = subject
+        self._subject = subject
         self._active = is_terminal(sys.stderr)
-        self._begun = time.monotonic()
-        self._next = self._begun + _PATIENCE
+        self._start = time.monotonic()
+        self._next = self._start + _PATIENCE
         self._shown = False
 
     def started(self, subject: str) -> Callable[[int], None]:
-        """The same line for the next stretch of the work; what to call with its counts."""
-        self._what = subject
+        """Begin the next stretch of the work; return what to call with its counts."""
+        self._subject = subject
         return self.step
 
     def step(self, done: int) -> None:
@@ -172,14 +172,14 @@ class Progress:
             return
         now = time.monotonic()
         if now >= self._next:
-            left = (now - self._begun) * (1 - share) / share if share else 0.0
-            remaining = f", {left:.0f}s left" if share else ""
+            seconds_left = (now - self._start) * (1 - share) / share if share else 0.0
+            remaining = f", {seconds_left:.0f}s left" if share else ""
             self._show(now, f"{done} ({share:.0%}{remaining})")
 
     def _show(self, now: float, text: str) -> None:
         self._next = now + _BEAT
         self._shown = True
-        _write(sys.stderr, f"\r{self._what} {text}\033[K")
+        _write(sys.stderr, f"\r{self._subject} {text}\033[K")
 
     def done(self) -> None:
         """Take the line away."""

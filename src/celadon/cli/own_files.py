@@ -49,7 +49,7 @@ _KINDS: Final[Mapping[str, tuple[type, str]]] = {
 
 
 class Fault(NamedTuple):
-    """One thing that is wrong, and where."""
+    """This is one thing that is wrong, and where."""
 
     path: Path
     text: str

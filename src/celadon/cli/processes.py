@@ -23,7 +23,7 @@ YOUNG: Final = 20_000
 
 @contextmanager
 def garbage_later() -> Iterator[Callable[[], None]]:
-    """Nothing is collected until what this yields is called; all is as before at the end."""
+    """Collect nothing until what this yields is called; all is as before at the end."""
     before = gc.get_threshold()
     gc.disable()
 
@@ -60,13 +60,13 @@ def leave(code: int) -> NoReturn:
 _LENGTH_BYTES: Final = 8
 
 
-def possible_workers(expected: int) -> int:
+def possible_workers(workers: int) -> int:
     """Return how many are worth their while: as many as are wanted, or (0) as there are processors
     that this process may use; one where it cannot fork."""
     if not hasattr(os, "fork"):
         return 1
-    if expected:
-        return expected
+    if workers:
+        return workers
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -230,16 +230,18 @@ class _Reader:
             self._shown,
             profile,
             tuple(self._files(parts, must_exist=reads_files)),
-            tuple(self._pattern(item) for _, part in parts for item in part.get("exclude", ())),
+            tuple(
+                self._pattern(pattern) for _, part in parts for pattern in part.get("exclude", ())
+            ),
             next((_release(part) for _, part in reversed(parts) if _VERSION in part), ""),
         )
 
     def _refuse_unknown(
-        self, above: tuple[str, ...], table: JsonObject, known: tuple[str, ...]
+        self, above: tuple[str, ...], table: JsonObject, names: tuple[str, ...]
     ) -> None:
         for key in table:
-            if key not in known:
-                self._refuse((*above, key), f"there is no such key{did_you_mean(key, known)}")
+            if key not in names:
+                self._refuse((*above, key), f"there is no such key{did_you_mean(key, names)}")
 
     def _check(self, above: tuple[str, ...], table: JsonObject) -> None:
         """The types of all values."""
@@ -291,11 +293,11 @@ class _Reader:
         """Say what is wrong with a key, or an item, and where it stands."""
         # late: only if so
 
-        whole = (*self._shared.keys, *path)
-        place = key_places(self._shared.text).get(whole)
-        at = self._shown if place is None else f"{self._shown}:{place[0]}:{place[1]}"
-        key = "".join(f"[{item}]" if isinstance(item, int) else f".{item}" for item in whole)
-        raise ConfigError(f"{at}: `{key.removeprefix('.')}`: {message}")
+        full_path = (*self._shared.keys, *path)
+        place = key_places(self._shared.text).get(full_path)
+        position = self._shown if place is None else f"{self._shown}:{place[0]}:{place[1]}"
+        key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in full_path)
+        raise ConfigError(f"{position}: `{key.removeprefix('.')}`: {message}")
 
 
 def _release(table: JsonObject) -> str:
@@ -341,7 +343,7 @@ def key_places(text: str) -> dict[KeyPath, tuple[int, int]]:
     times, as in the headers of tables, has the first place."""
     walk = _Walk(text)
     walk.document()
-    starts = [0, *(item.end() for item in re.finditer("\n", text))]
+    starts = [0, *(match.end() for match in re.finditer("\n", text))]
     result = {}
     for path, offset in walk.places.items():
         line = bisect_right(starts, offset)
@@ -412,9 +414,9 @@ class _Walk:
         number = 0
         self._blank()
         while self._next() != "]":
-            below = (*path, number)[:PLACED]
-            self.places.setdefault(below, self._at)
-            self._value(below)
+            item_path = (*path, number)[:PLACED]
+            self.places.setdefault(item_path, self._at)
+            self._value(item_path)
             number += 1
             self._comma()
         self._at += 1
@@ -596,12 +598,12 @@ def _parts(kustomization: str, _changed: int) -> frozenset[str]:
     text = read_text(kustomization)
     for line in () if isinstance(text, Problem) else text.content.split("\n"):
         comment = line.startswith("#")
-        if found := _MEMBER.match(line):
+        if member_match := _MEMBER.match(line):
             # A sentence with a colon is no member.
             if not comment:
-                member = of_comments = found[2]
-            elif found[2] in _PARTS or found[2] == "resources":
-                of_comments = found[2]
+                member = of_comments = member_match[2]
+            elif member_match[2] in _PARTS or member_match[2] == "resources":
+                of_comments = member_match[2]
         named = _FILE.findall(line)
         files[(of_comments if comment else member) in _PARTS].update(map(os.path.normpath, named))
     return frozenset(files[True] - files[False])
@@ -628,7 +630,7 @@ def other_file(file: str, subject: str) -> Problem:
 
 
 def summary(problems: Iterable[Problem]) -> str:
-    """One line about all that was passed over."""
+    """Return one line about all that was passed over."""
     kinds = Counter(problem.message.rpartition("among the ")[2] for problem in problems)
     total = sum(kinds.values())
     files = "1 file that is no manifest" if total == 1 else f"{total} files that are no manifests"

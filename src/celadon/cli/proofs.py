@@ -96,7 +96,7 @@ class ProofItem:
     place: Place = Place()
 
     def placed(self, document: Document) -> ProofItem:
-        """The same, in its file."""
+        """Return the item with its file."""
         return replace(self, place=Place(document.file, document.line(self.path)))
 
 
@@ -258,7 +258,7 @@ def _rule_item(
     field = f"{root[1]}[{root[2]}] {node.text or 'the object'}"
     if index is not None:
         path, field = (*path, index, "rule"), f"{field} rule {index}"
-    faults = [item for item in replies if _fault(item) is not None]
+    faults = [reply for reply in replies if _fault(reply) is not None]
     reply = next((fault for fault in faults if fault.example is not None), None)
     examples = [] if reply is None else _examples(reply)
     return ProofItem(
@@ -267,9 +267,9 @@ def _rule_item(
         field,
         path,
         tuple(_remarks(replies)),
-        {"answers": [_rule_json(item) for item in replies]},
+        {"answers": [_rule_json(reply) for reply in replies]},
         bool(faults),
-        any(item.answer is Answer.UNKNOWN for item in replies),
+        any(reply.answer is Answer.UNKNOWN for reply in replies),
         tuple(examples),
     )
 
@@ -360,7 +360,7 @@ def _change_item(
         bool(faults),
         any(reply.answer is Answer.UNKNOWN for reply in replies),
         tuple(
-            ProofExample(item, title) for item, title in zip(objects, _titles(objects), strict=True)
+            ProofExample(obj, title) for obj, title in zip(objects, _titles(objects), strict=True)
         ),
     )
 
@@ -453,26 +453,27 @@ class Subject:
     ) -> ProofItem:
         """Return whether the other bindings of the policy do all that this one does, as an item of
         the report."""
-        found = shadow(policy, self.bindings, self.number, limits.items, limits.seconds, kinds)
-        answers = found.answers
+        shadowing = shadow(policy, self.bindings, self.number, limits.items, limits.seconds, kinds)
+        answers = shadowing.answers
         undecided = [answer.reason for answer in answers if answer.finding is Finding.UNDECIDED]
         differs = any(answer.finding is Finding.DIFFERS for answer in answers)
         remarks = []
-        if found.is_fault:
+        if shadowing.is_fault:
             text = f"the other bindings of {policy.name} do the same"
             remarks.append(Remark("changes nothing (proved)", text, is_fault=True))
         elif undecided and not differs:
             reasons = ", ".join(filter(None, dict.fromkeys(undecided)))
             remarks.append(Remark(_UNDECIDED, f"changes nothing? {reasons}"))
-        manifest = found.example and (found.example.manifest or found.example.old_manifest)
+        example = shadowing.example
+        manifest = example and (example.manifest or example.old_manifest)
         return ProofItem(
             PART,
             self.bindings[self.number].name,
             "spec",
             ("spec",),
             tuple(remarks),
-            {"question": "changes nothing", "isFinding": found.is_fault, "object": manifest},
-            found.is_fault,
+            {"question": "changes nothing", "isFinding": shadowing.is_fault, "object": manifest},
+            shadowing.is_fault,
             bool(undecided) and not differs,
             (ProofExample(manifest, "both speak against this"),) if manifest else (),
         )
@@ -486,23 +487,23 @@ def _of_bindings(
     for subject in policies:
         assert subject.policy is not None
         name = subject.policy.name
-        own = [binding for binding in bindings if binding[1].spec.policy_name == name]
-        if len(own) > 1:
-            every = tuple(binding for _, binding in own)
-            for number, (document, _) in enumerate(own):
+        policy_bindings = [binding for binding in bindings if binding[1].spec.policy_name == name]
+        if len(policy_bindings) > 1:
+            every = tuple(binding for _, binding in policy_bindings)
+            for number, (document, _) in enumerate(policy_bindings):
                 yield replace(subject, document=document, bindings=every, number=number)
 
 
 def read_subjects(
-    paths: Sequence[str], others: list[Problem]
+    paths: Sequence[str], unread: list[Problem]
 ) -> tuple[list[Subject], list[Problem]]:
     """The policies and definitions in files, and what is wrong with the files; other documents are
-    passed over. Files of folders that are no manifests are added to `others`."""
+    passed over. Files of folders that are no manifests are added to `unread`."""
     subjects: list[Subject] = []
     definitions: list[JsonObject] = []
     bindings: list[tuple[Document, ValidatingAdmissionPolicyBinding]] = []
     problems: list[Problem] = []
-    for item in read_manifests(paths, others):
+    for item in read_manifests(paths, unread):
         problem = item if isinstance(item, Problem) else shape_problem(item)
         if problem is not None:
             problems.append(problem)
@@ -550,7 +551,7 @@ class Proof:
 
     @classmethod
     def about(cls, policy: ValidatingAdmissionPolicy, prover: Prover) -> Iterator[Proof]:
-        """One for each validation."""
+        """Yield a proof for each validation."""
         endpoints = tuple(prover.endpoints())
         for index in range(len(policy.spec.validations)):
             replies = tuple(
@@ -563,7 +564,7 @@ class Proof:
 
     @property
     def item(self) -> ProofItem:
-        """The same as it is reported."""
+        """Return the proof as it is reported."""
         example = self.example
         return ProofItem(
             VALIDATION,
@@ -680,7 +681,7 @@ class PartProof:
 
     @property
     def item(self) -> ProofItem:
-        """The same as it is reported."""
+        """Return the proof as it is reported."""
         return ProofItem(
             PART,
             self.policy,
@@ -723,9 +724,9 @@ class PartProof:
         elif self.is_undecided:
             reasons = (
                 gap.reason
-                for one in self.answers
-                for gap in one.gaps or (one,)
-                if one.finding is Finding.UNDECIDED
+                for answer in self.answers
+                for gap in answer.gaps or (answer,)
+                if answer.finding is Finding.UNDECIDED
             )
             text = f"{self.part.fault.value}? {', '.join(dict.fromkeys(reasons))}"
             yield Remark(_UNDECIDED, text)

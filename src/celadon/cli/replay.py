@@ -92,7 +92,7 @@ class Occurrence:
     place: Place
 
     def group(self, by: str) -> str:
-        """Its name among groups."""
+        """Return its name among groups."""
         return str(getattr(self, by)) or "-"
 
 
@@ -113,7 +113,7 @@ class Sighted:
         return self.denied + self.warned + self.audited
 
     def add(self, occurrence: Occurrence) -> None:
-        """One time more."""
+        """Count one occurrence more."""
         self.denied += occurrence.effect == "deny"
         self.warned += occurrence.effect == "warn"
         self.audited += occurrence.effect == "audit"
@@ -132,7 +132,7 @@ class Sightings:
     groups: dict[str, dict[str, Sighted]] = field(default_factory=lambda: {by: {} for by in BY})
 
     def add(self, occurrence: Occurrence) -> None:
-        """One time more."""
+        """Count one occurrence more."""
         self.total.add(occurrence)
         for by in BY:
             groups = self.groups[by]
@@ -145,7 +145,7 @@ class Sightings:
 
 def largest(groups: Mapping[str, Sighted], most: int | None) -> list[tuple[str, Sighted]]:
     """Return the sightings with the most times first; all of them for None."""
-    return sorted(groups.items(), key=lambda one: (-one[1].count, one[0]))[:most]
+    return sorted(groups.items(), key=lambda group: (-group[1].count, group[0]))[:most]
 
 
 @dataclass(slots=True)
@@ -243,43 +243,45 @@ class EventReplay:
         self._missing = missing
         self._plugins = plugins
 
-    def take(self, read: LoggedLine) -> None:
+    def take(self, line: LoggedLine) -> None:
         """An event; an error of our own is not the others' trouble."""
         findings = self._findings
-        if read.event is None:
+        if line.event is None:
             findings.strangers += 1
             return
         findings.events += 1
-        if read.event.value.get("stage") not in (None, "ResponseComplete"):
+        if line.event.value.get("stage") not in (None, "ResponseComplete"):
             findings.skipped += 1
             return
-        one = logged(read.event)
-        if one is None:
+        record = logged(line.event)
+        if record is None:
             findings.reads += 1
             return
-        if one.time:
-            findings.first = min(findings.first or one.time, one.time)
-            findings.last = max(findings.last, one.time)
+        if record.time:
+            findings.first = min(findings.first or record.time, record.time)
+            findings.last = max(findings.last, record.time)
         try:
-            for occurrence in self._said(one, read):
+            for occurrence in self._said(record, line):
                 findings.did.add(occurrence)
-            self._replay(one, read)
+            self._replay(record, line)
         except Exception as error:  # noqa: BLE001 - one event's trouble is not the others'
-            findings.problems.append(crash(read.file, read.line, "replaying an event", error))
+            findings.problems.append(crash(line.file, line.line, "replaying an event", error))
 
-    def _replay(self, one: Logged, read: LoggedLine) -> None:
+    def _replay(self, record: Logged, line: LoggedLine) -> None:
         findings = self._findings
-        kind = kind_of(one, self._world.catalog)
+        kind = kind_of(record, self._world.catalog)
         group_version_kind = GroupVersionKind("", "", "") if kind is None else kind
-        requests = target_requests(one, group_version_kind)
+        requests = target_requests(record, group_version_kind)
         targets = list(requests)
         of_policies = any(self._engine.may_concern(target, self._world) for target in targets)
         looking = {name for target in targets for name in self._plugins.desk.concerned(target)}
         if not of_policies and not looking:
             findings.unconcerned += 1
             return
-        request = Undecidable.KIND if kind is None else request_of_event(one, kind, self._prepare)
-        refused = bool(looking) and self._ask_plugins(looking, request, one, kind, read)
+        request = (
+            Undecidable.KIND if kind is None else request_of_event(record, kind, self._prepare)
+        )
+        refused = bool(looking) and self._ask_plugins(looking, request, record, kind, line)
         if not of_policies:
             findings.denied += refused
             if isinstance(request, Undecidable) or request.operation is not Operation.CREATE:
@@ -290,14 +292,16 @@ class EventReplay:
         if isinstance(request, Undecidable):
             findings.undecidable[request.name] += 1
             return
-        missing = one.missing if MASTERS in one.user.groups else one.missing + self._missing
+        missing = (
+            record.missing if MASTERS in record.user.groups else record.missing + self._missing
+        )
         verdict = judged_partly(self._engine, request, self._world, missing)
         findings.matched.update(verdict.matched)
-        if request.namespace and one.resource != NAMESPACES:
-            findings.namespaces.setdefault(request.namespace, Place(read.file, read.line))
+        if request.namespace and record.resource != NAMESPACES:
+            findings.namespaces.setdefault(request.namespace, Place(line.file, line.line))
         against = [decision for decision in verdict.decisions if decision.action is Action.DENY]
         for decision in against:
-            findings.would.add(self._occurrence(decision, one, kind, read))
+            findings.would.add(self._occurrence(decision, record, kind, line))
         denied = refused or any(decision.denies for decision in against)
         findings.denied += denied
         findings.undecided.update(verdict.undecided)
@@ -310,9 +314,9 @@ class EventReplay:
         self,
         looking: Iterable[str],
         request: Request | Undecidable,
-        one: Logged,
+        record: Logged,
         kind: GroupVersionKind | None,
-        read: LoggedLine,
+        line: LoggedLine,
     ) -> bool:
         """Return whether a plugin would have refused it. What they compare objects with is in no
         log, so that they are asked about what is created only."""
@@ -323,29 +327,29 @@ class EventReplay:
             return False
         answer = self._plugins.answer(request)
         findings.unasked.update(set(answer.unasked))
-        found = plugin_finding(answer)
-        if found is None:
+        finding = plugin_finding(answer)
+        if finding is None:
             return False
         occurrence = _occurrence(
-            one,
-            read,
+            record,
+            line,
             kind,
-            policy=found.plugin,
+            policy=finding.plugin,
             binding="",
-            effect=found.effect,
-            message=found.message,
-            field=found.label,
+            effect=finding.effect,
+            message=finding.message,
+            field=finding.label,
         )
         findings.would.add(occurrence)
-        return found.effect == DENY
+        return finding.effect == DENY
 
     def _occurrence(
-        self, decision: Decision, one: Logged, kind: GroupVersionKind | None, read: LoggedLine
+        self, decision: Decision, record: Logged, kind: GroupVersionKind | None, line: LoggedLine
     ) -> Occurrence:
         rule = self._policies.place(decision.source, decision.policy, decision.binding)
         return _occurrence(
-            one,
-            read,
+            record,
+            line,
             kind,
             policy=decision.policy,
             binding=decision.binding,
@@ -356,39 +360,39 @@ class EventReplay:
             is_error=decision.cause is not Cause.VALIDATION,
         )
 
-    def _said(self, one: Logged, read: LoggedLine) -> Iterator[Occurrence]:
+    def _said(self, record: Logged, line: LoggedLine) -> Iterator[Occurrence]:
         """Yield what policies of the cluster said to it."""
-        kind = kind_of(one, self._world.catalog)
-        status = mapping(one.event.get("responseStatus"))
+        kind = kind_of(record, self._world.catalog)
+        status = mapping(record.event.get("responseStatus"))
         # A denial is in no annotation, only in the message of the answer; what warned or audited is
         # in the annotation.
-        search = _DENIAL.search(text(status.get("message"))) if one.code >= _REFUSED else None
-        if search is not None:
-            policy, binding, message = search[1], search[2] or "", search[3]
+        match = _DENIAL.search(text(status.get("message"))) if record.code >= _REFUSED else None
+        if match is not None:
+            policy, binding, message = match[1], match[2] or "", match[3]
             yield _occurrence(
-                one, read, kind, policy=policy, binding=binding, effect=DENY, message=message
+                record, line, kind, policy=policy, binding=binding, effect=DENY, message=message
             )
-        for failure in _failures(one):
+        for failure in _failures(record):
             policy, binding = text(failure.get("policy")), text(failure.get("binding"))
             # A binding may deny and audit: that is one finding.
-            if search is not None and (policy, binding) == (search[1], search[2]):
+            if match is not None and (policy, binding) == (match[1], match[2]):
                 continue
             effect, message = _effect_of(failure), text(failure.get("message"))
             yield _occurrence(
-                one, read, kind, policy=policy, binding=binding, effect=effect, message=message
+                record, line, kind, policy=policy, binding=binding, effect=effect, message=message
             )
 
 
 def _effect_of(failure: JsonObject) -> str:
     """The strongest of what the binding did: it audits, or there would be no annotation."""
     actions = failure.get("validationActions")
-    given = actions if isinstance(actions, list) else []
-    return next((effect for action, effect in _STRONGEST if action in given), AUDIT)
+    action_names = actions if isinstance(actions, list) else []
+    return next((effect for action, effect in _STRONGEST if action in action_names), AUDIT)
 
 
-def _failures(one: Logged) -> list[dict[str, Json]]:
+def _failures(record: Logged) -> list[dict[str, Json]]:
     """Return what the annotation says has failed; what cannot be read is none."""
-    value = mapping(one.event.get("annotations")).get(VALIDATION_FAILURE)
+    value = mapping(record.event.get("annotations")).get(VALIDATION_FAILURE)
     try:
         result = read_written(value) if isinstance(value, str) else value
     except UnreadableError:
@@ -397,8 +401,8 @@ def _failures(one: Logged) -> list[dict[str, Json]]:
 
 
 def _occurrence(
-    one: Logged,
-    read: LoggedLine,
+    record: Logged,
+    line: LoggedLine,
     kind: GroupVersionKind | None,
     *,
     policy: str,
@@ -409,13 +413,13 @@ def _occurrence(
     rule: Place = Place(),  # noqa: B008 - frozen
     is_error: bool = False,
 ) -> Occurrence:
-    about = mapping(mapping(one.event.get("requestObject")).get("metadata"))
+    about = mapping(mapping(record.event.get("requestObject")).get("metadata"))
     # A create is sent to the collection, so its name stands in the object only.
-    name = one.name or text(about.get("name")) or text(about.get("generateName"))
-    where = f"{one.namespace}/" if one.namespace and one.namespace != name else ""
-    subject = str(one.resource.group_resource) if kind is None else kind.kind
-    below = f"/{one.subresource}" if one.subresource else ""
-    account = one.user.name.removeprefix(SERVICE_ACCOUNT_PREFIX)
+    name = record.name or text(about.get("name")) or text(about.get("generateName"))
+    where = f"{record.namespace}/" if record.namespace and record.namespace != name else ""
+    subject = str(record.resource.group_resource) if kind is None else kind.kind
+    subresource = f"/{record.subresource}" if record.subresource else ""
+    account = record.user.name.removeprefix(SERVICE_ACCOUNT_PREFIX)
     return Occurrence(
         policy=policy,
         binding=binding,
@@ -424,14 +428,14 @@ def _occurrence(
         field=field,
         rule=rule,
         is_error=is_error,
-        operation=one.operation.value,
-        title=f"{subject}{below} {where}{name}",
-        namespace=one.namespace,
-        user=one.user.name,
-        controller=account.replace(":", "/") if account != one.user.name else "",
-        time=one.time,
-        audit_id=text(one.event.get("auditID")),
-        place=Place(read.file, read.line),
+        operation=record.operation.value,
+        title=f"{subject}{subresource} {where}{name}",
+        namespace=record.namespace,
+        user=record.user.name,
+        controller=account.replace(":", "/") if account != record.user.name else "",
+        time=record.time,
+        audit_id=text(record.event.get("auditID")),
+        place=Place(line.file, line.line),
     )
 
 
@@ -454,61 +458,61 @@ class Replay:
     """Where services are that conversion webhooks are behind; None where these are not called."""
 
 
-def replay(asked: Replay, logs: Sequence[str]) -> ReplayReport:
+def replay(inputs: Replay, logs: Sequence[str]) -> ReplayReport:
     """Replays all events of the logs."""
-    given = (*asked.manifests.looked_up, *asked.manifests.admitted)
-    prepare = preparation(given, ADMIN, asked.now, asked.version)
-    objects, problems = given_objects(given, prepare)
-    findings = ReplayFindings(problems=[*asked.manifests.problems, *problems])
-    policies = asked.sets.validating
-    engine = validating_engine(policies, asked.version)
+    documents = (*inputs.manifests.looked_up, *inputs.manifests.admitted)
+    prepare = preparation(documents, ADMIN, inputs.now, inputs.version)
+    objects, problems = given_objects(documents, prepare)
+    findings = ReplayFindings(problems=[*inputs.manifests.problems, *problems])
+    policies = inputs.sets.validating
+    engine = validating_engine(policies, inputs.version)
     # Without a single role among the files, what an authorizer would say is not known; with some,
     # they are taken for all.
-    missing = () if any(metadata.gvk(item).group == RBAC_GROUP for item in objects) else _NO_ROLES
-    choice = of_former_requests(asked.plugins)
+    missing = () if any(metadata.gvk(value).group == RBAC_GROUP for value in objects) else _NO_ROLES
+    choice = of_former_requests(inputs.plugins)
     files = log_files(logs)
     total = total_bytes(files)
-    with _converting(asked, ObjectWorld(objects, implicit_namespaces=True)) as world:
-        plugins = PluginAudit(choice, asked.version, world, prepare)
+    with _converting(inputs, ObjectWorld(objects, implicit_namespaces=True)) as world:
+        plugins = PluginAudit(choice, inputs.version, world, prepare)
         events = EventReplay(engine, world, prepare, policies, findings, missing, plugins)
-        for read in read_events(files):
-            if isinstance(read, Problem):
-                findings.problems.append(read)
+        for line in read_events(files):
+            if isinstance(line, Problem):
+                findings.problems.append(line)
                 continue
-            events.take(read)
-            asked.step(findings.events, read.read_bytes / total if total else 0.0)
+            events.take(line)
+            inputs.step(findings.events, line.read_bytes / total if total else 0.0)
     return ReplayReport(
         findings,
         tuple(sorted(policies.policies)),
-        tuple(error for policy_set in asked.sets.all for error in policy_set.errors),
-        tuple(_notices(asked, findings, [item.value for item in given])),
-        asked.strict,
+        tuple(error for policy_set in inputs.sets.all for error in policy_set.errors),
+        tuple(_notices(inputs, findings, [document.value for document in documents])),
+        inputs.strict,
         choice.asked,
         unasked_plugins(choice, findings.unasked),
     )
 
 
-def _converting(asked: Replay, world: ObjectWorld) -> AbstractContextManager[ObjectWorld]:
+def _converting(inputs: Replay, world: ObjectWorld) -> AbstractContextManager[ObjectWorld]:
     """The world, with its conversion webhooks where they are called."""
-    if asked.conversions is None:
+    if inputs.conversions is None:
         return nullcontext(world)
     from celadon.cli.check.conversion_calls import converting  # late: it loads what waits
 
-    return converting(world, asked.conversions, asked.version)
+    return converting(world, inputs.conversions, inputs.version)
 
 
 def _notices(
-    asked: Replay, findings: ReplayFindings, existing: Sequence[JsonObject]
+    inputs: Replay, findings: ReplayFindings, existing: Sequence[JsonObject]
 ) -> Iterator[Notice]:
-    policies = asked.sets.validating
+    policies = inputs.sets.validating
     if not findings.events and not findings.problems:
         yield Notice(Silence.NOTHING_TO_CHECK, Place(), "there is no audit event in the logs")
-    yield from not_applied(asked.sets.mutating, "requests are judged as they came to be stored")
+    yield from not_applied(inputs.sets.mutating, "requests are judged as they came to be stored")
     yield from policy_notices(policies, None, Coverage(), existing, objects=False)
     bound = {binding.value.spec.policy_name for binding in policies.bindings.values()}
     for name, placed in sorted(policies.policies.items()):
         if name in bound and not findings.matched[name] and not findings.undecided[name]:
             text = f"policy `{name}` matched none of the requests that could be judged"
             yield Notice(Silence.POLICY_UNMATCHED, placed.place(), text)
-    if lookups_of(asked.sets).namespaces:
+    if lookups_of(inputs.sets).namespaces:
         yield from assumed_namespaces(findings.namespaces, existing)

@@ -73,14 +73,14 @@ class Piece(NamedTuple):
             return Head(value["apiVersion"], value["kind"])
         if self.is_yaml:
             return None
-        found = _HEAD.match(self.text)
-        if found is None or not self.text.rstrip().endswith(b"}"):
+        match = _HEAD.match(self.text)
+        if match is None or not self.text.rstrip().endswith(b"}"):
             return None
-        version, kind = (found[1], found[2]) if found[3] is None else (found[4], found[3])
+        version, kind = (match[1], match[2]) if match[3] is None else (match[4], match[3])
         return Head(version.decode("utf-8", "replace"), kind.decode("utf-8", "replace"))
 
     def objects(self, reader: DocumentReader) -> Iterator[ReadObject | Problem]:
-        """The object, or those of a list."""
+        """Yield the object, or those of a list."""
         if self.document is None and not self.is_yaml:
             try:
                 value = read_written(self.text.decode())
@@ -96,7 +96,7 @@ class Piece(NamedTuple):
                 yield ReadObject(document.value, self, document)
 
     def documents(self, reader: DocumentReader) -> Iterator[Document | Problem]:
-        """The same with places of all fields; takes longer."""
+        """Yield the documents with the places of all fields; this takes longer."""
         if self.document is not None:
             yield self.document
             return
@@ -148,11 +148,11 @@ class AnyPiece(Protocol):
         ...
 
     def objects(self, reader: DocumentReader) -> Iterator[ReadObject | Problem]:
-        """All of them."""
+        """Yield all objects."""
         ...
 
     def documents(self, reader: DocumentReader) -> Iterator[Document | Problem]:
-        """The same with places of all fields; takes longer."""
+        """Yield the documents with the places of all fields; this takes longer."""
         ...
 
 
@@ -204,7 +204,7 @@ class Block(Protocol):
         ...
 
     def pieces(self) -> Iterator[AnyPiece | Problem]:
-        """In their order."""
+        """Yield the pieces in their order."""
         ...
 
     def mentions(self, words: Sequence[bytes]) -> bool:
@@ -222,7 +222,7 @@ class LineBlock:
     read_bytes: int
 
     def pieces(self) -> Iterator[Piece]:
-        """One for each line."""
+        """Yield a piece for each line."""
         file = self.file
         for number, line in enumerate(self.data.split(b"\n"), self.first_line):
             if line and not line.isspace():
@@ -263,7 +263,7 @@ class FileBlock:
     read_bytes: int
 
     def pieces(self) -> Iterator[Piece | Problem]:
-        """Its documents."""
+        """Yield the documents of the file."""
         text = read_text(self.file)
         if isinstance(text, Problem):
             yield text
@@ -322,13 +322,13 @@ def _blocks(
     file: str, begin: bytes, stream: BinaryIO, position: Position
 ) -> Iterator[Block | Problem]:
     head = begin.removeprefix(b"\xef\xbb\xbf")
-    found = _JSON_LIST.match(head)
-    if found is not None:
-        yield from _json_items(file, _Texts(head, stream), found.end(), position)
+    match = _JSON_LIST.match(head)
+    if match is not None:
+        yield from _json_items(file, _Texts(head, stream), match.end(), position)
         return
-    found = _YAML_LIST.match(head)
-    if found is not None:
-        yield from _yaml_items(file, _Texts(head, stream), found.end(), position)
+    match = _YAML_LIST.match(head)
+    if match is not None:
+        yield from _yaml_items(file, _Texts(head, stream), match.end(), position)
         return
     if _is_lines(head):
         yield from _lines(file, head, stream, position)
@@ -338,10 +338,10 @@ def _blocks(
 
 def _first(stream: BinaryIO) -> bytes:
     """Enough to tell the form; pipes give what they have."""
-    found = b""
-    while len(found) < _PEEKED and (more := stream.read(_PEEKED - len(found))):
-        found += more
-    return found
+    head = b""
+    while len(head) < _PEEKED and (more := stream.read(_PEEKED - len(head))):
+        head += more
+    return head
 
 
 def _is_lines(head: bytes) -> bool:
@@ -349,11 +349,11 @@ def _is_lines(head: bytes) -> bool:
     lines = head.split(b"\n")
     if len(lines) > 1 and len(head) >= _PEEKED:
         lines.pop()  # which may go on
-    said = [line for line in lines if line.strip()]
+    filled_lines = [line for line in lines if line.strip()]
     if len(lines) == 1 and len(head) >= _PEEKED:
         return head.lstrip().startswith(b"{") and b"\n" not in head
-    return bool(said) and all(
-        line.startswith(b"{") and _DOCUMENT_END.search(line) is not None for line in said
+    return bool(filled_lines) and all(
+        line.startswith(b"{") and _DOCUMENT_END.search(line) is not None for line in filled_lines
     )
 
 
@@ -394,9 +394,9 @@ class _Texts:
             raise TooLarge(
                 f"the object at line {self.line} is larger than {MAX_LIST_CHARACTERS >> 20} MiB"
             )
-        read = self.stream.read(CHUNK)
-        self.data += read
-        self.ended = not read
+        chunk = self.stream.read(CHUNK)
+        self.data += chunk
+        self.ended = not chunk
         return not self.ended
 
     def take(self, size: int) -> tuple[int, bytes]:
@@ -414,15 +414,15 @@ def _json_items(
     more = True
     while more:
         more = texts.more()
-        pieces, taken, line = [], 0, texts.line
-        for item in _JSON_ITEM_END.finditer(texts.data):
-            text = texts.data[taken : item.end()]
+        pieces, offset, line = [], 0, texts.line
+        for item_end in _JSON_ITEM_END.finditer(texts.data):
+            text = texts.data[offset : item_end.end()]
             # What separates items belongs to the list.
             end = text.rstrip(b",\r\n")
             pieces.append(Piece(file, line, end))
             line += text.count(b"\n")
-            taken = item.end()
-        texts.take(taken)
+            offset = item_end.end()
+        texts.take(offset)
         if pieces:
             yield PieceBlock(tuple(pieces), position())
     if not texts.data.lstrip().startswith(b"]"):
@@ -439,17 +439,17 @@ def _yaml_items(
         more = texts.more()
         end = _YAML_END.search(texts.data)
         limit = len(texts.data) if end is None else end.start()
-        starts = [item.start() for item in _YAML_ITEM.finditer(texts.data, 0, limit)]
+        starts = [match.start() for match in _YAML_ITEM.finditer(texts.data, 0, limit)]
         # The last item goes on, unless something else follows it.
         bounds = [*starts, limit] if end is not None or not more else starts
-        taken = 0
+        offset = 0
         line = texts.line
         for begin, stop in itertools.pairwise(bounds):
             text = texts.data[begin:stop]
             pieces.append(Piece(file, line, _ITEM_MARGIN.sub(b"", text), is_yaml=True))
             line += text.count(b"\n")
-            taken = stop
-        texts.take(taken)
+            offset = stop
+        texts.take(offset)
         for first in range(0, len(pieces), _PIECES):
             yield PieceBlock(tuple(pieces[first : first + _PIECES]), position())
         pieces = []

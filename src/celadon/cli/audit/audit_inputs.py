@@ -384,13 +384,13 @@ class Inputs:
 
     @property
     def total(self) -> int:
-        """In bytes, as they lie on the disk."""
-        return sum(item.size for item in self.inputs if not isinstance(item, Problem))
+        """Return the size in bytes, as the inputs lie on the disk."""
+        return sum(source.size for source in self.inputs if not isinstance(source, Problem))
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """Return what is known not to be among the blocks."""
-        inputs = (item.notices for item in self.inputs if isinstance(item, SnapshotObjects))
+        inputs = (source.notices for source in self.inputs if isinstance(source, SnapshotObjects))
         return tuple(itertools.chain.from_iterable(inputs))
 
     def blocks(self) -> Iterator[Block]:
@@ -424,28 +424,28 @@ def given_inputs(
 def _all(arguments: Sequence[str]) -> Iterator[Input | Problem]:
     for remote, together in itertools.groupby(arguments, is_address):
         if not remote:
-            yield from (_input(expand_path) for expand_path in expand_paths(list(together)))
+            yield from (_input(path) for path in expand_paths(list(together)))
             continue
         for item in stored(together):
             yield item if isinstance(item, Problem) else Input(*item)
 
 
-def _input(found: str | Problem) -> Input | Problem:
-    if isinstance(found, Problem):
-        return found
+def _input(source: str | Problem) -> Input | Problem:
+    if isinstance(source, Problem):
+        return source
     try:
-        if found == STDIN:
+        if source == STDIN:
             if sys.stdin is None:
                 return STDIN_CLOSED
             return _copied(STDIN_NAME, sys.stdin.buffer)
-        if os.path.isfile(found):
-            return Input(found, os.path.getsize(found))
-        with open(found, "rb") as stream:
-            return _copied(found, stream)
+        if os.path.isfile(source):
+            return Input(source, os.path.getsize(source))
+        with open(source, "rb") as stream:
+            return _copied(source, stream)
     except OSError as error:
-        return Problem(found, 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
+        return Problem(source, 0, f"cannot be read: {(error.strerror or str(error)).lower()}")
     except ValueError:
-        return Problem(found, 0, "cannot be read: not the name of a file")
+        return Problem(source, 0, "cannot be read: not the name of a file")
 
 
 def _copied(name: str, stream: BinaryIO) -> Input:
@@ -455,38 +455,40 @@ def _copied(name: str, stream: BinaryIO) -> Input:
         return Input(name, os.fstat(copy.fileno()).st_size, os.dup(copy.fileno()))
 
 
-def _blocks(one: Input, before: int) -> Iterator[Block | Problem]:
+def _blocks(source: Input, before: int) -> Iterator[Block | Problem]:
     try:
-        with one.open() as raw:
+        with source.open() as raw:
             begin = raw.read(_BUFFER)
             if is_bolt(begin):
                 help = "give it with `--etcd-snapshot`"
-                yield Problem(one.name, 0, "it is a snapshot of etcd, not a dump", help)
+                yield Problem(source.name, 0, "it is a snapshot of etcd, not a dump", help)
                 return
             packed = begin.startswith(GZIP)
-            if one.is_file and one.size <= _WHOLE and not packed and not is_tar(begin):
-                yield FileBlock(one.name, before + one.size)
+            if source.is_file and source.size <= _WHOLE and not packed and not is_tar(begin):
+                yield FileBlock(source.name, before + source.size)
                 return
-        with one.open() as raw:
+        with source.open() as raw:
             buffered = io.BufferedReader(cast(io.RawIOBase, raw), _BUFFER)
             stream = cast(BinaryIO, gzip.GzipFile(fileobj=buffered) if packed else buffered)
             with io.BufferedReader(cast(io.RawIOBase, stream), _BUFFER) as peekable:
                 position = functools.partial(_position, before, raw)
-                yield from _formed(one, cast(io.BufferedReader, peekable), position)
+                yield from _formed(source, cast(io.BufferedReader, peekable), position)
     except (OSError, EOFError, zlib.error) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        yield Problem(one.name, 0, f"cannot be read: {why.lower()}")
+        reason = getattr(error, "strerror", None) or str(error)
+        yield Problem(source.name, 0, f"cannot be read: {reason.lower()}")
 
 
 def _position(before: int, raw: BinaryIO) -> int:
     return before + raw.tell()
 
 
-def _formed(one: Input, stream: io.BufferedReader, position: Position) -> Iterator[Block | Problem]:
+def _formed(
+    source: Input, stream: io.BufferedReader, position: Position
+) -> Iterator[Block | Problem]:
     if is_tar(stream.peek(_BUFFER)):
-        yield from archive_blocks(one.name, stream, position)
+        yield from archive_blocks(source.name, stream, position)
     else:
-        yield from blocks_of(one.name, stream, position)
+        yield from blocks_of(source.name, stream, position)
 
 
 # --- object stores --------------------------------------------------------------------------------
@@ -510,10 +512,10 @@ def _below(address: str) -> Iterator[tuple[str, int] | Problem]:
     import fsspec  # late: an extra
 
     store, path = fsspec.core.url_to_fs(address)
-    find = sorted(store.find(path, detail=True).items())
-    if not find:
+    files = sorted(store.find(path, detail=True).items())
+    if not files:
         yield Problem(address, 0, "there is nothing at this address")
-    for name, about in find:
+    for name, about in files:
         yield store.unstrip_protocol(name), int(about["size"])
 
 
@@ -556,10 +558,11 @@ class LookupObjects:
 
 
 def looked_up_in(
-    survey: Survey, given: tuple[Document, ...], settings: AuditSettings
+    survey: Survey, policy_documents: tuple[Document, ...], settings: AuditSettings
 ) -> LookupObjects:
-    """`given` is what was given with the policies, and counts like what is in the source."""
-    documents = (*survey.documents, *given)
+    """Return what lookups find. `policy_documents` was given with the policies, and counts like
+    what is in the source."""
+    documents = (*survey.documents, *policy_documents)
     prepare = preparation(
         documents, settings.user, settings.now, settings.version, defaulting=settings.defaulting
     )

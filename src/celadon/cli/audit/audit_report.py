@@ -110,7 +110,7 @@ class Tally:
         return self.denied + self.warned + self.audited
 
     def count(self, against: Against | None) -> None:
-        """One more object."""
+        """Count one more object."""
         self.matched += 1
         if against is None:
             return
@@ -159,7 +159,7 @@ class Findings:
     """The objects that a plugin could not be asked about, per plugin and reason."""
 
     def count(self, matched: Iterable[str], against: Mapping[str, Against], group: str) -> None:
-        """One more object: by the policies that looked at it, among all, and in its group."""
+        """Count one more object: by the policies that looked at it, among all, and in its group."""
         for policy in matched:
             tally = self.policies.get(policy)
             if tally is None:
@@ -280,7 +280,7 @@ def report_of(
     choice: PluginChoice,
 ) -> AuditReport:
     """The groups with most violations come first."""
-    groups = sorted(findings.groups.items(), key=lambda one: (-one[1].violating, one[0]))
+    groups = sorted(findings.groups.items(), key=lambda group: (-group[1].violating, group[0]))
     return AuditReport(
         operation=operation,
         objects=findings.objects,
@@ -318,7 +318,7 @@ class FleetReport:
 
     @property
     def objects(self) -> int:
-        """In all sources."""
+        """Return how many objects all sources have."""
         return sum(source.objects for _, source in self.sources)
 
     @property
@@ -342,7 +342,7 @@ class FleetReport:
     def groups(self) -> tuple[tuple[str, Tally], ...]:
         """Return what `--summary-by` asked for, those with most violations first."""
         summed = _summed(group for _, source in self.sources for group in source.groups)
-        return tuple(sorted(summed, key=lambda one: (-one[1].violating, one[0])))
+        return tuple(sorted(summed, key=lambda group: (-group[1].violating, group[0])))
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -376,7 +376,7 @@ class FleetReport:
             ends.add(Exit.USAGE)
         if self.strict and self.notices:
             ends.add(Exit.POLICY)
-        return next((item for item in _WORST_FIRST if item in ends), Exit.OK)
+        return next((exit_code for exit_code in _WORST_FIRST if exit_code in ends), Exit.OK)
 
 
 def _summed(tallies: Iterable[tuple[str, Tally]]) -> tuple[tuple[str, Tally], ...]:

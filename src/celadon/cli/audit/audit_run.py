@@ -68,13 +68,13 @@ def audited_in_order(blocks: Blocks, audit: Callable[[Block], W], workers: int) 
             for first in range(workers)
         ]
         for number in itertools.count():
-            found: W | str | None = received(pipes[number % workers])
-            if found is None:
+            answer: W | str | None = received(pipes[number % workers])
+            if answer is None:
                 yield from map(audit, itertools.islice(blocks(), number, None))
                 return
-            if isinstance(found, str):
+            if isinstance(answer, str):
                 return
-            yield found
+            yield answer
 
 
 def _every(blocks: Blocks, audit: Callable[[Block], W], first: int, step: int) -> Iterator[W | str]:
@@ -110,8 +110,8 @@ class Audit:
 def audit_inputs(audit: Audit, inputs: Inputs) -> audit_report.AuditReport:
     """Audits what is in files."""
     settings, sets = audit.settings, audit.sets
-    found = looked_up(inputs.blocks(), lookups_of(sets))
-    documents = tuple(element for element in found if isinstance(element, Document))
+    wanted_documents = looked_up(inputs.blocks(), lookups_of(sets))
+    documents = tuple(element for element in wanted_documents if isinstance(element, Document))
     engine = validating_engine(sets.validating, settings.version)
     survey = Survey(documents)
     source = looked_up_in(survey, audit.given, settings)
@@ -127,14 +127,14 @@ def audit_inputs(audit: Audit, inputs: Inputs) -> audit_report.AuditReport:
     return finished(audit, findings, source.existing)
 
 
-def take(audit: Audit, findings: audit_report.Findings, one: audit_report.Findings) -> None:
+def take(audit: Audit, findings: audit_report.Findings, part: audit_report.Findings) -> None:
     """Puts what was found behind what was found before."""
     if audit.emit is None:
-        findings.add(one, audit.settings.limit)
+        findings.add(part, audit.settings.limit)
         return
-    for violation in one.violations:
+    for violation in part.violations:
         audit.emit(violation)
-    findings.add(one, 0)
+    findings.add(part, 0)
 
 
 def finished(
@@ -268,7 +268,7 @@ class ApiUses:
         self.objects += following.objects
 
     def note(self, use: ApiUse, place: Place, title: str) -> None:
-        """One more object."""
+        """Count one more object."""
         self.counts[use] += 1
         self.first.setdefault(use, (place, title))
 
@@ -373,12 +373,12 @@ def compared_audit(
         violations: dict[tuple[object, ...], list[audit_report.Violation]] = {}
 
         def emit(
-            one: audit_report.Violation,
+            violation: audit_report.Violation,
             by_object: dict[Any, list[audit_report.Violation]] = violations,
         ) -> None:
-            about = one.object
+            about = violation.object
             key = about.place.file, about.place.line, about.api_version, about.title
-            by_object.setdefault(key, []).append(one)
+            by_object.setdefault(key, []).append(violation)
 
         with answering_as(release):
             reports.append(audited(release, emit))

@@ -86,21 +86,21 @@ def path_of(resource: Resource) -> str:
 
 
 def listed_resources(catalog: Catalog) -> Iterator[Resource]:
-    """Each that can be listed, in one version and one group."""
-    taken: set[tuple[str, str]] = set()
+    """Yield each resource that can be listed, in one version and one group."""
+    names: set[tuple[str, str]] = set()
     for resource in catalog:
         group, _, name = resource.gvr
         equivalents = {
             (equivalent.group, equivalent.resource)
             for equivalent, _ in catalog.equivalents(resource.gvr)
         }
-        if "list" in resource.verbs and not taken.intersection({(group, name), *equivalents}):
-            taken.add((group, name))
+        if "list" in resource.verbs and not names.intersection({(group, name), *equivalents}):
+            names.add((group, name))
             yield resource
 
 
 async def counted(client: ClusterClient, resource: Resource) -> int:
-    """About how many objects there are; 0 if the server does not say."""
+    """Return about how many objects there are; 0 if the server does not say."""
     try:
         page = await client.page(path_of(resource), {"limit": "1"})
     except ClusterError:
@@ -115,7 +115,7 @@ async def pages(
     ClusterError."""
     path = path_of(resource)
     more, last = mark.more, mark.last
-    read = idle = 0
+    page_count = idle = 0
     most_idle = IDLE_PAGES
     while True:
         query = {"limit": str(PAGE)}
@@ -128,7 +128,7 @@ async def pages(
                 raise
             # From its beginning, if a server does not say.
             more = (refusal.status.get("metadata") or {}).get("continue") or ""
-            most_idle = IDLE_PAGES + read
+            most_idle = IDLE_PAGES + page_count
             continue
         fresh = [item for item in page.items if _key(item) > last]
         last = max([last, *map(_key, page.items)])
@@ -136,7 +136,7 @@ async def pages(
         yield fresh, Mark(more, last)
         if not more:
             return
-        read, idle = read + 1, 0 if fresh else idle + 1
+        page_count, idle = page_count + 1, 0 if fresh else idle + 1
         if idle > most_idle:
             raise ClusterUnreachable(f"GET {path}: {ENDLESS_LIST}")
 
@@ -267,7 +267,7 @@ class PageMemory(Protocol):
         ...
 
     def forget(self) -> None:
-        """All of it: the audit is finished."""
+        """Forget all pages: the audit is finished."""
         ...
 
 
@@ -275,13 +275,13 @@ class NoMemory:
     """The memory of an audit that starts from the beginning and leaves nothing."""
 
     def found(self, resource: GroupVersionResource, number: int) -> None:
-        """Nothing."""
+        """Return None: no page is kept."""
 
     def keep(self, resource: GroupVersionResource, number: int, result: PageResult) -> None:
         """Keep nothing."""
 
     def forget(self) -> None:
-        """Nothing to forget."""
+        """Do nothing: no page is kept."""
 
 
 async def audit_cluster(
@@ -360,11 +360,11 @@ async def audited_pages(
     problems: list[Problem] = []
     mark, number = START, 0
     for number in itertools.count():
-        kept = memory.found(resource.gvr, number)
-        if kept is None:
+        stored_page = memory.found(resource.gvr, number)
+        if stored_page is None:
             break
-        yield kept.findings
-        mark = kept.mark
+        yield stored_page.findings
+        mark = stored_page.mark
         if not mark.more:
             return
     async for page, following in _pages(client, resource, problems, mark):

@@ -153,10 +153,10 @@ class BoltFile:
 
 def bolt_file(data: Data, size: int) -> BoltFile:
     """The database in the first `size` bytes. BoltError."""
-    metas = [item for item in (_meta(data, 0, size), _second_meta(data, size)) if item]
+    metas = [meta for meta in (_meta(data, 0, size), _second_meta(data, size)) if meta]
     if not metas:
         raise BoltError("it is no database of etcd")
-    page_size, root, pages, _ = max(metas, key=lambda one: one[3])
+    page_size, root, pages, _ = max(metas, key=lambda meta: meta[3])
     if pages * page_size > size:
         raise BoltError(f"it is incomplete: {size} bytes of {pages * page_size}")
     return BoltFile(data, page_size, root, pages)
@@ -281,7 +281,7 @@ class Snapshot:
 
     @property
     def keys(self) -> tuple[bytes, ...]:
-        """In the order of their bytes."""
+        """Return the keys in the order of their bytes."""
         return tuple(self._messages)
 
     def stored(self, key: bytes) -> Stored:
@@ -311,10 +311,10 @@ def read_snapshot(file: str) -> Snapshot:
 
 
 def _hash(data: mmap.mmap, size: int) -> bytes:
-    sha256 = hashlib.sha256()
+    digest = hashlib.sha256()
     for start in range(0, size, _HASHED_AT_ONCE):
-        sha256.update(data[start : min(size, start + _HASHED_AT_ONCE)])
-    return sha256.digest()
+        digest.update(data[start : min(size, start + _HASHED_AT_ONCE)])
+    return digest.digest()
 
 
 def _latest(data: Data, size: int) -> dict[bytes, int]:
@@ -414,7 +414,7 @@ class NotStoredObject(ValueError):
 
 
 def sealed_by(value: bytes) -> str:
-    """With what a value is encrypted: `aescbc`, `kms`; empty if it is not."""
+    """Return with what a value is encrypted: `aescbc`, `kms`; empty if it is not."""
     if not value.startswith(_ENCRYPTED):
         return ""
     method, colon, _ = value[len(_ENCRYPTED) : _METHOD_BYTES].partition(b":")
@@ -440,13 +440,13 @@ def stored_head(value: bytes) -> Head | None:
 def stored_object(value: bytes, revision: int) -> JsonDict:
     """The object as a server would show it to a client that asks for the version in which it is
     stored. NotStoredObject."""
-    read = _read(value)
-    about = read.get("metadata") or {}
+    content = _read(value)
+    about = content.get("metadata") or {}
     if not is_sound_metadata(about):
         raise NotStoredObject("its metadata is none")
-    read["metadata"] = {**about, "resourceVersion": str(revision)}
+    content["metadata"] = {**about, "resourceVersion": str(revision)}
     try:
-        return stored_form(read, metadata.gvk(read))
+        return stored_form(content, metadata.gvk(content))
     except DecodeError as error:
         raise NotStoredObject(f"it is no object of its kind: {error}") from None
 
@@ -469,8 +469,8 @@ def _read(value: bytes) -> JsonDict:
 
 
 def _has_type(obj: JsonObject) -> bool:
-    found = (obj.get("apiVersion"), obj.get("kind"))
-    return all(isinstance(item, str) and item for item in found)
+    type_fields = (obj.get("apiVersion"), obj.get("kind"))
+    return all(isinstance(field, str) and field for field in type_fields)
 
 
 DEFAULT_PREFIX: Final = "/registry"
@@ -534,7 +534,7 @@ class SnapshotBlock:
     read_bytes: int
 
     def pieces(self) -> Iterator[StoredPiece]:
-        """One for each key."""
+        """Yield a piece for each key."""
         return (StoredPiece(self.file, key, self.snapshot) for key in self.keys)
 
     def mentions(self, words: Sequence[bytes]) -> bool:
@@ -558,12 +558,14 @@ class SnapshotObjects:
         return self.snapshot.size
 
     def blocks(self, before: int) -> Iterator[SnapshotBlock]:
-        """All of them; `before` bytes are those of the inputs before this one."""
+        """Yield all blocks; `before` bytes are those of the inputs before this one."""
         keys = self.keys
         for first in range(0, len(keys), _KEYS):
             done = min(first + _KEYS, len(keys)) / len(keys)
-            some = keys[first : first + _KEYS]
-            yield SnapshotBlock(self.file, self.snapshot, some, before + int(done * self.size))
+            block_keys = keys[first : first + _KEYS]
+            yield SnapshotBlock(
+                self.file, self.snapshot, block_keys, before + int(done * self.size)
+            )
 
 
 def snapshot_objects(file: str, prefix: str = DEFAULT_PREFIX) -> SnapshotObjects | Problem:
@@ -592,15 +594,15 @@ def _objects_below(file: str, snapshot: Snapshot, prefix: str) -> SnapshotObject
 
 def _prefixes(keys: Sequence[bytes]) -> str:
     """The first of the first parts of keys."""
-    fromkeys = dict.fromkeys(
+    first_parts = dict.fromkeys(
         key.decode("utf-8", "replace").lstrip("/").split("/")[0] for key in keys
     )
-    shown = [f"`/{text}`" for text in list(fromkeys)[:_SHOWN_PREFIXES]]
-    return ", ".join(shown) + (", ..." if len(fromkeys) > len(shown) else "")
+    prefixes = [f"`/{text}`" for text in list(first_parts)[:_SHOWN_PREFIXES]]
+    return ", ".join(prefixes) + (", ..." if len(first_parts) > len(prefixes) else "")
 
 
 def _sorted_out(file: str, snapshot: Snapshot, keys: Sequence[bytes], root: int) -> SnapshotObjects:
-    taken = []
+    kept_keys = []
     sealed: Counter[tuple[str, str]] = Counter()
     strange: list[str] = []
     for key in keys:
@@ -611,14 +613,14 @@ def _sorted_out(file: str, snapshot: Snapshot, keys: Sequence[bytes], root: int)
         if method:
             sealed[_folder(key, root), method] += 1
         elif looks_like_object(value):
-            taken.append(key)
+            kept_keys.append(key)
         else:
             strange.append(key.decode("utf-8", "replace"))
     notices = [*_sealed_notices(file, sealed)]
     if strange:
         text = f"{_values(len(strange))} no object and not audited: first `{strange[0]}`"
         notices.append(Notice(Silence.NOT_EVALUATED, Place(file), text))
-    return SnapshotObjects(file, snapshot, tuple(taken), tuple(notices))
+    return SnapshotObjects(file, snapshot, tuple(kept_keys), tuple(notices))
 
 
 def _sealed_notices(file: str, sealed: Counter[tuple[str, str]]) -> Iterator[Notice]:

@@ -77,37 +77,39 @@ def surveyed_inputs(
 class _Cutting:
     """Finds the parts of an input while its blocks go by."""
 
-    def __init__(self, number: int, one: audit_inputs.Input | SnapshotObjects | Problem) -> None:
-        self._one = one
+    def __init__(self, number: int, source: audit_inputs.Input | SnapshotObjects | Problem) -> None:
+        self._source = source
         self.parts: list[Part] = [DumpPart(number)]
-        if isinstance(one, SnapshotObjects):
-            starts = range(0, len(one.keys), _PART_KEYS)
+        if isinstance(source, SnapshotObjects):
+            starts = range(0, len(source.keys), _PART_KEYS)
             self.parts = [KeysPart(start, start + _PART_KEYS) for start in starts]
 
     def blocks(self) -> Iterator[Block]:
         cuts: list[DumpPart] = []
-        at = self._beginning()
-        for block in audit_inputs.input_blocks(self._one):
-            if isinstance(block, LineBlock) and at is not None:
-                stop = at + len(block.data) + 1
+        start = self._beginning()
+        for block in audit_inputs.input_blocks(self._source):
+            if isinstance(block, LineBlock) and start is not None:
+                stop = start + len(block.data) + 1
                 if cuts and stop - cuts[-1].start <= PART_BYTES:
                     cuts[-1] = cuts[-1]._replace(stop=stop)
                 else:
                     (whole,) = self.parts
-                    cuts.append(DumpPart(cast(DumpPart, whole).number, at, stop, block.first_line))
-                at = stop
+                    cuts.append(
+                        DumpPart(cast(DumpPart, whole).number, start, stop, block.first_line)
+                    )
+                start = stop
             else:
-                at = None
+                start = None
             yield block
-        if at is not None and len(cuts) > 1:
+        if start is not None and len(cuts) > 1:
             self.parts = [*cuts]
 
     def _beginning(self) -> int | None:
         """Return where its first line begins; None where lines cannot be found by their place."""
-        if not isinstance(self._one, audit_inputs.Input):
+        if not isinstance(self._source, audit_inputs.Input):
             return None
         try:
-            with self._one.open() as stream:
+            with self._source.open() as stream:
                 begin = stream.read(len(_BYTE_ORDER_MARK))
         except OSError:
             return None
@@ -123,19 +125,19 @@ def part_blocks(inputs: audit_inputs.Inputs, part: DumpPart | KeysPart) -> Itera
         if isinstance(snapshot, SnapshotObjects):
             yield from replace(snapshot, keys=snapshot.keys[part.start : part.stop]).blocks(0)
         return
-    one = inputs.inputs[part.number]
-    if not isinstance(one, audit_inputs.Input) or not part.stop:
-        yield from audit_inputs.input_blocks(one)
+    source = inputs.inputs[part.number]
+    if not isinstance(source, audit_inputs.Input) or not part.stop:
+        yield from audit_inputs.input_blocks(source)
         return
     try:
-        with one.open() as stream:
+        with source.open() as stream:
             stream.seek(part.start)
             few = cast(BinaryIO, _Piece(stream, part.stop - part.start))
-            yield from lines_from(one.name, few, part.line, lambda: part.stop)
+            yield from lines_from(source.name, few, part.line, lambda: part.stop)
     except TooLarge as error:
-        yield PieceBlock((Problem(one.name, 0, str(error), "split it into several files"),), 0)
+        yield PieceBlock((Problem(source.name, 0, str(error), "split it into several files"),), 0)
     except OSError as error:
-        yield PieceBlock((Problem(one.name, 0, f"cannot be read: {str(error).lower()}"),), 0)
+        yield PieceBlock((Problem(source.name, 0, f"cannot be read: {str(error).lower()}"),), 0)
 
 
 class _Piece:
@@ -145,9 +147,9 @@ class _Piece:
         self._stream, self._left = stream, left
 
     def read(self, size: int) -> bytes:
-        read = self._stream.read(min(size, self._left))
-        self._left -= len(read)
-        return read
+        data = self._stream.read(min(size, self._left))
+        self._left -= len(data)
+        return data
 
 
 # --- Fleet file --------------------------------------------------------------
@@ -225,9 +227,9 @@ def read_fleet(file: str) -> tuple[Source, ...] | list[Problem]:
     text = read_text(file)
     if isinstance(text, Problem):
         return [text]
-    read = list(DocumentReader().read(text))
-    problems = [item for item in read if isinstance(item, Problem)]
-    documents = [item for item in read if isinstance(item, Document)]
+    documents_read = list(DocumentReader().read(text))
+    problems = [problem for problem in documents_read if isinstance(problem, Problem)]
+    documents = [item for item in documents_read if isinstance(item, Document)]
     if not problems:
         problems = list(_wrong(file, documents))
     if problems:
@@ -243,7 +245,7 @@ def _wrong(file: str, documents: list[Document]) -> Iterator[Problem]:
     (fleet,) = documents
     shape = faults(fleet.value, SCHEMA)
     if shape:
-        yield from (problem_at(fleet, *item) for item in shape)
+        yield from (problem_at(fleet, *mistake) for mistake in shape)
         return
     seen: set[str] = set()
     for index, source in enumerate(fleet.value["sources"]):
@@ -527,7 +529,7 @@ class NothingKept:
     """The store of an audit that starts from the beginning and leaves nothing."""
 
     def found(self, kind: type[T], key: str) -> T | None:
-        """Nothing."""
+        """Return None: no result is kept."""
         return None
 
     def keep(self, key: str, result: object) -> None:

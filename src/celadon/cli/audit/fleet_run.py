@@ -67,8 +67,8 @@ def audit_identity(manifests: Manifests, settings: AuditSettings) -> Sequence[ob
         *(document for group in manifests.given for document in group),
         *manifests.admitted,
     )
-    told = [(document.file, document.path, document.value) for document in documents]
-    return told, replace(settings, now="", jobs=0)
+    contents = [(document.file, document.path, document.value) for document in documents]
+    return contents, replace(settings, now="", jobs=0)
 
 
 class KeptPages:
@@ -154,7 +154,9 @@ def _surveyed(job: Job, source: Source) -> SurveyedSource:
         survey, parts = surveyed_inputs(inputs, lookups)
         shipped = audit_inputs.Inputs(()) if source.snapshot else inputs
         problems = (
-            () if parts else tuple(item for item in inputs.inputs if isinstance(item, Problem))
+            ()
+            if parts
+            else tuple(source for source in inputs.inputs if isinstance(source, Problem))
         )
         return SurveyedSource(source, shipped, survey, tuple(parts), problems, inputs.notices)
     from celadon.apiserver.clientconfig import KubeconfigError
@@ -178,13 +180,13 @@ def _snapshot(source: Source) -> audit_inputs.Inputs:
 
 def _steady(inputs: audit_inputs.Inputs) -> audit_inputs.Inputs:
     """Return the inputs that every worker can read."""
-    return audit_inputs.Inputs(tuple(_readable(item) for item in inputs.inputs))
+    return audit_inputs.Inputs(tuple(_readable(source) for source in inputs.inputs))
 
 
-def _readable(one: _Given) -> _Given:
-    if isinstance(one, audit_inputs.Input) and one.copied is not None:
-        return Problem(one.name, 0, "can be read only once", "a fleet needs files")
-    return one
+def _readable(source: _Given) -> _Given:
+    if isinstance(source, audit_inputs.Input) and source.copied is not None:
+        return Problem(source.name, 0, "can be read only once", "a fleet needs files")
+    return source
 
 
 def audited(job: Job, source: SurveyedSource, part: Part, most: int) -> Findings:
@@ -284,11 +286,11 @@ class Engine(Protocol):
         ...
 
     def renew(self) -> None:
-        """Whatever has broken is made anew."""
+        """Make anew whatever has broken."""
         ...
 
     def close(self) -> None:
-        """Nothing more will be asked for."""
+        """End the workers: nothing more will be asked for."""
         ...
 
 
@@ -308,7 +310,7 @@ class Task:
 class Failure:
     """This is what became of work that could not be done."""
 
-    why: str
+    reason: str
 
 
 class Memory(Protocol):
@@ -326,7 +328,7 @@ class Memory(Protocol):
 def in_order(
     engine: Engine, tasks: Iterable[Task], memory: Memory, ahead: int
 ) -> Iterator[tuple[Task, Any]]:
-    """Each task with its result, or with a `Failure`."""
+    """Yield each task in order with its result, or with a `Failure`."""
     coming = iter(tasks)
     waiting: deque[tuple[Task, Future[object] | None]] = deque()
     while True:
@@ -340,10 +342,10 @@ def in_order(
 
 def _begun(engine: Engine, task: Task, memory: Memory) -> Future[Any] | None:
     """Return the work that was begun; None for what the engine cannot take now."""
-    known = memory.found(task.result, task.key)
-    if known is not None:
+    stored_result = memory.found(task.result, task.key)
+    if stored_result is not None:
         done: Future[object] = Future()
-        done.set_result(known)
+        done.set_result(stored_result)
         return done
     try:
         return engine.submit(task.work, *task.arguments)
@@ -409,7 +411,7 @@ class _Running:
     """An audit while it goes on."""
 
     def __init__(self, audit: FleetAudit) -> None:
-        self._given = audit
+        self._fleet_audit = audit
         self._audit = replace(audit.audit, manifests=replace(audit.audit.manifests, problems=[]))
         job = Job(self._audit.manifests, audit.audit.settings)
         self._key = key_of(audit_identity(job.manifests, job.settings))
@@ -419,29 +421,29 @@ class _Running:
 
     def results(self) -> Iterator[tuple[Task, Findings | Failure]]:
         """Yield what comes of each part, in order."""
-        engine = self._given.engine
-        return in_order(engine, self._parts(), self._given.memory, _AHEAD * engine.workers)
+        engine = self._fleet_audit.engine
+        return in_order(engine, self._parts(), self._fleet_audit.memory, _AHEAD * engine.workers)
 
     def finished(self) -> Iterator[tuple[str, AuditReport]]:
         """The reports, in the order of the fleet."""
-        for source in self._given.fleet:
+        for source in self._fleet_audit.fleet:
             yield source.name, self._reports[source.name]
 
     def _parts(self) -> Iterator[Task]:
-        audit = self._given
+        audit = self._fleet_audit
         keys = ((source, key_of(self._key, source, *_state(source))) for source in audit.fleet)
         tasks = (
             Task(surveyed, SurveyedSource, (self._job, source), source, key) for source, key in keys
         )
-        for task, item in in_order(audit.engine, tasks, audit.memory, audit.engine.workers):
-            if isinstance(item, Failure):
-                item = SurveyedSource(task.about, problems=(Problem("", 0, item.why),))
-            source = _Source(task.about.name, item)
-            if not item.parts:
+        for task, answer in in_order(audit.engine, tasks, audit.memory, audit.engine.workers):
+            if isinstance(answer, Failure):
+                answer = SurveyedSource(task.about, problems=(Problem("", 0, answer.reason),))
+            source = _Source(task.about.name, answer)
+            if not answer.parts:
                 self._finish(source)
                 continue
-            shared = audit.engine.share(item)
-            for part in item.parts:
+            shared = audit.engine.share(answer)
+            for part in answer.parts:
                 about = (source, part)
                 # What is kept by now can only become more: no part is asked for too little.
                 most = self._audit.settings.limit - self._kept
@@ -452,16 +454,16 @@ class _Running:
         """Puts what was found behind what was found before."""
         findings = source.findings
         if isinstance(result, Failure):
-            findings.problems.append(Problem(str(part), 0, result.why))
+            findings.problems.append(Problem(str(part), 0, result.reason))
         else:
             self._add(source, result)
         source.left -= 1
-        self._audit.step(self._objects, len(self._reports) / len(self._given.fleet))
+        self._audit.step(self._objects, len(self._reports) / len(self._fleet_audit.fleet))
         if not source.left:
             self._finish(source)
 
     def _add(self, source: _Source, result: Findings) -> None:
-        emit = self._given.emit
+        emit = self._fleet_audit.emit
         limit = self._audit.settings.limit - self._kept
         if emit is not None:
             limit = 0
@@ -531,10 +533,10 @@ class _ThisProcess:
         return done
 
     def renew(self) -> None:
-        """Nothing of it breaks."""
+        """Do nothing: an engine of this process does not break."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -583,7 +585,7 @@ class _Processes:
         return self._pool.submit(_with_values, work, *arguments)
 
     def renew(self) -> None:
-        """A pool whose process has died takes nothing more."""
+        """Replace the pool: one whose process has died takes nothing more."""
         try:
             self._pool.submit(os.getpid).result()
         except Exception:  # noqa: BLE001 - it is thrown away whatever it says
@@ -620,11 +622,11 @@ class _DaskCluster:
         return self._client.scatter(value, broadcast=True, hash=False)
 
     def submit(self, work: Callable[..., Any], *arguments: object) -> Future[Any]:
-        given = (
+        bound_arguments = (
             argument.future if isinstance(argument, _Scattered) else argument
             for argument in arguments
         )
-        return self._executor.submit(work, *given)  # type: ignore[no-any-return]
+        return self._executor.submit(work, *bound_arguments)  # type: ignore[no-any-return]
 
     def renew(self) -> None:
         """Send to others what was only in the memory of workers that are gone."""

@@ -81,15 +81,15 @@ class PluginAudit:
     def answer(self, request: Request) -> PluginAnswer:
         """Return what they say of a request about an object as it is stored."""
         answer = self.desk.of_stored(request)
-        again = request.operation is Operation.CREATE and not request.subresource
-        if answer.refusal is None or request.object is None or not again:
+        is_creation = request.operation is Operation.CREATE and not request.subresource
+        if answer.refusal is None or request.object is None or not is_creation:
             return answer
         target = self.prepare.target(request.kind, request.namespace)
         document = Document.of_value(dict(request.object))
         created = self.prepare.of_controller(request.user).created(document, target)
-        if isinstance(created, Problem) or created.said is None:
+        if isinstance(created, Problem) or created.plugin_answer is None:
             return answer
-        return self.after(created.said, replace(request, object=created.value))
+        return self.after(created.plugin_answer, replace(request, object=created.value))
 
     def after(self, answer: PluginAnswer, request: Request) -> PluginAnswer:
         """The second half, for an object of which the first half has told."""
@@ -181,7 +181,7 @@ class _AuditRequest(NamedTuple):
     """`said` is what plugins said while the object was prepared; None of one that is there."""
 
     request: Request
-    said: PluginAnswer | None
+    plugin_answer: PluginAnswer | None
 
 
 class ObjectAuditor:
@@ -225,7 +225,7 @@ class ObjectAuditor:
         self._kept = 0
 
     def anew(self, most: int) -> ObjectAuditor:
-        """One that knows what this one knows, and keeps so many violations."""
+        """Return an auditor that knows what this one knows, and keeps so many violations."""
         other = copy.copy(self)
         other._kept = self._settings.limit - most
         return other
@@ -274,18 +274,20 @@ class ObjectAuditor:
         if plan.is_guessed:
             findings.guessed.setdefault(head, (str(plan.resource.gvr.group_resource), place))
 
-    def _object(self, found: ReadObject, findings: audit_report.Findings) -> None:
-        value = found.value
+    def _object(self, read_object: ReadObject, findings: audit_report.Findings) -> None:
+        value = read_object.value
         head = Head(value["apiVersion"], value["kind"])
         plan = self._plan(head)
-        self._count(head, plan, found.place, findings)
+        self._count(head, plan, read_object.place, findings)
         if not any(plan.concerned):
             return
         try:
-            self._judge(found, plan, findings)
+            self._judge(read_object, plan, findings)
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
             subject = f"judging {value['kind']} {metadata.name(value)}"
-            findings.problems.append(crash(found.place.file, found.place.line, subject, error))
+            findings.problems.append(
+                crash(read_object.place.file, read_object.place.line, subject, error)
+            )
 
     def _plan(self, head: Head) -> _KindPlan:
         plan = self._plans.get(head)
@@ -337,48 +339,50 @@ class ObjectAuditor:
             size=size,
         )
 
-    def _judge(self, found: ReadObject, plan: _KindPlan, findings: audit_report.Findings) -> None:
-        value, size, none = found.value, None, None
-        own = value.get("metadata")
-        about: JsonObject = own if own.__class__ is dict else {}
+    def _judge(
+        self, read_object: ReadObject, plan: _KindPlan, findings: audit_report.Findings
+    ) -> None:
+        value, size, none = read_object.value, None, None
+        fields = value.get("metadata")
+        about: JsonObject = fields if fields.__class__ is dict else {}
         name, namespace = about.get("name") or "", ""
         if plan.resource.namespaced:
             namespace = about.get("namespace") or "default"
         elif plan.is_namespace:
             namespace = name
         # A uid is given by a server, so what has one went through defaulting when it was written.
-        exists = about.get("uid") or found.piece is _IN_CLUSTER
+        exists = about.get("uid") or read_object.piece is _IN_CLUSTER
         if exists or not self._settings.defaulting:
-            told_bytes = found.piece.told_bytes
+            told_bytes = read_object.piece.told_bytes
             # An upper bound, so that nobody need measure the request: `told_bytes` are those of the
             # object, and the request of an update has it twice.
             size = None if told_bytes is None else _OTHER_BYTES + 2 * told_bytes
         else:
-            prepared = self._prepared(found, plan, namespace)
+            prepared = self._prepared(read_object, plan, namespace)
             if isinstance(prepared, Problem):
                 findings.problems.append(prepared)
                 return
-            value, none = prepared.value, prepared.said
+            value, none = prepared.value, prepared.plugin_answer
             name = metadata.name(value)
         if not plan.concerned[0 if namespace else 1]:
             return
         findings.judged += 1
         if self._wants_namespaces and plan.resource.namespaced:
-            findings.namespaces.setdefault(namespace, found.place)
+            findings.namespaces.setdefault(namespace, read_object.place)
         request = self._request(plan.kind, plan.resource, namespace, name, value, size)
         verdict = self._engine.noted(request, self._world)
-        self._take(verdict, found, _AuditRequest(request, none), plan, findings)
+        self._take(verdict, read_object, _AuditRequest(request, none), plan, findings)
 
     def _prepared(
-        self, found: ReadObject, plan: _KindPlan, namespace: str
+        self, read_object: ReadObject, plan: _KindPlan, namespace: str
     ) -> PreparedObject | Problem:
         """Return what a server would make of a manifest, and plugins say of it if it is to be
         created."""
-        document = found.document
+        document = read_object.document
         if document is None:
             (document, *_) = (
                 document
-                for document in found.piece.documents(self._reader)
+                for document in read_object.piece.documents(self._reader)
                 if not isinstance(document, Problem)
             )
         target = Target(
@@ -394,15 +398,15 @@ class ObjectAuditor:
     def _take(
         self,
         verdict: Verdict,
-        found: ReadObject,
-        asked: _AuditRequest,
+        read_object: ReadObject,
+        audit_request: _AuditRequest,
         plan: _KindPlan,
         findings: audit_report.Findings,
     ) -> None:
-        request = asked.request
-        matched = self._matched(verdict, found, request, plan, findings)
+        request = audit_request.request
+        matched = self._matched(verdict, read_object, request, plan, findings)
         against: dict[str, audit_report.Against] = {}
-        matched.update(self._take_plugins(asked, found, plan, findings, against))
+        matched.update(self._take_plugins(audit_request, read_object, plan, findings, against))
         if not verdict.decisions:
             if matched:
                 findings.count(matched, against, self._group(request, plan))
@@ -415,69 +419,71 @@ class ObjectAuditor:
                 findings.found += 1
                 if self._kept < self._settings.limit:
                     self._kept += 1
-                    findings.violations.append(self._violation(decision, found, request, plan))
+                    findings.violations.append(
+                        self._violation(decision, read_object, request, plan)
+                    )
             elif decision.cause is not Cause.VALIDATION:
-                self._ignored(decision, found, findings)
+                self._ignored(decision, read_object, findings)
         matched.update(against)
         findings.count(matched, against, self._group(request, plan))
 
     def _take_plugins(
         self,
-        asked: _AuditRequest,
-        found: ReadObject,
+        audit_request: _AuditRequest,
+        read_object: ReadObject,
         plan: _KindPlan,
         findings: audit_report.Findings,
         against: dict[str, audit_report.Against],
     ) -> Collection[str]:
         """Takes in what plugins have against an object. Of who looked at it, those are counted of
         whom it is worth telling."""
-        request = asked.request
+        request = audit_request.request
         looked = self._plugins.desk.concerned(request)
         if not looked:
             return ()
-        answer = asked.said
+        answer = audit_request.plugin_answer
         plugins = self._plugins
         answer = plugins.answer(request) if answer is None else plugins.after(answer, request)
         findings.unasked.update(set(answer.unasked))
         security = {POD_SECURITY}.intersection(looked)
-        one = plugin_finding(answer)
-        if one is None:
+        finding = plugin_finding(answer)
+        if finding is None:
             return security
-        against[one.plugin] = audit_report.Against({one.effect})
+        against[finding.plugin] = audit_report.Against({finding.effect})
         findings.found += 1
         if self._kept < self._settings.limit:
             self._kept += 1
             findings.violations.append(
                 audit_report.Violation(
-                    _about(found, request, plan),
-                    one.plugin,
+                    _about(read_object, request, plan),
+                    finding.plugin,
                     "",
                     "",
-                    one.label,
+                    finding.label,
                     Place(),
-                    one.message,
-                    one.effect,
+                    finding.message,
+                    finding.effect,
                     is_error=False,
                 )
             )
-        return {*security, one.plugin}
+        return {*security, finding.plugin}
 
     def _matched(
         self,
         verdict: Verdict,
-        found: ReadObject,
+        read_object: ReadObject,
         request: Request,
         plan: _KindPlan,
         findings: audit_report.Findings,
     ) -> set[str]:
         """The policies that looked at the object; what else they did is put down once each."""
         matched = set()
-        met = findings.met
+        combinations = findings.met
         for note in verdict.notes:
-            what = note.outcome.value, note.policy, note.binding
-            if what not in met:
-                met.add(what)
-                findings.coverage.take((note,), _about(found, request, plan))
+            combination = note.outcome.value, note.policy, note.binding
+            if combination not in combinations:
+                combinations.add(combination)
+                findings.coverage.take((note,), _about(read_object, request, plan))
             if note.outcome in _MATCHED:
                 matched.add(note.policy)
         return matched
@@ -492,10 +498,10 @@ class ObjectAuditor:
         return (request.namespace if plan.resource.namespaced else "") or _NO_GROUP
 
     def _violation(
-        self, decision: Decision, found: ReadObject, request: Request, plan: _KindPlan
+        self, decision: Decision, read_object: ReadObject, request: Request, plan: _KindPlan
     ) -> audit_report.Violation:
         return audit_report.Violation(
-            _about(found, request, plan),
+            _about(read_object, request, plan),
             decision.policy,
             decision.binding,
             decision.param,
@@ -507,24 +513,26 @@ class ObjectAuditor:
         )
 
     def _ignored(
-        self, decision: Decision, found: ReadObject, findings: audit_report.Findings
+        self, decision: Decision, read_object: ReadObject, findings: audit_report.Findings
     ) -> None:
         """An error that `failurePolicy: Ignore` lets pass: said once per expression."""
         key = (decision.policy, decision.source)
         if key not in findings.ignored:
             rule = self._policies.place(decision.source, decision.policy, decision.binding)
-            title = f"{found.value['kind']} {metadata.name(found.value)}"
+            title = f"{read_object.value['kind']} {metadata.name(read_object.value)}"
             text = f"policy `{decision.policy}` ignored an error on {title}: {decision.message}"
             findings.ignored[key] = Notice(Silence.ERROR_IGNORED, rule, text)
 
 
-def _about(found: ReadObject, request: Request, plan: _KindPlan) -> audit_report.AuditedObject:
+def _about(
+    read_object: ReadObject, request: Request, plan: _KindPlan
+) -> audit_report.AuditedObject:
     return audit_report.AuditedObject(
-        found.place,
+        read_object.place,
         plan.kind.api_version,
         plan.kind.kind,
         request.namespace if plan.resource.namespaced else "",
         request.name,
-        metadata.uid(found.value),
-        metadata.resource_version(found.value),
+        metadata.uid(read_object.value),
+        metadata.resource_version(read_object.value),
     )

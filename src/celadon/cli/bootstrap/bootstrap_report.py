@@ -106,11 +106,11 @@ class BootstrapRun:
             for entry in course.entries
             if isinstance(entry, ExistingObject)
         }
-        self._found = RunResult(course, done=set(self._objects))
+        self._result = RunResult(course, done=set(self._objects))
 
     def run(self) -> RunResult:
         """Run as many rounds as change anything, and return what is so in the end."""
-        result = self._found
+        result = self._result
         while self._round():
             pass
         for sending in self._course.sendings:
@@ -121,7 +121,7 @@ class BootstrapRun:
         return result
 
     def _round(self) -> bool:
-        done, before = self._found.done, len(self._found.done)
+        done, before = self._result.done, len(self._result.done)
         for sending in self._course.sendings:
             if sending.name in done:
                 continue
@@ -138,7 +138,7 @@ class BootstrapRun:
         return len(done) > before
 
     def _is_admitted(self, sending: Sending) -> bool:
-        return not self._found.sent[sending.name].refusals
+        return not self._result.sent[sending.name].refusals
 
     def _arrive(self, name: str) -> None:
         arrived = self._course.arrivals.get(name)
@@ -155,8 +155,8 @@ class BootstrapRun:
         answer = self._bench.judged(sending, document, old, self._world, self._answering)
         if answer.written is not None:
             self._objects[sending.name] = answer.written
-        self._found.problems += answer.problems
-        self._found.sent[sending.name] = SentRequest(
+        self._result.problems += answer.problems
+        self._result.sent[sending.name] = SentRequest(
             sending,
             _title(sending, answer, document),
             answer.result,
@@ -223,10 +223,10 @@ def _kind_of(sets: PolicySets, policy: str, result: ObjectResult) -> str:
 def _broken(sending: Sending, result: ObjectResult) -> Iterator[Refusal]:
     assert result.mutated is not None, "only mutated objects can be broken by it"
     for step in result.mutated.steps:
-        found = harm(sending, step.before, step.after)
-        if found is not None:
+        change = harm(sending, step.before, step.after)
+        if change is not None:
             message = (
-                f"`{found.field}` is changed from {_text(found.before)} to {_text(found.after)}"
+                f"`{change.field}` is changed from {_text(change.before)} to {_text(change.after)}"
             )
             culprit = Culprit("MutatingAdmissionPolicy", step.policy, step.binding)
             yield Refusal(culprit, message, step.rule, breaks=True)
@@ -249,7 +249,7 @@ def _come_about(result: RunResult) -> set[str]:
     """All that has come about, given what was refused last."""
     refused = {name for name, sent in result.sent.items() if sent.refusals}
     waiting: list[Sending | State] = [*result.course.sendings, *result.course.states]
-    needs = {item.name: item.needs for item in waiting}
+    needs = {sending.name: sending.needs for sending in waiting}
     done = {entry.name for entry in result.course.entries if isinstance(entry, ExistingObject)}
     while True:
         more = {
@@ -358,7 +358,7 @@ class Chain:
 
 
 def chains(result: RunResult) -> list[Chain]:
-    """One for each culprit, the worst first."""
+    """Return a chain for each culprit, the worst first."""
     graph = _Graph.of(result)
     culprits = [_chain(graph, culprit) for culprit in graph.culprits]
     return sorted(
@@ -370,7 +370,7 @@ def chains(result: RunResult) -> list[Chain]:
 class _Graph:
     """`follows` are the entries that wait for another; `unique` what is only written once."""
 
-    found: RunResult
+    run_result: RunResult
     culprits: Sequence[Culprit]
     states: Mapping[str, State]
     follows: Mapping[str, Sequence[str]]
@@ -383,10 +383,10 @@ class _Graph:
             state.name: state for state in result.course.states if state.name not in result.done
         }
         waiting: list[Sending | State] = [*result.course.sendings, *states.values()]
-        for item in waiting:
-            if item.name not in result.done:
-                for need in item.needs:
-                    follows.setdefault(need, []).append(item.name)
+        for waiting_sending in waiting:
+            if waiting_sending.name not in result.done:
+                for need in waiting_sending.needs:
+                    follows.setdefault(need, []).append(waiting_sending.name)
         culprits = dict[Culprit, None]()
         for name, sent in result.sent.items():
             for refusal in sent.refusals:
@@ -410,7 +410,7 @@ class _Graph:
         return ways
 
     def refused(self, culprit: Culprit) -> Iterator[tuple[SentRequest, Refusal]]:
-        for sent in self.found.sent.values():
+        for sent in self.run_result.sent.values():
             for refusal in sent.refusals:
                 if refusal.culprit == culprit:
                     yield sent, refusal
@@ -427,8 +427,8 @@ def _chain(graph: _Graph, culprit: Culprit) -> Chain | None:
     if not heads:
         return None
     best = max(heads, key=lambda head: head.rank)
-    fromkeys = dict.fromkeys(sent.sending.name for sent, _ in refused)
-    fromkeys.pop(best.sent.sending.name)
+    senders = dict.fromkeys(sent.sending.name for sent, _ in refused)
+    senders.pop(best.sent.sending.name)
     reached = {state.name: state for head in heads for state in head.reached}
     return Chain(
         culprit,
@@ -438,7 +438,7 @@ def _chain(graph: _Graph, culprit: Culprit) -> Chain | None:
         best.states,
         best.cycle,
         best.once,
-        tuple(graph.found.sent[name] for name in fromkeys),
+        tuple(graph.run_result.sent[name] for name in senders),
         tuple(state for state in reached.values() if state not in best.states),
     )
 
@@ -528,9 +528,9 @@ def repairs(
     refused: dict[Culprit, tuple[RepairStep, ...]] = {}
     documents: list[Document] = []
     while pending:
-        left = _without(manifests, documents)
-        sets = policy_sets(left, version)
-        bench = RequestBench(left, sets, version)
+        remaining = _without(manifests, documents)
+        sets = policy_sets(remaining, version)
+        bench = RequestBench(remaining, sets, version)
         before = len(documents), len(pending) + len(result)
         for culprit in tuple(pending):
             document = _document(culprit, sets, bench.webhooks)
@@ -544,7 +544,9 @@ def repairs(
             ]
             if steps[-1].admitted:
                 earlier = refused.get(culprit, ())
-                helped = [step for one in result.values() if earlier for step in one.steps]
+                helped = [
+                    step for chain_steps in result.values() if earlier for step in chain_steps.steps
+                ]
                 result[culprit] = Repair(is_open=True, steps=(*earlier, *helped, *steps))
                 documents.append(document)
                 pending.remove(culprit)
@@ -596,13 +598,13 @@ def _placed(
             yield Placed(placed.value, placed.document)
         return
     part = sets.mutating if culprit.kind.startswith("Mutating") else sets.validating
-    for item in (part.bindings.get(culprit.binding), part.policies.get(culprit.name)):
-        if item is not None and not is_static(item.value):
-            yield Placed(item.value, item.document)
+    for placed_part in (part.bindings.get(culprit.binding), part.policies.get(culprit.name)):
+        if placed_part is not None and not is_static(placed_part.value):
+            yield Placed(placed_part.value, placed_part.document)
 
 
-def _without(manifests: Manifests, gone: Sequence[Document]) -> Manifests:
-    hidden = {id(document) for document in gone}
+def _without(manifests: Manifests, removed: Sequence[Document]) -> Manifests:
+    hidden = {id(document) for document in removed}
 
     def left(documents: Sequence[Document]) -> list[Document]:
         return [document for document in documents if id(document) not in hidden]
@@ -668,9 +670,12 @@ def simulate(
     bench = RequestBench(manifests, sets, version, awaited(manifests, sets))
     course = course_of(manifests, sets, bench.webhooks)
     result = BootstrapRun(course, bench).run()
-    made = chains(result)
-    ways = repairs(manifests, version, [chain.culprit for chain in made])
-    locks = [Lock(chain, ways[chain.culprit], _level(chain, ways[chain.culprit])) for chain in made]
+    refusal_chains = chains(result)
+    ways = repairs(manifests, version, [chain.culprit for chain in refusal_chains])
+    locks = [
+        Lock(chain, ways[chain.culprit], _level(chain, ways[chain.culprit]))
+        for chain in refusal_chains
+    ]
     return BootstrapReport(
         locks=tuple(sorted(locks, key=lambda lock: -lock.level)),
         requests=len(result.sent),

@@ -223,7 +223,7 @@ def filled(value: Any, values: JsonObject) -> Any:  # noqa: ANN401 - any JSON
         whole = _WORD.fullmatch(value)
         if whole is not None and whole[1] in values:
             return values[whole[1]]
-        return _WORD.sub(lambda found: str(values.get(found[1], found[0])), value)
+        return _WORD.sub(lambda match: str(values.get(match[1], match[0])), value)
     if isinstance(value, list):
         return [filled(item, values) for item in value]
     if isinstance(value, dict):
@@ -284,13 +284,15 @@ class RequestBench:
         self._nobody = engines_of(_NO_SETS, version)
         self.webhooks: WebhookDocuments = webhook_documents(manifests.existing, version)
         self._prepared: dict[str, Prepare] = {}
-        late = {id(document) for document in awaited}
-        there = replace(
+        late_ids = {id(document) for document in awaited}
+        installed = replace(
             manifests,
-            looked_up=[document for document in manifests.looked_up if id(document) not in late],
+            looked_up=[
+                document for document in manifests.looked_up if id(document) not in late_ids
+            ],
             also_looked_up=[],
         )
-        self.world, self.problems = given_world(there, sets, self._prepare(User("")))
+        self.world, self.problems = given_world(installed, sets, self._prepare(User("")))
 
     @property
     def sets(self) -> PolicySets:
@@ -320,18 +322,20 @@ class RequestBench:
             self._manifests,
             webhooks=AnsweredWebhooks.of(self.webhooks, self._version, _Awaited(answering)),
         )
-        seen: list[JudgedObject] = []
+        judged_objects: list[JudgedObject] = []
         findings = Findings(Sightings(wants_namespaces=False))
         olds = {} if old is None else {identity(document, question.namespace): old}
         settings = Settings(question, self._version, NOW)
-        Judge.of(cluster, settings, olds, findings, seen.append).take(document)
+        Judge.of(cluster, settings, olds, findings, judged_objects.append).take(document)
         problems = (*findings.unsendable, *findings.early_crashes, *findings.crashes)
-        if not seen:
+        if not judged_objects:
             return Answer(None, None, problems=problems)
-        request = seen[0].asked.request
+        request = judged_objects[0].document_request.request
         written = request.old_object if request.operation is Operation.DELETE else request.object
-        below = f"/{request.subresource}" if request.subresource else ""
-        return Answer(seen[0].result, written, f"{request.resource.resource}{below}", problems)
+        subresource = f"/{request.subresource}" if request.subresource else ""
+        return Answer(
+            judged_objects[0].result, written, f"{request.resource.resource}{subresource}", problems
+        )
 
     def _prepare(self, user: User) -> Prepare:
         prepare = self._prepared.get(user.name)
@@ -404,7 +408,10 @@ class Course:
 def awaited(manifests: Manifests, sets: PolicySets) -> list[Document]:
     """Params, and the definitions of their kinds: what is not there at the beginning."""
     kinds = {
-        kind for part in sets.all for one in part.policies.values() if (kind := _param(one.value))
+        kind
+        for part in sets.all
+        for placed in part.policies.values()
+        if (kind := _param(placed.value))
     }
     return [
         document
@@ -458,7 +465,9 @@ def _add_params(course: Course, documents: Sequence[Document], sets: PolicySets)
         served[_defined(document)] = f"{name}-served"
         course.arrivals[f"{name}-served"] = document.value
     params: dict[tuple[str, str], list[str]] = {}
-    for number, document in enumerate(item for item in documents if not _is_definition(item)):
+    for number, document in enumerate(
+        document for document in documents if not _is_definition(document)
+    ):
         name = f"param-{number}"
         needs = [served[document.group_kind]] if document.group_kind in served else []
         course.entries += from_template(
@@ -481,7 +490,7 @@ def _add_gate(course: Course, kind: str, policy: str, params: Sequence[str]) -> 
 
 
 def _add_webhooks(course: Course, manifests: Manifests, webhooks: WebhookDocuments) -> None:
-    given = [*manifests.looked_up, *manifests.admitted]
+    documents = [*manifests.looked_up, *manifests.admitted]
     services: dict[tuple[str, str], str] = {}
     for mutating, kind in ((True, "Mutating"), (False, "Validating")):
         for placed in webhooks.of(mutating=mutating).values():
@@ -491,7 +500,7 @@ def _add_webhooks(course: Course, manifests: Manifests, webhooks: WebhookDocumen
                     continue
                 where = service.namespace, service.name
                 if where not in services:
-                    services[where] = _add_service(course, given, *where)
+                    services[where] = _add_service(course, documents, *where)
                 gate = services[where]
                 course.hooks.setdefault(gate, set()).add(hook_id(placed.value.name, webhook.name))
                 course.gates[f"{kind}WebhookConfiguration", placed.value.name] = gate
@@ -519,7 +528,8 @@ def _add_service(course: Course, documents: Sequence[Document], namespace: str, 
     if behind.supposed:
         course.supposed.append(f"{namespace}/{name}")
         result = [
-            replace(item, judged=False) if isinstance(item, Sending) else item for item in result
+            replace(entry, judged=False) if isinstance(entry, Sending) else entry
+            for entry in result
         ]
     course.entries += result
     return f"{entry}-answers"
@@ -541,7 +551,8 @@ def _behind(documents: Sequence[Document], namespace: str, name: str) -> _Behind
         if (metadata.namespace(document.value) or "default") == namespace
     ]
     service = next(
-        (item for item in inside if item["kind"] == "Service" and metadata.name(item) == name), None
+        (value for value in inside if value["kind"] == "Service" and metadata.name(value) == name),
+        None,
     )
     selector = ((service or {}).get("spec") or {}).get("selector") or {}
     workload = next(_selected(inside, selector), None) if selector else None

@@ -127,13 +127,13 @@ class RecordedAnswer:
         """The name of the webhook whose answer it is."""
         return self.names[0]
 
-    def rank(self, asked: JsonObject) -> tuple[int, int] | None:
+    def rank(self, review_request: JsonObject) -> tuple[int, int] | None:
         """Return how much it says about the request of a review; None if it is about another."""
         request = self.document.value.get("request") or {}
         members = [member for member in MEMBERS if request.get(member)]
-        if not _fits(self.names[1:], asked):
+        if not _fits(self.names[1:], review_request):
             return None
-        if any(request[member] != asked.get(member) for member in members):
+        if any(request[member] != review_request.get(member) for member in members):
             return None
         return len(self.names), len(members)
 
@@ -230,13 +230,13 @@ def _problem(document: Document, names: Sequence[str]) -> Problem | None:
     return None
 
 
-def _fits(names: Sequence[str], asked: JsonObject) -> bool:
+def _fits(names: Sequence[str], review_request: JsonObject) -> bool:
     """Return whether the names behind that of the webhook are those of a request."""
     kind, *rest = names or [""]
-    if kind and kind != asked["kind"]["kind"]:
+    if kind and kind != review_request["kind"]["kind"]:
         return False
-    own = [asked.get("namespace", ""), asked.get("name", "")]
-    return not rest or rest == own[-len(rest) :]
+    request_names = [review_request.get("namespace", ""), review_request.get("name", "")]
+    return not rest or rest == request_names[-len(rest) :]
 
 
 def _body(value: Json) -> bytes:

@@ -92,8 +92,8 @@ def _only(path: str) -> object:
 
 
 def _files(folder: str) -> list[str]:
-    iterdir = (path for path in Path(folder).iterdir() if path.suffix.lower() in EXTENSIONS)
-    return [str(path) for path in sorted(iterdir) if path.is_file()]
+    certificates = (path for path in Path(folder).iterdir() if path.suffix.lower() in EXTENSIONS)
+    return [str(path) for path in sorted(certificates) if path.is_file()]
 
 
 def _documents(file: str) -> Iterator[StaticDocument]:
@@ -308,16 +308,16 @@ def add_conversion_calls(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def wrong_calls(options: argparse.Namespace, *others: str) -> str:
-    """Return what options about calls do not go together; empty if all do. `others` are further
+def wrong_calls(options: argparse.Namespace, *more_names: str) -> str:
+    """Return what options about calls do not go together; empty if all do. `more_names` are further
     options that call webhooks."""
-    names = [name for name in (*others, "call_conversion_webhooks") if getattr(options, name)]
-    shown = [f"`--{name.replace('_', '-')}`" for name in (*others, "call_conversion_webhooks")]
+    names = [name for name in (*more_names, "call_conversion_webhooks") if getattr(options, name)]
+    flags = [f"`--{name.replace('_', '-')}`" for name in (*more_names, "call_conversion_webhooks")]
     if names and importlib.util.find_spec("httpcore") is None:
         flag = f"--{names[0].replace('_', '-')}"
         return f"`{flag}` needs a package more: pip install 'celadon[serve]'"
     if options.webhook_service and not names:
-        return f"`--webhook-service` goes with {' or '.join(shown)}"
+        return f"`--webhook-service` goes with {' or '.join(flags)}"
     return ""
 
 
@@ -331,7 +331,7 @@ def service_places(options: argparse.Namespace) -> Services:
 
 
 def conversion_services(options: argparse.Namespace) -> Services | None:
-    """The same, where conversion webhooks are to be called; else None. Raises ValueError."""
+    """Return the services if conversion webhooks are to be called; else None. Raises ValueError."""
     return service_places(options) if options.call_conversion_webhooks else None
 
 

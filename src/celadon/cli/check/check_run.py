@@ -42,10 +42,10 @@ Judged = Callable[[Sequence[Document], Callable[[], None]], Findings]
 """What comes of some documents; is to tell when it is done with one."""
 
 
-def workers_for(archive: DocumentArchive, expected: int) -> int:
+def workers_for(archive: DocumentArchive, workers: int) -> int:
     """Return how many processes judge: as many as wanted, or as there are processors (0); but no
     more than there are blocks, and one where processes cannot fork."""
-    return max(1, min(possible_workers(expected), archive.blocks))
+    return max(1, min(possible_workers(workers), archive.blocks))
 
 
 def judged_in_order(
@@ -159,13 +159,15 @@ def _judged(
         findings.mutations.count_silent(sets.mutating)
     mutations = findings.mutations if settings.defaulting else None
     operation = None if settings.question.applies else settings.question.operation
-    said = notices(manifests, sets, operation, findings.sightings, mutations, findings.coverage)
+    policy_notices = notices(
+        manifests, sets, operation, findings.sightings, mutations, findings.coverage
+    )
     return Report(
         objects=tuple(findings.results),
         policies=sum(len(policy_set.policies) for policy_set in sets.all),
         bindings=sum(len(policy_set.bindings) for policy_set in sets.all),
         policy_errors=tuple(error for policy_set in sets.all for error in policy_set.errors),
-        notices=(*said, *findings.ignored.values()),
+        notices=(*policy_notices, *findings.ignored.values()),
         problems=(*findings.unsendable, *findings.early_crashes, *findings.crashes),
         strict=settings.strict,
         fail_on_warning=settings.fail_on_warning,

@@ -172,8 +172,8 @@ def cluster_of(
     choice = circumstances.plugins
     prepare = circumstances.preparation(manifests.existing)
     whole = choice is not None and choice.whole_cluster
-    made, problems = given_world(manifests, engines.sets, prepare, whole=whole)
-    world = made if overlaid is None else overlaid(made)
+    built_world, problems = given_world(manifests, engines.sets, prepare, whole=whole)
+    world = built_world if overlaid is None else overlaid(built_world)
     wrong = (*manifests.problems, *engines.problems, *problems)
     if not circumstances.defaulting:  # nobody knows what policies would make of an object
         engines = replace(engines, mutating=None)
@@ -201,8 +201,8 @@ def _with_plugins(cluster: Cluster, choice: PluginChoice, circumstances: Circums
         # late: few have
         from celadon.cli.check.plugins import QuotaLedger
 
-        there = map(prepare.existing, (*manifests.looked_up, *manifests.old))
-        objects = [item for item in there if isinstance(item, dict)]
+        prepared = map(prepare.existing, (*manifests.looked_up, *manifests.old))
+        objects = [value for value in prepared if isinstance(value, dict)]
         quotas = QuotaLedger(result, objects, circumstances.now, limited)
     return replace(cluster, prepare=prepare.with_plugins(desk), quotas=quotas)
 

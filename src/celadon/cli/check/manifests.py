@@ -123,20 +123,20 @@ class PolicySet:
         """The expression that a decision about this policy comes from; empty if it is none."""
         if source.in_binding:
             return ""
-        value_at = self.policies[policy].document.value_at(source.path.steps)
-        return value_at if isinstance(value_at, str) else ""
+        value = self.policies[policy].document.value_at(source.path.steps)
+        return value if isinstance(value, str) else ""
 
 
 @dataclass(slots=True)
 class PolicySets:
-    """Both types."""
+    """This has the policies of both types, validating and mutating."""
 
     validating: PolicySet
     mutating: PolicySet
 
     @property
     def all(self) -> tuple[PolicySet, PolicySet]:
-        """In the order in which a request meets them."""
+        """Return both sets in the order in which a request meets them."""
         return self.mutating, self.validating
 
 
@@ -145,10 +145,10 @@ def policy_sets(manifests: Manifests, version: str, *, unserved: bool = False) -
     those that the release does not know (any more) are taken, too: a webhook enforces them
     instead, and `celadon test` has a word of its own for them."""
     problems = manifests.problems
-    read = functools.partial(policy_set, version=version, problems=problems, unserved=unserved)
+    read_set = functools.partial(policy_set, version=version, problems=problems, unserved=unserved)
     return PolicySets(
-        read(manifests.policies, manifests.bindings),
-        read(manifests.mutating_policies, manifests.mutating_bindings),
+        read_set(manifests.policies, manifests.bindings),
+        read_set(manifests.mutating_policies, manifests.mutating_bindings),
     )
 
 
@@ -162,107 +162,110 @@ def policy_set(
 ) -> PolicySet:
     """Decodes those of one type. The later of two with one name replaces the earlier, as on
     `apply`."""
-    found = PolicySet()
+    result = PolicySet()
     for document in policies:
         name = metadata.name(document.value)
         try:
-            policy = _registered(document, version, found, unserved=unserved)
+            policy = _registered(document, version, result, unserved=unserved)
         except Exception as error:  # noqa: BLE001 - one policy's trouble is not the others'
             problems.append(crash(document.file, document.line(), "reading this policy", error))
             policy = None
         if isinstance(policy, Policy):
-            found.broken.discard(name)
-            found.policies[name] = Placed(policy, document)
+            result.broken.discard(name)
+            result.policies[name] = Placed(policy, document)
         else:
-            found.broken.add(name)
-            found.policies.pop(name, None)
+            result.broken.add(name)
+            result.policies.pop(name, None)
     for document in bindings:
-        binding = _registered(document, version, found, unserved=unserved)
+        binding = _registered(document, version, result, unserved=unserved)
         if isinstance(binding, Binding):
-            found.bindings[binding.name] = Placed(binding, document)
-    _check_static(found)
-    return found
+            result.bindings[binding.name] = Placed(binding, document)
+    _check_static(result)
+    return result
 
 
-def _check_static(found: PolicySet) -> None:
+def _check_static(policies: PolicySet) -> None:
     """Refuse as broken what a server could not load from files."""
-    every: list[tuple[Policy | Binding, Document]] = [
-        (one.value, one.document)
-        for placed in (found.policies, found.bindings)
-        for one in placed.values()
-        if is_static(one.value)
+    placed_values: list[tuple[Policy | Binding, Document]] = [
+        (entry.value, entry.document)
+        for placed in (policies.policies, policies.bindings)
+        for entry in placed.values()
+        if is_static(entry.value)
     ]
-    for error in static_errors([value for value, _ in every]):
-        value, document = every[error.number]
+    for error in static_errors([value for value, _ in placed_values]):
+        value, document = placed_values[error.number]
         if isinstance(value, Policy):
-            found.broken.add(value.name)
-            found.policies.pop(value.name, None)
-        elif value.spec.policy_name in found.broken:
+            policies.broken.add(value.name)
+            policies.policies.pop(value.name, None)
+        elif value.spec.policy_name in policies.broken:
             continue
         else:
-            found.bindings.pop(value.name, None)
-        found.errors.append(document_error(document, error.path, error.text))
+            policies.bindings.pop(value.name, None)
+        policies.errors.append(document_error(document, error.path, error.text))
 
 
 def validating_engine(
-    given: PolicySet, version: str, memory: ExpressionMemory | None = None
+    policies: PolicySet, version: str, memory: ExpressionMemory | None = None
 ) -> Engine:
     """Return the engine of a set of validating policies; `memory` is that of the engine."""
     return with_policies(
         Engine(version=version, memory=memory),
-        validating_policies(given),
-        validating_bindings(given),
+        validating_policies(policies),
+        validating_bindings(policies),
     )
 
 
 def with_policies(engine: E, policies: Iterable[Policy], bindings: Iterable[Binding]) -> E:
     """An engine with these in place of its own, static ones as such; those that are the same
     objects are not compiled again."""
-    given, bound = list(policies), list(bindings)
+    policy_list, bound = list(policies), list(bindings)
     objects = engine.replaced(
-        [item for item in given if not is_static(item)],
-        [item for item in bound if not is_static(item)],
+        [policy for policy in policy_list if not is_static(policy)],
+        [binding for binding in bound if not is_static(binding)],
     )
     return objects.with_static(
-        [item for item in given if is_static(item)], [item for item in bound if is_static(item)]
+        [policy for policy in policy_list if is_static(policy)],
+        [binding for binding in bound if is_static(binding)],
     )
 
 
-def validating_policies(given: PolicySet) -> list[ValidatingAdmissionPolicy]:
+def validating_policies(policy_set: PolicySet) -> list[ValidatingAdmissionPolicy]:
     """Return the validating policies of a set."""
-    policies = (placed.value for placed in given.policies.values())
-    return [item for item in policies if isinstance(item, ValidatingAdmissionPolicy)]
+    policies = (placed.value for placed in policy_set.policies.values())
+    return [policy for policy in policies if isinstance(policy, ValidatingAdmissionPolicy)]
 
 
-def validating_bindings(given: PolicySet) -> list[ValidatingAdmissionPolicyBinding]:
+def validating_bindings(policy_set: PolicySet) -> list[ValidatingAdmissionPolicyBinding]:
     """Return the bindings of validating policies of a set."""
-    bindings = (placed.value for placed in given.bindings.values())
-    return [item for item in bindings if isinstance(item, ValidatingAdmissionPolicyBinding)]
+    bindings = (placed.value for placed in policy_set.bindings.values())
+    return [
+        binding for binding in bindings if isinstance(binding, ValidatingAdmissionPolicyBinding)
+    ]
 
 
 def mutating_engine(
-    given: PolicySet, version: str, memory: ExpressionMemory | None = None
+    policies: PolicySet, version: str, memory: ExpressionMemory | None = None
 ) -> MutatingEngine:
     """Return the engine of a set of mutating policies; `memory` is that of the engine."""
     from celadon.admission.policies.mutating import MutatingEngine
 
     return with_policies(
         MutatingEngine(version=version, memory=memory),
-        mutating_policies(given),
-        mutating_bindings(given),
+        mutating_policies(policies),
+        mutating_bindings(policies),
     )
 
 
-def mutating_policies(given: PolicySet) -> list[MutatingAdmissionPolicy]:
+def mutating_policies(policy_set: PolicySet) -> list[MutatingAdmissionPolicy]:
     """Return the mutating policies of a set."""
-    policies = (placed.value for placed in given.policies.values())
-    return [item for item in policies if isinstance(item, MutatingAdmissionPolicy)]
+    policies = (placed.value for placed in policy_set.policies.values())
+    return [policy for policy in policies if isinstance(policy, MutatingAdmissionPolicy)]
 
 
-def mutating_bindings(given: PolicySet) -> list[MutatingAdmissionPolicyBinding]:
+def mutating_bindings(policy_set: PolicySet) -> list[MutatingAdmissionPolicyBinding]:
     """Return the bindings of mutating policies of a set."""
-    bindings = (placed.value for placed in given.bindings.values())
-    return [item for item in bindings if isinstance(item, MutatingAdmissionPolicyBinding)]
+    bindings = (placed.value for placed in policy_set.bindings.values())
+    return [binding for binding in bindings if isinstance(binding, MutatingAdmissionPolicyBinding)]
 
 
 def only(sets: PolicySets, names: Sequence[str]) -> PolicySets:
@@ -270,28 +273,28 @@ def only(sets: PolicySets, names: Sequence[str]) -> PolicySets:
     return PolicySets(_only(sets.validating, names), _only(sets.mutating, names))
 
 
-def _only(found: PolicySet, names: Sequence[str]) -> PolicySet:
+def _only(policies: PolicySet, names: Sequence[str]) -> PolicySet:
     return PolicySet(
-        {name: policy for name, policy in found.policies.items() if name in names},
+        {name: policy for name, policy in policies.policies.items() if name in names},
         {
             name: binding
-            for name, binding in found.bindings.items()
+            for name, binding in policies.bindings.items()
             if binding.value.spec.policy_name in names
         },
-        {name for name in found.broken if name in names},
-        [error for error in found.errors if error.policy in names],
+        {name for name in policies.broken if name in names},
+        [error for error in policies.errors if error.policy in names],
     )
 
 
 def _registered(
-    document: Document, version: str, found: PolicySet, *, unserved: bool
+    document: Document, version: str, policies: PolicySet, *, unserved: bool
 ) -> RegistrationObject | None:
     kind = str(document.value["kind"])
     gvk = metadata.gvk(document.value)
     missing = missing_kind(gvk, version, also_gone=True)
     if missing:
         error = document_error(document, FieldPath("apiVersion"), missing)
-        (found.unserved if unserved else found.errors).append(error)
+        (policies.unserved if unserved else policies.errors).append(error)
         if not unserved:
             return None
 
@@ -301,7 +304,7 @@ def _registered(
     def complaints(value: RegistrationObject) -> list[FieldError]:
         return validate_create(value, version)
 
-    placed = accepted(document, decode, complaints, found.errors)
+    placed = accepted(document, decode, complaints, policies.errors)
     return None if placed is None else placed.value
 
 
@@ -693,14 +696,14 @@ class WebhookDocuments:
     @property
     def names(self) -> frozenset[str]:
         """The names of all webhooks."""
-        every = (*self.mutating.values(), *self.validating.values())
-        return frozenset(hook.name for placed in every for hook in placed.value.webhooks)
+        placed_webhooks = (*self.mutating.values(), *self.validating.values())
+        return frozenset(hook.name for placed in placed_webhooks for hook in placed.value.webhooks)
 
     @property
     def count(self) -> int:
         """Return how many webhooks there are."""
-        every = (*self.mutating.values(), *self.validating.values())
-        return sum(len(placed.value.webhooks) for placed in every)
+        placed_webhooks = (*self.mutating.values(), *self.validating.values())
+        return sum(len(placed.value.webhooks) for placed in placed_webhooks)
 
 
 def is_configuration(document: Document) -> bool:
@@ -711,17 +714,17 @@ def is_configuration(document: Document) -> bool:
 def webhook_documents(documents: Iterable[Document], version: str) -> WebhookDocuments:
     """Return the configurations of webhooks among the documents. The later of two with one name
     replaces the earlier."""
-    found = WebhookDocuments()
+    webhooks = WebhookDocuments()
     for document in documents:
         if not is_configuration(document):
             continue
         mutating = KINDS[document.value["kind"]]
         placed = accepted(
-            document, _decoding(mutating=mutating), _complaints(version), found.errors
+            document, _decoding(mutating=mutating), _complaints(version), webhooks.errors
         )
-        if placed is not None and not _static_errors(placed, found.errors):
-            found.of(mutating=mutating)[placed.value.name] = placed
-    return found
+        if placed is not None and not _static_errors(placed, webhooks.errors):
+            webhooks.of(mutating=mutating)[placed.value.name] = placed
+    return webhooks
 
 
 def _static_errors(placed: Placed[WebhookConfiguration], errors: list[PolicyError]) -> bool:

@@ -78,30 +78,32 @@ class Coverage:
         """Return whether the policy was evaluated, or failed to be, on any object."""
         return policy in self.misconfigured or Outcome.EVALUATED in self.outcomes.get(policy, ())
 
-    def judge(self, engine: Engine, world: World, asked: DocumentRequest) -> tuple[Verdict, int]:
+    def judge(
+        self, engine: Engine, world: World, document_request: DocumentRequest
+    ) -> tuple[Verdict, int]:
         """Return what the policies say to an object, and how many pairs of policy and binding
         match."""
-        verdict = engine.noted(asked.request, world)
+        verdict = engine.noted(document_request.request, world)
         # The engine gives the same notes, and while nobody objects the same verdict, for all
         # requests of one kind, so identity tells quickly whether they are known.
-        unconcerned = engine.unconcerned(asked.request, world)
+        unconcerned = engine.unconcerned(document_request.request, world)
         if id(unconcerned) not in self.known:
-            self.take(unconcerned, asked)
+            self.take(unconcerned, document_request)
             self._know(unconcerned, 0)
         if id(verdict) in self.known:
             return verdict, self.known[id(verdict)][1]
-        count = self._taken(verdict, asked)
+        count = self._taken(verdict, document_request)
         self._know(verdict, count)
         return verdict, count
 
-    def _know(self, what: Verdict | tuple[Note, ...], count: int) -> None:
+    def _know(self, key: Verdict | tuple[Note, ...], count: int) -> None:
         if len(self.known) == _MOST_KNOWN:  # most are of one object each
             self.known.clear()
-        self.known[id(what)] = what, count
+        self.known[id(key)] = key, count
 
-    def _taken(self, verdict: Verdict, asked: DocumentRequest) -> int:
+    def _taken(self, verdict: Verdict, document_request: DocumentRequest) -> int:
         """Take a verdict in, and return how many pairs match."""
-        self.take(verdict.notes, asked)
+        self.take(verdict.notes, document_request)
         wrong = [
             decision for decision in verdict.decisions if decision.cause is Cause.CONFIGURATION
         ]
@@ -109,10 +111,12 @@ class Coverage:
         pairs = {(note.policy, note.binding) for note in verdict.notes if note.outcome in _MATCHED}
         return len(pairs.union((decision.policy, decision.binding) for decision in wrong))
 
-    def take_mutation(self, happened: ObjectMutation | None, asked: DocumentRequest) -> None:
+    def take_mutation(
+        self, happened: ObjectMutation | None, document_request: DocumentRequest
+    ) -> None:
         """Takes in what mutating policies have made of an object."""
         if happened is not None:
-            self.take(happened.notes, asked)
+            self.take(happened.notes, document_request)
             self.misconfigured.update(
                 failure.policy
                 for failure in happened.failures
@@ -172,14 +176,14 @@ class Sightings:
         """Namespaces are of interest if some policy looks at them."""
         return Sightings(any(map(_looks_at_namespaces, sets.all)))
 
-    def take(self, one: DocumentRequest) -> None:
+    def take(self, document_request: DocumentRequest) -> None:
         """Takes in an object."""
         self.any = True
-        endpoint, namespace = one.endpoint, one.request.namespace
+        endpoint, namespace = document_request.endpoint, document_request.request.namespace
         if endpoint.is_guessed and endpoint.kind not in self.guessed:
-            self.guessed[endpoint.kind] = endpoint, _place(one, ("kind",))
+            self.guessed[endpoint.kind] = endpoint, _place(document_request, ("kind",))
         if self.wants_namespaces and endpoint.namespaced and namespace not in self.namespaces:
-            self.namespaces[namespace] = _place(one, ("metadata", "namespace"))
+            self.namespaces[namespace] = _place(document_request, ("metadata", "namespace"))
 
     def add(self, following: Sightings) -> None:
         """Takes in what was met behind these."""
@@ -190,8 +194,8 @@ class Sightings:
             self.namespaces.setdefault(namespace, place)
 
 
-def _place(one: DocumentRequest, path: Path) -> Place:
-    return Place(one.document.file, one.document.line(path))
+def _place(document_request: DocumentRequest, path: Path) -> Place:
+    return Place(document_request.document.file, document_request.document.line(path))
 
 
 def notices(
@@ -210,13 +214,13 @@ def notices(
         yield Notice(Silence.NO_MANIFEST, Place(), summary(manifests.others))
     if mutations is None:
         yield from _not_evaluated(sets.mutating)
-    for policies, item in ((sets.mutating, mutations), (sets.validating, coverage)):
-        if item is None:
+    for policies, counts in ((sets.mutating, mutations), (sets.validating, coverage)):
+        if counts is None:
             continue
         yield from policy_notices(
             policies,
             operation,
-            item,
+            counts,
             [document.value for document in manifests.existing],
             objects=sightings.any,
         )
@@ -252,8 +256,8 @@ def _nothing(manifests: Manifests, sets: PolicySets) -> Iterator[Notice]:
             "there is no object to admit",
             "give files or folders behind the options: `celadon check -f policies/ manifests/`",
         )
-    given = any(policy_set.policies or policy_set.broken for policy_set in sets.all)
-    if not given and not _has_webhooks(manifests):
+    has_policies = any(policy_set.policies or policy_set.broken for policy_set in sets.all)
+    if not has_policies and not _has_webhooks(manifests):
         yield Notice(
             Silence.NO_POLICY,
             Place(),
@@ -285,12 +289,12 @@ def unasked(results: Sequence[ObjectResult]) -> Iterator[Notice]:
             titles.setdefault((call.place, call.webhook), []).append(result.title)
     last = len(titles) - 1
     for i, ((place, name), about) in enumerate(titles.items()):
-        fromkeys = list(dict.fromkeys(about))
-        more = f" and {len(fromkeys) - 1} more" if len(fromkeys) > 1 else ""
+        subjects = list(dict.fromkeys(about))
+        more = f" and {len(subjects) - 1} more" if len(subjects) > 1 else ""
         yield Notice(
             Silence.WEBHOOK_UNASKED,
             place,
-            f"webhook `{name}` was not asked about {fromkeys[0]}{more}",
+            f"webhook `{name}` was not asked about {subjects[0]}{more}",
             "give answers with `--webhook-answers`, or ask with `--call-webhooks`"
             if i == last
             else "",
@@ -383,7 +387,7 @@ def _operation_help(placed: Placed[Policy], operation: str) -> str:
 
 def _missing_params(existing: Sequence[JsonObject], policies: PolicySet) -> Iterator[Notice]:
     """Bindings that name an object nobody gave, in any namespace."""
-    given = {(*metadata.gvk(item).group_kind, metadata.name(item)) for item in existing}
+    names = {(*metadata.gvk(value).group_kind, metadata.name(value)) for value in existing}
     for name, placed in policies.bindings.items():
         policy = policies.policies.get(placed.value.spec.policy_name)
         kind = policy.value.spec.param_kind if policy is not None else None
@@ -396,7 +400,7 @@ def _missing_params(existing: Sequence[JsonObject], policies: PolicySet) -> Iter
                 placed.place(),
                 f"binding `{name}` has no paramRef, so `params` is null",
             )
-        elif ref.name and (kind.api_version.rpartition("/")[0], kind.kind, ref.name) not in given:
+        elif ref.name and (kind.api_version.rpartition("/")[0], kind.kind, ref.name) not in names:
             yield Notice(
                 Silence.PARAM_MISSING,
                 placed.place(FieldPath("spec", "paramRef", "name")),
@@ -443,20 +447,20 @@ def _unknown_kinds(sightings: Sightings) -> Iterator[Notice]:
 
 
 def assumed_namespaces(
-    met: Mapping[str, Place], existing: Iterable[JsonObject], source: str = ""
+    places: Mapping[str, Place], existing: Iterable[JsonObject], source: str = ""
 ) -> Iterator[Notice]:
     """Namespaces of objects that nobody gave; `source` says where else they could be given."""
-    given = {
-        metadata.name(item) for item in existing if metadata.gvk(item).group_kind == _NAMESPACE
+    existing_names = {
+        metadata.name(value) for value in existing if metadata.gvk(value).group_kind == _NAMESPACE
     }
-    missing = [name for name in met if name not in given]
+    missing = [name for name in places if name not in existing_names]
     help = f"give the Namespace with `-f`{source}: policies look at its labels"
     for name in missing[:_FEW]:
         text = f"namespace `{name}` is not there, taken to have no labels but its name"
-        yield Notice(Silence.NAMESPACE_ASSUMED, met[name], text, help)
+        yield Notice(Silence.NAMESPACE_ASSUMED, places[name], text, help)
     if len(missing) > _FEW:
         text = f"{len(missing) - _FEW} more namespaces are not there, taken to have no labels too"
-        yield Notice(Silence.NAMESPACE_ASSUMED, met[missing[_FEW]], text, help)
+        yield Notice(Silence.NAMESPACE_ASSUMED, places[missing[_FEW]], text, help)
 
 
 def not_applied(policies: PolicySet, instead: str) -> Iterator[Notice]:
@@ -482,10 +486,10 @@ def _looks_at_namespaces(policies: PolicySet) -> bool:
 
 def _reads_labels(selector: Any) -> bool:  # noqa: ANN401 - JSON
     """Return whether a selector is about more than the label that every namespace has."""
-    given = selector or {}
-    keys = [*(given.get("matchLabels") or {})]
+    fields = selector or {}
+    keys = [*(fields.get("matchLabels") or {})]
     keys += [
-        match_expression.get("key") for match_expression in given.get("matchExpressions") or ()
+        match_expression.get("key") for match_expression in fields.get("matchExpressions") or ()
     ]
     return any(key != NAMESPACE_NAME for key in keys)
 

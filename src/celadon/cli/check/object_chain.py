@@ -76,9 +76,9 @@ class ChainSetup:
     mutators: Mutators | None = None
     webhooks: AnsweredWebhooks | None = None
 
-    def chain(self, asked: DocumentRequest) -> ObjectChain:
-        """One object on its way."""
-        return ObjectChain(self, asked)
+    def chain(self, document_request: DocumentRequest) -> ObjectChain:
+        """Return the chain that judges one object."""
+        return ObjectChain(self, document_request)
 
     def concerns(self, request: Request) -> bool:
         """Return whether a mutating policy or a webhook would be asked about a request."""
@@ -110,16 +110,16 @@ class ObjectChain(Admitters, NoteTaker):
         "plugins_before",
     )
 
-    def __init__(self, asking: ChainSetup, asked: DocumentRequest) -> None:
+    def __init__(self, asking: ChainSetup, document_request: DocumentRequest) -> None:
         self._asking = asking
-        self._sent = asked
+        self._sent = document_request
         self._policies: PolicyMutation | None = None
         self._review: Callable[[Request], Verdict] | None = None
         self._taking: _Taking | None = None
         self._unmutated: DocumentRequest | None = None
         self.before = WebhookOutcome()
         self.after = WebhookOutcome()
-        self.form = strictly_refused(asked)
+        self.form = strictly_refused(document_request)
         self.plugins_before: PluginAnswer | None = None
         self.plugins_after: PluginAnswer | None = None
 
@@ -181,11 +181,13 @@ class ObjectChain(Admitters, NoteTaker):
         finished = self._asking.prepare.finished(begun, draft)
         return self._sent.with_object(finished, draft.run.empties)
 
-    def judge(self, asked: DocumentRequest, review: Callable[[Request], Verdict]) -> None:
+    def judge(
+        self, document_request: DocumentRequest, review: Callable[[Request], Verdict]
+    ) -> None:
         """Take the validated object through the second half; `review` asks the validating
         policies."""
         self._review = review
-        chain = Chain(asked.request, None, self, self)
+        chain = Chain(document_request.request, None, self, self)
         try:
             self._drive(chain.validation())
         except StatusError as error:
@@ -259,24 +261,28 @@ class ObjectChain(Admitters, NoteTaker):
 
         return begin
 
-    def _taking_of(self, said: WebhookOutcome, notes: WebhookNotes, *, mutating: bool) -> _Taking:
+    def _taking_of(
+        self, outcome: WebhookOutcome, notes: WebhookNotes, *, mutating: bool
+    ) -> _Taking:
         hooks = self._asking.webhooks
         assert hooks is not None, "there is a phase"
         documents = hooks.documents
-        return _Taking(said, notes, lambda hook: documents.place(hook, mutating=mutating), mutating)
+        return _Taking(
+            outcome, notes, lambda hook: documents.place(hook, mutating=mutating), mutating
+        )
 
     # --- what the chain hears ---
 
     def take_answers(self, notes: WebhookNotes, number: int, *, mutating: bool) -> None:
-        """Each call becomes one of the report."""
+        """Take the answers; each call becomes one of the report."""
         if self._taking is not None:
             self._taking.take(number)
 
     def take_webhooks(self, notes: WebhookNotes) -> None:
         """Warnings and annotations, at the end of a phase."""
         if self._taking is not None:
-            self._taking.said.warnings += notes.warnings
-            self._taking.said.annotations.update(notes.annotations)
+            self._taking.outcome.warnings += notes.warnings
+            self._taking.outcome.annotations.update(notes.annotations)
 
 
 def refused_by(answer: PluginAnswer | None) -> Refusal | None:
@@ -296,7 +302,7 @@ def _new_uid() -> str:
 class _Taking:
     """Makes `WebhookCall`s of what is noted from one answer to the next."""
 
-    said: WebhookOutcome
+    outcome: WebhookOutcome
     notes: WebhookNotes
     place: Callable[[Hook], Place]
     mutating: bool
@@ -309,14 +315,14 @@ class _Taking:
         # The notes only grow, so what lies behind the marks is what came since the last call.
         for hook in self.notes.unasked[self.skipped :]:
             call = self._about(hook, Outcome.UNASKED)
-            self.said.calls.append(replace(call, again=number > 0))
+            self.outcome.calls.append(replace(call, again=number > 0))
         self.skipped = len(self.notes.unasked)
         for record in self.notes.calls[self.seen :]:
             patch = _patch(self.notes, record.hook, number)
             call = self._about(record.hook, _outcome(record, changed=bool(patch)))
             warnings = tuple(self.notes.warnings[self.warned :])
             self.warned = len(self.notes.warnings)
-            self.said.calls.append(
+            self.outcome.calls.append(
                 replace(
                     call, message=record.message, patch=patch, warnings=warnings, again=number > 0
                 )

@@ -89,7 +89,7 @@ class SentByController:
         """Return what is created of it, if it is admitted as it is."""
         owner = self.document
         objects = created_objects(as_stored(owner.value))
-        return [_sent(item, owner, self.creator, self.count) for item in objects]
+        return [_sent(created, owner, self.creator, self.count) for created in objects]
 
 
 def as_stored(value: JsonObject) -> JsonObject:
@@ -98,37 +98,39 @@ def as_stored(value: JsonObject) -> JsonObject:
 
 
 def sent_by_controller(
-    one: DocumentRequest, result: check_report.ObjectResult, sender: SentByController | None
+    document_request: DocumentRequest,
+    result: check_report.ObjectResult,
+    sender: SentByController | None,
 ) -> Sequence[SentByController]:
     """Return what a controller would send for a workload that was admitted, as it was stored;
     nothing for what no controller looks at. `sender` is what has created the workload itself. The
     last is only sent if all before it are admitted."""
-    request = one.request
+    request = document_request.request
     if request.operation not in _WRITES or request.subresource or request.object is None:
         return ()
     objects = created_objects(request.object)
     if sender is None:
-        creator, count = check_report.Creator(one.title, result.place, "", 1), 1
+        creator, count = check_report.Creator(document_request.title, result.place, "", 1), 1
     else:
         creator = replace(sender.creator, depth=sender.creator.depth + 1)
         count = sender.count
-    return [_sent(each, one.document, creator, count) for each in objects]
+    return [_sent(each, document_request.document, creator, count) for each in objects]
 
 
 def _sent(
-    found: CreatedObject, owner: Document, creator: check_report.Creator, count: int
+    created: CreatedObject, owner: Document, creator: check_report.Creator, count: int
 ) -> SentByController:
-    value = found.value
-    document = Document(owner.chunk, (*owner.path, *found.template), value)
+    value = created.value
+    document = Document(owner.chunk, (*owner.path, *created.template), value)
     return SentByController(
         document,
-        replace(creator, user=found.user.name),
-        _request(found, value),
-        count * found.count,
+        replace(creator, user=created.user.name),
+        _request(created, value),
+        count * created.count,
     )
 
 
-def _request(found: CreatedObject, value: JsonObject) -> Request:
+def _request(created: CreatedObject, value: JsonObject) -> Request:
     kind = metadata.gvk(value)
     resource = known_resources().by_gvk(kind)
     assert resource is not None, "controllers create what every server knows"
@@ -140,7 +142,7 @@ def _request(found: CreatedObject, value: JsonObject) -> Request:
         metadata.name(value),
         metadata.namespace(value),
         value,
-        user=found.user,
+        user=created.user,
     )
 
 
@@ -214,38 +216,38 @@ def ignored_failure(
 # policies and of validating webhooks, and all share one budget.
 
 
-def remarks(asked: DocumentRequest, between: Sequence[str] = ()) -> list[str]:
+def remarks(document_request: DocumentRequest, between: Sequence[str] = ()) -> list[str]:
     """About what is created or updated, and is taken; `between` is what webhooks have said."""
-    request, target = asked.request, asked.target
+    request, target = document_request.request, document_request.target
     if request.operation not in {Operation.CREATE, Operation.UPDATE} or request.object is None:
         return list(between)
     creates = request.operation is Operation.CREATE
     old = None if creates else request.old_object
-    sent = asked.document.value
+    sent = document_request.document.value
     return [
-        *version_remarks(asked),
-        *lost_fields(asked),
+        *version_remarks(document_request),
+        *lost_fields(document_request),
         *repeated_owner_warnings(sent),
         *write_warnings(sent, target, STRATEGIES),
         *between,
         *(create.conversion_warnings(sent, target) if creates else ()),
-        *asked.forgiven,
+        *document_request.forgiven,
         *valid_warnings(request.object, old, target),
     ]
 
 
-def version_remarks(asked: DocumentRequest) -> list[str]:
+def version_remarks(document_request: DocumentRequest) -> list[str]:
     """Return what it says of the version that the object is written in, even if it refuses it."""
-    gvk = asked.target.resource.gvk
+    gvk = document_request.target.resource.gvk
     deprecation = deprecation_of(gvk)
     warning = "" if deprecation is None else deprecation.warning(gvk)
     return [warning] if warning else []
 
 
-def lost_fields(asked: DocumentRequest) -> list[str]:
+def lost_fields(document_request: DocumentRequest) -> list[str]:
     """Return what it says, if asked to, of fields that the object does not have, even if it refuses
     it."""
-    stray = asked.stray
+    stray = document_request.stray
     return [] if stray is None or stray.is_refused else stray.warnings()
 
 
@@ -305,7 +307,7 @@ class JudgedObject(NamedTuple):
     """An object that was judged: its request as it came to validating policies, its way through the
     chain, what it came to, and by whom."""
 
-    asked: DocumentRequest
+    document_request: DocumentRequest
     chain: ObjectChain
     result: check_report.ObjectResult
     engine: Engine
@@ -320,15 +322,15 @@ class JudgedObject(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Judge:
     """Judges one object after the other, and puts down what it finds. `olds` are the objects as
-    they are now, by identity. `look` is told of each. `controllers` are those who judge what
+    they are now, by identity. `observer` is told of each. `controllers` are those who judge what
     controllers send, by the name of their user."""
 
     cluster: Cluster
     asking: ChainSetup
     settings: Settings
     olds: Mapping[tuple[str, str, str, str], Document]
-    found: Findings
-    look: Callable[[JudgedObject], None] | None = None
+    findings: Findings
+    observer: Callable[[JudgedObject], None] | None = None
     controllers: dict[str, Judge] = field(default_factory=dict)
 
     @staticmethod
@@ -354,8 +356,8 @@ class Judge:
 
     def judged(self, documents: Sequence[Document], tick: Callable[[], None]) -> Findings:
         """Return what comes of some documents alone; `tick` is called after each."""
-        findings = Findings(Sightings(self.found.sightings.wants_namespaces), len(documents))
-        judge = replace(self, found=findings, controllers={})
+        findings = Findings(Sightings(self.findings.sightings.wants_namespaces), len(documents))
+        judge = replace(self, findings=findings, controllers={})
         for document in documents:
             judge.take(document)
             tick()
@@ -365,9 +367,9 @@ class Judge:
     def take(self, document: Document, sent: SentByController | None = None) -> None:
         """An object's way through everything; errors of our own are not the others' trouble. What
         controllers would create of it goes behind it."""
-        findings = self.found
+        findings = self.findings
         try:
-            asked = ask(
+            document_request = ask(
                 document,
                 self.settings.question,
                 self.world.catalog,
@@ -375,58 +377,65 @@ class Judge:
                 self.cluster.prepare,
             )
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            asked = crash(document.file, document.line(), "preparing it", error)
-        if isinstance(asked, Problem):
-            findings.unsendable.append(asked)
+            document_request = crash(document.file, document.line(), "preparing it", error)
+        if isinstance(document_request, Problem):
+            findings.unsendable.append(document_request)
             return
-        if asked.unchanged:
+        if document_request.unchanged:
             findings.results.append(
-                check_report.ObjectResult(**_about(asked), state=check_report.State.UNCHANGED)
+                check_report.ObjectResult(
+                    **_about(document_request), state=check_report.State.UNCHANGED
+                )
             )
             return
-        chain = self.asking.chain(asked)
+        chain = self.asking.chain(document_request)
         try:
-            one = chain.mutated()
+            mutated = chain.mutated()
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            findings.early_crashes.append(asked.crash(error))
+            findings.early_crashes.append(document_request.crash(error))
             return
-        findings.sightings.take(one)
-        findings.mutations.take_mutation(chain.before.mutation, one)
+        findings.sightings.take(mutated)
+        findings.mutations.take_mutation(chain.before.mutation, mutated)
         try:
-            result = self._result(one, chain, sent)
+            result = self._result(mutated, chain, sent)
             findings.results.append(result)
-            if self.look is not None:
-                self.look(JudgedObject(one, chain, result, self.engine, self.world))
-            self._charge(one, result, None if sent is None else sent.count)
+            if self.observer is not None:
+                self.observer(JudgedObject(mutated, chain, result, self.engine, self.world))
+            self._charge(mutated, result, None if sent is None else sent.count)
             if self.settings.creates and not result.is_refused:
-                self._judge_created(one, result, sent)
+                self._judge_created(mutated, result, sent)
         except Exception as error:  # noqa: BLE001 - one object's trouble is not the others'
-            findings.crashes.append(one.crash(error))
+            findings.crashes.append(mutated.crash(error))
 
     def _charge(
-        self, one: DocumentRequest, result: check_report.ObjectResult, count: int | None
+        self,
+        document_request: DocumentRequest,
+        result: check_report.ObjectResult,
+        count: int | None,
     ) -> None:
         """Remembers what an admitted object takes from quotas."""
         quotas = self.cluster.quotas
-        if result.is_refused or quotas is None or not quotas.concerns(one.request):
+        if result.is_refused or quotas is None or not quotas.concerns(document_request.request):
             return
         # late: few have quotas
         from celadon.cli.check.plugins import Charge
 
-        self.found.charges.append(Charge(len(self.found.results) - 1, one.request, count))
+        self.findings.charges.append(
+            Charge(len(self.findings.results) - 1, document_request.request, count)
+        )
 
     def _judge_created(
         self,
-        one: DocumentRequest,
+        document_request: DocumentRequest,
         result: check_report.ObjectResult,
         sender: SentByController | None,
     ) -> None:
         """Judge what the controller of a workload would create of it, and what would become of
         that."""
-        sent = sent_by_controller(one, result, sender)
+        sent = sent_by_controller(document_request, result, sender)
         if not sent:
             return
-        results = self.found.results
+        results = self.findings.results
         first = len(results)
         for each in sent[:-1]:
             self._take_created(each)
@@ -474,43 +483,52 @@ class Judge:
         return quotas is not None and quotas.concerns(request)
 
     def _result(
-        self, one: DocumentRequest, chain: ObjectChain, sent: SentByController | None
+        self, document_request: DocumentRequest, chain: ObjectChain, sent: SentByController | None
     ) -> check_report.ObjectResult:
         """Return what comes of an object behind the first half of the chain."""
-        before, coverage = chain.before, self.found.coverage
-        sets = self.cluster.sets
-        self._note_failures(before, one)
+        before, coverage = chain.before, self.findings.coverage
+        warnings, sets = before.warnings, self.cluster.sets
+        self._note_failures(before, document_request)
         judged: tuple[Verdict, int] | None = None
 
         def review(_: Request) -> Verdict:
             nonlocal judged
-            judged = coverage.judge(self.engine, self.world, one)
+            judged = coverage.judge(self.engine, self.world, document_request)
             return judged[0]
 
-        refused = self._refused_unasked(one, chain)
+        refused = self._refused_unasked(document_request, chain)
         if refused is None:
-            chain.judge(one, review)
+            chain.judge(document_request, review)
             refused = refused_by(chain.plugins_after)
-            said = remarks(one, before.warnings) if self.settings.defaulting else before.warnings
-            said = [*said, *self._remarks_of_plugins(chain)]
+            texts = remarks(document_request, warnings) if self.settings.defaulting else warnings
+            texts = [*texts, *self._remarks_of_plugins(chain)]
         else:
-            of_version = version_remarks(one) if self.settings.defaulting else ()
-            said = [*of_version, *lost_fields(one), *before.warnings]
+            of_version = version_remarks(document_request) if self.settings.defaulting else ()
+            texts = [*of_version, *lost_fields(document_request), *warnings]
         # What is refused reaches no policy of a server. Here they are asked all the same, behind
         # the refusal, and what they say is dropped: the notices on policies that match no object
         # are about the objects that were given, and a mistake in one of them is no reason to say
         # that a policy has none.
-        verdict, matched = judged or coverage.judge(self.engine, self.world, one)
+        verdict, matched = judged or coverage.judge(self.engine, self.world, document_request)
         if before.mutation is not None:
             matched += before.mutation.matched
         if sent is not None:
-            said = before.warnings  # a controller, which gets the others, tells nobody
+            texts = warnings  # a controller, which gets the others, tells nobody
         if refused is None:
-            _ignore(self.found.ignored, verdict, one, sets.validating)
+            _ignore(self.findings.ignored, verdict, document_request, sets.validating)
         else:
             verdict = _refusal(refused.status) or verdict
-        self._note_failed_open((*before.calls, *chain.after.calls), one)
-        result = _result(one, verdict, sets.validating, matched, said, before, chain.after, sent)
+        self._note_failed_open((*before.calls, *chain.after.calls), document_request)
+        result = _result(
+            document_request,
+            verdict,
+            sets.validating,
+            matched,
+            texts,
+            before,
+            chain.after,
+            sent,
+        )
         if before.mutation is not None:
             result = _with_mutation(result, before.mutation, sets.mutating)
         if refused is None:
@@ -529,33 +547,37 @@ class Judge:
         if answer is None:
             return ()
         unasked = () if first is None else first.unasked
-        self.found.unasked.update({*unasked, *answer.unasked})
+        self.findings.unasked.update({*unasked, *answer.unasked})
         chain.before.annotations.update(answer.audit_annotations)
         return answer.warnings
 
-    def _refused_unasked(self, one: DocumentRequest, chain: ObjectChain) -> Refusal | None:
+    def _refused_unasked(
+        self, document_request: DocumentRequest, chain: ObjectChain
+    ) -> Refusal | None:
         """Return what becomes of it without asking a policy."""
         early_refusal = chain.early_refusal
         if early_refusal is None and chain.before.refusal is not None:
-            early_refusal = refusal_of(chain.before.refusal, one)
+            early_refusal = refusal_of(chain.before.refusal, document_request)
         if early_refusal is None and self.settings.validation and self.settings.defaulting:
-            early_refusal = refusal(one, self.cluster.prepare)
+            early_refusal = refusal(document_request, self.cluster.prepare)
         return early_refusal
 
-    def _note_failures(self, before: WebhookOutcome, asked: DocumentRequest) -> None:
+    def _note_failures(self, before: WebhookOutcome, document_request: DocumentRequest) -> None:
         for failure in () if before.mutation is None else before.mutation.failures:
             if failure.ignored:
-                notice = ignored_failure(failure, asked.title, self.cluster.sets.mutating)
-                self.found.ignored.setdefault((failure.policy, failure.source), notice)
+                notice = ignored_failure(
+                    failure, document_request.title, self.cluster.sets.mutating
+                )
+                self.findings.ignored.setdefault((failure.policy, failure.source), notice)
 
     def _note_failed_open(
-        self, calls: Sequence[check_report.WebhookCall], asked: DocumentRequest
+        self, calls: Sequence[check_report.WebhookCall], document_request: DocumentRequest
     ) -> None:
         for call in calls:
             if call.outcome is check_report.Outcome.IGNORED:
-                text = f"{call.message}, ignored for {asked.title}"
+                text = f"{call.message}, ignored for {document_request.title}"
                 notice = check_report.Notice(check_report.Silence.ERROR_IGNORED, call.place, text)
-                self.found.ignored.setdefault(call.place, notice)
+                self.findings.ignored.setdefault(call.place, notice)
 
 
 def _with_mutation(
@@ -568,18 +590,18 @@ def _with_mutation(
     return replace(result, mutated=mutated(happened, policies))
 
 
-def _refusal(found: StatusError | Status | None) -> Verdict | None:
+def _refusal(failure: StatusError | Status | None) -> Verdict | None:
     """Return what an object is refused with before any policy sees it."""
-    if found is None:
+    if failure is None:
         return None
-    status = found.status if isinstance(found, StatusError) else found
+    status = failure.status if isinstance(failure, StatusError) else failure
     return Verdict(allowed=False, code=status.code, status=status.to_json())
 
 
 def _ignore(
     ignored: dict[Hashable, check_report.Notice],
     verdict: Verdict,
-    asked: DocumentRequest,
+    document_request: DocumentRequest,
     policies: PolicySet,
 ) -> None:
     """Errors that `failurePolicy: Ignore` let pass: said once per expression."""
@@ -587,38 +609,41 @@ def _ignore(
         if decision.action is not Action.ADMIT or decision.cause is Cause.VALIDATION:
             continue
         rule = policies.place(decision.source, decision.policy, decision.binding)
-        text = f"policy `{decision.policy}` ignored an error on {asked.title}: {decision.message}"
+        subject = f"policy `{decision.policy}` ignored an error on {document_request.title}"
+        text = f"{subject}: {decision.message}"
         key = (decision.policy, decision.source)
         ignored.setdefault(key, check_report.Notice(check_report.Silence.ERROR_IGNORED, rule, text))
 
 
-def _about(asked: DocumentRequest, place: check_report.Place | None = None) -> JsonObject:
+def _about(
+    document_request: DocumentRequest, place: check_report.Place | None = None
+) -> JsonObject:
     """The part of a result that says what it is about; `place` is where that stands, if it is
     known. To find the line of part of a document, all of it has to be read once more."""
-    request, document = asked.request, asked.document
+    request, document = document_request.request, document_request.document
     return {
         "place": place or check_report.Place(document.file, document.line()),
         "api_version": request.kind.api_version,
         "kind": request.kind.kind,
-        "title": asked.title,
-        "namespace": request.namespace if asked.endpoint.namespaced else "",
+        "title": document_request.title,
+        "namespace": request.namespace if document_request.endpoint.namespaced else "",
         "name": request.name,
-        "operation": "" if asked.unchanged else request.operation.value,
+        "operation": "" if document_request.unchanged else request.operation.value,
     }
 
 
 def _result(
-    asked: DocumentRequest,
+    document_request: DocumentRequest,
     verdict: Verdict,
     policies: PolicySet,
     matched: int,
-    said: Sequence[str],
+    remark_texts: Sequence[str],
     before: WebhookOutcome,
     after: WebhookOutcome,
     sent: SentByController | None,
 ) -> check_report.ObjectResult:
-    """`said` is what the server and mutating webhooks remark."""
-    warnings = all_warnings(said, verdict, after.warnings)
+    """`remark_texts` is what the server and mutating webhooks remark."""
+    warnings = all_warnings(remark_texts, verdict, after.warnings)
     result = {
         decision: _violation(decision, policies)
         for decision in verdict.decisions
@@ -628,7 +653,7 @@ def _result(
     calls = (*before.calls, *after.calls)
     place = None if sent is None or not refused.allowed else sent.creator.place
     return check_report.ObjectResult(
-        **_about(asked, place),
+        **_about(document_request, place),
         created_by=None if sent is None else sent.creator,
         state=_state(matched, calls, verdict, warned=bool(warnings))
         if refused.allowed

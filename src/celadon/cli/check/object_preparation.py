@@ -93,7 +93,7 @@ class Endpoint:
 
     @property
     def resource(self) -> GroupVersionResource:
-        """Its name among the resources."""
+        """Return the name of the resource."""
         return self.entry.gvr
 
     @property
@@ -146,11 +146,11 @@ def _subresources(
     """The subresources of a resource, or those whose objects are of this kind: `Binding` is a kind
     of its own, and that of `pods/binding`."""
     parent, _, name = expected.rpartition("/")
-    own = resource is not None and parent in ("", resource.gvr.resource)
-    for candidate in (resource,) if own and resource is not None else catalog:
+    is_named = resource is not None and parent in ("", resource.gvr.resource)
+    for candidate in (resource,) if is_named and resource is not None else catalog:
         if parent in ("", candidate.gvr.resource):
             for subresource in candidate.subresources:
-                if (not name or subresource.name == name) and (own or subresource.gvk == kind):
+                if (not name or subresource.name == name) and (is_named or subresource.gvk == kind):
                     yield candidate, subresource
 
 
@@ -162,13 +162,13 @@ def _which(
     document: Document,
     subresource: str,
     kind: GroupVersionKind,
-    found: Sequence[tuple[Resource, Subresource]],
+    candidates: Sequence[tuple[Resource, Subresource]],
 ) -> Problem:
     line = document.line(("kind",))
-    if not found:
+    if not candidates:
         text = f"kind `{kind.kind}` has no subresource `{subresource}`"
         return Problem(document.file, line, text)
-    names = sorted({f"{resource.gvr.resource}/{sub.name}" for resource, sub in found})
+    names = sorted({f"{resource.gvr.resource}/{sub.name}" for resource, sub in candidates})
     return Problem(
         document.file,
         line,
@@ -226,16 +226,16 @@ class StrayFields:
 
     def refusal(self) -> StatusError:
         """Return what is answered under `Strict`."""
-        said = [strict_error(key.text for key in self.keys)] if self.keys else []
-        said += [field.text for field in self.fields]
+        texts = [strict_error(key.text for key in self.keys)] if self.keys else []
+        texts += [field.text for field in self.fields]
         kind = self.target.kind
-        reason = request_bodies.strict_decoding_error(said)
+        reason = request_bodies.strict_decoding_error(texts)
         if self.patched is not None:
             return self.patched.refusal(reason)
         return request_bodies.undecodable(kind, kind.kind, reason)
 
     def faults(self) -> list[Fault]:
-        """Each of them, and where it stands."""
+        """Return each stray field, and where it stands."""
         return [
             *(Fault(self._place(key), key.shown.strip('"'), key.complaint) for key in self.keys),
             *(
@@ -305,7 +305,7 @@ class PreparedObject(NamedTuple):
     which values came empty: only validation sees those."""
 
     value: JsonDict
-    said: PluginAnswer | None = None
+    plugin_answer: PluginAnswer | None = None
     empties: Sequence[EmptyValue] = ()
 
 
@@ -366,13 +366,13 @@ class Prepare:
         self.surroundings = Surroundings(user, cluster)
 
     def with_plugins(self, plugins: PluginDesk) -> Prepare:
-        """The same, with plugins that are asked about what is judged."""
+        """Return a copy with plugins that are asked about what is judged."""
         prepare = copy.copy(self)
         prepare.plugins = plugins
         return prepare
 
     def of_controller(self, user: User) -> Prepare:
-        """The same for what a controller sends, which nobody validates field by field."""
+        """Return a copy for what a controller sends, which nobody validates field by field."""
         prepare = copy.copy(self)
         prepare._field_validation = request_bodies.IGNORE
         prepare._context = replace(self._context, user=user)
@@ -464,7 +464,7 @@ class Prepare:
         created = self.created(document, target)
         if isinstance(created, Problem):
             return created
-        return PreparedObject(_with_status(created.value, document), created.said)
+        return PreparedObject(_with_status(created.value, document), created.plugin_answer)
 
     def stored(self, document: Document, target: Target) -> Prepared:
         """An object as it is in the cluster: the old one of an UPDATE or a DELETE."""
@@ -559,8 +559,8 @@ class Prepare:
 def _with_status(obj: dict[str, object], document: Document) -> dict[str, object]:
     """Return what was made of a document, with the status that it tells of. That of a definition is
     the server's, whatever a manifest says."""
-    told = document.value.get("status")
-    return obj if told is None or document.is_definition else {**obj, "status": told}
+    status = document.value.get("status")
+    return obj if status is None or document.is_definition else {**obj, "status": status}
 
 
 def _placed(value: JsonObject, namespace: str) -> dict[str, object]:

@@ -87,11 +87,11 @@ class OverlaidWorld:
         return self._behind.namespace(name)
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        """One object."""
+        """Return one object."""
         return self._behind.get(resource, namespace, name)
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        """All objects of a resource in a namespace."""
+        """Return all objects of a resource in a namespace."""
         return self._behind.list(resource, namespace)
 
     def convert(self, obj: JsonObject, kind: GroupVersionKind) -> JsonObject:
@@ -141,7 +141,7 @@ class PluginChoice:
     left_out: tuple[tuple[str, str], ...] = ()
 
     def without(self, name: str, reason: str) -> PluginChoice:
-        """The same for a question that a plugin cannot be asked, and why."""
+        """Return a copy for a question that a plugin cannot be asked, and why."""
         if name not in self.names:
             return self
         return replace(self, names=self.names - {name}, left_out=(*self.left_out, (name, reason)))
@@ -179,12 +179,13 @@ def plugin_choice(
     *,
     whole_cluster: bool,
 ) -> PluginChoice:
-    """From options whose values have commas. Raises UnusablePlugins, which is a ValueError."""
-    more, fewer = (
-        [name for text in item for name in text.split(",") if name] for item in (enable, disable)
+    """Read options whose values have commas. Raises UnusablePlugins, which is a ValueError."""
+    enabled, disabled = (
+        [name for text in option for name in text.split(",") if name]
+        for option in (enable, disable)
     )
     configured = frozenset[str]() if settings is None else settings.configured
-    names = enabled_plugins(more, fewer, configured)
+    names = enabled_plugins(enabled, disabled, configured)
     missing = (EXTENSIONS & default_plugins()) - names
     if missing:
         name = min(missing)
@@ -252,11 +253,13 @@ class PluginDesk:
         self._world = _Watched(world)
         namespaces = world.list(NAMESPACES, "")
         self._namespaces = frozenset(map(metadata.name, namespaces))
-        self._ending = frozenset(metadata.name(item) for item in namespaces if is_terminating(item))
+        self._ending = frozenset(
+            metadata.name(namespace) for namespace in namespaces if is_terminating(namespace)
+        )
         self._labelled = frozenset(
-            metadata.name(item)
-            for item in namespaces
-            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(item))
+            metadata.name(namespace)
+            for namespace in namespaces
+            if any(label.startswith(SECURITY_LABELS) for label in metadata.labels(namespace))
         )
         self._limited = frozenset(map(metadata.namespace, objects_of(world, "LimitRange")))
         self._counted = frozenset(map(metadata.namespace, objects_of(world, "ResourceQuota")))
@@ -268,7 +271,7 @@ class PluginDesk:
         )
 
     def of_stored(self, request: Request) -> PluginAnswer:
-        """Both halves about an object that a server has stored already, as if it came anew."""
+        """Run both halves on an object that a server has stored already, as if it came anew."""
         if not self.concerned(request):
             return FINE
         obj = {} if request.object is None else fresh(request.object)
@@ -302,7 +305,7 @@ class PluginDesk:
             return request.namespace in self._ending
         return plugin != POD_SECURITY or request.namespace in self._labelled
 
-    def _first_half(self, asked: Callable[[Stands], object]) -> PluginAnswer:
+    def _first_half(self, question: Callable[[Stands], object]) -> PluginAnswer:
         """Return what comes of asking all plugins; the first refusal counts."""
         refused: list[tuple[str, StatusError]] = []
         unasked: list[Unasked] = []
@@ -317,7 +320,7 @@ class PluginDesk:
 
         self._world.missed.clear()
         self._world.hidden = frozenset()
-        asked(goes_on)
+        question(goes_on)
         if not refused and not unasked:
             return FINE
         plugin, refusal = refused[0] if refused else ("", None)
@@ -389,7 +392,7 @@ class PluginDesk:
 def objects_of(world: GivenWorld, kind: str) -> list[JsonObject]:
     """Return the objects of a kind of the group without a name, in all namespaces."""
     group_version_kind = GroupVersionKind("", "v1", kind)
-    return [item for item in world.objects if metadata.gvk(item) == group_version_kind]
+    return [value for value in world.objects if metadata.gvk(value) == group_version_kind]
 
 
 class _Watched(OverlaidWorld):
@@ -404,7 +407,7 @@ class _Watched(OverlaidWorld):
         self.hidden: frozenset[str] = frozenset()
 
     def get(self, resource: GroupVersionResource, namespace: str, name: str) -> JsonObject | None:
-        """Notes what is missing."""
+        """Return one object, and note what is missing."""
         result = super().get(resource, namespace, name)
         if result is None:
             # A controller makes it in every namespace (kube-controller-manager, `serviceaccount`
@@ -415,16 +418,16 @@ class _Watched(OverlaidWorld):
         return result
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
-        """Without what is hidden."""
-        found = super().list(resource, namespace)
+        """Return the objects without those that are hidden."""
+        items = super().list(resource, namespace)
         if self.hidden and resource == PRIORITY_CLASSES:
-            return [item for item in found if metadata.name(item) not in self.hidden]
-        return found
+            return [item for item in items if metadata.name(item) not in self.hidden]
+        return items
 
 
 def _account(namespace: str) -> dict[str, Json]:
-    own = {"name": DEFAULT_ACCOUNT, "namespace": namespace}
-    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": own}
+    account_metadata = {"name": DEFAULT_ACCOUNT, "namespace": namespace}
+    return {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": account_metadata}
 
 
 # --- Quota ledger ------------------------------------------------------------
@@ -448,7 +451,7 @@ class Charge:
     times: int | None = None
 
     def behind(self, results: int) -> Charge:
-        """The same, if so many results stand before its own."""
+        """Return the charge for a list in which so many results stand before its own."""
         return replace(self, number=self.number + results)
 
 
@@ -469,25 +472,25 @@ class QuotaLedger:
             self._quotas.setdefault(metadata.namespace(quota), []).append(quota)
         by_place = _by_place(existing) if self._quotas else {}
         for namespace, value in self._quotas.items():
-            value[:] = [self._counting(item, by_place.get(namespace, {})) for item in value]
+            value[:] = [self._counting(quota, by_place.get(namespace, {})) for quota in value]
 
     def uncharged(self) -> QuotaLedger:
-        """One that knows the same now, and of whose charges this one learns nothing."""
+        """Return a ledger that knows the same now, and of whose charges this one learns nothing."""
         ledger = copy.copy(self)
         ledger._quotas = {namespace: [*quotas] for namespace, quotas in self._quotas.items()}
         return ledger
 
     def concerns(self, request: Request) -> bool:
         """Return whether a request may take something."""
-        there = bool(self._limited) or request.namespace in self._quotas
-        return there and is_counted(request)
+        has_quota = bool(self._limited) or request.namespace in self._quotas
+        return has_quota and is_counted(request)
 
     def settle(self, results: list[ObjectResult], charges: Iterable[Charge]) -> None:
         """Puts the refusals in the place of results that do not fit."""
-        given = list(charges)
-        for charge in (charge for charge in given if charge.times is None):
+        pending = list(charges)
+        for charge in (charge for charge in pending if charge.times is None):
             self._charge(results, charge, 1)
-        for charge in given:
+        for charge in pending:
             if charge.times is not None and not self._fails_with_owner(results, charge):
                 self._charge(results, charge, charge.times)
 
@@ -503,13 +506,13 @@ class QuotaLedger:
         return False
 
     def _counting(
-        self, quota: JsonObject, there: Mapping[GroupResource, Sequence[JsonObject]]
+        self, quota: JsonObject, objects: Mapping[GroupResource, Sequence[JsonObject]]
     ) -> JsonObject:
         """A quota whose status says what it counts."""
         if (quota.get("status") or {}).get("hard"):
             return quota
-        told = recounted(quota, lambda resource: there.get(resource, ()), self._now)
-        return {**quota, "status": told}
+        counted_status = recounted(quota, lambda resource: objects.get(resource, ()), self._now)
+        return {**quota, "status": counted_status}
 
     def _charge(self, results: list[ObjectResult], charge: Charge, times: int) -> None:
         request = charge.request
@@ -549,12 +552,12 @@ class QuotaLedger:
         quotas = self._quotas.get(request.namespace, ())
         return fit(quotas, request, self._now, self._limited, times)
 
-    def _take(self, request: Request, found: Fit) -> None:
+    def _take(self, request: Request, fit: Fit) -> None:
         if request.dry_run:
             return
         quotas = self._quotas.get(request.namespace, [])
         for i, quota in enumerate(quotas):
-            charge = found.charges.get(metadata.name(quota))
+            charge = fit.charges.get(metadata.name(quota))
             if charge is not None:
                 status = {**quota["status"], "used": dict(charge.used)}
                 quotas[i] = {**quota, "status": status}
@@ -585,5 +588,5 @@ def unasked_plugins(
     if choice is None:
         return ()
     never = [UnaskedPlugin(name, reason) for name, reason in choice.unasked]
-    some = [UnaskedPlugin(name, reason, count) for (name, reason), count in counted.items()]
-    return (*never, *sorted(some, key=lambda plugin: (plugin.plugin, plugin.why)))
+    partly = [UnaskedPlugin(name, reason, count) for (name, reason), count in counted.items()]
+    return (*never, *sorted(partly, key=lambda plugin: (plugin.plugin, plugin.why)))

@@ -92,8 +92,8 @@ class PolicyLoader:
         """An equal policy is the same object as before, by which the engine knows it."""
         value = {policy.name: policy for policy in validating_policies(policies)}
         for name, policy in value.items():
-            known = self._known.get(name)
-            value[name] = known if known is not None and known == policy else policy
+            previous = self._known.get(name)
+            value[name] = previous if previous is not None and previous == policy else policy
         bindings = validating_bindings(policies)
         self._engine = with_policies(self._engine, value.values(), bindings).prepare()
         self._known = value

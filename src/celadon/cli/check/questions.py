@@ -92,7 +92,7 @@ def _updated(
 
 
 def _configured(document: Document, target: Target) -> Document:
-    """With the namespace that kubectl puts in, and the annotation."""
+    """Return the document with the namespace that kubectl puts in, and the annotation."""
     from celadon.kube.fieldmanager import configured  # late: only `--old` and applies need it
 
     value = document.value
@@ -156,16 +156,16 @@ class DocumentRequest:
     def with_object(self, obj: JsonObject, empties: Sequence[EmptyValue] = ()) -> DocumentRequest:
         """The same with what became of the object, which may have got a name on the way. Only who
         had none is asked about under that."""
-        asked = self.request
+        previous = self.request
         request = request_of(
             self.target,
-            asked.operation,
+            previous.operation,
             obj,
-            asked.old_object,
-            asked.user,
-            asked.options,
-            name=asked.name or metadata.name(obj),
-            dry_run=asked.dry_run,
+            previous.old_object,
+            previous.user,
+            previous.options,
+            name=previous.name or metadata.name(obj),
+            dry_run=previous.dry_run,
         )
         return replace(self, request=request, empties=empties)
 
@@ -240,8 +240,8 @@ def identity(document: Document, namespace: str) -> tuple[str, str, str, str]:
     `namespace` stands in where a document says none, also for kinds that have none.
     """
     kind = metadata.gvk(document.value)
-    own = metadata.namespace(document.value) or namespace
-    return kind.group, kind.kind, own, metadata.name(document.value)
+    own_namespace = metadata.namespace(document.value) or namespace
+    return kind.group, kind.kind, own_namespace, metadata.name(document.value)
 
 
 class _Submission(NamedTuple):
@@ -323,12 +323,14 @@ def _applied(
 ) -> _Submission | Problem:
 
     operation = Operation.CREATE if old is None else Operation.UPDATE
-    found = applied(document, old, target, prepare)
-    if isinstance(found, Problem):
-        return found
-    if isinstance(found, Unchanged):
-        return _Submission(operation, document, found.stored, found.stored, unchanged=True)
-    return _begun(operation, found.begun, found.stored)
+    application = applied(document, old, target, prepare)
+    if isinstance(application, Problem):
+        return application
+    if isinstance(application, Unchanged):
+        return _Submission(
+            operation, document, application.stored, application.stored, unchanged=True
+        )
+    return _begun(operation, application.begun, application.stored)
 
 
 def _begun(operation: Operation, begun: Begun, stored: JsonObject | None) -> _Submission:
@@ -386,9 +388,9 @@ class Refusal:
     plugin: str = ""
 
 
-def refusal(asked: DocumentRequest, prepare: Prepare) -> Refusal | None:
+def refusal(document_request: DocumentRequest, prepare: Prepare) -> Refusal | None:
     """Return why it is refused before; None for what reaches the policies."""
-    request = asked.request
+    request = document_request.request
     if request.operation not in {Operation.CREATE, Operation.UPDATE}:
         return None
     validated = request.subresource in {"", "scale"} or (
@@ -396,24 +398,24 @@ def refusal(asked: DocumentRequest, prepare: Prepare) -> Refusal | None:
     )
     if not validated or request.object is None:
         return None
-    errors = _errors(asked, prepare)
+    errors = _errors(document_request, prepare)
     if errors:
-        found = status.invalid(request.kind.group_kind, request.name, errors).status
-        return Refusal(found, tuple(_faults(asked, errors)))
+        invalid = status.invalid(request.kind.group_kind, request.name, errors).status
+        return Refusal(invalid, tuple(_faults(document_request, errors)))
     if request.subresource or prepare.plugins is not None:
         return None
     refused = _limited(request, prepare.surroundings.lookups)
     return None if refused is None else Refusal(refused.status)
 
 
-def refusal_of(error: StatusError, asked: DocumentRequest) -> Refusal:
+def refusal_of(error: StatusError, document_request: DocumentRequest) -> Refusal:
     """That of whatever refuses an object while it is completed."""
-    return Refusal(error.status, tuple(_faults(asked, error.errors)))
+    return Refusal(error.status, tuple(_faults(document_request, error.errors)))
 
 
-def strictly_refused(asked: DocumentRequest) -> Refusal | None:
+def strictly_refused(document_request: DocumentRequest) -> Refusal | None:
     """The first of all refusals: of a document with fields that its kind does not have."""
-    stray = asked.stray
+    stray = document_request.stray
     if stray is None or not stray.is_refused:
         return None
     return Refusal(stray.refusal().status, tuple(stray.faults()))
@@ -428,28 +430,28 @@ def _limited(request: Request, lookups: Lookups) -> StatusError | None:
     return within_limits(request, lookups)
 
 
-def _errors(asked: DocumentRequest, prepare: Prepare) -> Sequence[FieldError]:
-    request, target = asked.request, asked.target
+def _errors(document_request: DocumentRequest, prepare: Prepare) -> Sequence[FieldError]:
+    request, target = document_request.request, document_request.target
     old = request.old_object if request.operation is Operation.UPDATE else None
     new = request.object
-    empties = asked.empties
+    empties = document_request.empties
     completed = request.kind.kind in COMPLETED_BY_THE_SERVER and not request.subresource
-    if old is not None and completed and not metadata.uid(asked.document.value):
-        created = prepare.created(asked.document, replace(target, name=""))
+    if old is not None and completed and not metadata.uid(document_request.document.value):
+        created = prepare.created(document_request.document, replace(target, name=""))
         if isinstance(created, Problem):
             return ()
         new, old, empties = created.value, None, created.empties
     if new is None:
         return ()
-    surroundings = replace(prepare.surroundings, forgiven=asked.forgiven)
+    surroundings = replace(prepare.surroundings, forgiven=document_request.forgiven)
     if empties:
         new = with_empty_values(new, empties)
         old = None if old is None else with_empty_values(old, empties)
     return errors_of(target, new, old, surroundings)
 
 
-def _faults(asked: DocumentRequest, errors: Sequence[FieldError]) -> list[Fault]:
-    document = asked.document
+def _faults(document_request: DocumentRequest, errors: Sequence[FieldError]) -> list[Fault]:
+    document = document_request.document
     return [
         Fault(Place(document.file, document.line(error.path.steps)), error.field, error.body)
         for error in errors

@@ -80,7 +80,7 @@ def recorded_request(file: str) -> RecordedRequest:
 
 
 def asked_as_recorded(inputs: CheckInputs, recorded: RecordedRequest) -> CheckInputs:
-    """The same world and policies, asked what was recorded. WrongUseError."""
+    """Return the same world and policies, asked what was recorded. Raises WrongUseError."""
     question = recorded.question
     document, old = recorded.object, recorded.old
     if document is None and inputs.manifests.old and question.operation is Operation.DELETE:
@@ -172,11 +172,11 @@ def _part(document: Document, path: tuple[str, ...]) -> Document | None:
         return None
     if not all(isinstance(value.get(name), str) for name in ("apiVersion", "kind")):
         return None
-    found = Document(document.chunk, (*document.path, *path), value)
-    wrong = shape_problem(found)
+    part = Document(document.chunk, (*document.path, *path), value)
+    wrong = shape_problem(part)
     if wrong is not None:
         raise WrongUseError(wrong.text())
-    return found
+    return part
 
 
 # --- Explained objects -------------------------------------------------------
@@ -205,7 +205,7 @@ class ExplainedObject:
 
 def explained_objects(
     inputs: CheckInputs,
-    expected: Callable[[int, ObjectResult], bool],
+    is_chosen: Callable[[int, ObjectResult], bool],
     step: Callable[[int], None],
     makers: EngineMakers = ANEW,
 ) -> tuple[Report, list[ExplainedObject]]:
@@ -224,11 +224,11 @@ def explained_objects(
     def look(judged: JudgedObject) -> None:
         nonlocal count
         count += judged.result.created_by is None
-        if expected(count, judged.result):
+        if is_chosen(count, judged.result):
             mutation = (
                 None if judged.before.mutation is None else judged.before.mutation.explanation
             )
-            request, world = judged.asked.request, judged.world
+            request, world = judged.document_request.request, judged.world
             validation = explain(judged.engine, request, world)
             mutating, validating = (
                 () if hook is None else explain_hooks(hook, request, world) for hook in hooks
@@ -239,15 +239,15 @@ def explained_objects(
 
     report = check(inputs, step, look, makers)
     last = {(result.title, result.place, result.created_by): result for result in report.objects}
-    return report, [_as_reported(item, last) for item in objects]
+    return report, [_as_reported(explained, last) for explained in objects]
 
 
 def _as_reported(
-    one: ExplainedObject, last: Mapping[tuple[str, Place, Creator | None], ObjectResult]
+    explained: ExplainedObject, last: Mapping[tuple[str, Place, Creator | None], ObjectResult]
 ) -> ExplainedObject:
-    """With what became of it in the end: quotas are asked when all else is done."""
-    result = one.result
+    """Return the object with its last result: quotas are asked when all else is done."""
+    result = explained.result
     final = last.get((result.title, result.place, result.created_by), result)
     if not final.plugin or result.is_refused:
-        return one
-    return replace(one, judged=one.judged._replace(result=final))
+        return explained
+    return replace(explained, judged=explained.judged._replace(result=final))

@@ -243,7 +243,7 @@ class Differences:
 
 
 def compared(
-    given: CheckInputs,
+    check_inputs: CheckInputs,
     releases: Sequence[str],
     names: Sequence[str],
     settings_of: Callable[[str], Settings],
@@ -259,8 +259,8 @@ def compared(
     for release in releases:
         with answering_as(release):
             inputs = CheckInputs(
-                given.manifests,
-                chosen_policies(policy_sets(given.manifests, release), names),
+                check_inputs.manifests,
+                chosen_policies(policy_sets(check_inputs.manifests, release), names),
                 settings_of(release),
             )
             judging = _Judging(inputs, release, differences, gates)
@@ -273,7 +273,7 @@ def compared(
     for release, problem in zip(releases, problems, strict=True):
         defects |= Counter(item for item in problem if item.is_internal)
         _add_unserved(differences, release, problem - common - defects)
-    settings = given.settings
+    settings = check_inputs.settings
     found_differences = tuple(differences.all())
     return UpgradeReport(
         tuple(releases),
@@ -307,12 +307,12 @@ class _Judging:
     def report(self, step: Callable[[int], None]) -> Report:
         """Everything is judged, and its answers are taken in."""
         report = check(self._inputs, step, self._look)
-        seen: Counter[tuple[str, int, str]] = Counter()
+        counts: Counter[tuple[str, int, str]] = Counter()
         for result in report.objects:
             place = result.place
             about = place.file, place.line, result.kind
-            seen[about] += 1
-            subject = self._differences.subject((*about, seen[about]), place, result.title)
+            counts[about] += 1
+            subject = self._differences.subject((*about, counts[about]), place, result.title)
             subject.gvk = metadata.gvk({"apiVersion": result.api_version, "kind": result.kind})
             subject.answers[self._release] = self._answer(subject, result)
         for error in report.policy_errors:
@@ -320,14 +320,14 @@ class _Judging:
         return report
 
     def _look(self, judged: JudgedObject) -> None:
-        request = judged.asked.request
+        request = judged.document_request.request
         self._objects[id(judged.result)] = request.object
         spent: Counter[str] = Counter()
         for decision in judged.engine.explain(request, judged.world).decisions:
             spent[decision.policy] += decision.cost or 0
         for policy, cost in spent.items():
-            known = self.costs.get(policy)
-            if known is None or known.cost < cost:
+            highest = self.costs.get(policy)
+            if highest is None or highest.cost < cost:
                 placed = self._inputs.policies.validating.policies.get(policy)
                 place = Place() if placed is None else placed.place()
                 self.costs[policy] = PolicyCost(cost, place, judged.result.title)
@@ -339,10 +339,10 @@ class _Judging:
             if subject.stored is None and not subject.answers:
                 subject.stored = obj
             elif subject.stored is not None:
-                found = field_changes(subject.stored, obj)
+                object_changes = field_changes(subject.stored, obj)
                 changes = tuple(
                     self._by_gate(subject.gvk, change)
-                    for change in found
+                    for change in object_changes
                     if change.path != f"metadata.{_COUNTED}"
                 )
         return Answer(
@@ -391,11 +391,15 @@ def _say_costs(
     """Take in what policies cost that cost more in a later release than in the first that can run
     them."""
     for policy in dict.fromkeys(itertools.chain.from_iterable(costs)):
-        known = {r: item[policy] for r, item in zip(releases, costs, strict=True) if policy in item}
-        first, *later = known.values()
-        rises = any(item.cost > first.cost for item in later)
+        by_release = {
+            r: release_costs[policy]
+            for r, release_costs in zip(releases, costs, strict=True)
+            if policy in release_costs
+        }
+        first, *later = by_release.values()
+        rises = any(cost.cost > first.cost for cost in later)
         title = f"ValidatingAdmissionPolicy {policy}"
-        for release, cost in known.items():
+        for release, cost in by_release.items():
             answer = Answer(ACCEPTED, cost=cost.cost if rises else None)
             key = first.place.file, title
             differences.say(key, first.place, title, release, answer, Answer(ACCEPTED))
@@ -509,4 +513,4 @@ def replacement(gvk: GroupVersionKind) -> str:
         for known_resource in known_resources()
         if known_resource.gvk.group_kind == gvk.group_kind
     )
-    return next((item.api_version for item in served), "")
+    return next((resource.api_version for resource in served), "")

@@ -452,21 +452,21 @@ def library_files(options: argparse.Namespace) -> list[str] | None:
     from celadon.cli.library import chosen, library, topics_of
 
     policies = library()
-    known = {*policies, *topics_of(policies.values())}
-    sources = [word for word in options.library if word not in known]
+    names = {*policies, *topics_of(policies.values())}
+    sources = [word for word in options.library if word not in names]
     for word in sources:
         if word != "-" and not glob.has_magic(word) and not Path(word).exists():
             raise ValueError(f"{unknown_name(word)}; and no such file")
     options.sources = [*sources, *options.sources]
-    words = [word for word in options.library if word in known]
+    words = [word for word in options.library if word in names]
     result = chosen(policies, words) if words else list(policies.values())
-    left_out = [item.name for item in result if item.own and item.name not in words]
+    left_out = [policy.name for policy in result if policy.own and policy.name not in words]
     if left_out:
         output.complain(
             "not asked, since their params are yours to choose (ask them by name): "
             + ", ".join(left_out)
         )
-    return [str(item.policy_file) for item in result if item.name not in left_out]
+    return [str(policy.policy_file) for policy in result if policy.name not in left_out]
 
 
 # --- Fleets ------------------------------------------------------------------
@@ -501,9 +501,9 @@ def add_fleet(group: argparse._ArgumentGroup) -> None:
 
 def wrong_fleet_use(options: argparse.Namespace) -> str:
     """Return what does not go together; empty if all does."""
-    given = [name for name in ("on", "violations") if getattr(options, name)]
+    option_names = [name for name in ("on", "violations") if getattr(options, name)]
     if not options.fleet:
-        return f"`--{given[0]}` goes with `--fleet`" if given else ""
+        return f"`--{option_names[0]}` goes with `--fleet`" if option_names else ""
     if options.output not in FLEET.names:
         return f"a fleet is reported as {', '.join(FLEET.names)}, not as {options.output}"
     if options.violations and not options.violations.endswith((".jsonl", ".parquet")):
@@ -551,7 +551,7 @@ def audited_fleet(audit: Audit, options: argparse.Namespace) -> FleetReport | st
 
 
 def all_violations(audit: Audit, options: argparse.Namespace) -> Audit:
-    """The same with no limit of violations where each is written at once."""
+    """Return an audit with no limit of violations where each is written at once."""
     import sys
 
     if not options.violations:

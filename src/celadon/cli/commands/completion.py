@@ -75,7 +75,7 @@ METAVARS: Final = {
 
 
 def every_command() -> list[CommandWords]:
-    """All of them, those of more words first: `test init` before `test`."""
+    """Return all commands, those of more words first: `test init` before `test`."""
     ordered = sorted(COMMANDS, key=lambda command: (-len(command.name.split()), command.name))
     return [*map(_command, ordered), _overview()]
 
@@ -94,9 +94,13 @@ def _command(command: Command) -> CommandWords:
     actions = parser_of(command)._actions
     options = [_option(action) for action in actions if action.option_strings]
     operands = [_values(action) for action in actions if not action.option_strings]
-    below = [item.name.split()[1] for item in COMMANDS if item.name.startswith(f"{command.name} ")]
-    every = _together([Values(tuple(below)), *operands])
-    return CommandWords(command.name, command.summary, tuple(options), every)
+    subcommands = [
+        subcommand.name.split()[1]
+        for subcommand in COMMANDS
+        if subcommand.name.startswith(f"{command.name} ")
+    ]
+    values = _together([Values(tuple(subcommands)), *operands])
+    return CommandWords(command.name, command.summary, tuple(options), values)
 
 
 def _option(action: argparse.Action) -> OptionWords:
@@ -115,11 +119,9 @@ def _values(action: argparse.Action) -> Values:
 
 
 def _together(values: Iterable[Values]) -> Values:
-    valueses = list(values)
-    paths = next(
-        (values.paths for values in valueses if values.paths is not Paths.NONE), Paths.NONE
-    )
-    return Values(tuple(word for values in valueses for word in values.words), paths=paths)
+    choices = list(values)
+    paths = next((values.paths for values in choices if values.paths is not Paths.NONE), Paths.NONE)
+    return Values(tuple(word for values in choices for word in values.words), paths=paths)
 
 
 # --- Bash completion ---------------------------------------------------------
@@ -312,8 +314,8 @@ def _dispatch(command: CommandWords) -> str:
     """The command's function sees its own last word as the program."""
     count = len(command.name.split())
     pattern = shlex.quote(command.name) if count > 1 else f"'{command.name} '*"
-    here = f"    {pattern}) (( CURRENT > {count + 1} )) && {{ shift {count} words;"
-    return f"{here} (( CURRENT -= {count} )); _{_function_name(command)}; return; }} ;|"
+    shift = f"    {pattern}) (( CURRENT > {count + 1} )) && {{ shift {count} words;"
+    return f"{shift} (( CURRENT -= {count} )); _{_function_name(command)}; return; }} ;|"
 
 
 def _function_name(command: CommandWords) -> str:

@@ -83,8 +83,8 @@ def run(options: argparse.Namespace) -> Exit:
         output.complain(f"error: {error}")
         return Exit.DENIED
     except FileError as error:
-        can = isinstance(error, FileExists) and options.action == "restore"
-        output.complain(f"error: {error}{': see `--force`' if can else ''}")
+        can_force = isinstance(error, FileExists) and options.action == "restore"
+        output.complain(f"error: {error}{': see `--force`' if can_force else ''}")
         return Exit.USAGE
 
 

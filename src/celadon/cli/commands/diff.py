@@ -117,40 +117,43 @@ _NOTHING: Final = "there is no policy and no CustomResourceDefinition on either 
 
 
 def _sides(options: argparse.Namespace, stack: ExitStack) -> tuple[DiffSide, DiffSide] | str:
-    """Both sides, or what is wrong with the command line. Raises GitError."""
+    """Return both sides, or what is wrong with the command line. Raises GitError."""
     from celadon.cli.diff import read_side, require_paths, revisions
     from celadon.cli.reading.documents import Exclusion
 
     paths, versions = options.paths, options.kubernetes_version
     exclude = Exclusion(options.exclude)
-    read = partial(read_side, version=versions[0], exclude=exclude)
+    read_files = partial(read_side, version=versions[0], exclude=exclude)
     if len(versions) > 2:
         return "`--kubernetes-version` takes one release, or two"
-    found = revisions(paths[0]) if paths and not options.git else None
+    revision_range = revisions(paths[0]) if paths and not options.git else None
     if len(versions) == 2:
-        if options.git or found is not None:
+        if options.git or revision_range is not None:
             return "two releases are compared with the same policies, not with revisions"
         old, new = (read_side(version, paths, version, exclude=exclude) for version in versions)
         return (old, new) if paths else "nothing to compare: give files or folders"
     if options.git:
-        return _revision(options.git, paths or ["."], read, stack), read(
+        return _revision(options.git, paths or ["."], read_files, stack), read_files(
             "the working tree", paths or ["."]
         )
-    if found is not None:
-        below = paths[1:] or ["."]
-        both = [_revision(text, below, read, stack) for text in (found.old, found.new)]
-        require_paths(below, (found.old, found.new))
-        return both[0], both[1]
+    if revision_range is not None:
+        paths_below = paths[1:] or ["."]
+        sides = [
+            _revision(text, paths_below, read_files, stack)
+            for text in (revision_range.old, revision_range.new)
+        ]
+        require_paths(paths_below, (revision_range.old, revision_range.new))
+        return sides[0], sides[1]
     if len(paths) != 2:
         return "give OLD and NEW, a range of revisions, or --git and a revision"
-    return read(paths[0], [paths[0]]), read(paths[1], [paths[1]])
+    return read_files(paths[0], [paths[0]]), read_files(paths[1], [paths[1]])
 
 
 def _revision(
-    revision: str, paths: list[str], read: partial[DiffSide], stack: ExitStack
+    revision: str, paths: list[str], read_files: partial[DiffSide], stack: ExitStack
 ) -> DiffSide:
     from celadon.cli.diff import write_files
 
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="celadon-diff-"))
-    there = write_files(revision, paths, Path(folder))
-    return read(revision, there, shown=lambda file: file.removeprefix(f"{folder}/"))
+    files = write_files(revision, paths, Path(folder))
+    return read_files(revision, files, display_name=lambda file: file.removeprefix(f"{folder}/"))

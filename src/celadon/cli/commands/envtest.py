@@ -127,8 +127,10 @@ def _is_meant(options: argparse.Namespace, platform: str) -> bool:
     """Return whether `--os` and `--arch` select a platform, such as `linux/amd64`."""
     from celadon.cli.envtest.asset_folders import this_platform
 
-    given = (options.os, options.arch)
-    expected = [item or text for item, text in zip(given, this_platform(), strict=True)]
+    platform_options = (options.os, options.arch)
+    expected = [
+        option or text for option, text in zip(platform_options, this_platform(), strict=True)
+    ]
     parts = platform.split("/")
     return all(item in ("*", part) for item, part in zip(expected, parts, strict=True))
 
@@ -194,13 +196,13 @@ def _folder_of_environment(options: argparse.Namespace) -> tuple[str, str, str] 
     of a version is believed; another folder must have the programs."""
     from celadon.cli.envtest.asset_folders import holds_programs, version_in_name
 
-    environ = os.environ.get(ASSETS, "")
-    if not (options.use_env and environ and options.verb == "use"):
+    assets = os.environ.get(ASSETS, "")
+    if not (options.use_env and assets and options.verb == "use"):
         return None
-    named = version_in_name(Path(environ))
+    named = version_in_name(Path(assets))
     if named is not None:
-        return str(named[0]), named[1], environ
-    return ("*", "*/*", environ) if holds_programs(Path(environ)) else None
+        return str(named[0]), named[1], assets
+    return ("*", "*/*", assets) if holds_programs(Path(assets)) else None
 
 
 def _read_away(stream: TextIO | None) -> None:

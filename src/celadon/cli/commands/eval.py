@@ -94,10 +94,10 @@ def _run(options: argparse.Namespace) -> Exit:
     try:
         return _evaluate(env, expression, options, bound)
     except CompileError as error:
-        display = error.issues.display()
-        output.complain(display)
+        message = error.issues.display()
+        output.complain(message)
         for name, option in _OF_POLICIES.items():
-            if f"undeclared reference to '{name}'" in display:
+            if f"undeclared reference to '{name}'" in message:
                 output.complain(f"  `{name}` has no value: give it one with `{option}`")
     except ProgramError as error:
         output.complain(f"error: {error}")

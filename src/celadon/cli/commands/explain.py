@@ -80,8 +80,8 @@ def run(options: argparse.Namespace) -> Exit:
         inputs = _given(options, progress.step)
     except WrongUseError as error:
         return output.usage_error(_PROGRAM, str(error))
-    expected = _wanted(options.only)
-    report, objects = explained_objects(inputs, expected, progress.started("objects judged:"))
+    is_chosen = _wanted(options.only)
+    report, objects = explained_objects(inputs, is_chosen, progress.started("objects judged:"))
     progress.done()
     for broken in report.policy_errors:
         output.complain(f"error: {broken.place}: {broken.message}")
@@ -119,7 +119,7 @@ def _wanted(names: list[str]) -> Callable[[int, ObjectResult], bool]:
         is_given = result.created_by is None
         if not names:
             return is_given or result.is_refused
-        own = {result.name, result.title, *([str(number)] if is_given else ())}
-        return bool(own.intersection(names))
+        result_names = {result.name, result.title, *([str(number)] if is_given else ())}
+        return bool(result_names.intersection(names))
 
     return expected

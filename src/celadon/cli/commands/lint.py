@@ -192,8 +192,8 @@ def _file_ignores(text: str) -> tuple[str, tuple[str, ...]]:
     return pattern, _names([names])
 
 
-def _names(given: list[str]) -> tuple[str, ...]:
-    return tuple(name.strip() for one in given for name in one.split(",") if name.strip())
+def _names(words: list[str]) -> tuple[str, ...]:
+    return tuple(name.strip() for word in words for name in word.split(",") if name.strip())
 
 
 def _wrong_use(options: argparse.Namespace, config: LintConfig) -> str:
@@ -216,27 +216,29 @@ def _lint(options: argparse.Namespace, config: LintConfig, loaded: Callable[[], 
     from celadon.cli.reading.documents import to_translate
 
     setup = lint_setup(config)
-    given = read(options.paths, config.exclude)
+    lint_input = read(options.paths, config.exclude)
     loaded()
-    shown, silenced = findings(given, setup)
+    shown_findings, silenced = findings(lint_input, setup)
     fixed = 0
     if options.fix or options.diff:
-        changed = fixes(given, [item.finding for item in shown if item.finding is not None])
+        changed = fixes(
+            lint_input, [shown.finding for shown in shown_findings if shown.finding is not None]
+        )
         if options.diff:
-            return _show_changes(changed, given.problems)
+            return _show_changes(changed, lint_input.problems)
         for file in changed:
             file.write()
             fixed += file.count
         if fixed:
-            given = read(options.paths, config.exclude)
-            shown, silenced = findings(given, setup)
-    if given.others and options.strict:
-        given.problems += given.others
-    elif given.others and not options.quiet:
-        output.complain(summary(given.others))
-    report = _report(given, shown, silenced, fixed, config)
+            lint_input = read(options.paths, config.exclude)
+            shown_findings, silenced = findings(lint_input, setup)
+    if lint_input.others and options.strict:
+        lint_input.problems += lint_input.others
+    elif lint_input.others and not options.quiet:
+        output.complain(summary(lint_input.others))
+    report = _report(lint_input, shown_findings, silenced, fixed, config)
     if not (report.objects or report.problems or options.quiet):
-        hint = to_translate(given.documents) or "give the files or folders that have policies"
+        hint = to_translate(lint_input.documents) or "give the files or folders that have policies"
         output.complain(f"there is no policy to lint: {hint}")
     shown_report = report.only_failing() if options.quiet else report
     forms = LINT_STATISTICS if options.statistics else LINT
@@ -262,15 +264,19 @@ def _show_changes(changed: list[ChangedFile], problems: list[Problem]) -> Exit:
 
 
 def _report(
-    given: LintInput, shown: list[ShownFinding], silenced: int, fixed: int, config: LintConfig
+    lint_input: LintInput,
+    shown_findings: list[ShownFinding],
+    silenced: int,
+    fixed: int,
+    config: LintConfig,
 ) -> LintReport:
     from celadon.admission.lint import Severity
     from celadon.cli.lint import LintReport, registered
 
     return LintReport(
-        tuple(item.located for item in shown),
-        tuple(given.problems),
-        registered(given),
+        tuple(shown.located for shown in shown_findings),
+        tuple(lint_input.problems),
+        registered(lint_input),
         silenced,
         fixed,
         None if config.fail_on == "never" else Severity(config.fail_on),
@@ -298,9 +304,9 @@ How to choose rules, silence findings and fix them: [the commands](cli.md#celado
 """
 
 
-def explanation(expected: str) -> str:
+def explanation(word: str) -> str:
     """Return what a rule is about, by code or name; empty if there is none."""
-    rule = next((rule for rule in EVERY_RULE if expected in (rule.code, rule.name)), None)
+    rule = next((rule for rule in EVERY_RULE if word in (rule.code, rule.name)), None)
     if rule is None:
         return ""
     head = f"{rule.code} {rule.name} ({rule.severity.value})"

@@ -160,11 +160,11 @@ def run(options: argparse.Namespace) -> Exit:
         output.write("---\n".join(files.values()))
     elif not _written(options.output, files, force=options.force):
         return Exit.USAGE
-    say = output.complain if options.output is None else output.say
+    write = output.complain if options.output is None else output.say
     if options.report == MIGRATION.for_people:
-        say(MIGRATION.view_of(migration).text(ReportStyle()))
+        write(MIGRATION.view_of(migration).text(ReportStyle()))
     else:
-        say(MIGRATION.rendered(migration, options.report))
+        write(MIGRATION.rendered(migration, options.report))
     if migration.problems:
         return Exit.USAGE
     is_whole = migration.count("translated") == len(migration.outcomes)
@@ -287,9 +287,9 @@ def _plan_of(options: argparse.Namespace) -> MigrationPlan | str:
 
 def _written(folder: str, files: dict[str, str], *, force: bool) -> bool:
     """Write the files; say what is in the way, and write nothing then."""
-    taken = [name for name in files if os.path.exists(os.path.join(folder, name))]
-    if taken and not force:
-        join = os.path.join(folder, taken[0])
+    existing = [name for name in files if os.path.exists(os.path.join(folder, name))]
+    if existing and not force:
+        join = os.path.join(folder, existing[0])
         output.usage_error(_PROGRAM, f"`{join}` is there already: see `--force`")
         return False
     try:

@@ -79,7 +79,7 @@ class _Files(http.server.SimpleHTTPRequestHandler):
     """Also of what is no request."""
 
     def send_head(self) -> io.BytesIO | BinaryIO | None:
-        """Only to those who ask for this host: no page of another can, whatever its name."""
+        """Answer only those who ask for this host: no page of another can, whatever its name."""
         if self.headers.get("Host", "").rpartition(":")[0] not in (LOOPBACK, "localhost"):
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST)
             return None
@@ -94,10 +94,10 @@ class _Files(http.server.SimpleHTTPRequestHandler):
         self.send_error(HTTPStatus.NOT_FOUND)
 
     def end_headers(self) -> None:
-        """With what every answer says."""
-        never = "/assets-" in self.path
+        """Add the headers that every answer has."""
+        is_immutable = "/assets-" in self.path
         self.send_header(
-            "Cache-Control", "public, max-age=31536000, immutable" if never else "no-cache"
+            "Cache-Control", "public, max-age=31536000, immutable" if is_immutable else "no-cache"
         )
         for name, value in _HEADERS.items():
             self.send_header(name, value)

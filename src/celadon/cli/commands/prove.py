@@ -123,10 +123,10 @@ def _prove_parts(options: argparse.Namespace) -> Exit:
     from celadon.cli.proofs import ProofCache, ProofLimits, ProofReport, read_subjects
     from celadon.cli.reading.documents import Problem
 
-    others: list[Problem] = []
-    subjects, problems = read_subjects(options.paths, others)
-    if others:
-        output.complain(summary(others).partition(";")[0])
+    unread: list[Problem] = []
+    subjects, problems = read_subjects(options.paths, unread)
+    if unread:
+        output.complain(summary(unread).partition(";")[0])
     if not subjects and not problems:
         return output.usage_error(_PROGRAM, _NOTHING)
     limits = ProofLimits(options.kubernetes_version, options.items, options.timeout)
@@ -166,9 +166,9 @@ def _prove_claims(options: argparse.Namespace) -> Exit:
     if problems:
         report = ClaimReport(problems=tuple(problems))
     else:
-        given = read_side("policies", options.paths, version, exclude=Exclusion(options.exclude))
+        side = read_side("policies", options.paths, version, exclude=Exclusion(options.exclude))
         claims = Claims(tuple(properties), tuple(standards[0]), tuple(standards[1]))
-        report = answered(given, claims, options.items, options.timeout, _progress)
+        report = answered(side, claims, options.items, options.timeout, _progress)
     output.show(report, CLAIMS, options.output, no_color=options.no_color)
     return report.exit
 

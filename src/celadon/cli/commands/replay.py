@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> Exit:
         return output.usage_error("celadon replay", wrong)
     progress = output.Progress("events replayed:")
     manifests = read_policies(options, output.complain, strict=options.strict)
-    asked = Replay(
+    inputs = Replay(
         manifests,
         policy_sets(manifests, options.kubernetes_version),
         options.kubernetes_version,
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> Exit:
         plugins,
         conversions,
     )
-    report = replay(asked, options.logs)
+    report = replay(inputs, options.logs)
     progress.done()
     verbosity = -1 if options.quiet else options.verbose
     output.show(

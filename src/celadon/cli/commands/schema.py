@@ -156,7 +156,7 @@ def document(schema: Schema, pack: SchemaPack, open_: frozenset[str] = frozenset
 
 
 def _own(schema: Schema) -> JsonDict:
-    said = {
+    keywords = {
         "required": list(schema.required),
         "enum": list(schema.enum),
         "default": None if schema.default is ABSENT else schema.default,
@@ -168,7 +168,7 @@ def _own(schema: Schema) -> JsonDict:
         "x-kubernetes-patch-strategy": schema.patch_strategy,
         "x-kubernetes-preserve-unknown-fields": schema.preserve_unknown or schema.open_values,
     }
-    return {key: value for key, value in said.items() if value not in ([], "", False, None)}
+    return {key: value for key, value in keywords.items() if value not in ([], "", False, None)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,13 +189,13 @@ def rows(schema: Schema, pack: SchemaPack, *, recursive: bool) -> Iterator[Row]:
 def _rows(
     schema: Schema, pack: SchemaPack, open_: frozenset[str], depth: int, *, recursive: bool
 ) -> Iterator[Row]:
-    held = element(schema, pack)
-    if held.name and held.name in open_:
+    resolved = element(schema, pack)
+    if resolved.name and resolved.name in open_:
         return
-    for name, member in sorted(held.properties.items()):
-        yield Row(depth, name, type_name(member, pack), _notes(name, member, held))
+    for name, member in sorted(resolved.properties.items()):
+        yield Row(depth, name, type_name(member, pack), _notes(name, member, resolved))
         if recursive:
-            yield from _rows(member, pack, open_ | {held.name}, depth + 1, recursive=recursive)
+            yield from _rows(member, pack, open_ | {resolved.name}, depth + 1, recursive=recursive)
 
 
 def _notes(name: str, member: Schema, owner: Schema) -> str:
@@ -220,14 +220,14 @@ def _shown(value: object) -> str:
 
 def _order(kind: GroupVersionKind) -> tuple[str, str, tuple[int, int, int], str]:
     """Stable versions before beta before alpha, later before earlier."""
-    fullmatch = _VERSION.fullmatch(kind.version)
-    if fullmatch is None:
+    match = _VERSION.fullmatch(kind.version)
+    if match is None:
         return kind.group, kind.kind, (1, 0, 0), kind.version
-    stage = _STAGES[fullmatch[2]]
+    stage = _STAGES[match[2]]
     return (
         kind.group,
         kind.kind,
-        (-stage, -int(fullmatch[1]), -int(fullmatch[3] or 0)),
+        (-stage, -int(match[1]), -int(match[3] or 0)),
         kind.version,
     )
 
@@ -412,7 +412,7 @@ class Built:
 
 
 def access(options: argparse.Namespace) -> Access | str:
-    """From the options; a complaint when the token cannot be read."""
+    """Read the options; return a complaint when the token cannot be read."""
     token = ""
     if options.token_file:
         text = read_text(options.token_file)
@@ -567,25 +567,25 @@ def _show(schemas: Schemas, options: argparse.Namespace) -> Exit:
     from celadon.cli.options import did_you_mean
 
     try:
-        find = schemas.find(options.name)
+        match = schemas.find(options.name)
     except UnknownName as error:
         hint = did_you_mean(error.word, error.choices)
         return output.usage_error(_PROGRAM, f"{error}{hint}")
     if options.output == "text":
-        output.say(_text(find, schemas.pack, recursive=options.recursive))
+        output.say(_text(match, schemas.pack, recursive=options.recursive))
     else:
-        _print(document(find.schema, schemas.pack), options.output)
+        _print(document(match.schema, schemas.pack), options.output)
     return Exit.OK
 
 
-def _text(found: SchemaMatch, pack: SchemaPack, *, recursive: bool) -> str:
+def _text(match: SchemaMatch, pack: SchemaPack, *, recursive: bool) -> str:
 
-    lines = [f"KIND     {found.gvk.kind}", f"VERSION  {found.gvk.api_version}"]
-    if found.fields:
-        lines.append(f"FIELD    {'.'.join(found.fields)} <{type_name(found.schema, pack)}>")
+    lines = [f"KIND     {match.gvk.kind}", f"VERSION  {match.gvk.api_version}"]
+    if match.fields:
+        lines.append(f"FIELD    {'.'.join(match.fields)} <{type_name(match.schema, pack)}>")
     table = [
         ("  " * row.depth + row.name, f"<{row.type}>", row.notes)
-        for row in rows(found.schema, pack, recursive=recursive)
+        for row in rows(match.schema, pack, recursive=recursive)
     ]
     if table:
         lines += ["", "FIELDS"]

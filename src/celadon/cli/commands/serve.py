@@ -335,7 +335,7 @@ def _add_audit(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_limits(group: argparse._ArgumentGroup) -> None:
-    """With the defaults of kube-apiserver."""
+    """Add the limits, with the defaults of kube-apiserver."""
     for name, most, text in (
         ("--max-requests-inflight", 400, "requests at once that read"),
         ("--max-mutating-requests-inflight", 200, "requests at once that change something"),
@@ -547,8 +547,8 @@ def _front_proxy(options: argparse.Namespace) -> ProxySettings:
         if fault:
             raise StartError(f"`{certificate}` and `{key}`: {fault}")
 
-    def names(given: Sequence[str]) -> tuple[str, ...]:
-        return tuple(name for one in given if one for name in one.split(","))
+    def names(items: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for item in items if item for name in item.split(","))
 
     settings = ProxySettings(
         certificate,
@@ -629,22 +629,22 @@ def _plugins(options: argparse.Namespace, configured: frozenset[str]) -> frozens
     from celadon.apiserver.http import StartError
     from celadon.kube.resources import UnusablePlugins, enabled_plugins
 
-    more, fewer = (
-        [name for one in item for name in one.split(",") if name]
+    enabled, disabled = (
+        [name for words in item for name in words.split(",") if name]
         for item in (options.enable_admission_plugins, options.disable_admission_plugins)
     )
     try:
-        return enabled_plugins(more, fewer, configured)
+        return enabled_plugins(enabled, disabled, configured)
     except UnusablePlugins as error:
         raise StartError(str(error)) from None
 
 
-def _read(option: str, given: G, reader: Callable[[G], T]) -> T:
+def _read(option: str, argument: G, reader: Callable[[G], T]) -> T:
     """Raises StartError."""
     from celadon.apiserver.http import StartError
 
     try:
-        return reader(given)
+        return reader(argument)
     except ValueError as error:
         raise StartError(f"{option}: {error}") from None
 
@@ -655,19 +655,19 @@ class _ManifestFiles:
     def __init__(self, paths: list[str]) -> None:
         self._paths = paths
         self._seen: object = None
-        self._found: Sequence[tuple[str, JsonObject]] = ()
+        self._documents: Sequence[tuple[str, JsonObject]] = ()
 
     def read(self) -> Sequence[tuple[str, JsonObject]]:
-        """With their places. Raises StartError."""
+        """Return the manifests with their places. Raises StartError."""
         if not self._paths:
             return ()
         from celadon.cli.reading.documents import signatures
 
-        seen = signatures(self._paths)
-        if seen != self._seen:
-            self._found = tuple(_manifests(self._paths))
-            self._seen = seen
-        return self._found
+        current = signatures(self._paths)
+        if current != self._seen:
+            self._documents = tuple(_manifests(self._paths))
+            self._seen = current
+        return self._documents
 
 
 def _manifests(paths: list[str]) -> Iterator[tuple[str, JsonObject]]:

@@ -138,14 +138,14 @@ def _looks(group: argparse._ArgumentGroup) -> None:
 
 
 def _percentage(text: str) -> float:
-    """From 0 to 100, with or without a percent sign."""
+    """Read a percentage from 0 to 100, with or without a percent sign."""
     try:
-        found = float(text.removesuffix("%"))
+        percentage = float(text.removesuffix("%"))
     except ValueError:
-        found = -1.0
-    if not 0 <= found <= 100:
+        percentage = -1.0
+    if not 0 <= percentage <= 100:
         raise argparse.ArgumentTypeError(f"`{text}` is no percentage: 0 to 100")
-    return found
+    return percentage
 
 
 def _report_file(text: str) -> str:
@@ -231,7 +231,7 @@ def _run(tests: GivenTests, chosen: RunOptions, options: argparse.Namespace) -> 
 
 
 def _mutated(
-    tests: GivenTests, chosen: RunOptions, report: RunReport, expected: float
+    tests: GivenTests, chosen: RunOptions, report: RunReport, percentage: float
 ) -> RunReport:
     """And what becomes of the policies' mutants."""
     from celadon.cli.policytest.mutants.mutant_proofs import can_prove
@@ -245,11 +245,11 @@ def _mutated(
     progress = output.Progress("policies mutated:")
     alterations = run_alterations(cases, chosen.versions, chosen.jobs, progress.step)
     progress.done()
-    return replace(report, alterations=alterations, killed_wanted=expected)
+    return replace(report, alterations=alterations, killed_wanted=percentage)
 
 
 def _write_coverage(coverage: Coverage, path: str) -> None:
-    """In the format that the name of the file asks for."""
+    """Write the coverage in the format that the name of the file asks for."""
     from celadon.cli.report.case_view import RENDERERS
 
     sources = {}
@@ -263,22 +263,24 @@ def _write_coverage(coverage: Coverage, path: str) -> None:
 
 
 def _watch(
-    paths: Sequence[str], given: GivenTests, chosen: RunOptions, options: argparse.Namespace
+    paths: Sequence[str], test_files: GivenTests, chosen: RunOptions, options: argparse.Namespace
 ) -> NoReturn:
-    """Until Ctrl-C."""
+    """Run what changes affect until Ctrl-C."""
     from celadon.cli.policytest.snapshots import WatchedFiles, affected
 
     watched = WatchedFiles()
-    watched.watch(given.tests, (problem.file for problem in given.problems))
+    watched.watch(test_files.tests, (problem.file for problem in test_files.problems))
     while True:
         time.sleep(_BEAT)
         changed = watched.changed()
         if not changed:
             continue
-        known = {test.file for test in given.tests}
-        given = given_tests(paths, options.expect)
-        watched.watch(given.tests, (problem.file for problem in given.problems))
-        files = affected(given.tests, changed)
-        tests = [test for test in given.tests if test.file in files or test.file not in known]
-        if tests or given.problems:
-            _run(replace(given, tests=tests), chosen, options)
+        files_before = {test.file for test in test_files.tests}
+        test_files = given_tests(paths, options.expect)
+        watched.watch(test_files.tests, (problem.file for problem in test_files.problems))
+        files = affected(test_files.tests, changed)
+        tests = [
+            test for test in test_files.tests if test.file in files or test.file not in files_before
+        ]
+        if tests or test_files.problems:
+            _run(replace(test_files, tests=tests), chosen, options)

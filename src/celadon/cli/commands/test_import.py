@@ -53,16 +53,16 @@ def run(options: argparse.Namespace) -> Exit:
     text = read_text(options.file)
     if isinstance(text, Problem):
         return _refused([text])
-    rewrittens = foreign_tests(text, options.expect)
-    if not rewrittens:
+    imports = foreign_tests(text, options.expect)
+    if not imports:
         return _refused([Problem(text.file, 0, "no test of a tool that is known")])
-    problems = [problem for rewritten in rewrittens for problem in rewritten.test.problems]
+    problems = [problem for rewritten in imports for problem in rewritten.test.problems]
     if problems:
         return _refused(problems)
-    left_out = [case for rewritten in rewrittens for case in rewritten.left_out]
-    written = [rewritten for rewritten in rewrittens if rewritten.document["cases"]]
+    left_out = [case for rewritten in imports for case in rewritten.left_out]
+    written = [rewritten for rewritten in imports if rewritten.document["cases"]]
     if not written:
-        return _refused([Problem(item.place.file, item.place.line, item.skip) for item in left_out])
+        return _refused([Problem(case.place.file, case.place.line, case.skip) for case in left_out])
     content = "---\n".join(yaml_text(rewritten.document) for rewritten in written)
     if options.stdout:
         output.write(content)
@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> Exit:
         output.complain(f"written: {path}, {count} cases")
     for case in left_out:
         output.complain(f"left out: {case.name}: {case.skip}")
-    for doubt in (doubt for rewritten in rewrittens for doubt in rewritten.test.assumed):
+    for doubt in (doubt for rewritten in imports for doubt in rewritten.test.assumed):
         output.complain(f"note: {doubt.text}")
     return Exit.DENIED if left_out else Exit.OK
 

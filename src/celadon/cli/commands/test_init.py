@@ -56,11 +56,11 @@ class FirstPolicy:
 def first_policy(file: str, expected: str | None, version: str) -> FirstPolicy:
     """The only policy of a file, validating or mutating, or that of a name."""
     text = read_text(file)
-    read = [text] if isinstance(text, Problem) else list(DocumentReader().read(text))
-    problems = [item for item in read if isinstance(item, Problem)]
+    documents_read = [text] if isinstance(text, Problem) else list(DocumentReader().read(text))
+    problems = [item for item in documents_read if isinstance(item, Problem)]
     if problems:
         return FirstPolicy(problems=problems)
-    documents = [item for item in read if not isinstance(item, Problem)]
+    documents = [item for item in documents_read if not isinstance(item, Problem)]
     sets = policy_sets(described(documents), version, unserved=True)
     errors = [error for part in sets.all for error in part.errors]
     wrong = [Problem(error.place.file, error.place.line, error.message) for error in errors]
@@ -156,12 +156,12 @@ def _groups(policy: Document) -> Iterator[str]:
 # What a search has found, as a test file.
 
 
-def first_file(found: SearchResult, policy: FirstPolicy, folder: str) -> str:
+def first_file(search_result: SearchResult, policy: FirstPolicy, folder: str) -> str:
     """The text of the file, which stands in a folder."""
-    return "".join(f"{line}\n" for line in _lines(found, policy, folder))
+    return "".join(f"{line}\n" for line in _lines(search_result, policy, folder))
 
 
-def _lines(found: SearchResult, policy: FirstPolicy, folder: str) -> Iterator[str]:
+def _lines(search_result: SearchResult, policy: FirstPolicy, folder: str) -> Iterator[str]:
     yield f"apiVersion: {API_VERSION}"
     yield f"kind: {KIND}"
     yield f"policy: {json.dumps(policy.name)}"
@@ -175,7 +175,9 @@ def _lines(found: SearchResult, policy: FirstPolicy, folder: str) -> Iterator[st
             dict(definition.value) for definition in policy.definitions if definition.file == MADE
         ]
         yield f"crds: {json.dumps([*files, *definitions])}"
-    base = found.admitted or next((against.tried for against in found.against.values()), None)
+    base = search_result.admitted or next(
+        (against.tried for against in search_result.against.values()), None
+    )
     if base is not None:
         yield "objects:"
         yield f"  base: {json.dumps(base.object)}"
@@ -184,25 +186,25 @@ def _lines(found: SearchResult, policy: FirstPolicy, folder: str) -> Iterator[st
         yield f"defaults: {json.dumps(_defaults(base))}"
     yield "cases:"
     if base is not None:
-        yield from _cases(found, base)
-    yield from _unsolved(found)
+        yield from _cases(search_result, base)
+    yield from _unsolved(search_result)
 
 
-def _cases(found: SearchResult, base: TrialRequest) -> Iterator[str]:
-    mutates = found.subject.mutates
-    if found.admitted is not None:
+def _cases(search_result: SearchResult, base: TrialRequest) -> Iterator[str]:
+    mutates = search_result.subject.mutates
+    if search_result.admitted is not None:
         yield f"- name: {'left as it is' if mutates else 'admitted'}"
         yield "  expect: {verdict: admit, patch: []}" if mutates else "  expect: admit"
     written = {base.key}
-    for index, against in sorted(found.against.items()):
+    for index, against in sorted(search_result.against.items()):
         subject = f"changed by mutation {index}" if mutates else f"refused by validation {index}"
         yield f"- name: {json.dumps(subject)}"
         yield from _differences(against.tried, base)
-        expected = {"deny": against.message, "validation": index}
+        expectation = {"deny": against.message, "validation": index}
         if mutates:
-            expected = {"verdict": "admit", "patch": list(against.patch)}
-        yield f"  expect: {json.dumps(expected)}"
-        passing = found.passing.get(index)
+            expectation = {"verdict": "admit", "patch": list(against.patch)}
+        yield f"  expect: {json.dumps(expectation)}"
+        passing = search_result.passing.get(index)
         if passing is not None and passing.key not in written:
             written.add(passing.key)
             yield f"- name: {json.dumps(f'passes validation {index}')}"
@@ -210,15 +212,15 @@ def _cases(found: SearchResult, base: TrialRequest) -> Iterator[str]:
             yield "  expect: admit"
 
 
-def _unsolved(found: SearchResult) -> Iterator[str]:
-    mutates = found.subject.mutates
-    if found.admitted is None:
+def _unsolved(search_result: SearchResult) -> Iterator[str]:
+    mutates = search_result.subject.mutates
+    if search_result.admitted is None:
         subject = "leaves as it is" if mutates else "admits"
-        yield f"# No request was found, among {found.trials}, that the policy {subject}."
-    for index in found.unsolved:
-        text = " ".join(found.subject.rules[index].text.split())
+        yield f"# No request was found, among {search_result.trials}, that the policy {subject}."
+    for index in search_result.unsolved:
+        text = " ".join(search_result.subject.rules[index].text.split())
         subject = f"mutation {index} changes" if mutates else f"validation {index} refuses"
-        yield f"# No request was found, among {found.trials}, that {subject}:"
+        yield f"# No request was found, among {search_result.trials}, that {subject}:"
         yield f"#   {text}"
 
 
@@ -235,25 +237,25 @@ def _defaults(base: TrialRequest) -> JsonObject:
     return value
 
 
-def _differences(one: TrialRequest, base: TrialRequest) -> Iterator[str]:
+def _differences(trial: TrialRequest, base: TrialRequest) -> Iterator[str]:
     """Yield what a case has that the defaults do not."""
-    if one.object["kind"] == base.object["kind"]:
-        patch = patch_between(base.object, one.object)
+    if trial.object["kind"] == base.object["kind"]:
+        patch = patch_between(base.object, trial.object)
         if patch:
             yield f"  patch: {json.dumps(patch)}"
     else:
-        yield f"  object: {json.dumps(one.object)}"
-    if one.old is None and base.old is not None:
+        yield f"  object: {json.dumps(trial.object)}"
+    if trial.old is None and base.old is not None:
         yield "  operation: CREATE"
-    elif one.old is not None and one.old != base.old:
+    elif trial.old is not None and trial.old != base.old:
         yield "  operation: UPDATE"
-        yield f"  oldObject: {json.dumps(one.old)}"
-    if one.namespace != base.namespace:
-        yield f"  namespace: {json.dumps({'labels': dict(one.namespace)})}"
-    if one.user != base.user:
-        yield f"  user: {json.dumps(one.user or 'admin')}"
-    if one.params is not None and one.params != base.params:
-        yield f"  params: {json.dumps([one.params])}"
+        yield f"  oldObject: {json.dumps(trial.old)}"
+    if trial.namespace != base.namespace:
+        yield f"  namespace: {json.dumps({'labels': dict(trial.namespace)})}"
+    if trial.user != base.user:
+        yield f"  user: {json.dumps(trial.user or 'admin')}"
+    if trial.params is not None and trial.params != base.params:
+        yield f"  params: {json.dumps([trial.params])}"
 
 
 # --- The command -------------------------------------------------------------
@@ -300,21 +302,23 @@ def run(options: argparse.Namespace) -> Exit:
         output.complain(f"error: {problem.text()}")
     if policy.problems:
         return Exit.POLICY if policy.is_broken else Exit.USAGE
-    found = search(policy.documents, policy.name, options.kubernetes_version, policy.definitions)
-    text = first_file(found, policy, os.path.dirname(options.file))
+    search_result = search(
+        policy.documents, policy.name, options.kubernetes_version, policy.definitions
+    )
+    text = first_file(search_result, policy, os.path.dirname(options.file))
     if options.stdout:
         output.write(text)
     else:
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         count = text.count("\n- name: ")
-        output.complain(f"written: {path}, {count} cases after {found.trials} trials")
-    mutates = found.subject.mutates
-    for index in found.unsolved:
+        output.complain(f"written: {path}, {count} cases after {search_result.trials} trials")
+    mutates = search_result.subject.mutates
+    for index in search_result.unsolved:
         subject = f"mutation {index} changes" if mutates else f"validation {index} refuses"
         output.complain(f"not found: a request that {subject}")
-    if found.admitted is None:
+    if search_result.admitted is None:
         output.complain(
             f"not found: a request that is {'left as it is' if mutates else 'admitted'}"
         )
-    return Exit.OK if found.is_complete else Exit.DENIED
+    return Exit.OK if search_result.is_complete else Exit.DENIED

@@ -185,12 +185,12 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
 
 def _part(text: str) -> float:
     try:
-        found = float(text)
+        number = float(text)
     except ValueError:
-        found = -1.0
-    if not 0 <= found <= 1:
+        number = -1.0
+    if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0 to 1")
-    return found
+    return number
 
 
 def run(options: argparse.Namespace) -> Exit:
@@ -253,7 +253,7 @@ def _unheeded(options: argparse.Namespace) -> str:
     """Return which option would be passed over because of others, or because they are missing."""
     secret = next((secret for secret in SECRETS if getattr(options, secret)), "")
     plain = next(
-        (item for item in ("plain_http", "force_plain_http") if getattr(options, item)), ""
+        (name for name in ("plain_http", "force_plain_http") if getattr(options, name)), ""
     )
     for other, excluded in ((secret, _ON_ITS_OWN), (plain, _ENCRYPTED)):
         for name in excluded if other else ():

@@ -275,10 +275,12 @@ def _printed(
     )
     if not covered and not mutating and not options.from_cluster:
         return output.usage_error("celadon webhook manifest", "no policy with a binding is given")
-    if not settings.from_cluster and any(item["kind"] == "Secret" for item in _given(manifests)):
+    if not settings.from_cluster and any(
+        manifest["kind"] == "Secret" for manifest in _given(manifests)
+    ):
         text = "a Secret among the files does not belong into a ConfigMap: use `--from-cluster`"
         return output.usage_error("celadon webhook manifest", text)
-    text = "---\n".join(yaml_text(item) for item in _given(manifests))
+    text = "---\n".join(yaml_text(manifest) for manifest in _given(manifests))
     if not settings.from_cluster and len(text.encode()) > MOST_CONFIG_MAP_BYTES:
         limit = f"the policies are too much for a ConfigMap, which holds {MOST_CONFIG_MAP_BYTES}"
         return output.usage_error("celadon webhook manifest", f"{limit} bytes")
@@ -300,12 +302,12 @@ def _printed(
         *workload_manifests(settings, files),
         *_configurations(settings, covered, mutating),
     ]
-    shown = [document for document in documents if _is_printed(document["kind"], options)]
+    printed = [document for document in documents if _is_printed(document["kind"], options)]
     if options.output == "json":
-        result = {"apiVersion": "v1", "kind": "List", "items": shown}
+        result = {"apiVersion": "v1", "kind": "List", "items": printed}
         output.write(json.dumps(result, indent=2) + "\n")
     else:
-        output.write("---\n".join(yaml_text(item) for item in shown))
+        output.write("---\n".join(yaml_text(manifest) for manifest in printed))
     return Exit.OK
 
 
@@ -321,9 +323,9 @@ def _configurations(
 
 
 def _given(manifests: Manifests) -> list[dict[str, object]]:
-    every = (
+    documents = (
         *(*manifests.policies, *manifests.bindings),
         *(*manifests.mutating_policies, *manifests.mutating_bindings),
         *(*manifests.looked_up, *manifests.admitted),
     )
-    return [item.value for item in every]
+    return [document.value for document in documents]

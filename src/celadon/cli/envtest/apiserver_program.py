@@ -186,14 +186,14 @@ def read_flags(words: Sequence[str]) -> dict[str, list[str]]:
     belong to no flag."""
     flags: dict[str, list[str]] = {}
     rest = list(words)
-    others: list[str] = []
+    operands: list[str] = []
     while rest:
         word = rest.pop(0)
         if word == "--":
-            others += rest
+            operands += rest
             break
         if not word.startswith("-") or word == "-":
-            others.append(word)
+            operands.append(word)
             continue
         name, equals, value = word.lstrip("-").partition("=")
         name = name.replace("_", "-")
@@ -209,15 +209,15 @@ def read_flags(words: Sequence[str]) -> dict[str, list[str]]:
         if reason:
             raise FlagError(reason)
         flags.setdefault(name, []).append(value)
-    for word in others:
+    for word in operands:
         if word:
-            text = " ".join(map(quoted, others))
+            text = " ".join(map(quoted, operands))
             raise FlagError(f'"kube-apiserver" does not take any arguments, got [{text}]')
     return flags
 
 
 def warnings_about(flags: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """One text for each flag that is not known, or would be missed."""
+    """Yield a text for each flag that is not known, or would be missed."""
     for name in flags:
         if name not in KNOWN:
             yield f"kube-apiserver has no flag `--{name}` that is known here: ignored"
@@ -394,7 +394,7 @@ def main(release: str, words: Sequence[str] | None = None) -> int:
 
     try:
         flags = read_flags(words)
-        controllers, nodes = (os.environ.get(item, "") for item in (CONTROLLERS, SIMULATED_NODES))
+        controllers, nodes = (os.environ.get(name, "") for name in (CONTROLLERS, SIMULATED_NODES))
         arguments = serve_arguments(flags, release, controllers, nodes)
     except FlagError as error:
         output.complain(f"error: {error}")
@@ -513,8 +513,8 @@ def duration(text: str) -> float:
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    found = _STEP.match(text)
-    return (found[1], found[2] or "", found[3]) if found else ("", "", "")
+    match = _STEP.match(text)
+    return (match[1], match[2] or "", match[3]) if match else ("", "", "")
 
 
 def switch(text: str) -> bool:
@@ -556,9 +556,9 @@ def port_range(text: str) -> None:
         return
     if "-" in value and "+" in value:
         raise ValueRefused(f"unable to parse port range: {value}")
-    for item in (low, high) if sign else (low,):
-        if not _DECIMAL.match(item):
-            raise _refused("Atoi", item)
+    for bound in (low, high) if sign else (low,):
+        if not _DECIMAL.match(bound):
+            raise _refused("Atoi", bound)
     first = int(low)
     last = first if not sign else int(high) + (first if sign == "+" else 0)
     if max(first, last) > 65535:
@@ -631,11 +631,11 @@ TYPES: Final[Mapping[str, Callable[[str], object]]] = {
 
 def unreadable(name: str, value: str, *, is_switch: bool) -> str:
     """Return why a value cannot be read, in pflag's words; empty if it can."""
-    read = switch if is_switch else TYPES.get(name)
-    if read is None:
+    reader = switch if is_switch else TYPES.get(name)
+    if reader is None:
         return ""
     try:
-        read(value)
+        reader(value)
     except ValueRefused as error:
         text = "-v, --v" if name == "v" else f"--{name}"
         return f"invalid argument {quoted(value)} for {quoted(text)} flag: {error}"

@@ -137,15 +137,17 @@ def parse_selector(text: str) -> VersionSelector:
 
 
 def available_versions(selector: VersionSelector) -> list[AssetVersion]:
-    """One version of each release that is meant, newest first."""
+    """Return one version of each release that is meant, newest first."""
     if selector.exact is not None or selector.compare == "~":
         major, minor = selector.numbers or (0, 0)
-        expected = [AssetVersion(major, minor, selector.patch or 0)]
+        candidates = [AssetVersion(major, minor, selector.patch or 0)]
     else:
         numbers = [release.split(".") for release in RELEASES]
-        expected = [AssetVersion(int(major), int(minor), 0) for major, minor in numbers]
+        candidates = [AssetVersion(int(major), int(minor), 0) for major, minor in numbers]
     return [
-        item for item in reversed(expected) if item.release in RELEASES and selector.matches(item)
+        version
+        for version in reversed(candidates)
+        if version.release in RELEASES and selector.matches(version)
     ]
 
 
@@ -154,14 +156,14 @@ def version_to_use(
 ) -> AssetVersion:
     """The newest one that is meant, of those that are installed if there is one and nothing newer
     is asked for. Raises VersionUnknown."""
-    there = [item for item in installed if selector.matches(item)]
+    matching = [version for version in installed if selector.matches(version)]
     if only_installed or selector.only_installed:
-        if not there:
+        if not matching:
             raise VersionUnknown(f"no assets of `{selector.text}` are installed (see `list -i`)")
-        return max(there)
-    if there and not selector.newest:
-        return max(there)
-    candidates = [*there, *available_versions(selector)]
+        return max(matching)
+    if matching and not selector.newest:
+        return max(matching)
+    candidates = [*matching, *available_versions(selector)]
     if not candidates:
         raise VersionUnknown(
             f"`{selector.text}` is none of the releases {RELEASES[0]} to {RELEASES[-1]}"

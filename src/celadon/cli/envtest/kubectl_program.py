@@ -50,13 +50,13 @@ def installed_kubectl(places: str) -> str:
 
 def answer(words: list[str]) -> int:
     """Do without kubectl; returns 1 for what cannot be done, and for answers that are errors."""
-    options, others = split(words)
-    if others[:1] == ["version"]:
+    options, operands = split(words)
+    if operands[:1] == ["version"]:
         return say(sys.stdout, "Client Version: none (a stand-in of Celadon's)\n")
     path = options.get("raw", "")
-    if others[:2] in (["get", "ns"], ["get", "namespace"], ["get", "namespaces"]):
-        path = "/".join(("/api/v1/namespaces", *others[2:3]))
-    if others[:1] != ["get"] or not path or "server" not in options:
+    if operands[:2] in (["get", "ns"], ["get", "namespace"], ["get", "namespaces"]):
+        path = "/".join(("/api/v1/namespaces", *operands[2:3]))
+    if operands[:1] != ["get"] or not path or "server" not in options:
         say(
             sys.stderr,
             "error: kubectl is not installed: the stand-in knows only `get namespaces NAME` and "
@@ -69,7 +69,7 @@ def answer(words: list[str]) -> int:
 def split(words: list[str]) -> tuple[dict[str, str], list[str]]:
     """Flags by name, and the other words."""
     options: dict[str, str] = {}
-    others: list[str] = []
+    operands: list[str] = []
     name = ""
     for word in words:
         if word.startswith("-"):
@@ -77,8 +77,8 @@ def split(words: list[str]) -> tuple[dict[str, str], list[str]]:
         elif name in WITH_VALUES and not options[name]:
             options[name] = word
         else:
-            others.append(word)
-    return options, others
+            operands.append(word)
+    return options, operands
 
 
 def get(path: str, options: dict[str, str]) -> int:

@@ -56,7 +56,7 @@ def cost_text(text: str, scopes: Sequence[TypedScope], size: int) -> str:
             result.append(scope.environment.estimate(checked, LargeObject(size)))
     if not result:
         return ""
-    least, most = min(item.min for item in result), max(item.max for item in result)
+    least, most = min(size.min for size in result), max(size.max for size in result)
     return f"cost {least}" if least == most else f"cost {least} to {_shown(most)}"
 
 
@@ -81,7 +81,7 @@ def hover(text: str, offset: int, scopes: Sequence[TypedScope], size: int) -> Ho
     """Return what stands at a place; None where nothing does. Costs are those for objects of that
     size."""
     word = next(
-        (item for item in _WORD.finditer(text) if item.start() <= offset <= item.end()), None
+        (match for match in _WORD.finditer(text) if match.start() <= offset <= match.end()), None
     )
     kinds: dict[str, list[str]] = {}
     none: Hover | None = None
@@ -111,11 +111,11 @@ def _in_scope(
     if checked is None:
         return None if word is None else _of_word(text, word, environment)
     covering = [
-        item for item in written_tree(checked.ast).walk() if item.start <= offset <= item.end
+        node for node in written_tree(checked.ast).walk() if node.start <= offset <= node.end
     ]
     if not covering:
         return None
-    part = min(covering, key=lambda one: one.end - one.start)
+    part = min(covering, key=lambda node: node.end - node.start)
     markdown = _of_part(text, part, checked, environment)
     name = "" if word is None else word[0]
     is_called = word is not None and text[word.end() :].lstrip().startswith("(")
@@ -153,19 +153,22 @@ def _overloads(part: SourceNode, checked: CheckedAst, environment: Environment) 
 
 
 def _of_word(text: str, word: re.Match[str], environment: Environment) -> Hover | None:
-    """In a text with errors: the operand that ends with the word."""
+    """Describe, in a text with errors, the operand that ends with the word."""
     context = typing_context(text, word.end(), environment)
     if context is None:
         return None
     operand = word[0] if context.receiver is None else f"{context.receiver}.{word[0]}"
     if environment.declarations.find_function(word[0]) is not None or word[0] in MACROS:
         overloads = [
-            one for it in functions_of(environment) if it.name == word[0] for one in it.overloads
+            overload
+            for function in functions_of(environment)
+            if function.name == word[0]
+            for overload in function.overloads
         ]
         markdown = function_doc(word[0], overloads) if overloads else macro_doc(word[0])
     else:
-        known = type_in(context.environment, operand)
-        markdown = f"```cel\n{operand}: {known.display()}\n```"
+        operand_type = type_in(context.environment, operand)
+        markdown = f"```cel\n{operand}: {operand_type.display()}\n```"
     return Hover(word.start(), word.end(), markdown)
 
 
@@ -216,11 +219,11 @@ def _macros(call: OpenCall) -> list[Signature]:
 def _signature_help_overloads(call: OpenCall, scope: TypedScope) -> list[Signature]:
     environment = scope.environment
     qualified = f"{call.receiver}.{call.name}" if call.receiver else call.name
-    every = {item.name: item for item in functions_of(environment)}
-    function = every.get(qualified)
+    functions = {function.name: function for function in functions_of(environment)}
+    function = functions.get(qualified)
     is_method = function is None and bool(call.receiver)
     if is_method:
-        function = every.get(call.name)
+        function = functions.get(call.name)
     if function is None:
         return []
     receiver = type_in(environment, call.receiver) if is_method else None
@@ -339,10 +342,10 @@ def _definitions(file: EditedFile, document: Document) -> Iterator[tuple[str, in
 
 def _uses(spot: ExpressionSpot) -> Iterator[tuple[str, int, int]]:
     """Yield those in an expression."""
-    for item in _USE.finditer(spot.text):
-        placed = spot.span(*item.span("name")) if item["name"] else None
+    for match in _USE.finditer(spot.text):
+        placed = spot.span(*match.span("name")) if match["name"] else None
         if placed is not None:
-            yield item["name"], *placed
+            yield match["name"], *placed
 
 
 # --- Outlines ----------------------------------------------------------------
@@ -431,12 +434,14 @@ class _Outliner:
         """The lists in which expressions are; `paths` go on from `above`."""
         lists: dict[Path, dict[int, list[Path]]] = {}
         for path in paths:
-            at = next((n for n, step in enumerate(path) if isinstance(step, int)), None)
-            if at is not None:
-                index = path[at]
+            depth = next((n for n, step in enumerate(path) if isinstance(step, int)), None)
+            if depth is not None:
+                index = path[depth]
                 assert isinstance(index, int)
-                lists.setdefault(path[:at], {}).setdefault(index, []).append(path[at + 1 :])
-        for path, items in sorted(lists.items(), key=lambda one: self._offset((*above, *one[0]))):
+                lists.setdefault(path[:depth], {}).setdefault(index, []).append(path[depth + 1 :])
+        for path, items in sorted(
+            lists.items(), key=lambda group: self._offset((*above, *group[0]))
+        ):
             where = (*above, *path)
             parts = tuple(
                 self._item((*where, index), below) for index, below in sorted(items.items())
@@ -446,7 +451,7 @@ class _Outliner:
     def _item(self, path: Path, below: list[Path]) -> OutlinePart:
         is_variable = path[-2] == "variables"
         sort = OutlineSort.VARIABLE if is_variable else OutlineSort.ITEM
-        written = (item for item in below if item and item[-1] == "expression")
+        written = (path for path in below if path and path[-1] == "expression")
         expression = next((str(self._value((*path, *item))) for item in written), "")
         name = _named(self._value(path)) or expression or f"[{path[-1]}]"
         parts = tuple(self._sections(path, below))
@@ -506,15 +511,15 @@ class _Outliner:
         return self._document.chunk.span((*self._document.path, *path))[0]
 
     def _span(self, path: Path) -> Span:
-        """From the key, or from the item, to the end of the value."""
+        """Return the span from the key, or from the item, to the end of the value."""
         chunk, lines = self._document.chunk, self._file.lines
-        whole = (*self._document.path, *path)
-        start, end = chunk.span(whole)
+        full_path = (*self._document.path, *path)
+        start, end = chunk.span(full_path)
         assert self._base is not None
         last = self._base + len(chunk.text[:end].rstrip())
         first = self._base + start
         if path and not isinstance(path[-1], int):
-            line, column = chunk.spot(whole)
+            line, column = chunk.spot(full_path)
             first = min(first, lines.offset(Position(line - 1, 0)) + column - 1)
         return lines.span(first, max(first, last))
 
@@ -524,8 +529,8 @@ def _base(file: EditedFile, document: Document) -> int | None:
     line = document.chunk.first_line - 1
     start = file.lines.offset(Position(line, 0))
     text = document.chunk.text
-    find = file.text.content.find(text, start, start + len(file.lines.line(line)) + len(text))
-    return None if find < 0 else find
+    offset = file.text.content.find(text, start, start + len(file.lines.line(line)) + len(text))
+    return None if offset < 0 else offset
 
 
 def _moved(part: OutlinePart, span: Span) -> OutlinePart:
@@ -557,7 +562,7 @@ def _field_name(path: Path) -> str:
 
 
 def _value_text(value: object) -> str:
-    """In a few words."""
+    """Return the value in a few words."""
     if isinstance(value, list):
         return ", ".join(map(str, value))
     if isinstance(value, Mapping):
@@ -613,11 +618,11 @@ def test_lenses(file: EditedFile, tests: Iterable[str]) -> list[TestLens]:
     """Return the lenses of the policies in a file that one of the test files may be about: it
     stands in the same folder, or names the file."""
     path = os.path.abspath(file.text.file)
-    own = tuple(test for test in tests if _is_about(test, path))
+    names = tuple(test for test in tests if _is_about(test, path))
     return [
-        TestLens(Position(document.line() - 1, 0), metadata.name(document.value), own)
+        TestLens(Position(document.line() - 1, 0), metadata.name(document.value), names)
         for document in file.documents
-        if own
+        if names
         and document.group_kind[0] == ADMISSION_REGISTRATION
         and document.group_kind[1] in _POLICIES
     ]

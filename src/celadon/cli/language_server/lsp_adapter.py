@@ -70,22 +70,28 @@ def code_actions(file: EditedFile, diagnoses: Sequence[Diagnosis], span: Span) -
 
 
 def _fix(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
-    finding = None if diagnosis.shown is None else diagnosis.shown.finding
+    finding = None if diagnosis.shown_finding is None else diagnosis.shown_finding.finding
     if finding is None or diagnosis.document is None:
         return
-    made = fix_edit(file.text, diagnosis.document, finding)
-    if made is not None:
-        edit = TextEdit(file.text.file, file.lines.span(made.start, made.end), made.text)
-        subject = f"replace it with `{made.text}`" if made.text else "take it out"
+    replacement = fix_edit(file.text, diagnosis.document, finding)
+    if replacement is not None:
+        edit = TextEdit(
+            file.text.file, file.lines.span(replacement.start, replacement.end), replacement.text
+        )
+        subject = f"replace it with `{replacement.text}`" if replacement.text else "take it out"
         yield CodeAction(f"{diagnosis.code}: {subject}", diagnosis, edit, is_fix=True)
 
 
 def _silence(file: EditedFile, diagnosis: Diagnosis) -> Iterator[CodeAction]:
     """A comment above the field that the finding is in."""
     # JSON has no comments.
-    if diagnosis.document is None or diagnosis.shown is None or diagnosis.document.chunk.is_json:
+    if (
+        diagnosis.document is None
+        or diagnosis.shown_finding is None
+        or diagnosis.document.chunk.is_json
+    ):
         return
-    finding = diagnosis.shown.finding
+    finding = diagnosis.shown_finding.finding
     path = () if finding is None else finding.spot.path.steps
     line = diagnosis.document.line(path) - 1
     text = file.lines.line(line)
@@ -136,7 +142,7 @@ class CeladonServer(LanguageServer):
         self.folder = str(Path.cwd())
         self.files = _workspace(Path.cwd())
         self.diagnoses: dict[str, list[Diagnosis]] = {}
-        self.shown: dict[str, list[lsp.Diagnostic]] = {}
+        self.published: dict[str, list[lsp.Diagnostic]] = {}
         self._pending: asyncio.TimerHandle | None = None
 
     def open_folder(self, folder: str) -> None:
@@ -181,13 +187,13 @@ class CeladonServer(LanguageServer):
             self._pending = None
         self.diagnoses = self.files.diagnoses()
         # A file without findings has to be told, too: its old ones would stay.
-        for path in self.shown.keys() | self.diagnoses.keys():
+        for path in self.published.keys() | self.diagnoses.keys():
             now = [_diagnostic(path, diagnose) for diagnose in self.diagnoses.get(path, [])]
-            if now != self.shown.get(path, []):
+            if now != self.published.get(path, []):
                 self.text_document_publish_diagnostics(
                     lsp.PublishDiagnosticsParams(uri=_uri(path), diagnostics=now)
                 )
-            self.shown[path] = now
+            self.published[path] = now
 
 
 def _workspace(folder: Path) -> Workspace:
@@ -212,8 +218,8 @@ def _inner(position: lsp.Position) -> Position:
     return Position(position.line, position.character)
 
 
-def _span(one: lsp.Range) -> Span:
-    return Span(_inner(one.start), _inner(one.end))
+def _span(lsp_range: lsp.Range) -> Span:
+    return Span(_inner(lsp_range.start), _inner(lsp_range.end))
 
 
 def _range(span: Span) -> lsp.Range:
@@ -306,10 +312,10 @@ def _complete(server: CeladonServer) -> None:
         lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "?", "{"])
     )
     def complete(params: lsp.CompletionParams) -> lsp.CompletionList | None:
-        found = server.spot(params.text_document.uri, params.position)
-        if found is None:
+        place = server.spot(params.text_document.uri, params.position)
+        if place is None:
             return None
-        _, spot = found
+        _, spot = place
         offers = completions(spot.text, spot.offset, server.scopes(spot))
         if offers is None:
             return None
@@ -332,16 +338,16 @@ def _complete(server: CeladonServer) -> None:
 def _answer_about_expressions(server: CeladonServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
-        found = server.spot(params.text_document.uri, params.position)
-        if found is None:
+        place = server.spot(params.text_document.uri, params.position)
+        if place is None:
             return None
-        file, spot = found
-        one = hover(spot.text, spot.offset, server.scopes(spot), server.size())
-        if one is None:
+        file, spot = place
+        text = hover(spot.text, spot.offset, server.scopes(spot), server.size())
+        if text is None:
             return None
-        placed = spot.span(one.start, one.end)
+        placed = spot.span(text.start, text.end)
         where = None if placed is None else _range(file.lines.span(*placed))
-        return lsp.Hover(_markdown(one.markdown), where)
+        return lsp.Hover(_markdown(text.markdown), where)
 
     @server.feature(
         lsp.TEXT_DOCUMENT_SIGNATURE_HELP, lsp.SignatureHelpOptions(trigger_characters=["(", ","])
@@ -387,8 +393,8 @@ def _answer_about_variables(server: CeladonServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     def prepare(params: lsp.PrepareRenameParams) -> lsp.Range | None:
         file = file_of(params.text_document.uri)
-        found = file and hovers.variable_at(file, _inner(params.position))
-        return _range(found.span) if found else None
+        variable = file and hovers.variable_at(file, _inner(params.position))
+        return _range(variable.span) if variable else None
 
     @server.feature(lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
     def rename(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
@@ -468,14 +474,14 @@ def _outline_files(server: CeladonServer) -> None:
         return [] if file is None else [_symbol(part) for part in document_outline(file)]
 
 
-def _symbol(one: OutlinePart) -> lsp.DocumentSymbol:
+def _symbol(outline_part: OutlinePart) -> lsp.DocumentSymbol:
     return lsp.DocumentSymbol(
-        one.name,
-        _OUTLINED[one.sort],
-        _range(one.span),
-        _range(one.chosen),
-        detail=one.detail or None,
-        children=[_symbol(part) for part in one.parts],
+        outline_part.name,
+        _OUTLINED[outline_part.sort],
+        _range(outline_part.span),
+        _range(outline_part.chosen),
+        detail=outline_part.detail or None,
+        children=[_symbol(part) for part in outline_part.parts],
     )
 
 

@@ -80,7 +80,7 @@ class Position(NamedTuple):
 
 
 class Span(NamedTuple):
-    """From one place to another."""
+    """This reaches from one place to another."""
 
     start: Position
     end: Position
@@ -161,11 +161,11 @@ class EditedFile:
 def edited_file(path: str, content: str) -> EditedFile:
     """A file with this content, whose lines may end as an editor's may."""
     text = Text(path, content.replace("\r\n", "\n").replace("\r", "\n"))
-    read = list(DocumentReader().read(text))
-    problems = (item for item in read if isinstance(item, Problem))
+    items = list(DocumentReader().read(text))
+    problems = (problem for problem in items if isinstance(problem, Problem))
     return EditedFile(
         text,
-        tuple(item for item in read if not isinstance(item, Problem)),
+        tuple(document for document in items if not isinstance(document, Problem)),
         tuple(problems) if may_have_expressions(content) else (),
     )
 
@@ -180,7 +180,7 @@ class Diagnosis:
     message: str
     code: str = ""
     help: str = ""
-    shown: ShownFinding | None = None
+    shown_finding: ShownFinding | None = None
     document: Document | None = None
 
 
@@ -239,9 +239,9 @@ class Workspace:
             {path: file.text for path, file in sorted(self.files.items())},
             [document for _, file in sorted(self.files.items()) for document in file.documents],
         )
-        shown, _ = findings(lint_input, self.setup, self._memory)
+        shown_findings, _ = findings(lint_input, self.setup, self._memory)
         result: dict[str, list[Diagnosis]] = {path: [] for path in self.files}
-        for item in shown:
+        for item in shown_findings:
             finding = item.finding
             document = None if finding is None else lint_input.documents[finding.spot.document]
             file = self.files[item.located.file]
@@ -266,8 +266,8 @@ class Workspace:
         """Return what expressions may name, by the definitions in the workspace."""
         definitions = [
             document.value
-            for one in self.files.values()
-            for document in one.documents
+            for file in self.files.values()
+            for document in file.documents
             if document.group_kind == DEFINITION_KIND
         ]
         key = repr(definitions)
@@ -276,15 +276,17 @@ class Workspace:
         return self._scopes[1]
 
 
-def _touch(one: Span, other: Span) -> bool:
-    return one.start <= other.end and other.start <= one.end
+def _touch(span: Span, other: Span) -> bool:
+    return span.start <= other.end and other.start <= span.end
 
 
-def _of_finding(file: EditedFile, shown: ShownFinding, document: Document | None) -> Diagnosis:
-    finding = shown.located
+def _of_finding(
+    file: EditedFile, shown_finding: ShownFinding, document: Document | None
+) -> Diagnosis:
+    finding = shown_finding.located
     span = _word(file.lines, finding.line, finding.column)
     return Diagnosis(
-        span, finding.severity, finding.message, finding.code, finding.help, shown, document
+        span, finding.severity, finding.message, finding.code, finding.help, shown_finding, document
     )
 
 
@@ -296,8 +298,8 @@ def _of_problem(file: EditedFile, problem: Problem) -> Diagnosis:
 def _word(lines: Lines, line: int, column: int) -> Span:
     """The word that begins at a line and a column, both from 1, the latter in characters."""
     start = lines.offset(Position(line - 1, 0)) + column - 1
-    found = _WORD.match(lines.line(line - 1), column - 1)
-    return lines.span(start, start if found is None else start + len(found[0]))
+    match = _WORD.match(lines.line(line - 1), column - 1)
+    return lines.span(start, start if match is None else start + len(match[0]))
 
 
 # --- Expression spots --------------------------------------------------------
@@ -370,17 +372,17 @@ def _end(document: Document, end: int) -> int:
 def _mended(file: EditedFile, position: Position) -> ExpressionSpot | None:
     """With what stands behind a key on the line in quotes, as far as it is before the place."""
     line = file.lines.line(position.line)
-    fullmatch = _KEYED.fullmatch(line)
-    if fullmatch is None or fullmatch[1].strip(" -:\"'") not in _EXPRESSIONS:
+    match = _KEYED.fullmatch(line)
+    if match is None or match[1].strip(" -:\"'") not in _EXPRESSIONS:
         return None
     begin = file.lines.offset(Position(position.line, 0))
     column = file.lines.offset(position) - begin
-    if column <= fullmatch.end(1):
+    if column <= match.end(1):
         return None
-    written = (fullmatch[2] or "").lstrip("\"'|>-") if fullmatch[2] != "" else ""
+    written = (match[2] or "").lstrip("\"'|>-") if match[2] != "" else ""
     written = written.rstrip("\"'") or " "
     shift = line.rfind(written) if written.strip() else len(line)
-    before = file.text.content[:begin] + f"{fullmatch[1]} {json.dumps(written, ensure_ascii=False)}"
+    before = file.text.content[:begin] + f"{match[1]} {json.dumps(written, ensure_ascii=False)}"
     mended = edited_file(file.text.file, before + file.text.content[begin + len(line) :])
     for spot in expression_spots(mended):
         if spot.document.chunk.span((*spot.document.path, *spot.path)) == _quoted(spot, before):

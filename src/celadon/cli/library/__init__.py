@@ -81,8 +81,8 @@ def _policy(name: str) -> LibraryPolicy:
     if facts is None:
         raise ValueError(f"the page of {name} does not begin with its facts")
     topics = tuple(facts["topics"].split(", "))
-    replace = tuple(facts["own"].replace("`", "").split(", ")) if facts["own"] else ()
-    return LibraryPolicy(name, facts["title"], topics, facts["since"], replace, page[facts.end() :])
+    own = tuple(facts["own"].replace("`", "").split(", ")) if facts["own"] else ()
+    return LibraryPolicy(name, facts["title"], topics, facts["since"], own, page[facts.end() :])
 
 
 def topics_of(policies: Iterable[LibraryPolicy]) -> set[str]:

@@ -96,13 +96,13 @@ async def _answers(
         trial = _Trial(client, catalog, await _own_user(client), counts)
         for number, document in enumerate(read_documents([path])):
             if isinstance(document, Problem):
-                answers.found.append(document)
+                answers.records.append(document)
             else:
-                answers.found += await trial.sent(document)
+                answers.records += await trial.sent(document)
             step(number + 1)
         answers.existing += await _looked_up(client, catalog, trial.namespaces, params)
     except ClusterError as error:
-        answers.found.append(Problem(location.cluster.server, 0, str(error)))
+        answers.records.append(Problem(location.cluster.server, 0, str(error)))
     finally:
         await client.aclose()
     return answers
@@ -150,10 +150,10 @@ async def _looked_up(
 
 def _collection(resource: Resource, namespace: str) -> str:
     """Return where an object of a resource is created."""
-    whole = path_of(resource)
+    path = path_of(resource)
     if not namespace:
-        return whole
-    parent, _, name = whole.rpartition("/")
+        return path
+    parent, _, name = path.rpartition("/")
     return f"{parent}/namespaces/{namespace}/{name}"
 
 
@@ -241,15 +241,15 @@ class _Trial:
 
     async def _knows_dry_runs(self, resource: Resource) -> bool:
         """Return whether a creation in a collection of a resource may be a dry run."""
-        below = path_of(resource).rpartition("/")[0]
-        if below not in self._dry_runs:
+        collection = path_of(resource).rpartition("/")[0]
+        if collection not in self._dry_runs:
             try:
-                document = await self._client.get(f"/openapi/v3{below}")
+                document = await self._client.get(f"/openapi/v3{collection}")
             except ClusterRefusal:
                 document = {}
-            self._dry_runs[below] = frozenset(_dry_runs_of(document))
+            self._dry_runs[collection] = frozenset(_dry_runs_of(document))
         path = _collection(resource, "{namespace}" if resource.namespaced else "")
-        return path in self._dry_runs[below]
+        return path in self._dry_runs[collection]
 
 
 def _dry_runs_of(document: JsonObject) -> Iterator[str]:
@@ -279,13 +279,15 @@ def _anew(value: JsonObject) -> JsonDict:
 def _without_allocated(spec: JsonObject) -> JsonDict:
     """Return the spec of a Service without addresses and ports that it was given."""
     is_headless = spec.get("clusterIP") == "None"
-    left = {name: member for name, member in spec.items() if is_headless or name not in _ALLOCATED}
+    fields = {
+        name: member for name, member in spec.items() if is_headless or name not in _ALLOCATED
+    }
     ports: Any = spec.get("ports")
     if isinstance(ports, list):
-        left["ports"] = [
+        fields["ports"] = [
             {name: value for name, value in port.items() if name != "nodePort"}
             if isinstance(port, dict)
             else port
             for port in ports
         ]
-    return left
+    return fields

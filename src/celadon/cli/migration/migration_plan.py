@@ -187,11 +187,13 @@ class Disagreement:
 def disagreements(old: OldVerdicts, refused: Mapping[Key, str]) -> list[Disagreement]:
     """Return where the translation, which refuses some objects with a message, says something
     else."""
-    result = [Disagreement(item, "refused", "") for item in sorted(old.refused - refused.keys())]
+    result = [
+        Disagreement(reference, "refused", "") for reference in sorted(old.refused - refused.keys())
+    ]
     result += [
-        Disagreement(item, "admitted", message)
-        for item, message in sorted(refused.items())
-        if item not in old.refused and (old.is_whole or item in old.admitted)
+        Disagreement(reference, "admitted", message)
+        for reference, message in sorted(refused.items())
+        if reference not in old.refused and (old.is_whole or reference in old.admitted)
     ]
     return result
 
@@ -234,8 +236,8 @@ def _own_rule(name: str) -> str:
 
 def _subjects(report: JsonObject, result: JsonObject) -> Iterator[Key]:
     named = [*_mappings(result.get("resources")), *_mappings(result.get("subjects"))]
-    for item in named or _mappings([report.get("scope")]):
-        yield _key(item)
+    for subject in named or _mappings([report.get("scope")]):
+        yield _key(subject)
 
 
 def _mappings(value: object) -> list[JsonObject]:
@@ -244,7 +246,7 @@ def _mappings(value: object) -> list[JsonObject]:
 
 def _key(reference: JsonObject) -> Key:
     kind, namespace, name = (
-        str(reference.get(item) or "") for item in ("kind", "namespace", "name")
+        str(reference.get(name) or "") for name in ("kind", "namespace", "name")
     )
     return kind, namespace, name
 
@@ -307,7 +309,7 @@ class PlannedPolicy:
 
     @property
     def name(self) -> str:
-        """With its namespace, if it has one."""
+        """Return the name with its namespace, if it has one."""
         about = self.document.value["metadata"]
         return f"{about['namespace']}/{about['name']}" if about.get("namespace") else about["name"]
 
@@ -318,7 +320,7 @@ class PlannedPolicy:
 
     @property
     def kind(self) -> str:
-        """Its kind."""
+        """Return its kind."""
         return self.document.group_kind[1]
 
     @property
@@ -341,9 +343,9 @@ class PlannedPolicy:
         actions = [
             action
             for outcome in self.outcomes
-            for one in outcome.translation.documents
-            if one["kind"] == BINDING_KIND
-            for action in one["spec"]["validationActions"]
+            for binding in outcome.translation.documents
+            if binding["kind"] == BINDING_KIND
+            for action in binding["spec"]["validationActions"]
         ]
         return bool(actions) and "Deny" not in actions
 
@@ -367,7 +369,7 @@ class PlannedPolicy:
 
 @dataclass(slots=True)
 class MigrationPlan:
-    """All of it."""
+    """This is the whole plan."""
 
     policies: list[PlannedPolicy]
     """In the order in which they move."""
@@ -388,9 +390,9 @@ class MigrationPlan:
 
 def plan_of_dumps(inputs: Inputs, step: Step, *, allows_existing: bool = False) -> MigrationPlan:
     """Plan for what dumps of a cluster have; `allows_existing` as of a `Migration`."""
-    given = _PlanInputs(allows_existing=allows_existing)
-    given.read(wanted_objects(inputs.blocks()), known_resources())
-    return given.planned(step, lambda audit: audit_inputs(audit, inputs))
+    plan_inputs = _PlanInputs(allows_existing=allows_existing)
+    plan_inputs.read(wanted_objects(inputs.blocks()), known_resources())
+    return plan_inputs.planned(step, lambda audit: audit_inputs(audit, inputs))
 
 
 def plan_of_cluster(
@@ -401,9 +403,9 @@ def plan_of_cluster(
 
     from celadon.cli.audit.cluster_audit import audit_cluster
 
-    given = _PlanInputs(allows_existing=allows_existing)
-    given.read(*wanted_of_cluster(location))
-    return given.planned(step, lambda audit: asyncio.run(audit_cluster(audit, location)))
+    plan_inputs = _PlanInputs(allows_existing=allows_existing)
+    plan_inputs.read(*wanted_of_cluster(location))
+    return plan_inputs.planned(step, lambda audit: asyncio.run(audit_cluster(audit, location)))
 
 
 class _PlanInputs:
@@ -414,22 +416,22 @@ class _PlanInputs:
         self._kinds: Counter[tuple[str, str]] = Counter()
         self._reports = KyvernoReports()
 
-    def read(self, found: Iterable[Document | Problem], catalog: Catalog) -> None:
+    def read(self, items: Iterable[Document | Problem], catalog: Catalog) -> None:
         """Take in all that is of interest among the objects of a source, and translate it."""
-        self._migration.translate(self._policies(found), catalog)
-        met = {id(outcome.document): outcome.document for outcome in self._migration.outcomes}
-        met |= {
+        self._migration.translate(self._policies(items), catalog)
+        documents = {id(outcome.document): outcome.document for outcome in self._migration.outcomes}
+        documents |= {
             id(outcome.home): outcome.home
             for outcome in self._migration.outcomes
             if outcome.home is not None
         }
         self._kinds.update(
             (ENGINES[group], kind)
-            for group, kind in (document.group_kind for document in met.values())
+            for group, kind in (document.group_kind for document in documents.values())
         )
 
-    def _policies(self, found: Iterable[Document | Problem]) -> Iterator[Document]:
-        for item in found:
+    def _policies(self, items: Iterable[Document | Problem]) -> Iterator[Document]:
+        for item in items:
             if isinstance(item, Problem):
                 self._migration.problems.append(item)
             elif item.group_kind[0] in REPORT_GROUPS:
@@ -474,7 +476,7 @@ class _Judge:
     def __init__(self, outcome: RuleOutcome, old: OldVerdicts | None) -> None:
         self.outcome = outcome
         self._old = old
-        self._found = Existing()
+        self._existing = Existing()
         self._last: AuditedObject | None = None
         self._refused: dict[Key, str] = {}
         """Only of rules of which the old engine has said something."""
@@ -486,38 +488,38 @@ class _Judge:
         if about == self._last:
             return
         self._last = about
-        self._found.refused += 1
-        self._found.errors += violation.is_error
-        if len(self._found.examples) < _EXAMPLES:
-            self._found.examples.append(violation)
+        self._existing.refused += 1
+        self._existing.errors += violation.is_error
+        if len(self._existing.examples) < _EXAMPLES:
+            self._existing.examples.append(violation)
         if self._old is not None:
             self._refused[key] = violation.message
 
     def existing(self, matched: dict[str, int]) -> Existing:
         """Return what came of all objects."""
         names = (policy["metadata"]["name"] for policy in self.outcome.translation.policies)
-        self._found.matched = sum(matched.get(name, 0) for name in names)
+        self._existing.matched = sum(matched.get(name, 0) for name in names)
         if self._old is not None and not self.outcome.translation.reason:
-            self._found.compared = self._old.count
-            self._found.disagreements = disagreements(self._old, self._refused)
-        return self._found
+            self._existing.compared = self._old.count
+            self._existing.disagreements = disagreements(self._old, self._refused)
+        return self._existing
 
 
 def _told(judges: Iterable[_Judge]) -> Callable[[Violation], None]:
     """Return what tells each judge of the violations of its bindings."""
     by_binding = {
-        (one["spec"]["policyName"], one["metadata"]["name"]): judge
+        (binding["spec"]["policyName"], binding["metadata"]["name"]): judge
         for judge in judges
-        for one in judge.outcome.translation.documents
-        if one["kind"] == BINDING_KIND
+        for binding in judge.outcome.translation.documents
+        if binding["kind"] == BINDING_KIND
     }
 
-    def told(violation: Violation) -> None:
+    def note(violation: Violation) -> None:
         judge = by_binding.get((violation.policy, violation.binding))
         if judge is not None:
             judge.take(violation)
 
-    return told
+    return note
 
 
 def _audit(outcomes: Iterable[RuleOutcome], step: Step, emit: Callable[[Violation], None]) -> Audit:
@@ -556,9 +558,11 @@ def _note_same(policies: Iterable[PlannedPolicy]) -> None:
 def _meaning(document: JsonObject) -> object:
     """Return what a document says, without names and messages."""
     spec = document.get("spec") or {}
-    left = {name: member for name, member in spec.items() if name not in _SAID_OF_NAMES}
-    left["validations"] = [validation["expression"] for validation in spec.get("validations") or ()]
-    return document["kind"], left
+    fields = {name: member for name, member in spec.items() if name not in _SAID_OF_NAMES}
+    fields["validations"] = [
+        validation["expression"] for validation in spec.get("validations") or ()
+    ]
+    return document["kind"], fields
 
 
 _SAID_OF_NAMES: Final = ("policyName", "validationActions", "validations")

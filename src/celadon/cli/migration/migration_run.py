@@ -127,7 +127,7 @@ class RuleOutcome:
 
     @property
     def state(self) -> str:
-        """One of `STATES`."""
+        """Return one of `STATES`."""
         if self.translation.reason:
             return "not translated"
         return "differs" if self.differences else "translated"
@@ -137,27 +137,27 @@ class RuleOutcome:
         """Return whether its expressions stand in the original, as they are."""
         value = self.document.value
         rule = self.document.value_at(self.translation.origin.path)
-        validate = rule.get("validate") if isinstance(rule, Mapping) else None
+        validation = rule.get("validate") if isinstance(rule, Mapping) else None
         return (
             self.home is not None
             or value["apiVersion"].startswith("policies.kyverno.io/")
-            or (isinstance(validate, Mapping) and "cel" in validate)
+            or (isinstance(validation, Mapping) and "cel" in validation)
         )
 
     @property
     def notes(self) -> list[str]:
         """What it is known to decide otherwise, and what is wrong with it: of each kind of finding
         the first one."""
-        own = " in its own CEL" if self.is_taken_over else ""
+        source = " in its own CEL" if self.is_taken_over else ""
         by_code: dict[str, list[Finding]] = {}
         for finding in self.findings:
             by_code.setdefault(finding.code, []).append(finding)
-        said = [
-            f"`celadon lint` finds {code}{own}: {first.message}"
+        remarks = [
+            f"`celadon lint` finds {code}{source}: {first.message}"
             + (f", and {len(findings)} more" if findings else "")
             for code, (first, *findings) in by_code.items()
         ]
-        return [*self.translation.notes, *said]
+        return [*self.translation.notes, *remarks]
 
     def to_json(self) -> JsonObject:
         """The outcome as a report has it."""
@@ -291,7 +291,9 @@ class Migration:
     def lint(self) -> None:
         """Lint what rules have become, so that they tell what is to be repaired in it."""
         owners = [
-            (document, item) for item in self.outcomes for document in item.translation.documents
+            (document, outcome)
+            for outcome in self.outcomes
+            for document in outcome.translation.documents
         ]
         documents = [*(owner for owner, _ in owners), *self.existing]
         result: dict[int, list[Finding]] = {}
@@ -357,8 +359,8 @@ class Migration:
             for document in documents
             if self._fits(document, AzurePolicies.shape(document.value))
         ]
-        for item in fitting:
-            policies.add(item.value)
+        for fitting_document in fitting:
+            policies.add(fitting_document.value)
         for document in fitting:
             template: Document | None = None
             for use in policies.uses(document.value):
@@ -416,7 +418,7 @@ class Migration:
         fitting = [
             item for item in documents if misfit(item.value, gatekeeper_shape(item.value)) is None
         ]
-        translations = translate_mutators([item.value for item in fitting], catalog)
+        translations = translate_mutators([document.value for document in fitting], catalog)
         for document, translation in zip(fitting, translations, strict=True):
             if translation is not None:
                 yield RuleOutcome(document, self._with_own_names(translation))
@@ -456,9 +458,9 @@ class Migration:
         # compares.
         together = [
             policy
-            for one in self.outcomes
-            if one.document is outcome.document and one.translation.origin.does == "mutate"
-            for policy in one.translation.policies
+            for other in self.outcomes
+            if other.document is outcome.document and other.translation.origin.does == "mutate"
+            for policy in other.translation.policies
         ]
         result, message = judged_by(case, outcome.translation.policies, catalog, together)
         if result != case.expected:
@@ -491,8 +493,8 @@ class Migration:
             return
         inventory = tuple(self._objects(folder, case.get("inventory") or ()))
         assertions = tuple(case.get("assertions") or ())
-        read = GatorCase(str(case.get("name", "")), objects[0], inventory, assertions)
-        expected, result, message = disagreement(read, outcome.translation.documents, catalog)
+        gator_case = GatorCase(str(case.get("name", "")), objects[0], inventory, assertions)
+        expected, result, message = disagreement(gator_case, outcome.translation.documents, catalog)
         if expected:
             outcome.differences.append(Difference(objects[0], expected, result, message))
 
@@ -551,8 +553,10 @@ def _azure_template(
     names; None if it is not there."""
     if embedded is not None:
         text = Text(document.file, embedded.decode(errors="replace"))
-        read = (item for item in DocumentReader().read(text) if isinstance(item, Document))
-        result = next((document.value for document in read if is_template(document.value)), None)
+        documents = (item for item in DocumentReader().read(text) if isinstance(item, Document))
+        result = next(
+            (document.value for document in documents if is_template(document.value)), None
+        )
         return None if result is None else Document(document.chunk, document.path, result)
     templates = (document for document in of_gatekeeper if is_template(document.value))
     return next(
@@ -594,11 +598,11 @@ def _nearest(constraint: Document, templates: Sequence[Document]) -> Document | 
         for template in templates
         if template.value["spec"]["crd"]["spec"]["names"]["kind"] == kind
     ]
-    abspath = os.path.abspath(constraint.file)
+    constraint_path = os.path.abspath(constraint.file)
     return max(
         documents,
         key=lambda document: len(
-            os.path.commonpath([abspath, os.path.dirname(os.path.abspath(document.file))])
+            os.path.commonpath([constraint_path, os.path.dirname(os.path.abspath(document.file))])
         ),
         default=None,
     )
@@ -610,9 +614,9 @@ def _objects(value: object) -> Iterator[tuple[tuple[str | int, ...], JsonDict]]:
         return
     items = value.get("items")
     if value["kind"].endswith("List") and isinstance(items, list):
-        for index, item in enumerate(items):
-            if _is_object(item):
-                yield ("items", index), item
+        for index, mutation in enumerate(items):
+            if _is_object(mutation):
+                yield ("items", index), mutation
     else:
         yield (), value
 
@@ -717,15 +721,15 @@ def merged_outcomes(
     by_policy: dict[int, list[RuleOutcome]] = {}
     for outcome in outcomes:
         by_policy.setdefault(id(outcome.home or outcome.document), []).append(outcome)
-    taken = {
+    names = {
         policy["metadata"]["name"]
         for outcomes in by_policy.values()
         for outcome in outcomes
         for policy in outcome.translation.policies
     }
     for value in by_policy.values():
-        written = merged(value[0].translation.origin.policy, _documents(value), taken)
-        taken.update(written.names.values())
+        written = merged(value[0].translation.origin.policy, _documents(value), names)
+        names.update(written.names.values())
         yield value, written
 
 

@@ -77,7 +77,7 @@ class Recorded(NamedTuple):
 class ClusterAnswers:
     """The answers of a cluster, and what it has that matters to the translation."""
 
-    found: list[Recorded | Problem] = field(default_factory=list)
+    records: list[Recorded | Problem] = field(default_factory=list)
     existing: list[JsonObject] = field(default_factory=list)
     """The namespaces of the objects, and the params of policies."""
 
@@ -94,14 +94,14 @@ def compare_recorded(
     pairs of `audit-log`, `webhook` or `cluster` and a path."""
     counts = migration.recorded = RecordedRequests()
     existing = list(migration.existing)
-    asked: list[Recorded | Problem] = []
+    records: list[Recorded | Problem] = []
     for source, path in sources:
         if source == "cluster" and ask_cluster is not None:
             answers = ask_cluster(path, params_of(migration.outcomes), counts)
             existing += answers.existing
-            asked += answers.found
+            records += answers.records
     judge = _Judge(migration.outcomes, existing, counts)
-    result: list[Iterable[Recorded | Problem]] = [asked]
+    result: list[Iterable[Recorded | Problem]] = [records]
     for source, path in sources:
         if source == "audit-log":
             result.append(_of_logs(path, judge, counts))
@@ -148,10 +148,10 @@ def refusing_rules(message: str) -> frozenset[RuleName]:
 def _of_blocks(written: str) -> Iterator[RuleName]:
     """Yield the rules of Kyverno's list: rules below policies, each with what it says."""
     try:
-        safe_load = yaml.safe_load(written)
+        policies = yaml.safe_load(written)
     except yaml.YAMLError:
         return
-    for policy, rules in mapping(safe_load).items():
+    for policy, rules in mapping(policies).items():
         for rule in mapping(rules):
             # The rules that Kyverno makes for controllers of Pods are forms of one rule of the
             # file.
@@ -164,11 +164,11 @@ def _of_blocks(written: str) -> Iterator[RuleName]:
 
 
 def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[Recorded | Problem]:
-    for read in read_events(log_files([path])):
-        if isinstance(read, Problem):
-            yield read
+    for line in read_events(log_files([path])):
+        if isinstance(line, Problem):
+            yield line
             continue
-        none = None if read.event is None else logged(read.event)
+        none = None if line.event is None else logged(line.event)
         # An audit log tells of a request at several stages; only the last one has the answer.
         if none is None or none.event.get("stage") not in (None, "ResponseComplete"):
             continue
@@ -188,7 +188,7 @@ def _of_logs(path: str, judge: _Judge, counts: RecordedRequests) -> Iterator[Rec
         else:
             # No log and no review says which roles the user had.
             missing = (*none.missing, Missing.ROLES)
-            yield Recorded(f"{read.file}:{read.line}", request, missing, refusing)
+            yield Recorded(f"{line.file}:{line.line}", request, missing, refusing)
 
 
 _NAMED: Final[Shape] = {"group": str, "version": Needed(str)}
@@ -228,24 +228,30 @@ def _of_reviews(path: str, counts: RecordedRequests) -> Iterator[Recorded | Prob
                 yield Recorded(document.position(), request, (Missing.ROLES,), refusing)
 
 
-def _request(asked: JsonObject) -> Request | None:
+def _request(review_request: JsonObject) -> Request | None:
     """Return the request of a review."""
-    operation = {operation.value: operation for operation in Operation}.get(asked["operation"])
+    operation = {operation.value: operation for operation in Operation}.get(
+        review_request["operation"]
+    )
     if operation is None:
         return None
-    kind, resource, user = asked["kind"], asked["resource"], asked.get("userInfo") or {}
-    dry_run = bool(asked.get("dryRun"))
+    kind, resource, user = (
+        review_request["kind"],
+        review_request["resource"],
+        review_request.get("userInfo") or {},
+    )
+    dry_run = bool(review_request.get("dryRun"))
     return Request(
         operation,
         GroupVersionKind(kind.get("group") or "", kind["version"], kind["kind"]),
         GroupVersionResource(
             resource.get("group") or "", resource["version"], resource["resource"]
         ),
-        subresource=asked.get("subResource") or "",
-        name=asked.get("name") or "",
-        namespace=asked.get("namespace") or "",
-        object=asked.get("object"),
-        old_object=asked.get("oldObject"),
+        subresource=review_request.get("subResource") or "",
+        name=review_request.get("name") or "",
+        namespace=review_request.get("namespace") or "",
+        object=review_request.get("object"),
+        old_object=review_request.get("oldObject"),
         user=User(
             user.get("username") or "",
             tuple(user.get("groups") or ()),
@@ -271,26 +277,26 @@ class _Judge:
     ) -> None:
         documents = [document for outcome in outcomes for document in outcome.translation.documents]
         # Params and their definitions: the translation brings them along.
-        beside = [
+        more_documents = [
             document
             for document in documents
             if document["kind"] not in (POLICY_KIND, BINDING_KIND)
         ]
-        self.world = ObjectWorld([*existing, *beside], implicit_namespaces=True)
+        self.world = ObjectWorld([*existing, *more_documents], implicit_namespaces=True)
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         self.prepare: Prepare = preparation((), ADMIN, now, current_release())
         self._engine = Engine(
-            [decode_policy(element).value for element in _unique(documents, POLICY_KIND)],
-            [decode_binding(element).value for element in _unique(documents, BINDING_KIND)],
+            [decode_policy(document).value for document in _unique(documents, POLICY_KIND)],
+            [decode_binding(document).value for document in _unique(documents, BINDING_KIND)],
         )
-        there = {
+        existing_params = {
             Parameter(metadata.gvk(element), metadata.namespace(element), metadata.name(element))
-            for element in (*existing, *beside)
+            for element in (*existing, *more_documents)
         }
         self._rules: list[_JudgedRule] = []
         for item in outcomes:
             bindings = _bindings(item)
-            lacking = params_of([item]) - there
+            lacking = params_of([item]) - existing_params
             counts.without_params += [
                 f"{item.position}: {kind.kind} {namespace + '/' if namespace else ''}{name}"
                 for kind, namespace, name in sorted(lacking)
@@ -391,8 +397,8 @@ class _JudgedRule:
         if ours == theirs or len(self.outcome.differences) >= _MOST:
             return
         request = recorded.request
-        shown = request.object or request.old_object or {"metadata": {"name": request.name}}
+        value = request.object or request.old_object or {"metadata": {"name": request.name}}
         where = f"{recorded.place} ({request.operation.value})"
-        said = f"{where}: {message}" if message else where
-        named = {"kind": request.kind.kind, **shown}
-        self.outcome.differences.append(Difference(named, theirs, ours, said))
+        remark = f"{where}: {message}" if message else where
+        named = {"kind": request.kind.kind, **value}
+        self.outcome.differences.append(Difference(named, theirs, ours, remark))

@@ -56,7 +56,7 @@ def _imported(value: Any) -> dict[str, object]:  # noqa: ANN401 - JSON
 
 
 def _completions(value: Any) -> JsonObject:  # noqa: ANN401 - JSON
-    """In an expression, if there is one at the place; else the fields of an object."""
+    """Complete an expression, if there is one at the place; else the fields of an object."""
 
     state, pane = panes.state_of(value["state"]), panes.Pane(value["pane"])
     result = expression_completions(state, pane, int(value["line"]), int(value["character"]))
@@ -169,8 +169,8 @@ def completions(
     with answering_as(state.release):
         schema = _item(_schema(state, api_version, kind))
         for step in path:
-            below = schema.properties.get(step) or schema.additional_properties
-            schema = _item(below)
+            member = schema.properties.get(step) or schema.additional_properties
+            schema = _item(member)
         return [
             {"label": name, "detail": _type(schema)} for name, schema in schema.properties.items()
         ]
@@ -179,10 +179,10 @@ def completions(
 def _item(schema: Schema | None) -> Schema:
     """Return what is in a list, and in lists within it; else the schema itself, or one without
     fields."""
-    found = resolved(schema or Schema())
-    while found.items is not None:
-        found = resolved(found.items)
-    return found
+    item_schema = resolved(schema or Schema())
+    while item_schema.items is not None:
+        item_schema = resolved(item_schema.items)
+    return item_schema
 
 
 def _schema(state: panes.State, api_version: str, kind: str) -> Schema | None:

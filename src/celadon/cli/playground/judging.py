@@ -95,14 +95,14 @@ class KeptPolicies:
     def sets(self, manifests: Manifests, release: str) -> PolicySets:
         """Return the policies of the documents: the same object for the same documents."""
         judges = [document for part in manifests.given[:4] for document in part]
-        known = self._sets.get(release)
-        if known is not None and list(map(id, known[0])) == list(map(id, judges)):
-            return known[1]
+        remembered = self._sets.get(release)
+        if remembered is not None and list(map(id, remembered[0])) == list(map(id, judges)):
+            return remembered[1]
         before = len(manifests.problems)
-        found = policy_sets(manifests, release)
+        sets = policy_sets(manifests, release)
         if len(manifests.problems) == before:
-            self._sets[release] = judges, found
-        return found
+            self._sets[release] = judges, sets
+        return sets
 
 
 class _LastOfRelease(Generic[_Made]):
@@ -113,10 +113,10 @@ class _LastOfRelease(Generic[_Made]):
         self._known: dict[str, tuple[PolicySet, _Made]] = {}
 
     def __call__(self, policy_set: PolicySet, release: str) -> _Made:
-        known = self._known.get(release)
-        if known is None or known[0] is not policy_set:
-            known = self._known[release] = policy_set, self._make(policy_set, release)
-        return known[1]
+        remembered = self._known.get(release)
+        if remembered is None or remembered[0] is not policy_set:
+            remembered = self._known[release] = policy_set, self._make(policy_set, release)
+        return remembered[1]
 
 
 # --- Mode subjects -----------------------------------------------------------
@@ -154,12 +154,14 @@ def subject(document: Document) -> Mode | None:
 
 def wrong_subject(mode: Mode, policies: Iterable[Document]) -> Problem | None:
     """If all that could decide is for other modes; `policies` are from the pane of them."""
-    others = [(policy, found) for policy in policies if (found := subject(policy)) is not None]
-    if not others or any(found is mode for _, found in others):
+    mode_policies = [
+        (policy, policy_mode) for policy in policies if (policy_mode := subject(policy)) is not None
+    ]
+    if not mode_policies or any(policy_mode is mode for _, policy_mode in mode_policies):
         return None
-    document, found = others[0]
+    document, policy_mode = mode_policies[0]
     text = f"a {document.group_kind[1]} decides nothing in the mode `{NAMES[mode]}`"
-    help_ = f"choose the mode `{NAMES[found]}` for it"
+    help_ = f"choose the mode `{NAMES[policy_mode]}` for it"
     return Problem(Pane.POLICY.value, document.line(), text, help_)
 
 
@@ -223,12 +225,12 @@ class Desk:
         # late: the first verdict does not wait for what explains it
         from celadon.cli.check.recorded_requests import explained_objects
 
-        _, found = explained_objects(inputs, lambda *_: True, _untold, self._policies.makers)
+        _, explained = explained_objects(inputs, lambda *_: True, _untold, self._policies.makers)
         around = self._panes.documents(state, _AROUND)
-        heard = [item for item in found if not _is_silent(item.result)]
-        told = {} if inputs.manifests.problems else request_details(heard)
-        told |= self._remarks_of(state, around, inputs.policies.validating)
-        return self._with_changes(state, told)
+        heard = [item for item in explained if not _is_silent(item.result)]
+        details = {} if inputs.manifests.problems else request_details(heard)
+        details |= self._remarks_of(state, around, inputs.policies.validating)
+        return self._with_changes(state, details)
 
     def _remarks_of(
         self, state: State, documents: Sequence[Document], policies: PolicySet
@@ -238,14 +240,14 @@ class Desk:
             self._remarks = PolicyRemarks()
         return self._remarks.of(state, documents, policies)
 
-    def _with_changes(self, state: State, told: JsonDict) -> JsonDict:
+    def _with_changes(self, state: State, details: JsonDict) -> JsonDict:
         other = state.compared
         if not other or other == state.release:
-            return told
+            return details
 
         verdict = self.verdict(replace(state, release=other))
         changes = release_changes(state.release, other, self.verdict(state), verdict)
-        return {**told, "changes": changes}
+        return {**details, "changes": changes}
 
     def _unaskable(self, state: State) -> Problem | None:
         policies = self._panes.documents(state, [Pane.POLICY])
@@ -332,20 +334,22 @@ class PolicyRemarks:
     """Remembers what it said last: it takes longer than a verdict, and few keystrokes change it."""
 
     def __init__(self) -> None:
-        self._asked: tuple[str, Sequence[Document]] = ("", ())
-        self._said: dict[str, object] | None = None
+        self._last_input: tuple[str, Sequence[Document]] = ("", ())
+        self._last_remarks: dict[str, object] | None = None
 
     def of(self, state: State, documents: Sequence[Document], policies: PolicySet) -> JsonDict:
-        """About the documents of the panes around a request."""
-        release, known = self._asked
-        same = release == state.release and list(map(id, known)) == list(map(id, documents))
-        if self._said is None or not same:
-            self._asked = state.release, documents
-            self._said = {
+        """Return remarks on the documents of the panes around a request."""
+        release, last_documents = self._last_input
+        is_same = release == state.release and list(map(id, last_documents)) == list(
+            map(id, documents)
+        )
+        if self._last_remarks is None or not is_same:
+            self._last_input = state.release, documents
+            self._last_remarks = {
                 "lint": _lint(documents, state),
                 "typeChecking": _statuses(documents, policies, state.release),
             }
-        return self._said
+        return self._last_remarks
 
 
 def _lint(documents: Sequence[Document], state: State) -> list[JsonObject]:
@@ -353,8 +357,8 @@ def _lint(documents: Sequence[Document], state: State) -> list[JsonObject]:
     names = {document.file for document in documents}
     texts = {name: Text(name, state.text(Pane(name))) for name in names}
     lint_input = LintInput(texts, list(documents), [])
-    shown, _ = findings(lint_input, LintSetup(LintSettings(state.release), RULES))
-    return [finding_data(item.located) for item in shown]
+    shown_findings, _ = findings(lint_input, LintSetup(LintSettings(state.release), RULES))
+    return [finding_data(item.located) for item in shown_findings]
 
 
 def _statuses(documents: Sequence[Document], policies: PolicySet, release: str) -> list[JsonObject]:
@@ -381,36 +385,36 @@ _COMPARED: Final = ("allowed", "code", "message", "warnings", "auditAnnotations"
 
 
 def release_changes(
-    release: str, other: str, here: JsonObject, there: JsonObject
+    release: str, other: str, first_answer: JsonObject, second_answer: JsonObject
 ) -> dict[str, Json]:
-    """From the verdict of one release to that of the other."""
+    """Return what changes from the verdict of one release to that of the other."""
     return {
         "from": release,
         "to": other,
-        "differences": list(_differences(here, there)),
+        "differences": list(_differences(first_answer, second_answer)),
         "functions": _functions(release, other),
     }
 
 
-def _differences(here: JsonObject, there: JsonObject) -> Iterator[JsonObject]:
-    if here.get("report") is None or there.get("report") is None:
+def _differences(first_answer: JsonObject, second_answer: JsonObject) -> Iterator[JsonObject]:
+    if first_answer.get("report") is None or second_answer.get("report") is None:
         for name in ("value", "type", "message", "cost"):
-            yield from _difference(name, here.get(name), there.get(name))
+            yield from _difference(name, first_answer.get(name), second_answer.get(name))
         return
-    before, after = here["report"], there["report"]
+    before, after = first_answer["report"], second_answer["report"]
     mine, objects = before["objects"], after["objects"]
     for number in range(max(len(mine), len(objects))):
-        one = mine[number] if number < len(mine) else {}
+        row = mine[number] if number < len(mine) else {}
         other = objects[number] if number < len(objects) else {}
-        title = f"{one.get('kind', other.get('kind'))} {one.get('name', other.get('name'))}"
+        title = f"{row.get('kind', other.get('kind'))} {row.get('name', other.get('name'))}"
         for name in _COMPARED:
-            yield from _difference(f"{title}: {name}", one.get(name), other.get(name))
+            yield from _difference(f"{title}: {name}", row.get(name), other.get(name))
     for name in ("policyErrors", "notices", "problems"):
         yield from _difference(name, _messages(before[name]), _messages(after[name]))
 
 
-def _messages(found: Any) -> list[str]:  # noqa: ANN401 - JSON
-    return [item["message"] for item in found]
+def _messages(items: Any) -> list[str]:  # noqa: ANN401 - JSON
+    return [item["message"] for item in items]
 
 
 def _difference(name: str, before: object, after: object) -> Iterator[JsonObject]:
@@ -425,9 +429,9 @@ def _functions(release: str, other: str) -> dict[str, list[str]]:
 
 
 def _names(release: str) -> set[str]:
-    """Without operators and what nobody writes."""
-    found = environment(release).declarations.functions
-    return {name for name in found if name[:1].isalpha()}
+    """Return the functions without operators and what nobody writes."""
+    functions = environment(release).declarations.functions
+    return {name for name in functions if name[:1].isalpha()}
 
 
 # --- Request details ---------------------------------------------------------
@@ -446,9 +450,9 @@ _ROOM: Final = 80
 def request_details(explained: Sequence[ExplainedObject]) -> dict[str, object]:
     """Trees, costs and changes of each object of the request."""
     trees = []
-    for element in explained:
-        item = outline(element)
-        trees.append(item_tree(replace(item, items=(*item.items, *_rules(element)))))
+    for explained_object in explained:
+        item = outline(explained_object)
+        trees.append(item_tree(replace(item, items=(*item.items, *_rules(explained_object)))))
     return {
         "explanation": trees,
         "costs": [cost for item in explained for cost in _costs(item)],
@@ -459,8 +463,11 @@ def request_details(explained: Sequence[ExplainedObject]) -> dict[str, object]:
 # --- rules of custom resources ----------------------------------------------------------------
 
 
-def _rules(one: ExplainedObject) -> Iterator[Item]:
-    custom, request = one.judged.asked.target.custom, one.judged.asked.request
+def _rules(explained: ExplainedObject) -> Iterator[Item]:
+    custom, request = (
+        explained.judged.document_request.target.custom,
+        explained.judged.document_request.request,
+    )
     if custom is None or request.object is None:
         return
     old = None if request.old_object is None else dict(request.old_object)
@@ -498,8 +505,8 @@ def _rule(rule: EvaluatedRule) -> tuple[Item, int]:
 # --- costs and changes ------------------------------------------------------------------------
 
 
-def _costs(one: ExplainedObject) -> Iterator[JsonDict]:
-    for explanation in (one.mutation, one.validation):
+def _costs(explained: ExplainedObject) -> Iterator[JsonDict]:
+    for explanation in (explained.mutation, explained.validation):
         if explanation is not None:
             for policy, binding, case in _cases(explanation):
                 about = filled(policy=policy, binding=binding, param=case.param)
@@ -522,12 +529,12 @@ def _cases(explanation: Explanation) -> Iterator[tuple[str, str, CaseExplanation
                 yield policy.policy.name, binding.binding.name, case
 
 
-def _mutations(one: ExplainedObject) -> Iterator[JsonObject]:
+def _mutations(explained: ExplainedObject) -> Iterator[JsonObject]:
     """Yield what mutating policies have made of the object, line by line."""
-    mutated = one.result.mutated
+    mutated = explained.result.mutated
     if mutated is not None:
         yield {
-            "object": one.result.title,
+            "object": explained.result.title,
             "policies": list(mutated.policies),
             "diff": diff_lines(mutated.before, mutated.after),
         }
@@ -553,13 +560,13 @@ _SAYING: Final = frozenset({CaseVerdict.DENY, CaseVerdict.WARN, CaseVerdict.AUDI
 
 def exported_files(state: State) -> dict[str, str]:
     """Names and contents; a test only of what can be one: one request that can be judged."""
-    found = {}
+    files = {}
     for name, panes in _FILES.items():
         texts = [state.text(pane).strip("\n") for pane in panes if state.text(pane).strip()]
         if texts:
-            found[name] = "\n---\n".join(texts) + "\n"
-    test = _test(state, found)
-    return found if test is None else {**found, _TEST: yaml_text(test)}
+            files[name] = "\n---\n".join(texts) + "\n"
+    test = _test(state, files)
+    return files if test is None else {**files, _TEST: yaml_text(test)}
 
 
 def _test(state: State, files: dict[str, str]) -> JsonDict | None:
@@ -655,7 +662,7 @@ def imported(files: Mapping[str, str]) -> dict[str, Json]:
                 documents.append(item)
     panes: dict[Pane, list[str]] = {}
     for document in documents:
-        pane = _pane(document, documents, asked=Pane.OBJECT in panes)
+        pane = _pane(document, documents, is_question=Pane.OBJECT in panes)
         panes.setdefault(pane, []).append(_text(document))
     mode = _mode(documents)
     return {
@@ -674,12 +681,12 @@ def _text(document: Document) -> str:
     return yaml_text(document.value)
 
 
-def _pane(document: Document, among: list[Document], *, asked: bool) -> Pane:
+def _pane(document: Document, among: list[Document], *, is_question: bool) -> Pane:
     group, kind = document.group_kind
-    sorted_ = described([document])
-    if sorted_.policies or sorted_.mutating_policies or is_configuration(document):
+    manifests = described([document])
+    if manifests.policies or manifests.mutating_policies or is_configuration(document):
         return Pane.POLICY
-    if sorted_.bindings or sorted_.mutating_bindings:
+    if manifests.bindings or manifests.mutating_bindings:
         return Pane.BINDING
     if document.is_definition:
         return Pane.POLICY if _mode(among) is Mode.RULES else Pane.CLUSTER
@@ -689,7 +696,7 @@ def _pane(document: Document, among: list[Document], *, asked: bool) -> Pane:
         return Pane.AUTHORIZER
     if _is_param(document, among):
         return Pane.PARAMS
-    return Pane.CLUSTER if asked else Pane.OBJECT
+    return Pane.CLUSTER if is_question else Pane.OBJECT
 
 
 def _is_param(document: Document, among: list[Document]) -> bool:
@@ -702,10 +709,10 @@ def _is_param(document: Document, among: list[Document]) -> bool:
 
 def _mode(among: list[Document]) -> Mode:
     """Return what the documents are about."""
-    sorted_ = described(among)
-    if sorted_.mutating_policies:
+    manifests = described(among)
+    if manifests.mutating_policies:
         return Mode.MUTATING
-    if sorted_.policies:
+    if manifests.policies:
         return Mode.VALIDATING
     if any(map(is_configuration, among)):
         return Mode.WEBHOOK

@@ -197,21 +197,21 @@ class State:
         return self.panes.get(pane, "") if pane in PANES_OF[self.mode] else ""
 
 
-def state_of(given: Json) -> State:
+def state_of(state: Json) -> State:
     """Raises StateError."""
-    if not isinstance(given, dict):
+    if not isinstance(state, dict):
         raise StateError("the state of a playground is an object")
-    if given.get("version") != FORMAT:
+    if state.get("version") != FORMAT:
         raise StateError(f"this playground reads states of version {FORMAT}")
     return State(
-        _choice(given, "mode", Mode, Mode.VALIDATING),
-        _release(given, "release", DEFAULT_VERSION),
-        _release(given, "compared", ""),
-        _choice(given, "operation", Operation, Operation.CREATE),
-        _text(given, "subresource"),
-        given.get("dryRun") is True,
-        _field_validation(given),
-        _panes(given.get("panes", {})),
+        _choice(state, "mode", Mode, Mode.VALIDATING),
+        _release(state, "release", DEFAULT_VERSION),
+        _release(state, "compared", ""),
+        _choice(state, "operation", Operation, Operation.CREATE),
+        _text(state, "subresource"),
+        state.get("dryRun") is True,
+        _field_validation(state),
+        _panes(state.get("panes", {})),
     )
 
 
@@ -219,9 +219,9 @@ _Chosen = TypeVar("_Chosen", bound=enum.Enum)
 
 
 def _choice(
-    given: Mapping[str, Json], name: str, choices: type[_Chosen], default: _Chosen
+    fields: Mapping[str, Json], name: str, choices: type[_Chosen], default: _Chosen
 ) -> _Chosen:
-    value = given.get(name, default.value)
+    value = fields.get(name, default.value)
     none = (
         {choice.value: choice for choice in choices}.get(value) if isinstance(value, str) else None
     )
@@ -232,22 +232,22 @@ def _choice(
     return none
 
 
-def _release(given: Mapping[str, Json], name: str, default: str) -> str:
-    value = given.get(name, default)
+def _release(fields: Mapping[str, Json], name: str, default: str) -> str:
+    value = fields.get(name, default)
     if value != default and value not in VERSIONS:
         raise StateError(f"`{name}` is no release from {VERSIONS[0]} to {VERSIONS[-1]}")
     return str(value)
 
 
-def _field_validation(given: Mapping[str, Json]) -> str:
-    value = given.get("fieldValidation", request_bodies.STRICT)
+def _field_validation(fields: Mapping[str, Json]) -> str:
+    value = fields.get("fieldValidation", request_bodies.STRICT)
     if value not in FIELD_VALIDATIONS:
         raise StateError(f"`fieldValidation` is none of {', '.join(FIELD_VALIDATIONS)}")
     return str(value)
 
 
-def _text(given: Mapping[str, Json], name: str) -> str:
-    value = given.get(name, "")
+def _text(fields: Mapping[str, Json], name: str) -> str:
+    value = fields.get(name, "")
     if not isinstance(value, str):
         raise StateError(f"`{name}` is no text")
     return value
@@ -256,14 +256,14 @@ def _text(given: Mapping[str, Json], name: str) -> str:
 def _panes(value: Json) -> dict[Pane, str]:
     if not isinstance(value, dict):
         raise StateError("`panes` is no object")
-    known = {pane.value: pane for pane in Pane}
+    panes = {pane.value: pane for pane in Pane}
     result: dict[Pane, str] = {}
     for name, text in value.items():
-        if name not in known:
+        if name not in panes:
             raise StateError(f"there is no pane `{name}`")
         if not isinstance(text, str):
             raise StateError(f"pane `{name}` is no text")
-        result[known[name]] = text
+        result[panes[name]] = text
     if sum(map(len, result.values())) > MAX_CHARACTERS:
         raise StateError(f"the panes have more than {MAX_CHARACTERS:,} characters")
     return result
@@ -291,10 +291,10 @@ class PaneReader:
     def read(self, state: State, pane: Pane) -> Reading:
         """The objects in a pane."""
         text = state.text(pane)
-        known = self._known.get(pane)
-        if known is None or known[0] != text:
-            known = self._known[pane] = text, self._read(pane, text)
-        return known[1]
+        reading = self._known.get(pane)
+        if reading is None or reading[0] != text:
+            reading = self._known[pane] = text, self._read(pane, text)
+        return reading[1]
 
     def documents(self, state: State, panes: Iterable[Pane]) -> tuple[Document, ...]:
         """The objects of several panes, in their order."""
@@ -317,8 +317,8 @@ class PaneReader:
         value = self._values.get(pane)
         if value is None or value[0] != text:
             value = self._values[pane] = text, self._mapping(pane, text)
-        found: dict[str, object] | Problem = value[1]
-        return found
+        mapped: dict[str, object] | Problem = value[1]
+        return mapped
 
     def _mapping(self, pane: Pane, text: str) -> dict[str, object] | Problem:
         values = []

@@ -108,8 +108,8 @@ class PreparedRequest:
     """A request as it comes to validating policies, and what was `said` before."""
 
     setting: Cluster
-    asked: DocumentRequest
-    said: WebhookOutcome
+    document_request: DocumentRequest
+    outcome: WebhookOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ class JudgedCase:
     setting: Cluster
     findings: Findings
     before: DocumentRequest | None
-    asked: DocumentRequest | None
+    document_request: DocumentRequest | None
     mutation: Explanation | None = None
     """What mutating policies did and why, for a bench that looks on."""
 
@@ -163,12 +163,12 @@ class Bench:
         setting = self.setting(case)
         olds, catalog = _olds(case), setting.world.catalog
         try:
-            found = ask(case.object, _question(case), catalog, olds, setting.prepare)
+            document_request = ask(case.object, _question(case), catalog, olds, setting.prepare)
         except StatusError:
             return None
-        if isinstance(found, Problem) or strictly_refused(found) is not None:
+        if isinstance(document_request, Problem) or strictly_refused(document_request) is not None:
             return None
-        chain = setting.asking().chain(found)
+        chain = setting.asking().chain(document_request)
         return PreparedRequest(setting, chain.mutated(), chain.before)
 
     def judged(self, case: Case) -> JudgedCase:
@@ -177,20 +177,26 @@ class Bench:
         setting = self.setting(case)
         settings = Settings(_question(case), self.version, self._test.now)
         findings = Findings(Sightings(wants_namespaces=False))
-        seen: list[JudgedObject] = []
+        judged_objects: list[JudgedObject] = []
         # Cases share a cluster, but what one case creates is not there for the next.
         quotas = None if setting.quotas is None else setting.quotas.uncharged()
         cluster = replace(setting, quotas=quotas)
-        Judge.of(cluster, settings, _olds(case), findings, seen.append).take(case.object)
+        Judge.of(cluster, settings, _olds(case), findings, judged_objects.append).take(case.object)
         if quotas is not None:
             quotas.settle(findings.results, findings.charges)
-        if not seen or seen[0].chain.early_refusal is not None:
+        if not judged_objects or judged_objects[0].chain.early_refusal is not None:
             return JudgedCase(setting, findings, None, None)
-        one = seen[0]
-        mutation = one.before.mutation
+        judged = judged_objects[0]
+        mutation = judged.before.mutation
         if mutation is None:
-            return JudgedCase(setting, findings, one.asked, one.asked)
-        return JudgedCase(setting, findings, one.chain.unmutated(), one.asked, mutation.explanation)
+            return JudgedCase(setting, findings, judged.document_request, judged.document_request)
+        return JudgedCase(
+            setting,
+            findings,
+            judged.chain.unmutated(),
+            judged.document_request,
+            mutation.explanation,
+        )
 
     def _about_created(self, case: Case) -> Case:
         """A case about what controllers would create, as one about just that; the case itself where
@@ -200,8 +206,8 @@ class Bench:
         created = self._created.get(id(case))
         if created is None:
             sent = self.sent(replace(case, generated=""))
-            made = case if sent is None else _created_case(case, sent.asked)
-            created = self._created[id(case)] = case, replace(made, generated="")
+            created_case = case if sent is None else _created_case(case, sent.document_request)
+            created = self._created[id(case)] = case, replace(created_case, generated="")
         return created[1]
 
     def setting(self, case: Case) -> Cluster:
@@ -287,9 +293,9 @@ class Bench:
         )
 
 
-def _created_case(case: Case, asked: DocumentRequest) -> Case:
+def _created_case(case: Case, document_request: DocumentRequest) -> Case:
     """Return what becomes of a workload as mutating policies have left it; the first of a kind."""
-    owner, result = asked.document, asked.request.object or {}
+    owner, result = document_request.document, document_request.request.object or {}
     # A Deployment makes a ReplicaSet, that one a Pod: down to the kind that is wanted.
     while objects := created_objects(result):
         documents = [
@@ -327,7 +333,7 @@ def _merged_sets(first: PolicySets, later: PolicySets) -> PolicySets:
 
 
 def _merged(first: PolicySet, later: PolicySet) -> PolicySet:
-    """Both; of two with one name the later."""
+    """Return the documents of both; of two with one name the later."""
     return PolicySet(
         {**first.policies, **later.policies},
         {**first.bindings, **later.bindings},
@@ -424,10 +430,10 @@ def _decided(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
 def messages(deciding: Iterable[Violation], outcome: CaseOutcome) -> list[str]:
     """Return what policies say, and what the API server makes of it."""
     result = outcome.result
-    found = [violation.message for violation in deciding]
-    whole = [result.sentence] if result.sentence else []
+    texts = [violation.message for violation in deciding]
+    sentences = [result.sentence] if result.sentence else []
     ignored = [notice.message for notice in outcome.ignored]
-    return [*found, *whole, *(warning.text for warning in result.warnings), *ignored]
+    return [*texts, *sentences, *(warning.text for warning in result.warnings), *ignored]
 
 
 def _message(
@@ -457,11 +463,11 @@ def _warnings(expect: Expectation, outcome: CaseOutcome) -> Iterator[Mismatch]:
         return
     warnings = [warning for warning in outcome.result.warnings if warning.violations]
     matches = expect.warnings
-    held = len(warnings) == len(matches) and all(
+    is_met = len(warnings) == len(matches) and all(
         any(map(item.holds, _texts(warning)))
         for item, warning in zip(matches, warnings, strict=True)
     )
-    if not held:
+    if not is_met:
         yield Mismatch(
             "warnings",
             "\n".join(map(str, matches)) or "none",
@@ -519,9 +525,9 @@ def overlaid(value: object, expected: object) -> Any:  # noqa: ANN401 - any JSON
                 result[key] = overlaid(result.get(key), member)
         return result
     if isinstance(expected, Sequence) and not isinstance(expected, str):
-        given = value if isinstance(value, list) else []
+        items = value if isinstance(value, list) else []
         return [
-            overlaid(given[i] if i < len(given) else None, item) for i, item in enumerate(expected)
+            overlaid(items[i] if i < len(items) else None, item) for i, item in enumerate(expected)
         ]
     return expected
 
@@ -541,7 +547,7 @@ def outcome_of(case: Case, judged: JudgedCase) -> CaseOutcome:
     reached.update(violation.policy for violation in violations)
     ignored = tuple(_ignored(judged, under_test, notes))
     verdict, deciding = _case_outcomes_verdict(result, violations, reached & under_test, ignored)
-    before, asked = judged.before, judged.asked
+    before, document_request = judged.before, judged.document_request
     return CaseOutcome(
         verdict,
         result,
@@ -556,7 +562,7 @@ def outcome_of(case: Case, judged: JudgedCase) -> CaseOutcome:
         notes,
         ignored,
         None if before is None else before.request.object,
-        None if asked is None else asked.request.object,
+        None if document_request is None else document_request.request.object,
     )
 
 

@@ -81,7 +81,7 @@ class Coverage:
     hits: tuple[tuple[Goal, int], ...] = ()
 
     def of_policies(self) -> dict[Measured, Coverage]:
-        """The same, policy by policy, in the order of files and lines."""
+        """Return the counts policy by policy, in the order of files and lines."""
         result: dict[Measured, list[tuple[Goal, int]]] = {}
         for goal, count in self.hits:
             result.setdefault(goal.policy, []).append((goal, count))
@@ -110,7 +110,7 @@ class Coverage:
 
 
 def added_up(parts: Iterable[Coverage]) -> Coverage:
-    """All of them as one."""
+    """Return all of them as one."""
     counter: Counter[Goal] = Counter()
     for part in parts:
         counter.update(dict(part.hits))
@@ -215,7 +215,7 @@ class Alterations:
         return 100.0 * self.count(Fate.KILLED) / self.counted if self.counted else 100.0
 
     def of_policies(self) -> dict[Measured, Alterations]:
-        """The same, policy by policy."""
+        """Return the results policy by policy."""
         result: dict[Measured, list[AlterationResult]] = {}
         for item in self.results:
             result.setdefault(item.policy, []).append(item)
@@ -596,7 +596,7 @@ class FileResult:
 
     @property
     def asked_plugins(self) -> tuple[str, ...]:
-        """Their names."""
+        """Return the names of the plugins that were asked."""
         return () if self.plugins is None else self.plugins.asked
 
     @property
@@ -683,8 +683,11 @@ class RunReport:
     def exit(self) -> Exit:
         """The worst of what happened: a defect of ours, then files that cannot be read, then cases
         that could not be run, then cases that failed."""
-        every = [*self.all_problems, *(problem for case in self.cases for problem in case.problems)]
-        if any(problem.is_internal for problem in every):
+        problems = [
+            *self.all_problems,
+            *(problem for case in self.cases for problem in case.problems),
+        ]
+        if any(problem.is_internal for problem in problems):
             return Exit.INTERNAL
         if self.all_problems:
             return Exit.USAGE

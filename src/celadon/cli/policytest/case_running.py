@@ -54,8 +54,8 @@ class CoverageTally:
         return Coverage(tuple(self._hits.items()))
 
     def take(self, judged: JudgedCase, outcome: case_results.CaseOutcome, version: str) -> None:
-        """One more case; what is measured are the policies that it is about."""
-        seen = [
+        """Count one more case; what is measured are the policies that it is about."""
+        policies = [
             policy for explanation in _explained(judged, outcome) for policy in explanation.policies
         ]
         for policy_set in judged.setting.sets.all:
@@ -66,7 +66,7 @@ class CoverageTally:
                     self._hits.update(dict.fromkeys(goals, 0))
                 for aim in aims.values():
                     self._hits.update({item.goal: 0 for item in aim})
-                for policy in seen:
+                for policy in policies:
                     if policy.policy is placed.value:
                         self._hits.update(set(reached(aims, bindings, policy)))
 
@@ -85,10 +85,15 @@ def _explained(judged: JudgedCase, outcome: case_results.CaseOutcome) -> Iterato
         yield judged.mutation
         if not judged.mutation.verdict.allowed:
             return
-    if judged.asked is not None and outcome.verdict is not case_results.CaseVerdict.INVALID:
+    if (
+        judged.document_request is not None
+        and outcome.verdict is not case_results.CaseVerdict.INVALID
+    ):
         setting = judged.setting
         if setting.sets.validating.policies:
-            yield explain(setting.engines.validating, judged.asked.request, setting.world)
+            yield explain(
+                setting.engines.validating, judged.document_request.request, setting.world
+            )
 
 
 # --- Deciding values ---------------------------------------------------------
@@ -108,10 +113,12 @@ def deciding_values(
 ) -> tuple[case_results.PartValue, ...]:
     """Return the values of the first expression that the verdict is due to; none if a mutating
     policy decided."""
-    asked, deciding = judged.asked, outcome.deciding
-    if asked is None or not deciding or not deciding[0].expression:
+    document_request, deciding = judged.document_request, outcome.deciding
+    if document_request is None or not deciding or not deciding[0].expression:
         return ()
-    explanation = explain(judged.setting.engines.validating, asked.request, judged.setting.world)
+    explanation = explain(
+        judged.setting.engines.validating, document_request.request, judged.setting.world
+    )
     for policy in explanation.policies:
         if policy.policy.name == deciding[0].policy:
             for run in _runs(policy, deciding[0]):
@@ -234,13 +241,13 @@ def _with_plugins(test: case_results.PolicyTest, plugins: PluginChoice) -> case_
 def _results(
     chosen: Sequence[ChosenCases], options: RunOptions, tick: Callable[[], None]
 ) -> Iterator[case_results.FileResult]:
-    """In the order of the tests, whoever runs them: worker k of n has the tests k, k + n, ..."""
-    count = sum(len(element.cases) for element in chosen)
+    """Yield results in the order of the tests: worker k of n has the tests k, k + n, ..."""
+    count = sum(len(selection.cases) for selection in chosen)
     workers = 1
     if count >= WORTH_WORKERS and not options.fail_fast:
         workers = max(1, min(possible_workers(options.jobs), len(chosen)))
     if workers == 1:
-        yield from (_result(element, options, tick) for element in chosen)
+        yield from (_result(selection, options, tick) for selection in chosen)
         return
     with ExitStack() as stack:
         pipes = [
@@ -263,19 +270,19 @@ def _some(chosen: Sequence[ChosenCases], options: RunOptions) -> Iterator[case_r
 
 
 def _result(
-    one: ChosenCases, options: RunOptions, tick: Callable[[], None]
+    chosen: ChosenCases, options: RunOptions, tick: Callable[[], None]
 ) -> case_results.FileResult:
-    test, results = one.test, list[case_results.CaseResult]()
+    test, results = chosen.test, list[case_results.CaseResult]()
     tally = _tally() if options.coverage else None
-    for case in run_test(test, one.cases, options, tally):
+    for case in run_test(test, chosen.cases, options, tally):
         results.append(case)
         tick()
         if options.fail_fast and case.is_bad:
             break
-    whole = len(one.cases) == len(test.cases) and not any(
+    is_whole = len(chosen.cases) == len(test.cases) and not any(
         case.is_bad and options.fail_fast for case in results
     )
-    doubts = tuple(shared_doubts(test, results)) if whole else ()
+    doubts = tuple(shared_doubts(test, results)) if is_whole else ()
     coverage = None if tally is None else tally.coverage
     return case_results.FileResult(
         test.name, test.file, tuple(results), test.problems, doubts, coverage, test.plugins
@@ -385,13 +392,13 @@ def _unusable(case: case_results.Case, setting: Cluster) -> list[Problem]:
     """Policies that the API server would not take, and those under test that are not there."""
     sets = setting.sets
     errors = [_problem(error) for part in sets.all for error in part.errors]
-    known = [name for part in sets.all for name in (*part.policies, *part.broken)]
-    if not known:
+    names = [name for part in sets.all for name in (*part.policies, *part.broken)]
+    if not names:
         text = "no policy is loaded: name the files under `policies`"
         return [*errors, _at(case.place, text)]
     for name in (*sorted(under_test_in(case, setting)), case.expect.policy):
-        if name and name not in known:
-            text = f"no policy `{name}` is loaded{did_you_mean(name, known)}"
+        if name and name not in names:
+            text = f"no policy `{name}` is loaded{did_you_mean(name, names)}"
             errors.append(_at(case.place, text))
     return errors
 

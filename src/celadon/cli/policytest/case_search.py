@@ -108,7 +108,7 @@ def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> S
     """The policy of a name, and its bindings."""
     part = next(policy_set for policy_set in sets.all if name in policy_set.policies)
     policy = part.policies[name].value
-    rules, read, conditions, variables = _rules(policy, version)
+    rules, places, conditions, variables = _rules(policy, version)
     constraints = [policy.spec.match_constraints, *_match_resources(part, name)]
     kind = policy.spec.param_kind
     param_kind = None
@@ -124,7 +124,7 @@ def subject_of(sets: PolicySets, name: str, version: str, catalog: Catalog) -> S
         name,
         isinstance(policy, MutatingAdmissionPolicy),
         rules,
-        read,
+        places,
         conditions,
         variables,
         tuple(sorted(_resources(policy.spec.match_constraints, catalog), key=_rank))[
@@ -186,9 +186,9 @@ def _match_resources(part: PolicySet, name: str) -> Iterator[MatchResources | No
             yield binding.value.spec.match_resources
 
 
-def _rank(found: tuple[Resource, frozenset[str]]) -> int:
+def _rank(candidate: tuple[Resource, frozenset[str]]) -> int:
     """Kinds that many policies are about come first; the order is else that of the rules."""
-    kind = found[0].gvk.kind
+    kind = candidate[0].gvk.kind
     return _FIRST_KINDS.index(kind) if kind in _FIRST_KINDS else len(_FIRST_KINDS)
 
 
@@ -206,7 +206,9 @@ def _resources(
                 yield resource, frozenset(rule.operations)
 
 
-def _wanted_labels(constraints: Sequence[MatchResources | None], which: str) -> dict[str, str]:
+def _wanted_labels(
+    constraints: Sequence[MatchResources | None], selector_name: str
+) -> dict[str, str]:
     """The labels that selectors name."""
     result: JsonDict = {}
     for constraint in constraints:
@@ -215,7 +217,7 @@ def _wanted_labels(constraints: Sequence[MatchResources | None], which: str) -> 
                 "namespace_selector": constraint.namespace_selector,
                 "object_selector": constraint.object_selector,
             }
-            result |= (selectors[which] or {}).get("matchLabels", {})
+            result |= (selectors[selector_name] or {}).get("matchLabels", {})
     return result
 
 
@@ -258,28 +260,28 @@ def with_way(
 ) -> JsonDict | None:
     """A copy of an object with the values at their places (steps into the object); None where its
     kind has no such place."""
-    deepcopy: dict[str, object] = copy.deepcopy(dict(data))
-    expected = sorted(way, key=lambda one: len(one[0]))
-    for place, value in expected:
-        steps, known = _steps(place), schema_at(schema, place)
-        if schema is not None and known is None:
+    result: dict[str, object] = copy.deepcopy(dict(data))
+    assignments = sorted(way, key=lambda assignment: len(assignment[0]))
+    for place, value in assignments:
+        steps, place_schema = _steps(place), schema_at(schema, place)
+        if schema is not None and place_schema is None:
             return None
         if value is GONE:
-            deepcopy = with_value_at(deepcopy, steps, None) or deepcopy
+            result = with_value_at(result, steps, None) or result
             continue
-        below = any(
-            len(other) > len(place) and other[: len(place)] == place for other, _ in expected
+        has_below = any(
+            len(other) > len(place) and other[: len(place)] == place for other, _ in assignments
         )
-        if value is THERE and (below or value_at(deepcopy, steps) is not None):
+        if value is THERE and (has_below or value_at(result, steps) is not None):
             continue
-        changed = with_value_at(deepcopy, steps, _value(value, known, str(place[-1])))
+        changed = with_value_at(result, steps, _value(value, place_schema, str(place[-1])))
         if changed is None:
             return None
-        deepcopy = changed
-    for place, value in expected:
+        result = changed
+    for place, value in assignments:
         if value is not GONE:
-            _complete(deepcopy, place)
-    return deepcopy
+            _complete(result, place)
+    return result
 
 
 def _steps(place: Path) -> Path:
@@ -354,7 +356,7 @@ def _something(schema: Schema | None) -> object:
             return [_something(schema.items)] if schema.items is not None else []
         case ("object",):
             required = {name: schema.properties.get(name) for name in schema.required}
-            return {name: _something(below) for name, below in required.items()}
+            return {name: _something(member) for name, member in required.items()}
         case ("string",):
             return "x" * max(1, schema.limits.min_length or 1)
         case _:
@@ -409,9 +411,9 @@ class TrialRequest:
 
     @property
     def key(self) -> str:
-        """The same for the same request."""
-        every = [self.object, self.old, self.params, self.user, dict(self.namespace)]
-        return json.dumps(every, sort_keys=True)
+        """Return a text that is the same for the same request."""
+        parts = [self.object, self.old, self.params, self.user, dict(self.namespace)]
+        return json.dumps(parts, sort_keys=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,12 +470,12 @@ class _Search:
         self._alone: set[int] = set()
         """Validations of which a request is known that nothing else refuses."""
         probe = Case("", Place(), Expectation(CaseVerdict.ADMIT), plain_document(_NOTHING, _PLACE))
-        given = [definition.value for definition in definitions]
-        catalog = known_resources(all_versions=True).with_crds(given)
-        self._seed = SeedObjects(given)
+        values = [definition.value for definition in definitions]
+        catalog = known_resources(all_versions=True).with_crds(values)
+        self._seed = SeedObjects(values)
         self._sets = bench.setting(probe).sets
         self._subject = subject_of(self._sets, name, version, catalog)
-        self._definitions = given
+        self._definitions = values
         self._read: ReadPlaces = self._subject.read
         self._found = SearchResult(self._subject)
 
@@ -481,15 +483,15 @@ class _Search:
         """Return what the search comes to."""
         seeds = [replace(seed, user=user) for user in _USERS for seed in self._seeds()]
         seen: set[str] = set()
-        for item in self._of_solver():
-            if self._is_new(item, seen):
-                self._try(item, alone=True)
+        for request in self._of_solver():
+            if self._is_new(request, seen):
+                self._try(request, alone=True)
         reached = [seed for seed in seeds if self._is_new(seed, seen) and self._try(seed)]
-        for item in self._solved(seeds):
-            if self._is_new(item, seen):
-                self._try(item, alone=not self._subject.mutates)
+        for request in self._solved(seeds):
+            if self._is_new(request, seen):
+                self._try(request, alone=not self._subject.mutates)
         first = self._first_kinds(seeds)
-        reached = [element for element in reached if element.object["kind"] in first]
+        reached = [request for request in reached if request.object["kind"] in first]
         for _ in range(2):
             layer = [
                 change
@@ -497,7 +499,7 @@ class _Search:
                 for change in _changed(seed, self._read)
                 if self._is_new(change, seen)
             ]
-            reached = [element for element in layer if self._try(element)]
+            reached = [request for request in layer if self._try(request)]
         self._find_passing()
         return self._found
 
@@ -517,42 +519,42 @@ class _Search:
     def _solved(self, seeds: Sequence[TrialRequest]) -> Iterator[TrialRequest]:
         """The seeds with values that let a request pass, and with those that each rule is against,
         as long as that is looked for."""
-        subject, found = self._subject, self._found
+        subject, progress = self._subject, self._found
         conditions = [(condition, True) for condition in subject.conditions]
         roots = [rule.root for rule in subject.rules if rule.root is not None]
         passing = [(root, True) for root in roots]
         for seed in seeds:
-            expected = ValueSearch(subject.variables, _facts(seed))
-            if found.admitted is None and not subject.mutates:
-                yield from self._with_ways(seed, expected.all_of([*conditions, *passing]))
+            value_search = ValueSearch(subject.variables, _facts(seed))
+            if progress.admitted is None and not subject.mutates:
+                yield from self._with_ways(seed, value_search.all_of([*conditions, *passing]))
             if subject.mutates:
-                yield from self._with_ways(seed, expected.all_of(conditions))
+                yield from self._with_ways(seed, value_search.all_of(conditions))
                 continue
             for index, rule in enumerate(subject.rules):
                 if rule.root is None or index in self._alone:
                     continue
-                others = [(root, True) for root in roots if root is not rule.root]
-                for item in ([*conditions, (rule.root, False), *others], [(rule.root, False)]):
-                    ways = expected.all_of([*conditions, *item] if len(item) == 1 else item)
-                    for element in self._with_ways(seed, ways):
-                        yield element
+                other_roots = [(root, True) for root in roots if root is not rule.root]
+                for item in ([*conditions, (rule.root, False), *other_roots], [(rule.root, False)]):
+                    ways = value_search.all_of([*conditions, *item] if len(item) == 1 else item)
+                    for request in self._with_ways(seed, ways):
+                        yield request
                         if index in self._alone:
                             break
 
     def _with_ways(self, seed: TrialRequest, ways: Sequence[Way]) -> Iterator[TrialRequest]:
         """A seed with the values of each way in it."""
         for way in ways:
-            made: TrialRequest | None = seed
+            request: TrialRequest | None = seed
             for root in ("object", "oldObject", "params"):
-                some = [(place[1:], value) for place, value in way.items() if place[0] == root]
-                if made is not None and some:
-                    made = self._with_values(made, root, some)
+                values = [(place[1:], value) for place, value in way.items() if place[0] == root]
+                if request is not None and values:
+                    request = self._with_values(request, root, values)
             for place, value in way.items():
-                if made is not None and place[0] == "namespaceObject":
+                if request is not None and place[0] == "namespaceObject":
                     none = None if value is GONE else "x" if value is THERE else value
-                    made = _with_label(made, place, none) or made
-            if made is not None:
-                yield made
+                    request = _with_label(request, place, none) or request
+            if request is not None:
+                yield request
 
     def _with_values(
         self, seed: TrialRequest, root: str, values: Sequence[tuple[Path, object]]
@@ -571,24 +573,24 @@ class _Search:
     def _find_passing(self) -> None:
         """Find for each of several validations what it lets pass that differs in what it reads, and
         is not what is admitted anyway."""
-        found = self._found
+        progress = self._found
         if self._subject.mutates or len(self._subject.rules) == 1:
             return
-        for index, against in found.against.items():
+        for index, against in progress.against.items():
             places = replace(self._read, places=self._subject.rules[index].read.places)
-            for item in _changed(against.tried, places):
-                if found.admitted is not None and item.key == found.admitted.key:
+            for request in _changed(against.tried, places):
+                if progress.admitted is not None and request.key == progress.admitted.key:
                     continue
-                if found.trials >= MOST_TRIALS:
+                if progress.trials >= MOST_TRIALS:
                     return
-                found.trials += 1
-                outcome = self._outcome(item)
+                progress.trials += 1
+                outcome = self._outcome(request)
                 if outcome is not None and outcome.verdict is CaseVerdict.ADMIT:
-                    found.passing[index] = item
+                    progress.passing[index] = request
                     break
 
-    def _is_new(self, one: TrialRequest, seen: set[str]) -> bool:
-        key = one.key
+    def _is_new(self, request: TrialRequest, seen: set[str]) -> bool:
+        key = request.key
         fresh = key not in seen
         seen.add(key)
         return fresh
@@ -608,27 +610,29 @@ class _Search:
         subject = self._subject
         if subject.param_kind is None:
             return None
-        of = self._seed.of(subject.param_kind, subject.param_labels or {})
-        return {**of, "metadata": {**of["metadata"], "name": subject.param_name}}
+        template = self._seed.of(subject.param_kind, subject.param_labels or {})
+        return {**template, "metadata": {**template["metadata"], "name": subject.param_name}}
 
-    def _try(self, one: TrialRequest, *, alone: bool = False) -> bool:
+    def _try(self, request: TrialRequest, *, alone: bool = False) -> bool:
         """Return whether the policy looked at it, and there is something left to be looked for:
         with `alone`, requests that one rule refuses and no other, too."""
-        found = self._found
-        is_done = found.is_complete and not (alone and len(self._alone) < len(found.subject.rules))
-        if is_done or found.trials >= MOST_TRIALS or not self._may_take(one.params):
+        progress = self._found
+        is_done = progress.is_complete and not (
+            alone and len(self._alone) < len(progress.subject.rules)
+        )
+        if is_done or progress.trials >= MOST_TRIALS or not self._may_take(request.params):
             return False
-        found.trials += 1
-        outcome = self._outcome(one)
+        progress.trials += 1
+        outcome = self._outcome(request)
         if outcome is None or outcome.verdict is CaseVerdict.INVALID:
             return False
         as_it_is = outcome.result.mutated is None
-        if outcome.verdict is CaseVerdict.ADMIT and as_it_is and found.admitted is None:
-            found.admitted = one
+        if outcome.verdict is CaseVerdict.ADMIT and as_it_is and progress.admitted is None:
+            progress.admitted = request
         if self._subject.mutates:
-            self._take_changes(one, outcome)
+            self._take_changes(request, outcome)
         else:
-            self._take_violations(one, outcome)
+            self._take_violations(request, outcome)
         return True
 
     def _may_take(self, params: JsonObject | None) -> bool:
@@ -641,16 +645,16 @@ class _Search:
         self._params_left -= key not in self._documents
         return True
 
-    def _take_changes(self, one: TrialRequest, outcome: CaseOutcome) -> None:
+    def _take_changes(self, request: TrialRequest, outcome: CaseOutcome) -> None:
         mutated = outcome.result.mutated
         if mutated is None or outcome.verdict is not CaseVerdict.ADMIT:
             return
         fields = {step.field for step in mutated.steps}
         for i, rule in enumerate(self._subject.rules):
             if rule.field in fields and i not in self._found.against:
-                self._found.against[i] = Against(one, patch=mutated.patch)
+                self._found.against[i] = Against(request, patch=mutated.patch)
 
-    def _take_violations(self, one: TrialRequest, outcome: CaseOutcome) -> None:
+    def _take_violations(self, request: TrialRequest, outcome: CaseOutcome) -> None:
         if outcome.verdict is not CaseVerdict.DENY:
             return
         fields = {violation.field: violation for violation in outcome.deciding}
@@ -659,33 +663,33 @@ class _Search:
             against = self._found.against
             better = i not in against or (len(fields) == 1 and i not in self._alone)
             if violation is not None and not violation.is_error and better:
-                against[i] = Against(one, violation.message)
+                against[i] = Against(request, violation.message)
                 if len(fields) == 1:
                     self._alone.add(i)
 
-    def _outcome(self, one: TrialRequest) -> CaseOutcome | None:
-        document = plain_document(one.object, _PLACE)
-        cluster = [] if one.params is None else [self._kept(one.params)]
-        if one.namespace:
-            meta = {"name": "default", "labels": dict(one.namespace)}
+    def _outcome(self, request: TrialRequest) -> CaseOutcome | None:
+        document = plain_document(request.object, _PLACE)
+        cluster = [] if request.params is None else [self._kept(request.params)]
+        if request.namespace:
+            meta = {"name": "default", "labels": dict(request.namespace)}
             cluster.append(self._kept({"apiVersion": "v1", "kind": "Namespace", "metadata": meta}))
         case = Case(
             "",
             Place(),
             Expectation(CaseVerdict.ADMIT),
             document,
-            None if one.old is None else plain_document(one.old, _PLACE),
-            Operation.CREATE if one.old is None else Operation.UPDATE,
+            None if request.old is None else plain_document(request.old, _PLACE),
+            Operation.CREATE if request.old is None else Operation.UPDATE,
             cluster=tuple(cluster),
             policies=(self._subject.name,),
         )
-        if one.user:
-            case = replace(case, user=user_info(one.user, ()))
+        if request.user:
+            case = replace(case, user=user_info(request.user, ()))
         judged = self._bench.judged(case)
         return outcome_of(case, judged) if judged.findings.results else None
 
     def _kept(self, value: JsonObject) -> Document:
-        """One document for all that are the same."""
+        """Return one document for all values that are the same."""
         return self._documents.setdefault(json.dumps(value), plain_document(value, _PLACE))
 
 
@@ -710,10 +714,10 @@ def _facts(seed: TrialRequest) -> dict[Path, object]:
     return about | {("request", "kind", name): text for name, text in kind.items()}
 
 
-def _changed(seed: TrialRequest, read: ReadPlaces) -> Iterator[TrialRequest]:
-    """With one place changed: gone, or one of the values."""
-    for place in read.places:
-        for change in (None, *read.values):
+def _changed(seed: TrialRequest, places: ReadPlaces) -> Iterator[TrialRequest]:
+    """Yield requests with one place changed: gone, or one of the values."""
+    for place in places.places:
+        for change in (None, *places.values):
             with_change = _with_change(seed, place, change)
             if with_change is not None:
                 yield with_change

@@ -68,9 +68,9 @@ def binding_goals(policy_set: PolicySet, name: str) -> dict[str, tuple[Goal, ...
             continue
         field = f"binding {value.name}"
         result[value.name] = tuple(
-            Goal(owner, binding.place(), field, "", 0, 0, item)
-            for item in (ExpectedOutcome.REACHED, ExpectedOutcome.NO_PARAMS)
-            if item is ExpectedOutcome.REACHED or value.spec.param_ref is not None
+            Goal(owner, binding.place(), field, "", 0, 0, outcome)
+            for outcome in (ExpectedOutcome.REACHED, ExpectedOutcome.NO_PARAMS)
+            if outcome is ExpectedOutcome.REACHED or value.spec.param_ref is not None
         )
     return result
 
@@ -99,8 +99,8 @@ class _Aims:
     def of(self, checked: CheckedAst) -> Iterator[Aim]:
         """Yield those of the whole, then those of its parts."""
         root = written_tree(checked.ast)
-        for item in (ExpectedOutcome.EVALUATED, ExpectedOutcome.ERROR):
-            yield Aim(self._goal(checked, root, item))
+        for outcome in (ExpectedOutcome.EVALUATED, ExpectedOutcome.ERROR):
+            yield Aim(self._goal(checked, root, outcome))
         yield from self._parts(checked, root, "", ())
 
     def _parts(
@@ -111,35 +111,37 @@ class _Aims:
         function = part.node.function if isinstance(part.node, Call) else ""
         if function not in _CHAINS or function != beside:
             if _is_condition(part, checked, beside):
-                for item in (ExpectedOutcome.TRUE, ExpectedOutcome.FALSE):
-                    yield Aim(self._goal(checked, part, item), part)
+                for outcome in (ExpectedOutcome.TRUE, ExpectedOutcome.FALSE):
+                    yield Aim(self._goal(checked, part, outcome), part)
             if beside in {*_CHAINS, CONDITIONAL}:
-                others = tuple(operand for operand in operands if operand is not part)
-                yield Aim(self._goal(checked, part, ExpectedOutcome.DECIDES), part, others, beside)
+                siblings = tuple(operand for operand in operands if operand is not part)
+                yield Aim(
+                    self._goal(checked, part, ExpectedOutcome.DECIDES), part, siblings, beside
+                )
             operands = tuple(_chain(part, function)) if function in _CHAINS else ()
-        for number, element in enumerate(part.parts):
+        for number, operand_node in enumerate(part.parts):
             is_asked = function == CONDITIONAL and number == 0
             operator = _ASKED if is_asked else function
-            yield from self._parts(checked, element, operator, operands)
+            yield from self._parts(checked, operand_node, operator, operands)
 
-    def _goal(self, checked: CheckedAst, part: SourceNode, expected: ExpectedOutcome) -> Goal:
+    def _goal(self, checked: CheckedAst, part: SourceNode, outcome: ExpectedOutcome) -> Goal:
         document, start, end = self.placed.document, part.start, part.end
         value = document.value_at(self.steps)
         assert isinstance(value, str)
         line, _ = document.chunk.spot(document.path + self.steps, value, start)
         place = Place(document.file, line)
         return Goal(
-            self.owner, place, self.field, checked.ast.source.text[start:end], start, end, expected
+            self.owner, place, self.field, checked.ast.source.text[start:end], start, end, outcome
         )
 
 
 def _chain(part: SourceNode, operator: str) -> Iterator[SourceNode]:
     """The operands of a chain of one operator."""
-    for item in part.parts:
-        if isinstance(item.node, Call) and item.node.function == operator:
-            yield from _chain(item, operator)
+    for child in part.parts:
+        if isinstance(child.node, Call) and child.node.function == operator:
+            yield from _chain(child, operator)
         else:
-            yield item
+            yield child
 
 
 def _is_condition(part: SourceNode, checked: CheckedAst, beside: str) -> bool:
@@ -158,11 +160,11 @@ def _is_condition(part: SourceNode, checked: CheckedAst, beside: str) -> bool:
 def reached(
     aims: Mapping[str, Sequence[Aim]],
     bindings: Mapping[str, Sequence[Goal]],
-    seen: PolicyExplanation,
+    explanation: PolicyExplanation,
 ) -> Iterator[Goal]:
     """Yield those of a policy, given by the paths of expressions and the names of bindings. What
     came true several times is there several times."""
-    for binding in seen.bindings:
+    for binding in explanation.bindings:
         goals = bindings.get(binding.binding.name, ())
         yield from (goal for goal in goals if _happened(goal.wanted, binding))
         for case in binding.cases:
@@ -170,8 +172,8 @@ def reached(
                 yield from _in_run(aims.get(run.expression.source.path.text, ()), run)
 
 
-def _happened(expected: ExpectedOutcome, binding: BindingExplanation) -> bool:
-    if expected is ExpectedOutcome.NO_PARAMS:
+def _happened(outcome: ExpectedOutcome, binding: BindingExplanation) -> bool:
+    if outcome is ExpectedOutcome.NO_PARAMS:
         return binding.lookup is not None and not any(binding.lookup.found)
     return binding.match is not None and binding.match.hit is not None
 
@@ -202,16 +204,16 @@ def _in_run(aims: Iterable[Aim], run: ExpressionRun) -> Iterator[Goal]:
             yield aim.goal
 
 
-def _note_frames(loop: int, frame: Frame, found: dict[int, list[Frame]]) -> None:
+def _note_frames(loop: int, frame: Frame, frames: dict[int, list[Frame]]) -> None:
     """Note the frames by the loop whose rounds they are, 0 outside of loops."""
-    found.setdefault(loop, []).append(frame)
+    frames.setdefault(loop, []).append(frame)
     for node, rounds in frame.loops.items():
-        for item in rounds.kept:
-            _note_frames(node, item.frame, found)
+        for loop_round in rounds.kept:
+            _note_frames(node, loop_round.frame, frames)
 
 
 def _is_reached(aim: Aim, part: SourceNode, frame: Frame) -> bool:
-    """In one evaluation of what is in its loop."""
+    """Return whether the aim is reached in one evaluation of what is in its loop."""
     outcome = frame.outcomes.get(part.node.id)
     if outcome is None:
         return False
@@ -223,6 +225,8 @@ def _is_reached(aim: Aim, part: SourceNode, frame: Frame) -> bool:
         case _ if aim.chain == CONDITIONAL:
             return True
     deciding = aim.chain == LOGICAL_OR
-    beside = (frame.outcomes.get(item.node.id) for item in aim.others)
-    alone = not any(item is not None and item.value is deciding for item in beside)
-    return outcome.value is deciding and alone
+    sibling_outcomes = (frame.outcomes.get(operand.node.id) for operand in aim.others)
+    decides_alone = not any(
+        outcome is not None and outcome.value is deciding for outcome in sibling_outcomes
+    )
+    return outcome.value is deciding and decides_alone

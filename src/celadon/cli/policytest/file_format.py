@@ -189,7 +189,7 @@ _CASE: Final = {
 }
 EXPECTATION_FIELDS: Final = {
     "verdict": {"enum": VERDICTS},
-    **{item: _ref("text") for item in ("deny", "warn", "audit", "error")},
+    **{name: _ref("text") for name in ("deny", "warn", "audit", "error")},
     "message": _ref("text"),
     "policy": _text("The policy that decides."),
     "validation": {
@@ -207,7 +207,7 @@ EXPECTATION_FIELDS: Final = {
     "code": {"description": "The code of the answer.", "type": "integer"},
     "because": {
         "description": "Why nothing matches.",
-        "enum": [item.value for item in UNMATCHED],
+        "enum": [verdict.value for verdict in UNMATCHED],
     },
     "warnings": _list("All warnings that policies give, in order.", _ref("text")),
     "auditAnnotations": _map("Audit annotations, by their key, or `POLICY/KEY`.", _ref("text")),

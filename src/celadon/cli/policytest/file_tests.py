@@ -64,10 +64,10 @@ class ObjectReader:
 
     def manifests(self, path: Path) -> list[Document]:
         """The documents that a list at a path of the test stands for."""
-        value_at = self._test.value_at(path) or []
+        items = self._test.value_at(path) or []
         return [
             document
-            for index, item in enumerate(value_at if isinstance(value_at, list) else ())
+            for index, item in enumerate(items if isinstance(items, list) else ())
             for document in self.manifest(item, (*path, index))
         ]
 
@@ -106,12 +106,12 @@ class ObjectReader:
 
     def object(self, path: Path) -> Document | None:
         """The object that a field of the test stands for; None for what is wrong."""
-        value_at: Any = self._test.value_at(path)
-        if isinstance(value_at, str):
-            return self._named(value_at, path)
-        if "apiVersion" in value_at:
+        value: Any = self._test.value_at(path)
+        if isinstance(value, str):
+            return self._named(value, path)
+        if "apiVersion" in value:
             return self.inline(path)
-        return self._derived(value_at, path)
+        return self._derived(value, path)
 
     def patched(self, document: Document | None, path: Path) -> Document | None:
         """An object with the patch at a path of the test; as it is if there is none."""
@@ -129,7 +129,7 @@ class ObjectReader:
         return self._shaped(replace(document, value=value))
 
     def _named(self, name: str, path: Path) -> Document | None:
-        """One of `objects`, or a file."""
+        """Return one of `objects`, or the object of a file."""
         objects = self._test.value.get("objects") or {}
         if name not in objects:
             return self._only(name, path, "", "")
@@ -239,17 +239,17 @@ class ShortBindings:
     """Reads the lists of bindings of one test. `known` are the documents that it is about."""
 
     def __init__(
-        self, test: Document, objects: ObjectReader, known: Callable[[], list[Document]]
+        self, test: Document, objects: ObjectReader, loaded: Callable[[], list[Document]]
     ) -> None:
         self._test = test
         self._objects = objects
-        self._known = known
+        self._known = loaded
 
     def documents(self, path: Path) -> list[Document]:
         """The bindings of a list at a path of the test."""
-        value_at: Any = self._test.value_at(path)
+        items: Any = self._test.value_at(path)
         documents: list[Document] = []
-        for index, item in enumerate(value_at):
+        for index, item in enumerate(items):
             place = (*path, index)
             if isinstance(item, Mapping) and "kind" not in item:
                 documents.append(self._made(item, place))
@@ -302,42 +302,42 @@ class ExpectationReader:
 
     def read(self, path: Path) -> case_results.Expectation:
         """Return what is expected, at a path of the test."""
-        value_at: Any = self._test.value_at(path)
+        expectation: Any = self._test.value_at(path)
         place = self._place(path)
-        if value_at == SNAPSHOT:
+        if expectation == SNAPSHOT:
             return case_results.Expectation(case_results.CaseVerdict.ADMIT, place, snapshot=True)
-        if isinstance(value_at, str):
-            return case_results.Expectation(case_results.CaseVerdict(value_at), place)
-        verdict, position = self._verdict(value_at, path)
-        patch = value_at.get("patch")
+        if isinstance(expectation, str):
+            return case_results.Expectation(case_results.CaseVerdict(expectation), place)
+        verdict, position = self._verdict(expectation, path)
+        patch = expectation.get("patch")
         if isinstance(patch, Mapping):
             self._complain((*path, "patch"), "a JSON patch is expected here, a list of operations")
             patch = None
-        warnings = value_at.get("warnings")
+        warnings = expectation.get("warnings")
         return case_results.Expectation(
             verdict,
             place,
             message=self._text(position) if position else None,
-            reason=value_at.get("reason", ""),
-            code=value_at.get("code", 0),
-            policy=value_at.get("policy", ""),
-            validation=value_at.get("validation"),
-            violations=value_at.get("violations"),
+            reason=expectation.get("reason", ""),
+            code=expectation.get("code", 0),
+            policy=expectation.get("policy", ""),
+            validation=expectation.get("validation"),
+            violations=expectation.get("violations"),
             warnings=None
             if warnings is None
             else tuple(self._text((*path, "warnings", i)) for i in range(len(warnings))),
             audit_annotations={
                 key: self._text((*path, "auditAnnotations", key))
-                for key in value_at.get("auditAnnotations", {})
+                for key in expectation.get("auditAnnotations", {})
             },
-            because=value_at.get("because", ""),
-            object=value_at.get("object"),
+            because=expectation.get("because", ""),
+            object=expectation.get("object"),
             patch=None if patch is None else tuple(patch),
         )
 
     def _verdict(self, value: JsonObject, path: Path) -> tuple[case_results.CaseVerdict, Path]:
         """And where the message stands, if there is one."""
-        short = [item for item in _SHORT if item.value in value]
+        short = [verdict for verdict in _SHORT if verdict.value in value]
         verdict = case_results.CaseVerdict(value["verdict"]) if "verdict" in value else None
         if len(short) + (verdict is not None) > 1:
             self._complain(path, "more than one verdict")
@@ -356,13 +356,13 @@ class ExpectationReader:
         return verdict, place
 
     def _text(self, path: Path) -> case_results.TextMatch:
-        value_at: Any = self._test.value_at(path)
+        value: Any = self._test.value_at(path)
         place = self._place(path)
-        if isinstance(value_at, str):
-            return case_results.TextMatch(value_at, case_results.How.IS, place)
-        if "contains" in value_at:
-            return case_results.TextMatch(value_at["contains"], case_results.How.CONTAINS, place)
-        pattern = value_at["matches"]
+        if isinstance(value, str):
+            return case_results.TextMatch(value, case_results.How.IS, place)
+        if "contains" in value:
+            return case_results.TextMatch(value["contains"], case_results.How.CONTAINS, place)
+        pattern = value["matches"]
         try:
             re2.compile(pattern)
         except re2.RegexError as error:
@@ -472,14 +472,14 @@ class CaseFields:
 
     def _cluster(self, place: Path) -> tuple[Document, ...]:
         """Return the cluster of this place alone."""
-        value_at: Any = self._test.value_at(place) or {}
+        fields: Any = self._test.value_at(place) or {}
         documents: list[Document] = []
         for name in ("crds", "resources", "params"):
-            if name in value_at:
+            if name in fields:
                 documents += self._objects.manifests((*place, name))
-        for name, labels in value_at.get("namespaces", {}).items():
+        for name, labels in fields.get("namespaces", {}).items():
             documents.append(self._made_namespace((*place, "namespaces", name), name, labels))
-        if "bindings" in value_at:
+        if "bindings" in fields:
             documents += self._bindings.documents((*place, "bindings"))
         return tuple(documents)
 
@@ -488,8 +488,8 @@ class CaseFields:
         namespace = self._get(place, "namespace", "default")
         if isinstance(namespace, str):
             return namespace, []
-        own = "" if document is None else metadata.namespace(document.value)
-        name = namespace.get("name") or own or "default"
+        object_namespace = "" if document is None else metadata.namespace(document.value)
+        name = namespace.get("name") or object_namespace or "default"
         labels, annotations = namespace.get("labels", {}), namespace.get("annotations", {})
         path = self._path(place, "namespace")
         return name, [self._made_namespace(path, name, labels, annotations)]
@@ -501,10 +501,10 @@ class CaseFields:
         labels: Mapping[str, str],
         annotations: Mapping[str, str] | None = None,
     ) -> Document:
-        known = {"name": name, "labels": dict(labels)}
+        namespace_metadata = {"name": name, "labels": dict(labels)}
         if annotations:
-            known["annotations"] = dict(annotations)
-        value = {"apiVersion": "v1", "kind": "Namespace", "metadata": known}
+            namespace_metadata["annotations"] = dict(annotations)
+        value = {"apiVersion": "v1", "kind": "Namespace", "metadata": namespace_metadata}
         return Document(self._test.chunk, (*self._test.path, *path), value)
 
     def _user(self, place: Path) -> User:
@@ -522,15 +522,15 @@ class CaseFields:
         if not path:
             return ()
         if path not in self._answers:
-            value_at: Any = self._test.value_at(path)
-            self._answers[path] = tuple(map(_answer, value_at))
+            answers: Any = self._test.value_at(path)
+            self._answers[path] = tuple(map(_answer, answers))
         return self._answers[path]
 
     def _path(self, place: Path, name: str) -> Path:
         """Return where a field of a case stands; empty if it is not given."""
         for holder in (place, (_DEFAULTS,)):
-            value_at = self._test.value_at(holder)
-            if isinstance(value_at, dict) and name in value_at:
+            fields = self._test.value_at(holder)
+            if isinstance(fields, dict) and name in fields:
                 return (*holder, name)
         return ()
 
@@ -549,20 +549,20 @@ class CaseFields:
 
 
 def _answer(value: JsonObject) -> case_results.AuthorizerAnswer:
-    asked = dict(value)
-    ruling = _RULINGS[asked.pop("decision")]
-    reason, error = asked.pop("reason", ""), asked.pop("error", None)
-    return case_results.AuthorizerAnswer(ruling, asked, reason, error)
+    question = dict(value)
+    ruling = _RULINGS[question.pop("decision")]
+    reason, error = question.pop("reason", ""), question.pop("error", None)
+    return case_results.AuthorizerAnswer(ruling, question, reason, error)
 
 
 def names(text: str | list[str]) -> tuple[str, ...]:
-    """One name, or several."""
+    """Return the names that a text or a list of texts has."""
     return (text,) if isinstance(text, str) else tuple(text)
 
 
-def versions(given: list[str]) -> tuple[str, ...]:
+def versions(texts: list[str]) -> tuple[str, ...]:
     """Releases without a leading `v`."""
-    return tuple(text.removeprefix("v") for text in given)
+    return tuple(text.removeprefix("v") for text in texts)
 
 
 # --- Tests -------------------------------------------------------------------
@@ -585,12 +585,12 @@ def read_test(document: Document) -> case_results.PolicyTest:
 
 
 def _name(document: Document) -> str:
-    value_at = document.value_at(("metadata", "name"))
-    return value_at if isinstance(value_at, str) and value_at else os.path.basename(document.file)
+    name = document.value_at(("metadata", "name"))
+    return name if isinstance(name, str) and name else os.path.basename(document.file)
 
 
 class _Reading:
-    """One document on its way."""
+    """This reads one document."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -639,12 +639,12 @@ class _Reading:
 
     def _read_cases(self) -> Iterator[case_results.Case]:
         under_test = names(self._document.value.get("policy", ()))
-        seen: dict[str, int] = {}
+        lines: dict[str, int] = {}
         for index in range(len(self._document.value["cases"])):
             case = self._cases.case(index)
             if case is None:
                 continue
-            line = seen.setdefault(case.name, case.place.line)
+            line = lines.setdefault(case.name, case.place.line)
             if line != case.place.line:
                 text = f"a case `{case.name}` is there already, in line {line}"
                 self._objects.problems.append(problem_at(self._document, ("cases", index), text))
@@ -653,25 +653,25 @@ class _Reading:
     def _unknown_versions(self) -> Iterator[Problem]:
         """Releases that we do not know."""
         value: JsonObject = self._document.value
-        cases = [(("cases", i), element) for i, element in enumerate(value["cases"])]
-        for item, holder in ((), value), (("defaults",), value.get("defaults", {})), *cases:
+        cases = [(("cases", i), case) for i, case in enumerate(value["cases"])]
+        for place, holder in ((), value), (("defaults",), value.get("defaults", {})), *cases:
             for i, version in enumerate(versions(holder.get("kubernetesVersions", []))):
                 if version not in VERSIONS:
                     text = f"unknown version `{version}`, expected {VERSIONS[0]} to {VERSIONS[-1]}"
-                    yield problem_at(self._document, (*item, "kubernetesVersions", i), text)
+                    yield problem_at(self._document, (*place, "kubernetesVersions", i), text)
 
 
 def _policies_beside(file: str) -> list[str]:
     """The file of the same name, else all files in the folder that are no tests."""
     folder, name = os.path.split(file)
     stem = name.lower().rpartition("policytest")[0].rstrip("._-")
-    listdir = [
+    files = [
         text
         for text in sorted(os.listdir(folder or os.curdir))
         if text.lower().endswith(EXTENSIONS) and not is_test_file(text) and text != name
     ]
-    same = [text for text in listdir if os.path.splitext(text)[0].lower() == stem]
-    return [os.path.join(folder, text) for text in same or listdir]
+    same_stem = [text for text in files if os.path.splitext(text)[0].lower() == stem]
+    return [os.path.join(folder, text) for text in same_stem or files]
 
 
 def _with_registered(documents: list[Document]) -> list[Document]:

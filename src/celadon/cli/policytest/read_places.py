@@ -42,12 +42,10 @@ def read_places(
 ) -> ReadPlaces:
     """Return the places that some expressions read, and the variables that they may use."""
     reader = _Reader(variables)
-    for item in (*variables.values(), *expressions):
-        reader.read(item, {})
+    for expression in (*variables.values(), *expressions):
+        reader.read(expression, {})
     values = list(_neighbours(reader.literals))
-    distinct = {
-        (type(element), str(element)): element for element in (*values[:_MOST_VALUES], *_OTHERS)
-    }
+    distinct = {(type(value), str(value)): value for value in (*values[:_MOST_VALUES], *_OTHERS)}
     return ReadPlaces(tuple(dict.fromkeys(reader.places)), tuple(distinct.values()))
 
 
@@ -55,8 +53,8 @@ def _neighbours(literals: Iterable[object]) -> Iterator[Any]:
     for literal in literals:
         yield literal
         if isinstance(literal, int) and not isinstance(literal, bool):
-            beside = (int(literal), int(literal) + 1, int(literal) - 1)
-            yield from (*beside[1:], *map(str, beside))
+            neighbours = (int(literal), int(literal) + 1, int(literal) - 1)
+            yield from (*neighbours[1:], *map(str, neighbours))
         elif isinstance(literal, str):
             yield from (f"{literal}x", f"x{literal}", f"x{literal}x")
 
@@ -112,8 +110,8 @@ def place_of(
             return None if place is None else (*place, name)
         case syntax.Call(_, "_[_]" | "_?._" | "_[?_]", None, (operand, syntax.Literal(_, key))):
             place = place_of(operand, bound, variables)
-            known = isinstance(key, str | int) and not isinstance(key, bool)
-            return (*place, key) if place is not None and known else None  # type: ignore[arg-type]  # known
+            is_step = isinstance(key, str | int) and not isinstance(key, bool)
+            return (*place, key) if place is not None and is_step else None  # type: ignore[arg-type]  # known
         case syntax.Call(_, "orValue" | "value", syntax.Call() as inner):
             return place_of(inner, bound, variables)
         case syntax.Call(_, "_?_:_", None, (_, first, _)):
@@ -139,12 +137,12 @@ class _Reader:
             case syntax.Select(_, operand):
                 self.read(operand, bound)
             case syntax.Call(_, _, target, args):
-                for item in (*args, *(() if target is None else (target,))):
-                    self.read(item, bound)
+                for argument in (*args, *(() if target is None else (target,))):
+                    self.read(argument, bound)
                 self._keys(node, bound)
             case syntax.ListLiteral() | syntax.MapLiteral() | syntax.Struct():
-                for item in syntax.children(node):
-                    self.read(item, bound)
+                for argument in syntax.children(node):
+                    self.read(argument, bound)
                 self._made(node)
             case syntax.Comprehension():
                 self._loop(node, bound)
@@ -179,8 +177,8 @@ class _Reader:
         if place is not None:
             inner[node.iter_var] = (*place, 0)
             self.places.append((*place, 0))
-        for item in (node.accu_init, node.condition, node.step, node.result):
-            self.read(item, inner)
+        for child in (node.accu_init, node.condition, node.step, node.result):
+            self.read(child, inner)
 
 
 # --- Changed values ----------------------------------------------------------
@@ -195,8 +193,8 @@ def with_value_at(
 ) -> JsonDict | None:
     """A copy with the value there, without what is there for None; None where nothing can be
     changed. Of a list the first item stands for all."""
-    deepcopy: dict[str, object] = copy.deepcopy(dict(data))
-    return deepcopy if _put(deepcopy, steps, value) else None
+    changed: dict[str, object] = copy.deepcopy(dict(data))
+    return changed if _put(changed, steps, value) else None
 
 
 def with_second_item(
@@ -208,15 +206,15 @@ def with_second_item(
     there. None where there is no such list, or nothing in it."""
     length = next((i for i, step in enumerate(steps) if isinstance(step, int)), 0)
     changed = with_value_at(data, steps, value)
-    deepcopy: JsonDict = copy.deepcopy(dict(data))
-    items, others = value_at(deepcopy, steps[:length]), value_at(changed, steps[:length])
-    if not length or not isinstance(items, list) or not items or not others:
+    result: JsonDict = copy.deepcopy(dict(data))
+    items, changed_items = value_at(result, steps[:length]), value_at(changed, steps[:length])
+    if not length or not isinstance(items, list) or not items or not changed_items:
         return None
-    other = others[0]
+    other = changed_items[0]
     if isinstance(other, dict) and isinstance(other.get("name"), str):
         other = {**other, "name": f"{other['name']}-2"}
     items.append(other)
-    return deepcopy
+    return result
 
 
 def value_at(value: object, steps: Sequence[str | int]) -> Any:  # noqa: ANN401 - any JSON
@@ -386,9 +384,9 @@ class SeedObjects:
         schema = self._schemas.get(kind)
         if schema is None:
             return schema_for(kind)
-        found = decode_schema(schema)
+        decoded = decode_schema(schema)
         about = dict.fromkeys(("apiVersion", "kind", "metadata"), _ANYTHING)
-        return replace(found, properties={**about, **found.properties})
+        return replace(decoded, properties={**about, **decoded.properties})
 
     def of(self, kind: GroupVersionKind, labels: Mapping[str, str]) -> JsonDict:
         """An object of a kind, with these labels."""
@@ -403,9 +401,9 @@ def _required(schema: JsonObject) -> JsonObject:
     properties: JsonObject = schema.get("properties") or {}
     required = set(schema.get("required") or ())
     return {
-        name: _value(below)
-        for name, below in properties.items()
-        if name in required or (name == "spec" and below.get("type") == "object")
+        name: _value(property_schema)
+        for name, property_schema in properties.items()
+        if name in required or (name == "spec" and property_schema.get("type") == "object")
     }
 
 

@@ -79,7 +79,7 @@ def _edits(document: Document, cases: Sequence[CaseResult]) -> Iterator[_Edit]:
         steps: Steps = ("cases", index, "expect")
         if case.case.expect.snapshot:
             yield _edit(document, steps, _snapshot(case, as_json=document.chunk.is_json))
-        elif [mismatche.what for mismatche in case.mismatches] == ["message"]:
+        elif [mismatch.what for mismatch in case.mismatches] == ["message"]:
             message = case.case.expect.message
             if message is not None and message.how is How.IS:
                 expect = document.value_at(steps)

@@ -49,8 +49,8 @@ def solved_requests(
     policy = BoundPolicy(
         policy_set.policies[name].document.value, [binding.document.value for binding in bindings]
     )
-    for item in TellingRequests(policy, version, definitions).found():
-        tried = _tried(item.example, param_kind)
+    for request in TellingRequests(policy, version, definitions).found():
+        tried = _tried(request.example, param_kind)
         if tried is not None:
             yield tried
 
@@ -61,7 +61,7 @@ def _tried(example: Example, param_kind: GroupVersionKind | None) -> Solved | No
     if example.manifest is None:
         return None
     request = example.request
-    params = [item for item in example.around if _kind(item) == param_kind]
+    params = [value for value in example.around if _kind(value) == param_kind]
     if len(params) > 1 or (example.is_about_user and request.user.groups):
         return None
     labels = [

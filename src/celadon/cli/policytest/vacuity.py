@@ -82,8 +82,8 @@ def unmatched_reasons(
 ) -> Iterator[Doubt]:
     """Yield why the policy of this name, of a set, did not look at the request."""
     placed = policy_set.policies[name]
-    own = [note for note in notes if note.policy == name]
-    outcomes = {note.outcome for note in own} or {Outcome.POLICY_UNMATCHED}
+    policy_notes = [note for note in notes if note.policy == name]
+    outcomes = {note.outcome for note in policy_notes} or {Outcome.POLICY_UNMATCHED}
     if any(note.outcome is Outcome.EXEMPT for note in notes):
         text = f"no policy ever sees {request.resource.group_resource}"
         yield Doubt(Vacuity.EXEMPT_RESOURCE, text, placed.place())
@@ -93,7 +93,7 @@ def unmatched_reasons(
         yield from _unbound(placed, policy_set)
     elif Outcome.POLICY_UNMATCHED in outcomes:
         yield from _unmatched(placed, request, _trial(request, world, version), policy_set)
-    for note in own:
+    for note in policy_notes:
         yield from _of_note(note, placed, request, world, policy_set, version)
 
 
@@ -179,7 +179,7 @@ def _because_of_circumstances(
 
     def passes(changed: Request) -> bool:
         notes = engine.noted(changed, world).notes
-        outcomes = [item.outcome for item in notes if item.policy == note.policy]
+        outcomes = [other.outcome for other in notes if other.policy == note.policy]
         return bool(outcomes) and Outcome.CONDITION_FALSE not in outcomes
 
     if request.dry_run and passes(replace(request, dry_run=False)):
@@ -258,7 +258,7 @@ def _relaxed_rule(rule: Rule, parts: tuple[Vacuity, ...]) -> Rule:
 def _said(part: Vacuity, constraints: MatchResources | None, request: Request) -> str:
     """Return what is asked for, and what the request is."""
     rules = () if constraints is None else constraints.resource_rules
-    asked = {
+    texts = {
         Vacuity.OPERATION: [operation for rule in rules for operation in rule.operations],
         Vacuity.RESOURCE: [resource for rule in rules for resource in rule.resources],
         Vacuity.SUBRESOURCE: [resource for rule in rules for resource in rule.resources],
@@ -280,8 +280,8 @@ def _said(part: Vacuity, constraints: MatchResources | None, request: Request) -
         Vacuity.SCOPE: "namespaced" if request.namespace else "cluster-scoped",
         Vacuity.RESOURCE_NAME: request.name,
     }
-    if part in asked:
-        join = ", ".join(dict.fromkeys(asked[part]))
+    if part in texts:
+        join = ", ".join(dict.fromkeys(texts[part]))
         return f"the rules are about {_NAMED[part]} {join}, the request is about {actual[part]}"
     if part is Vacuity.EXCLUDED:
         return "`excludeResourceRules` leave it out"
@@ -311,7 +311,7 @@ RELEASES: Final = tuple(
 
 
 def case_doubts(case: Case, judged: JudgedCase, outcome: CaseOutcome, version: str) -> list[Doubt]:
-    """All of them; `outcome` is what became of the case."""
+    """Return all doubts about a case; `outcome` is what became of it."""
     return [
         *_unreached(case, judged, outcome, version),
         *_not_what_it_seems(case, outcome),
@@ -328,18 +328,18 @@ def _unreached(
     case: Case, judged: JudgedCase, outcome: CaseOutcome, version: str
 ) -> Iterator[Doubt]:
     """Yield why policies under test did not look at it."""
-    asked = judged.asked
-    if outcome.verdict is not CaseVerdict.NO_MATCH or asked is None:
+    document_request = judged.document_request
+    if outcome.verdict is not CaseVerdict.NO_MATCH or document_request is None:
         return
-    expected = case.expect.verdict is CaseVerdict.NO_MATCH
+    expects_no_match = case.expect.verdict is CaseVerdict.NO_MATCH
     doubts: list[Doubt] = []
     for policy_set in judged.setting.sets.all:
         for name in sorted(outcome.under_test & policy_set.policies.keys()):
             notes = _notes_on(name, outcome, policy_set)
             reasons = unmatched_reasons(
-                name, notes, asked.request, judged.setting.world, policy_set, version
+                name, notes, document_request.request, judged.setting.world, policy_set, version
             )
-            if not expected:
+            if not expects_no_match:
                 yield from reasons
             elif case.expect.because:
                 doubts += reasons
@@ -347,7 +347,7 @@ def _unreached(
                 binding.value.spec.policy_name == name for binding in policy_set.bindings.values()
             ):
                 yield from (reason for reason in reasons if reason.vacuity in _BY_CHANCE)
-    if expected:
+    if expects_no_match:
         yield from _other_reason(case.expect.because, doubts, case.expect.place)
 
 
@@ -368,8 +368,8 @@ def _notes_on(name: str, outcome: CaseOutcome, policy_set: PolicySet) -> tuple[N
 
 def _not_what_it_seems(case: Case, outcome: CaseOutcome) -> Iterator[Doubt]:
     """Yield where something else happened than the expected verdict."""
-    expected, actual, place = case.expect.verdict, outcome.verdict, case.expect.place
-    if expected is actual and not outcome.others:
+    wanted_verdict, actual, place = case.expect.verdict, outcome.verdict, case.expect.place
+    if wanted_verdict is actual and not outcome.others:
         return
     if actual is CaseVerdict.INVALID:
         text = f"the API server refuses it before any policy is asked: {outcome.result.sentence}"
@@ -420,8 +420,8 @@ def _any_text(case: Case) -> Iterator[Doubt]:
             yield Doubt(Vacuity.ANY_TEXT, f"any text {text.how.value} `{text.text}`", text.place)
 
 
-def _holds_always(expected: TextMatch) -> bool:
-    return all(map(expected.holds, ("", "x", "\N{SNOWMAN} 1\n")))
+def _holds_always(match: TextMatch) -> bool:
+    return all(map(match.holds, ("", "x", "\N{SNOWMAN} 1\n")))
 
 
 def _any_denial(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
@@ -445,7 +445,7 @@ def _any_denial(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterato
 
 
 def _changes(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
-    """About updates that change nothing, and mutations that nobody looks at."""
+    """Doubt updates that change nothing, and mutations that nobody looks at."""
     expect = case.expect
     request = None if judged.before is None else judged.before.request
     updates = request is not None and request.operation is Operation.UPDATE
@@ -483,19 +483,19 @@ def _weak_policies(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iter
 
 def _assumptions(case: Case, judged: JudgedCase, outcome: CaseOutcome) -> Iterator[Doubt]:
     """Yield what is taken for granted, since the test does not say it."""
-    asked = judged.asked
-    if asked is None:
+    document_request = judged.document_request
+    if document_request is None:
         return
     place = case.place
-    if asked.endpoint.is_guessed:
-        kind = asked.endpoint.kind
+    if document_request.endpoint.is_guessed:
+        kind = document_request.endpoint.kind
         text = f"kind `{kind.kind}` of {kind.api_version} is not known: its fields and its resource"
         yield Doubt(Vacuity.UNKNOWN_KIND, f"{text} are guessed", place, "give its CRD under `crds`")
-    namespace = asked.request.namespace
+    namespace = document_request.request.namespace
     concerned = outcome.reached or any(
         note.outcome is Outcome.BINDING_UNMATCHED for note in outcome.notes
     )
-    if concerned and asked.endpoint.namespaced and _looks_at_namespaces(judged):
+    if concerned and document_request.endpoint.namespaced and _looks_at_namespaces(judged):
         documents = [
             document
             for document in judged.setting.manifests.existing
@@ -523,10 +523,10 @@ _CONTENT = frozenset({CaseVerdict.ADMIT, CaseVerdict.NO_MATCH})
 
 
 def shared_doubts(test: PolicyTest, results: Sequence[CaseResult]) -> Iterator[Doubt]:
-    """About all cases of a test that were run; nothing where one could not be."""
+    """Yield doubts about all cases that were run together; none if one could not be."""
     outcomes = [result.outcome for result in results if result.outcome is not None]
     yield from test.assumed
-    yield from _same_cases([item for item in test.cases if not item.skip])
+    yield from _same_cases([case for case in test.cases if not case.skip])
     if not outcomes or len(outcomes) < len(results):
         return
     place = Place(test.file)
@@ -554,8 +554,8 @@ def _same_cases(cases: Sequence[Case]) -> Iterator[Doubt]:
 
 
 def _asked(case: Case) -> str:
-    """The same text for the same request in the same cluster."""
-    asked = (
+    """Return a text that is the same for the same request in the same cluster."""
+    parts = (
         case.object.value,
         None if case.old is None else case.old.value,
         case.operation,
@@ -568,4 +568,4 @@ def _asked(case: Case) -> str:
         case.policies,
         case.versions,
     )
-    return repr(asked)
+    return repr(parts)

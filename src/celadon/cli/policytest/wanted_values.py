@@ -94,17 +94,17 @@ Bound = Mapping[str, Term]
 NO_NAMES: Final[Bound] = {}
 
 
-def merged(one: Way, other: Way) -> Way | None:
-    """Both at once; None if they contradict each other."""
-    if not one or not other:
-        return one or other
-    result = dict(one)
+def merged(way: Way, other: Way) -> Way | None:
+    """Return both ways at once; None if they contradict each other."""
+    if not way or not other:
+        return way or other
+    result = dict(way)
     for place, value in other.items():
-        known = result.get(place, value)
+        present = result.get(place, value)
         # A value is there as well, so the more exact demand stays.
-        if known is THERE or (known is value) or known == value:
+        if present is THERE or (present is value) or present == value:
             result[place] = value
-        elif value is not THERE or known is GONE:
+        elif value is not THERE or present is GONE:
             return None
     for place, value in result.items():
         if value is GONE and any(
@@ -114,9 +114,9 @@ def merged(one: Way, other: Way) -> Way | None:
     return result
 
 
-def both_of(ones: Iterable[Way], others: Iterable[Way]) -> Iterator[Way]:
+def both_of(ones: Iterable[Way], other_ways: Iterable[Way]) -> Iterator[Way]:
     """Every way of the first with every one of the second; likely pairs first."""
-    firsts, seconds = list(ones), list(others)
+    firsts, seconds = list(ones), list(other_ways)
     # By the sum of both indices: what is likely stands first in either list, so likely pairs come
     # first.
     for distance in range(len(firsts) + len(seconds)):
@@ -148,9 +148,9 @@ def _beside(function: str, value: object) -> Iterator[object]:
         return
     if not isinstance(value, int | float):
         return
-    for item in (value, value + 1, value - 1):
-        if COMPARED[function](item, value):
-            yield item
+    for number in (value, value + 1, value - 1):
+        if COMPARED[function](number, value):
+            yield number
 
 
 def with_value(term: Term, place: Path, value: object) -> Iterator[Way]:
@@ -164,15 +164,15 @@ def needing(terms: Iterable[Term], needs: Sequence[Way]) -> Iterator[Term]:
     """Terms that each need one of several ways besides their own."""
     for term in terms:
         for need in needs:
-            both = merged(term.needs, need)
-            if both is not None:
-                yield replace(term, needs=both)
+            merged_needs = merged(term.needs, need)
+            if merged_needs is not None:
+                yield replace(term, needs=merged_needs)
 
 
-def alternating(ones: Iterable[Way], others: Iterable[Way]) -> Iterator[Way]:
-    """One of these, one of those, as long as there are any."""
-    for pair in zip_longest(ones, others):
-        yield from (item for item in pair if item is not None)
+def alternating(ones: Iterable[Way], other_ways: Iterable[Way]) -> Iterator[Way]:
+    """Yield one of these, then one of those, as long as there are any."""
+    for pair in zip_longest(ones, other_ways):
+        yield from (way for way in pair if way is not None)
 
 
 def turned(function: str) -> str:
@@ -192,8 +192,8 @@ def compared(function: str, term: Term, other: Term) -> Iterator[Way]:
         place = term.place or other.place
         assert place is not None, "one of them is a place"
         constant = term.constant if term.place is None else other.constant
-        asked = turned(function) if term.place is None else function
-        for value in _beside(asked, constant):
+        relation = turned(function) if term.place is None else function
+        for value in _beside(relation, constant):
             yield {place: value}
     elif function == "_==_":
         # Of which type the places are is not known here: texts and numbers are tried.
@@ -270,18 +270,18 @@ class ValueSearch:
         self._left -= 1
         return self._left > 0 and self._depth < _MOST_DEPTH
 
-    def ways(self, node: syntax.Expr, bound: Bound = NO_NAMES, *, wanted: bool) -> list[Way]:
+    def ways(self, node: syntax.Expr, bound: Bound = NO_NAMES, *, truth: bool) -> list[Way]:
         """Return how a condition comes to a truth value; `bound` are the items of loops."""
         # Names of loops mean something else in each round, so only what is asked outside of loops
         # is kept.
-        key = (id(node), wanted)
+        key = (id(node), truth)
         if not bound and key in self._known:
             return self._known[key]
         if not self._may_go_on():
             return []
         self._depth += 1
         result: dict[str, Way] = {}
-        for way in self._ways(node, wanted, bound):
+        for way in self._ways(node, truth, bound):
             result.setdefault(repr(sorted(way.items(), key=str)), way)
             # The ways of `&&` multiply, so each node hands up a bounded number.
             if len(result) == MOST_WAYS:
@@ -294,52 +294,52 @@ class ValueSearch:
     def all_of(self, nodes: Sequence[tuple[syntax.Expr, bool]]) -> list[Way]:
         """Return how several conditions come to what is wanted of each."""
         result: list[Way] = [NOTHING]
-        for node, item in nodes:
+        for node, truth in nodes:
             self._left = _MOST_STEPS
-            below = self.ways(node, wanted=item)
-            result = list(islice(both_of(result, below), MOST_WAYS))
+            node_ways = self.ways(node, truth=truth)
+            result = list(islice(both_of(result, node_ways), MOST_WAYS))
         return result
 
-    def _ways(self, node: syntax.Expr, wanted: bool, bound: Bound) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
+    def _ways(self, node: syntax.Expr, truth: bool, bound: Bound) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
         match node:
             case syntax.Literal(_, bool() as value):
-                yield from [NOTHING] if value is wanted else ()
+                yield from [NOTHING] if value is truth else ()
             case syntax.Call(_, "!_", None, (one,)):
-                yield from self.ways(one, bound, wanted=not wanted)
+                yield from self.ways(one, bound, truth=not truth)
             case syntax.Call(_, "_&&_" | "_||_" as function, None, (first, second)):
-                yield from self._of_two(first, second, wanted, function == "_&&_", bound)
+                yield from self._of_two(first, second, truth, function == "_&&_", bound)
             case syntax.Call(_, "_?_:_", None, (condition, first, second)):
                 for holds, branch in ((True, first), (False, second)):
-                    needs = self.ways(condition, bound, wanted=holds)
-                    below = self.ways(branch, bound, wanted=wanted) if needs else []
-                    yield from both_of(needs, below)
+                    needs = self.ways(condition, bound, truth=holds)
+                    branch_ways = self.ways(branch, bound, truth=truth) if needs else []
+                    yield from both_of(needs, branch_ways)
             case syntax.Select(_, operand, name, True):
                 for term in self._terms(operand, bound):
                     if term.place is not None:
-                        yield from with_value(term, (*term.place, name), THERE if wanted else GONE)
+                        yield from with_value(term, (*term.place, name), THERE if truth else GONE)
             case syntax.Select(_, syntax.Ident(_, "variables"), name) if name in self._variables:
-                yield from self.ways(self._variables[name], wanted=wanted)
+                yield from self.ways(self._variables[name], truth=truth)
             case syntax.Comprehension():
-                yield from self._of_loop(node, wanted, bound)
+                yield from self._of_loop(node, truth, bound)
             case syntax.Call(_, function, None, (one, other)) if function in COMPARED:
-                asked = function if wanted else NEGATED[function]
-                yield from self._of_comparison(asked, one, other, bound)
+                relation = function if truth else NEGATED[function]
+                yield from self._of_comparison(relation, one, other, bound)
             case syntax.Call(_, "@in", None, (one, other)):
-                yield from self._of_membership(one, other, wanted, bound)
+                yield from self._of_membership(one, other, truth, bound)
             case syntax.Call(_, function, target, (one,)) if target and function in _TEXT_TESTS:
-                yield from self._of_text(function, target, one, wanted, bound)
+                yield from self._of_text(function, target, one, truth, bound)
             case syntax.Call(_, function, target, (one,)) if target and function in _AMOUNTS:
-                asked = _AMOUNTS[function] if wanted else NEGATED[_AMOUNTS[function]]
-                yield from self._of_comparison(asked, target, one, bound)
+                relation = _AMOUNTS[function] if truth else NEGATED[_AMOUNTS[function]]
+                yield from self._of_comparison(relation, target, one, bound)
             case syntax.Call(_, "hasValue", target, ()) if target:
                 for term in self._terms(target, bound):
                     if term.place is not None:
-                        yield from with_value(term, term.place, THERE if wanted else GONE)
+                        yield from with_value(term, term.place, THERE if truth else GONE)
             case _:
                 for term in self._terms(node, bound):
                     if term.place is not None:
-                        yield from with_value(term, term.place, wanted)
-                    elif term.constant is wanted:
+                        yield from with_value(term, term.place, truth)
+                    elif term.constant is truth:
                         yield term.needs
         yield from self._guesses(node, bound)
 
@@ -347,40 +347,40 @@ class ValueSearch:
         self,
         first: syntax.Expr,
         second: syntax.Expr,
-        wanted: bool,  # noqa: FBT001 - what is wanted is the question
+        truth: bool,  # noqa: FBT001 - what is wanted is the question
         both: bool,  # noqa: FBT001 - `&&` rather than `||`
         bound: Bound,
     ) -> Iterator[Way]:
         """Yield what the sides of `&&` and `||` want: where one side decides, the other may guard
         it."""
-        ones = self.ways(first, bound, wanted=wanted)
-        ways = self.ways(second, bound, wanted=wanted)
-        if wanted is both:
+        ones = self.ways(first, bound, truth=truth)
+        ways = self.ways(second, bound, truth=truth)
+        if truth is both:
             yield from both_of(ones, ways)
             return
-        guarded = both_of(self.ways(first, bound, wanted=not wanted), ways)
+        guarded = both_of(self.ways(first, bound, truth=not truth), ways)
         yield from alternating(guarded, ones)
         yield from ways
 
-    def _of_loop(self, node: syntax.Comprehension, wanted: bool, bound: Bound) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
+    def _of_loop(self, node: syntax.Comprehension, truth: bool, bound: Bound) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
         """Yield what `all`, `exists` and `exists_one` want."""
         match node.accu_init, node.step:
             case syntax.Literal(_, True), syntax.Call(_, "_&&_", None, (_, predicate)):
-                held, empty = wanted, wanted
+                item_truth, empty = truth, truth
             case syntax.Literal(_, False), syntax.Call(_, "_||_", None, (_, predicate)):
-                held, empty = wanted, not wanted
+                item_truth, empty = truth, not truth
             case syntax.Literal(_, 0), syntax.Call(_, "_?_:_", None, (predicate, *_)):
-                held, empty = wanted, not wanted
+                item_truth, empty = truth, not truth
             case _:
                 return
-        with_items = self._of_items(node, predicate, held, bound)
+        with_items = self._of_items(node, predicate, item_truth, bound)
         yield from alternating(with_items, self._empty(node.iter_range, bound) if empty else ())
 
     def _of_items(
         self,
         node: syntax.Comprehension,
         predicate: syntax.Expr,
-        wanted: bool,  # noqa: FBT001 - what is wanted is the question
+        truth: bool,  # noqa: FBT001 - what is wanted is the question
         bound: Bound,
     ) -> Iterator[Way]:
         """Yield what makes a predicate hold, or not, for an item."""
@@ -389,7 +389,7 @@ class ValueSearch:
             nothing = NOTHING if item.place is None else {item.place: THERE}
             needs = merged(item.needs, nothing)
             if needs is not None:
-                yield from both_of([needs], self.ways(predicate, inner, wanted=wanted))
+                yield from both_of([needs], self.ways(predicate, inner, truth=truth))
 
     def _empty(self, node: syntax.Expr, bound: Bound) -> Iterator[Way]:
         """Yield what makes a list have no items, as far as it is one place."""
@@ -398,15 +398,15 @@ class ValueSearch:
                 yield from with_value(term, term.place, GONE)
 
     def _of_comparison(
-        self, function: str, one: syntax.Expr, other: syntax.Expr, bound: Bound
+        self, function: str, left: syntax.Expr, other: syntax.Expr, bound: Bound
     ) -> Iterator[Way]:
-        for counted, limit, text in ((one, other, function), (other, one, turned(function))):
+        for counted, limit, text in ((left, other, function), (other, left, turned(function))):
             inside = _counted(counted)
             if inside is not None:
                 for term in self._terms(limit, bound):
                     if isinstance(term.constant, int) and term.place is None:
                         yield from self._of_length(inside, text, term.constant, bound)
-        for first in self._terms(one, bound):
+        for first in self._terms(left, bound):
             for second in self._terms(other, bound):
                 needs = merged(first.needs, second.needs)
                 if needs is not None:
@@ -436,38 +436,40 @@ class ValueSearch:
         while isinstance(node, syntax.Comprehension):
             selected = _selected(node)
             if selected is not None:
-                yield from self._of_items(*selected, wanted=False, bound=bound)
+                yield from self._of_items(*selected, truth=False, bound=bound)
             node = self._written(node.iter_range)
         yield from self._empty(node, bound)
 
     def _of_membership(
         self,
-        one: syntax.Expr,
+        item_node: syntax.Expr,
         other: syntax.Expr,
-        wanted: bool,  # noqa: FBT001 - what is wanted is the question
+        truth: bool,  # noqa: FBT001 - what is wanted is the question
         bound: Bound,
     ) -> Iterator[Way]:
         listed = self._written(other)
         if isinstance(listed, syntax.ListLiteral):
             values = [term for each in listed.elements for term in self._terms(each, bound)]
-            known = [term.constant for term in values if term.place is None]
-            for term in self._terms(one, bound):
+            constants = [term.constant for term in values if term.place is None]
+            for term in self._terms(item_node, bound):
                 if term.place is None:
-                    if (term.constant in known) is wanted:
+                    if (term.constant in constants) is truth:
                         yield term.needs
                     continue
-                for value in known if wanted else (f"{known[0]}x" if known else "x", "x"):
+                for value in (
+                    constants if truth else (f"{constants[0]}x" if constants else "x", "x")
+                ):
                     yield from with_value(term, term.place, value)
             return
         for holder in self._terms(other, bound):
-            for term in self._terms(one, bound):
+            for term in self._terms(item_node, bound):
                 if holder.place is not None and term.place is None:
-                    yield from self._with_member(holder, term, wanted)
+                    yield from self._with_member(holder, term, truth)
         for item in self._items(other, bound):
-            for term in self._terms(one, bound):
-                yield from compared("_==_" if wanted else "_!=_", term, item)
+            for term in self._terms(item_node, bound):
+                yield from compared("_==_" if truth else "_!=_", term, item)
 
-    def _with_member(self, holder: Term, term: Term, wanted: bool) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
+    def _with_member(self, holder: Term, term: Term, truth: bool) -> Iterator[Way]:  # noqa: FBT001 - what is wanted is the question
         """A key of a map, or an item of a list."""
         assert holder.place is not None, "it is a place"
         value = term.constant
@@ -477,7 +479,7 @@ class ValueSearch:
             ((*holder.place, 0), value),
         ):
             if isinstance(value, str) or not keyed:
-                yield from with_value(holder, place, item if wanted else GONE)
+                yield from with_value(holder, place, item if truth else GONE)
             if keyed:
                 return
 
@@ -486,7 +488,7 @@ class ValueSearch:
         function: str,
         target: syntax.Expr,
         argument: syntax.Expr,
-        wanted: bool,  # noqa: FBT001 - what is wanted is the question
+        truth: bool,  # noqa: FBT001 - what is wanted is the question
         bound: Bound,
     ) -> Iterator[Way]:
         test = _TEXT_TESTS[function]
@@ -495,10 +497,10 @@ class ValueSearch:
                 continue
             text = item.constant
             tries = (text, f"{text}x", f"x{text}", f"{text}/x", *_TEXTS, text.strip("^$"))
-            fitting = [one for one in tries if test(one, text) is wanted]
+            fitting = [candidate for candidate in tries if test(candidate, text) is truth]
             for term in self._terms(target, bound):
                 if term.place is None:
-                    if isinstance(term.constant, str) and test(term.constant, text) is wanted:
+                    if isinstance(term.constant, str) and test(term.constant, text) is truth:
                         yield term.needs
                     continue
                 for word in fitting:
@@ -508,14 +510,14 @@ class ValueSearch:
         """Yield what is read below a call that is not known, with what stands beside it."""
         if not isinstance(node, syntax.Call) or node.function in _KNOWN:
             return
-        below = list(_below(node))
+        children = list(_below(node))
         values = [
             element.value
-            for element in below
+            for element in children
             if isinstance(element, syntax.Literal) and isinstance(element.value, str | int)
         ]
         beside = [other for value in values for other in different(value)]
-        for item in below:
+        for item in children:
             for term in self._terms(item, bound):
                 if term.place is not None and len(term.place) > 1:
                     for value in (*values, *beside, *_TEXTS):
@@ -559,15 +561,15 @@ class ValueSearch:
                         yield Term((*key.place[:-1], ANY_VALUE), needs=key.needs)
             case syntax.Call(_, "_?_:_", None, (condition, first, second)):
                 for holds, branch in ((True, first), (False, second)):
-                    needs = self.ways(condition, bound, wanted=holds)[:_MOST_NEEDS]
+                    needs = self.ways(condition, bound, truth=holds)[:_MOST_NEEDS]
                     yield from needing(self._terms(branch, bound) if needs else (), needs)
             case syntax.Call(_, "orValue" | "or", target, (other,)) if target:
                 yield from self._terms(target, bound)
                 yield from self._terms(other, bound)
             case syntax.Call(_, function, target, args) if function in _SAME_VALUE:
-                for item in (target, *args):
-                    if item is not None:
-                        yield from self._terms(item, bound)
+                for argument in (target, *args):
+                    if argument is not None:
+                        yield from self._terms(argument, bound)
             case _:
                 return
 
@@ -600,7 +602,7 @@ class ValueSearch:
                 yield from self._items(second, bound)
             case syntax.Call(_, "_?_:_", None, (condition, first, second)):
                 for holds, branch in ((True, first), (False, second)):
-                    needs = self.ways(condition, bound, wanted=holds)[:_MOST_NEEDS]
+                    needs = self.ways(condition, bound, truth=holds)[:_MOST_NEEDS]
                     yield from needing(self._items(branch, bound) if needs else (), needs)
             case syntax.Call(_, "orValue", target, _) if target:
                 yield from self._items(target, bound)
@@ -619,12 +621,12 @@ class ValueSearch:
             inner = {**bound, **_named(node, item)}
             needs: list[Way] = [item.needs]
             if selected is not None:
-                needs = list(both_of(needs, self.ways(selected[1], inner, wanted=True)))
+                needs = list(both_of(needs, self.ways(selected[1], inner, truth=True)))
             for term in self._appended(node, inner):
                 for need in needs[:_MOST_NEEDS]:
-                    both = merged(need, term.needs)
-                    if both is not None:
-                        yield replace(term, needs=both)
+                    merged_needs = merged(need, term.needs)
+                    if merged_needs is not None:
+                        yield replace(term, needs=merged_needs)
 
     def _appended(self, node: syntax.Comprehension, bound: Bound) -> list[Term]:
         step = node.step

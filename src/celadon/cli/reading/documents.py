@@ -60,8 +60,8 @@ class Problem:
 
     def position(self) -> str:
         """`file:line:column`, as much of it as is known."""
-        known = [str(number) for number in (self.line, self.column) if number]
-        return ":".join((self.file, *known))
+        numbers = [str(number) for number in (self.line, self.column) if number]
+        return ":".join((self.file, *numbers))
 
     def text(self) -> str:
         """`file:line: message (help)`."""
@@ -101,15 +101,17 @@ def summary(error: BaseException) -> str:
     """`TypeError: message (kube/names.py:12)`, and the traceback if the environment asks for it."""
     import traceback
 
-    strip = "".join(traceback.format_exception_only(error)).strip()
-    ours = [item for item in traceback.extract_tb(error.__traceback__) if _PACKAGE in item.filename]
+    message = "".join(traceback.format_exception_only(error)).strip()
+    ours = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if _PACKAGE in frame.filename
+    ]
     place = ""
     if ours:
         _, _, below = ours[-1].filename.rpartition(_PACKAGE)
         place = f" ({below}:{ours[-1].lineno})"
     if not os.environ.get(TRACEBACK_VARIABLE):
-        return f"{strip}{place}"
-    return f"{strip}{place}\n{''.join(traceback.format_exception(error)).rstrip()}"
+        return f"{message}{place}"
+    return f"{message}{place}\n{''.join(traceback.format_exception(error)).rstrip()}"
 
 
 # --- Sources -----------------------------------------------------------------
@@ -237,8 +239,8 @@ def is_test_file(path: str) -> bool:
 def is_hidden(path: str, folders: Sequence[str]) -> bool:
     """Return whether a file of one of the folders is in a hidden one below it."""
     for folder in folders:
-        below = os.path.relpath(path, folder or os.curdir).split(os.sep)
-        if below[0] != os.pardir and not any(text.startswith(".") for text in below[:-1]):
+        steps = os.path.relpath(path, folder or os.curdir).split(os.sep)
+        if steps[0] != os.pardir and not any(text.startswith(".") for text in steps[:-1]):
             return False
     return True
 
@@ -460,8 +462,8 @@ def chunk_start(text: Text, document: Document) -> int | None:
     for _ in range(document.chunk.first_line - 1):
         offset = text.content.find("\n", offset) + 1
     chunk = document.chunk.text
-    find = text.content.find(chunk, offset)
-    return find if find >= 0 and "\n" not in text.content[offset:find] else None
+    start = text.content.find(chunk, offset)
+    return start if start >= 0 and "\n" not in text.content[offset:start] else None
 
 
 class DocumentReader:
@@ -707,12 +709,12 @@ class DocumentArchive:
         """The kinds of all documents."""
         return set().union(*self._kinds)
 
-    def of_kinds(self, expected: Callable[[Kind], bool]) -> Iterator[Document]:
+    def of_kinds(self, predicate: Callable[[Kind], bool]) -> Iterator[Document]:
         """The documents of some kinds; blocks that have none of them stay packed."""
         for number in range(self.blocks):
-            if any(map(expected, self._kinds[number])):
+            if any(map(predicate, self._kinds[number])):
                 yield from (
-                    document for document in self.block(number) if expected(document.group_kind)
+                    document for document in self.block(number) if predicate(document.group_kind)
                 )
 
     def _pack(self, documents: list[Document]) -> bytes | list[Document]:
@@ -785,14 +787,14 @@ def to_translate(documents: Iterable[Document]) -> str:
 
 def shape_problem(document: Document) -> Problem | None:
     """The first thing wrong with the metadata (or with what a CRD defines), if any."""
-    found = misfit(document.value, OBJECT)
-    if found is None and document.is_definition:
-        found = misfit(document.value, DEFINITION)
-    if found is None:
+    mismatch = misfit(document.value, OBJECT)
+    if mismatch is None and document.is_definition:
+        mismatch = misfit(document.value, DEFINITION)
+    if mismatch is None:
         return None
     help = ""
-    if found.wanted == "text" and isinstance(found.found, bool | int | float):
+    if mismatch.wanted == "text" and isinstance(mismatch.found, bool | int | float):
         help = "YAML reads some words as true, false or a number: put the value in quotes"
-    elif found.found is None and document.is_definition:
+    elif mismatch.found is None and document.is_definition:
         help = f"a patch? {BUILD_FIRST}"
-    return Problem(document.file, document.line(found.path), str(found), help)
+    return Problem(document.file, document.line(mismatch.path), str(mismatch), help)

@@ -138,18 +138,18 @@ class JsonIndex:
         it that exists, and whether that is all of it."""
         index = value = self._start
         for depth, step in enumerate(path):
-            known = path[:depth]
-            if known not in self._tables:
+            prefix = path[:depth]
+            if prefix not in self._tables:
                 rest = path[depth:] if depth else path[:_ITEM_DEPTH]
-                self._walk(known, value, rest)
-            offset = self._tables[known].get(step)
+                self._walk(prefix, value, rest)
+            offset = self._tables[prefix].get(step)
             if offset is None:
                 return index, value, False
             index = offset
             value = index if isinstance(step, int) else self._value_start(index)
         return index, value, True
 
-    def _walk(self, known: Path, start: int, rest: Path) -> None:
+    def _walk(self, container: Path, start: int, rest: Path) -> None:
         """Makes the tables of the value at `start`, whose path is known, and of the containers on
         the rest of the path. Of a key given twice the last counts, as it does for readers."""
         containers = rest[:-1]
@@ -161,7 +161,7 @@ class JsonIndex:
                 table[step] = place.offset
                 if place.path == containers[: len(place.path)]:
                     tables[place.path] = {}
-        self._tables.update((known + below, table) for below, table in tables.items())
+        self._tables.update((container + below, table) for below, table in tables.items())
 
     def _value_start(self, key: int) -> int:
         colon = _KEY.match(self._text, key)

@@ -65,8 +65,8 @@ def _node(event: Any, events: Iterator[Any], anchors: dict[str | None, Node]) ->
 
     start, end = event.start_mark.index, event.end_mark.index
     if isinstance(event, yaml.AliasEvent):
-        meant = anchors[event.anchor]
-        return Node(start, end, meant.value, meant.is_flow, meant.children)
+        target = anchors[event.anchor]
+        return Node(start, end, target.value, target.is_flow, target.children)
     children: dict[Any, tuple[Node, int]] = {}
     last: Any = event
     if isinstance(event, yaml.SequenceStartEvent):
@@ -113,12 +113,12 @@ def source_offset(text: str, start: int, value: str, offset: int) -> int:
     """`start` is where the scalar begins in `text`, `offset` a position in its value. A position
     behind the end of the value is behind the last character."""
     start = scalar_start(text, start)
-    expected = sum(not text.isspace() for text in value[:offset])
+    remaining = sum(not text.isspace() for text in value[:offset])
     last = start
     for position, length in _characters(text, start):
-        if expected == 0:
+        if remaining == 0:
             return position
-        expected -= 1
+        remaining -= 1
         last = position + length
     return last
 
@@ -145,9 +145,9 @@ def value_offset(text: str, start: int, value: str, index: int) -> int:
 
 
 def scalar_start(text: str, start: int) -> int:
-    """Behind the anchor and the tag of a node."""
-    found = _PROPERTIES.match(text, start)
-    return start if found is None else found.end()
+    """Return the place behind the anchor and the tag of a node."""
+    match = _PROPERTIES.match(text, start)
+    return start if match is None else match.end()
 
 
 def _characters(text: str, start: int) -> Iterator[tuple[int, int]]:
@@ -180,22 +180,22 @@ def _single_quoted(text: str, position: int) -> Iterator[tuple[int, int]]:
 def _escaped(text: str, position: int) -> Iterator[tuple[int, int]]:
     while position < len(text) and text[position] != '"':
         halves = _HALVES.match(text, position)
-        found = halves or _DOUBLE.match(text, position)
-        if found is None:
+        match = halves or _DOUBLE.match(text, position)
+        if match is None:
             return
-        length = found.end() - position
-        if halves is not None or not _is_space(found):
+        length = match.end() - position
+        if halves is not None or not _is_space(match):
             yield position, length
         position += length
 
 
-def _is_space(found: re.Match[str]) -> bool:
-    digits = found["x"] or found["u"] or found["U"]
+def _is_space(escape: re.Match[str]) -> bool:
+    digits = escape["x"] or escape["u"] or escape["U"]
     if digits:
         return int(digits, 16) < 0x110000 and chr(int(digits, 16)).isspace()
-    if found["e"]:
-        return found["e"] in _SPACES
-    return found[0].isspace()
+    if escape["e"]:
+        return escape["e"] in _SPACES
+    return escape[0].isspace()
 
 
 _OFFSET: Final = attrgetter("offset")
@@ -343,7 +343,7 @@ class Chunk:
         it is not, from here on the ends of all lines are known."""
         start, line = self._counted
         if offset < start and self._line_ends is None:
-            self._line_ends = [item.start() for item in _LINE_END.finditer(self.text)]
+            self._line_ends = [match.start() for match in _LINE_END.finditer(self.text)]
         if self._line_ends is not None:
             return self.first_line + bisect_left(self._line_ends, offset)
         self._counted = offset, line + self.text.count("\n", start, offset)

@@ -185,7 +185,7 @@ class FleetView(model.ReportView[audit_report.FleetReport]):
         )
 
     def _document(self, sources: Sequence[tuple[str, dict[str, object]]]) -> dict[str, object]:
-        """With the documents of the sources, which do not say their kind."""
+        """Return JSON with the documents of the sources, which do not say their kind."""
         report = self.report
         summary = {
             "sources": len(report.sources),
@@ -218,7 +218,7 @@ def violation_line(violation: audit_report.Violation) -> str:
 
 
 def fleet_violation_line(source: str, violation: audit_report.Violation) -> str:
-    """The same where there are several sources."""
+    """Return the line of a violation where there are several sources."""
     return model.json_line({"source": source, **model.data(violation, _SHAPES)})
 
 
@@ -267,8 +267,8 @@ def _violation_blocks(
         yield lines
     omitted = report.found - len(violations)
     if result and omitted:
-        more = "`-v` shows more, `-o jsonl` all of them"
-        yield [f"and {model.plural(omitted, 'violation')} more: {more}"]
+        hint = "`-v` shows more, `-o jsonl` all of them"
+        yield [f"and {model.plural(omitted, 'violation')} more: {hint}"]
 
 
 def _violation(violation: audit_report.Violation, look: model.ReportStyle) -> Iterator[str]:
@@ -492,7 +492,7 @@ class ViolationFile(Protocol):
     """A file that takes violations."""
 
     def write(self, source: str, violation: audit_report.Violation) -> None:
-        """One of a source. Raises OSError."""
+        """Write a violation of one source. Raises OSError."""
         ...
 
     def close(self) -> None:

@@ -159,10 +159,10 @@ def _repair(lock: Lock) -> Iterator[str]:
 
 def _summary(report: BootstrapReport) -> Iterator[str]:
     yield _WORDS[report.level]
-    given = [model.plural(report.policies, "policy"), model.plural(report.bindings, "binding")]
+    counts = [model.plural(report.policies, "policy"), model.plural(report.bindings, "binding")]
     if report.webhooks:
-        given.append(model.plural(report.webhooks, "webhook"))
+        counts.append(model.plural(report.webhooks, "webhook"))
     yield (
         f"{model.plural(report.requests, 'request')}, {report.refused} refused or broken "
-        f"({', '.join(given)})"
+        f"({', '.join(counts)})"
     )

@@ -44,16 +44,16 @@ _BRANCHES: Final = frozenset({ExpectedOutcome.TRUE, ExpectedOutcome.FALSE, Expec
 
 
 def coverage_blocks(
-    coverage: Coverage, expected: float, look: model.ReportStyle
+    coverage: Coverage, percentage: float, look: model.ReportStyle
 ) -> Iterator[list[str]]:
     """A block for each policy, then one for all."""
-    for policy, of_policy in coverage.of_policies().items():
-        yield [_coverage_head(policy, of_policy, look), *_missing_lines(of_policy)]
-    seen, every = coverage.errors
-    less = f", less than {expected:g}%" if coverage.percentage < expected else ""
+    for policy, policy_coverage in coverage.of_policies().items():
+        yield [_coverage_head(policy, policy_coverage, look), *_missing_lines(policy_coverage)]
+    raised, total = coverage.errors
+    less = f", less than {percentage:g}%" if coverage.percentage < percentage else ""
     yield [
         f"coverage: {_share(coverage)}{look.paint('denied', less) if less else ''}; "
-        f"{seen} of {every} expressions gave an error once"
+        f"{raised} of {total} expressions gave an error once"
     ]
 
 
@@ -134,13 +134,13 @@ def coverage_document(coverage: Coverage) -> JsonDict:
                 "kind": policy.kind,
                 "file": policy.file,
                 "line": policy.line,
-                "percentage": round(of_policy.percentage, 2),
+                "percentage": round(policy_coverage.percentage, 2),
                 "goals": [
                     model.data(goal, _COVERAGE_SHAPES) | {"cases": count}
-                    for goal, count in of_policy.hits
+                    for goal, count in policy_coverage.hits
                 ],
             }
-            for policy, of_policy in coverage.of_policies().items()
+            for policy, policy_coverage in coverage.of_policies().items()
         ],
     }
 
@@ -153,7 +153,7 @@ _COVERAGE_SHAPES: Final[model.Shapes] = {
 
 
 def as_json(coverage: Coverage, sources: Mapping[str, str]) -> str:
-    """One document."""
+    """Return the coverage as one JSON document."""
     document = model.document("CoverageReport", **coverage_document(coverage))
     return model.json_document(document)
 
@@ -165,14 +165,14 @@ def as_cobertura(coverage: Coverage, sources: Mapping[str, str]) -> str:
     from xml.etree import ElementTree as ET
 
     files = _lines(model.for_people(coverage))
-    every = [line for lines in files.values() for line in lines]
-    covered, valid = _sums(every)
+    lines_of_files = [line for lines in files.values() for line in lines]
+    covered, valid = _sums(lines_of_files)
     root = ET.Element(
         "coverage",
         {
-            **_rates(every),
-            "lines-covered": str(sum(line.hits > 0 for line in every)),
-            "lines-valid": str(len(every)),
+            **_rates(lines_of_files),
+            "lines-covered": str(sum(line.hits > 0 for line in lines_of_files)),
+            "lines-valid": str(len(lines_of_files)),
             "branches-covered": str(covered),
             "branches-valid": str(valid),
             "version": "1",
@@ -181,7 +181,7 @@ def as_cobertura(coverage: Coverage, sources: Mapping[str, str]) -> str:
     )
     ET.SubElement(ET.SubElement(root, "sources"), "source").text = "."
     packages = ET.SubElement(root, "packages")
-    package = ET.SubElement(packages, "package", {"name": "policies", **_rates(every)})
+    package = ET.SubElement(packages, "package", {"name": "policies", **_rates(lines_of_files)})
     classes = ET.SubElement(package, "classes")
     for file, lines in files.items():
         sub_element = ET.SubElement(
@@ -239,9 +239,9 @@ def as_html(coverage: Coverage, sources: Mapping[str, str]) -> str:
     """One page that needs nothing else. `sources` are the texts of the files by their names."""
     from celadon.cli.report.html_pages import page
 
-    shown = model.for_people(coverage)
+    readable = model.for_people(coverage)
     missing = "".join(
-        f"<li>{escape(missing_line.strip())}</li>\n" for missing_line in _missing_lines(shown)
+        f"<li>{escape(missing_line.strip())}</li>\n" for missing_line in _missing_lines(readable)
     )
     files = "".join(
         f"<h2>{escape(file)}</h2>\n<pre>{''.join(_coloured(sources.get(file, ''), lines))}</pre>\n"
@@ -252,10 +252,10 @@ def as_html(coverage: Coverage, sources: Mapping[str, str]) -> str:
 
 
 def _coloured(text: str, lines: list[_Line]) -> Iterator[str]:
-    known = {line.number: line for line in lines}
+    by_number = {line.number: line for line in lines}
     for number, written in enumerate(text.splitlines(), 1):
         message = f"{number:4}  {escape(written)}"
-        line = known.get(number)
+        line = by_number.get(number)
         if line is None:
             yield f"<span>{message}</span>"
             continue
@@ -412,8 +412,8 @@ def _explained(case: case_results.CaseResult, look: model.ReportStyle) -> Iterat
     """Yield what is wrong with a case, and what policies had to say."""
     for problem in case.problems:
         yield f"  {problem.text()}"
-    for mismatche in case.mismatches:
-        yield from _mismatch(mismatche, look)
+    for mismatch in case.mismatches:
+        yield from _mismatch(mismatch, look)
     for doubt in case.doubts:
         yield from _doubt(doubt, look)
     if case.outcome is not None and case.mismatches:
@@ -421,7 +421,7 @@ def _explained(case: case_results.CaseResult, look: model.ReportStyle) -> Iterat
 
 
 def explained_plainly(case: case_results.CaseResult) -> list[str]:
-    """The same with the case itself, without colours, whatever is in the texts of others."""
+    """Return the explanation with the case itself, without colours."""
     result = model.for_people(case)
     return [_head(result, _PLAIN), *_explained(result, _PLAIN)]
 
@@ -473,7 +473,7 @@ def _doubt(doubt: case_results.Doubt, look: model.ReportStyle) -> Iterator[str]:
 
 
 def _skipped(report: case_results.RunReport, look: model.ReportStyle) -> Iterator[str]:
-    """One line for each reason, however many cases it is given for."""
+    """Yield a line for each reason, however many cases it is given for."""
     reasons = Counter(
         result.case.skip for result in report.cases if result.status is case_results.Status.SKIPPED
     )
@@ -508,15 +508,18 @@ def _summary(report: case_results.RunReport) -> str:
 
 
 def _alteration_blocks(
-    alterations: Alterations, expected: float, look: model.ReportStyle
+    alterations: Alterations, percentage: float, look: model.ReportStyle
 ) -> Iterator[list[str]]:
     """Blocks for each policy, then one for all."""
-    for policy, of_policy in alterations.of_policies().items():
-        yield [_alteration_head(policy, of_policy, look), *_notes(of_policy, look)]
-        for result in of_policy.results:
+    for policy, policy_alterations in alterations.of_policies().items():
+        yield [
+            _alteration_head(policy, policy_alterations, look),
+            *_notes(policy_alterations, look),
+        ]
+        for result in policy_alterations.results:
             if result.fate in _LEFT:
                 yield list(_survivor(result, look))
-    less = f", less than {expected:g}%" if alterations.score < expected else ""
+    less = f", less than {percentage:g}%" if alterations.score < percentage else ""
     same, alike = alterations.count(Fate.SAME), alterations.count(Fate.ALIKE)
     yield [
         f"mutants: {_killed_share(alterations)} killed"
@@ -583,7 +586,7 @@ def _survivor(result: AlterationResult, look: model.ReportStyle) -> Iterator[str
 
 
 def _alterations(alterations: Alterations) -> dict[str, object]:
-    """With the percentage of those that a case could notice, as far as is known."""
+    """Return JSON with the percentage of those that a case could notice, as far as known."""
     return {
         "percentage": round(alterations.score, 2),
         **{fate.value: alterations.count(fate) for fate in Fate},
@@ -592,10 +595,10 @@ def _alterations(alterations: Alterations) -> dict[str, object]:
             | {
                 "kind": policy.kind,
                 "name": policy.name,
-                "percentage": round(of_policy.score, 2),
-                "mutants": of_policy.results,
+                "percentage": round(policy_alterations.score, 2),
+                "mutants": policy_alterations.results,
             }
-            for policy, of_policy in alterations.of_policies().items()
+            for policy, policy_alterations in alterations.of_policies().items()
         ],
     }
 
@@ -712,7 +715,7 @@ def _survivors(report: case_results.RunReport) -> list[AlterationResult]:
 
 
 def _alteration_text(result: AlterationResult) -> str:
-    """With the case that would notice it."""
+    """Return the alteration with the case that would notice it."""
     return f"{_alteration_line(result)}\n{result.diff}{result.case}".rstrip()
 
 

@@ -145,7 +145,7 @@ class _Blocks:
                 yield _mutation(result, result.mutated, self._look)
 
     def warnings(self, report: check_report.Report) -> Iterator[list[str]]:
-        """One after the other; equal ones are one block."""
+        """Yield one block after the other; equal warnings are one block."""
         alike: dict[
             Hashable, list[tuple[check_report.ObjectResult, check_report.ClientWarning]]
         ] = {}
@@ -185,15 +185,15 @@ class _Blocks:
     def _objects(self, results: list[check_report.ObjectResult]) -> Iterator[str]:
         """Whom a block is about. The table tells of all of them, so that a few are enough here."""
         few = len(results) if self._look.verbosity else model.FEW
-        shown = results if len(results) <= few + 1 else results[:few]
+        listed = results if len(results) <= few + 1 else results[:few]
         head = "object"
-        for result in shown:
+        for result in listed:
             self._placed.add(id(result))
             about = f"{result.title}{_as_mutated(result)}{_origin(result)}{_ordinal(result)}"
             yield f"  {head:8}{result.place}  {about}"
             head = ""
-        if len(shown) < len(results):
-            yield f"          and {len(results) - len(shown)} more: see the table"
+        if len(listed) < len(results):
+            yield f"          and {len(results) - len(listed)} more: see the table"
 
     def table(self, report: check_report.Report) -> Iterator[list[str]]:
         """A line per object, and one per webhook that it goes to."""
@@ -250,8 +250,8 @@ def _ordinal(result: check_report.ObjectResult) -> str:
     """Return the number of one of several equal objects that are too many together."""
     if result.ordinal is None:
         return ""
-    number, expected = result.ordinal
-    return f", number {number} of {expected}"
+    number, count = result.ordinal
+    return f", number {number} of {count}"
 
 
 def _depth(result: check_report.ObjectResult) -> int:
@@ -329,11 +329,13 @@ def _webhook(call: check_report.WebhookCall, look: model.ReportStyle) -> str:
     line = f"  {call.phase} webhook {call.webhook}: {outcome}{again}  {call.place}"
     if look.verbosity <= 0:
         return line
-    changes = [f"    patch {json.dumps(dict(item), ensure_ascii=False)}" for item in call.patch]
-    why = (
+    changes = [
+        f"    patch {json.dumps(dict(operation), ensure_ascii=False)}" for operation in call.patch
+    ]
+    reasons = (
         [f"    {_first_line(call.message)}"] if call.outcome is check_report.Outcome.IGNORED else []
     )
-    return "\n".join([line, *why, *changes])
+    return "\n".join([line, *reasons, *changes])
 
 
 def _summary(report: check_report.Report) -> str:
@@ -387,13 +389,13 @@ def _violations(result: check_report.ObjectResult) -> list[dict[str, Json]]:
     """`warning` is the text of the warning, cut or merged as it is, that the client gets of it."""
     from celadon.cli.report.report_model import data, filled
 
-    found = []
+    violations = []
     shapes = {**model.SHAPES, **_SHAPES}
     for violation in result.violations:
         texts = (warning.text for warning in result.warnings if violation in warning.violations)
-        more = filled(warning=next(texts, ""), error=violation.is_error or None)
-        found.append(data(violation, shapes) | more)
-    return found
+        extra = filled(warning=next(texts, ""), error=violation.is_error or None)
+        violations.append(data(violation, shapes) | extra)
+    return violations
 
 
 _SHAPES: Final = {
@@ -542,7 +544,7 @@ def _reasons(result: check_report.ObjectResult) -> Iterator[str]:
 
 
 def _warnings(result: check_report.ObjectResult) -> Iterator[str]:
-    """Each warning, and behind it the rules it is due to."""
+    """Yield each warning, and behind it the rules it is due to."""
     for warning in result.warnings:
         yield warning.text
         yield from map(_rule_line, warning.violations)
@@ -693,9 +695,9 @@ def _block(difference: upgrade_report.Difference, look: model.ReportStyle) -> li
     for name, stretch in zip(names, difference.stretches, strict=True):
         answer = stretch.answer
         lines.append(f"  {name:<{width}}  {_said(answer)}")
-        below = " " * (width + 4)
-        lines += [f"{below}warning: {warning}" for warning in answer.warnings]
-        lines += [f"{below}{_changed(change)}" for change in answer.changes]
+        indent = " " * (width + 4)
+        lines += [f"{indent}warning: {warning}" for warning in answer.warnings]
+        lines += [f"{indent}{_changed(change)}" for change in answer.changes]
     return lines
 
 
@@ -711,15 +713,15 @@ def _gate_lines(report: upgrade_report.UpgradeReport, look: model.ReportStyle) -
     if not report.gates:
         return
     gates = [gate for gate in report.gates if gate.fields or look.verbosity > 0]
-    others = len(report.gates) - len(gates)
+    unrelated = len(report.gates) - len(gates)
     for gate in gates:
         states = ", ".join(
-            f"{_span(stretche.releases)} {_state(stretche)}" for stretche in gate.stretches
+            f"{_span(stretch.releases)} {_state(stretch)}" for stretch in gate.stretches
         )
         fields = f" ({', '.join(gate.fields)})" if gate.fields else ""
         yield f"feature gate {gate.name}: {states}{fields}"
-    if others:
-        yield f"feature gates that flip, and no field here depends on: {others} (-v names them)"
+    if unrelated:
+        yield f"feature gates that flip, and no field here depends on: {unrelated} (-v names them)"
 
 
 def _state(stretch: upgrade_report.GateStretch) -> str:
@@ -746,12 +748,12 @@ def _value(value: object) -> str:
 
 
 def _upgrade_summary(report: upgrade_report.UpgradeReport) -> str:
-    asked = f"{', '.join(report.releases)}: {model.plural(report.objects, 'object')}"
+    scope = f"{', '.join(report.releases)}: {model.plural(report.objects, 'object')}"
     if not report.objects and not report.policies:
-        return f"{asked}: nothing was judged"
+        return f"{scope}: nothing was judged"
     if not report.differences:
-        return f"{asked}, no differences"
-    different = f"{asked}, {model.plural(len(report.differences), 'difference')}"
+        return f"{scope}, no differences"
+    different = f"{scope}, {model.plural(len(report.differences), 'difference')}"
     if not report.unsafe:
         return f"{different}, none of which stands in the way"
     return f"{different}, {len(report.unsafe)} in the way of the upgrade"

@@ -85,8 +85,8 @@ def as_junit(view: model.ReportView[Any]) -> str:
         for problem in view.problems
     ]
     cases = [*unread, *view.cases()]
-    failures = sum(item.outcome is model.CaseState.FAILED for item in cases)
-    errors = sum(item.outcome is model.CaseState.ERROR for item in cases)
+    failures = sum(case.outcome is model.CaseState.FAILED for case in cases)
+    errors = sum(case.outcome is model.CaseState.ERROR for case in cases)
     counts = f'tests="{len(cases)}" failures="{failures}" errors="{errors}"'
     return "\n".join(
         [
@@ -101,22 +101,22 @@ def as_junit(view: model.ReportView[Any]) -> str:
     )
 
 
-def _junit_case(one: model.ReportCase) -> str:
-    place = one.place
+def _junit_case(case: model.ReportCase) -> str:
+    place = case.place
     where = (
         f" file={_attribute(place.file)} line={_attribute(str(place.line))}" if place.file else ""
     )
-    head = f"<testcase classname={_attribute(one.group)} name={_attribute(one.name)}{where}"
-    body = _junit_body(one)
+    head = f"<testcase classname={_attribute(case.group)} name={_attribute(case.name)}{where}"
+    body = _junit_body(case)
     return f"{head}>{body}</testcase>" if body else f"{head}/>"
 
 
-def _junit_body(one: model.ReportCase) -> str:
-    if one.outcome is model.CaseState.PASSED:
-        return f"<system-out>{_content(one.output)}</system-out>" if one.output else ""
-    tag = one.outcome.value
-    head = f"<{tag} message={_attribute(one.message)}"
-    text = one.details or ("" if one.outcome is model.CaseState.SKIPPED else one.message)
+def _junit_body(case: model.ReportCase) -> str:
+    if case.outcome is model.CaseState.PASSED:
+        return f"<system-out>{_content(case.output)}</system-out>" if case.output else ""
+    tag = case.outcome.value
+    head = f"<{tag} message={_attribute(case.message)}"
+    text = case.details or ("" if case.outcome is model.CaseState.SKIPPED else case.message)
     return f"{head}>{_content(text)}</{tag}>" if text else f"{head}/>"
 
 
@@ -129,8 +129,8 @@ def _attribute(text: str) -> str:
 
 
 def _harmless(text: str) -> str:
-    """The same for readers of XML, and no command in the log of a workflow."""
-    return model.COMMAND.sub(lambda found: f"{found[1] or ''}&#{ord(found[0][-1])};", text)
+    """Return the text for readers of XML, without commands in the log of a workflow."""
+    return model.COMMAND.sub(lambda match: f"{match[1] or ''}&#{ord(match[0][-1])};", text)
 
 
 # --- TAP ----------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def as_tap(view: model.ReportView[Any]) -> str:
         ("not ok", _tap_text(problem.position()), {"message": problem.message})
         for problem in view.problems
     ]
-    points += [_tap_point(item) for item in view.cases() if not item.remark]
+    points += [_tap_point(case) for case in view.cases() if not case.remark]
     result = ["TAP version 14", f"1..{len(points)}"]
     for number, (word, text, members) in enumerate(points, 1):
         result.append(f"{word} {number} - {text}")
@@ -151,14 +151,14 @@ def as_tap(view: model.ReportView[Any]) -> str:
     return "".join(f"{line}\n" for line in result)
 
 
-def _tap_point(one: model.ReportCase) -> tuple[str, str, dict[str, str]]:
+def _tap_point(case: model.ReportCase) -> tuple[str, str, dict[str, str]]:
     """Return whether it passed, what it is called, and what is known of it."""
-    title = _tap_text(one.title or f"{one.group} {one.name}")
-    if one.outcome is model.CaseState.SKIPPED:
-        return "ok", f"{title} # SKIP {_tap_text(one.message)}", {}
-    text = one.details or one.output or one.message
-    members = {"at": str(one.place), "message": text} if text else {}
-    return ("ok" if one.outcome is model.CaseState.PASSED else "not ok"), title, members
+    title = _tap_text(case.title or f"{case.group} {case.name}")
+    if case.outcome is model.CaseState.SKIPPED:
+        return "ok", f"{title} # SKIP {_tap_text(case.message)}", {}
+    text = case.details or case.output or case.message
+    members = {"at": str(case.place), "message": text} if text else {}
+    return ("ok" if case.outcome is model.CaseState.PASSED else "not ok"), title, members
 
 
 def _tap_text(text: str) -> str:

@@ -174,12 +174,12 @@ def request_lines(example: diff.RequestExample | ClaimExample) -> Iterator[str]:
         yield f"# by {model.lines(example.user)}{model.lines(groups)}"
     if example.remark:
         yield f"# {model.lines(example.remark)}"
-    given = [
+    manifests = [
         *(("", value) for value in example.around),
         *([("# before", example.old_manifest)] if example.old_manifest is not None else []),
         *([("# after", example.manifest)] if example.manifest is not None else []),
     ]
-    for number, (title, value) in enumerate(given):
+    for number, (title, value) in enumerate(manifests):
         if number:
             yield "---"
         if title and example.old_manifest is not None:
@@ -203,7 +203,7 @@ def _found(group: Sequence[diff.DiffAnswer]) -> model.Finding:
     first = group[0]
     assert first.example is not None
     where = ", ".join(answer.endpoint for answer in group)
-    said = [
+    remarks = [
         f"{name}: {against.policy}: {against.message}"
         for name, side in (("old", first.example.old), ("new", first.example.new))
         for against in side.against
@@ -215,7 +215,7 @@ def _found(group: Sequence[diff.DiffAnswer]) -> model.Finding:
         f"{where}: {_sides(first)}",
         first.direction,
         first.subject or first.endpoint,
-        details=(*said, *_example_lines(first)),
+        details=(*remarks, *_example_lines(first)),
     )
 
 
@@ -238,11 +238,13 @@ def _proved(report: diff.DiffReport) -> Iterator[str]:
         (diff.BOUNDED, diff.BOUNDED),
     ):
         ways: dict[str, list[diff.DiffAnswer]] = {}
-        for item in report.of(answer):
-            ways.setdefault(item.endpoint, []).append(item)
+        for diff_answer in report.of(answer):
+            ways.setdefault(diff_answer.endpoint, []).append(diff_answer)
         for endpoint, answers in ways.items():
-            both = {answer.direction for answer in report.answers if answer.endpoint == endpoint}
-            way = "" if len(answers) == len(both) else f", not {answers[0].direction}"
+            directions = {
+                answer.direction for answer in report.answers if answer.endpoint == endpoint
+            }
+            way = "" if len(answers) == len(directions) else f", not {answers[0].direction}"
             bound = ""
             if answer == diff.BOUNDED:
                 items = max(answer.items for answer in answers)

@@ -81,7 +81,7 @@ class ExplanationView(model.ReportView[Sequence[ExplainedObject]]):
         return "\n\n".join("\n".join(page.item(item, 0)) for item in items) + "\n"
 
     def data(self) -> JsonDict:
-        """One document for all objects."""
+        """Return one document for all objects."""
         return {"objects": model.data(list(self.report), _SHAPES)}
 
 
@@ -122,11 +122,11 @@ class _Page:
 
     def _snippet(self, snippet: annotated_source.Snippet, indent: str) -> Iterator[str]:
         width = max(_WIDTH - len(indent), _LEAST)
-        marks = [mark for whole in snippet.marks for mark in _shown(whole, snippet.text)]
+        marks = [mark for outer in snippet.marks for mark in _shown(outer, snippet.text)]
         for start, end in _lines(snippet, width):
             yield indent + model.snippet(snippet.text[start:end]).rstrip()
-            here = [m for m in marks if start <= m.at < end and not m.is_literal]
-            for row in self._rows(here, start, width):
+            line_marks = [m for m in marks if start <= m.at < end and not m.is_literal]
+            for row in self._rows(line_marks, start, width):
                 yield indent + row
         for loop in snippet.loops:
             yield from self._loop(snippet.text, loop, indent)
@@ -135,30 +135,31 @@ class _Page:
         macro = annotated_source.shortened(" ".join(text[loop.start : loop.end].split()), 60)
         rounds = "1 round" if loop.count == 1 else f"{loop.count} rounds"
         yield f"{indent}{self._paint('2', f'{rounds} of {model.snippet(macro)}')}"
-        told = loop.rounds[:_FIRST_ROUNDS]
+        first_rounds = loop.rounds[:_FIRST_ROUNDS]
         last = loop.rounds[_FIRST_ROUNDS:][-1:]
-        for item in (*told, *last):
-            if item in last and item.number > _FIRST_ROUNDS + 1:
+        for loop_round in (*first_rounds, *last):
+            if loop_round in last and loop_round.number > _FIRST_ROUNDS + 1:
                 yield f"{indent}{_INDENT}{self._paint('2', '...')}"
-            room = max(_WIDTH - len(indent) - 20, _LEAST) // len(item.variables)
+            room = max(_WIDTH - len(indent) - 20, _LEAST) // len(loop_round.variables)
             named = (
-                f"{name} = {annotated_source.brief(value, room)}" for name, value in item.variables
+                f"{name} = {annotated_source.brief(value, room)}"
+                for name, value in loop_round.variables
             )
-            yield f"{indent}{_INDENT}{item.number}: {model.one_line(', '.join(named))}"
-            yield from self._snippet(item.snippet, indent + _INDENT * 2)
+            yield f"{indent}{_INDENT}{loop_round.number}: {model.one_line(', '.join(named))}"
+            yield from self._snippet(loop_round.snippet, indent + _INDENT * 2)
 
     def _rows(
         self, marks: Sequence[annotated_source.Mark], start: int, width: int
     ) -> Iterator[str]:
         """Bars, then the values, the last one first; as many in a row as do not touch."""
-        left = sorted((mark.at - start, _value(mark, width), mark.state) for mark in marks)
-        if left:
-            yield _at([(column, "|", "|") for column, _, _ in left])
-        while left:
+        pending = sorted((mark.at - start, _value(mark, width), mark.state) for mark in marks)
+        if pending:
+            yield _at([(column, "|", "|") for column, _, _ in pending])
+        while pending:
             row: list[tuple[int, str, str]] = []
             later = []
-            edge = max(width, left[-1][0] + len(left[-1][1]))
-            for column, text, state in reversed(left):
+            edge = max(width, pending[-1][0] + len(pending[-1][1]))
+            for column, text, state in reversed(pending):
                 if column + len(text) <= edge:
                     row.append((column, text, self._paint(_STATES.get(state, ""), text)
                                 if state in _STATES else text))  # fmt: skip
@@ -167,7 +168,7 @@ class _Page:
                     later.append((column, text, state))
                 edge = column - 1
             yield _at(row[::-1])
-            left = later[::-1]
+            pending = later[::-1]
 
 
 def _at(texts: Sequence[tuple[int, str, str]]) -> str:
@@ -219,7 +220,7 @@ def _lines(snippet: annotated_source.Snippet, width: int) -> Iterator[tuple[int,
 
 
 def _wrapped(text: str, indent: str) -> list[str]:
-    """In lines that are no wider than the page, those behind the first further in."""
+    """Break a text into lines no wider than the page; those behind the first go further in."""
     return textwrap.wrap(
         text,
         max(_WIDTH, len(indent) + _LEAST),
@@ -239,7 +240,7 @@ def _run_data(run: ExpressionRun) -> JsonObject:
         **_value_data(run.value),
         cost=run.cost,
         charged=run.charged,
-        variables=[read.expression.source.path.text for read in run.variables],
+        variables=[variable.expression.source.path.text for variable in run.variables],
         **_snippet_data(annotated_source.annotated(run)),
     )
 
@@ -274,12 +275,12 @@ def _loop_data(loop: annotated_source.Loop, text: str) -> dict[str, Json]:
     }
 
 
-def _round_data(one: annotated_source.Round) -> JsonObject:
-    variables = {name: annotated_source.brief(value, _ROOM) for name, value in one.variables}
+def _round_data(loop_round: annotated_source.Round) -> JsonObject:
+    variables = {name: annotated_source.brief(value, _ROOM) for name, value in loop_round.variables}
     return {
-        "number": one.number,
+        "number": loop_round.number,
         "variables": variables,
-        **model.filled(**_snippet_data(one.snippet)),
+        **model.filled(**_snippet_data(loop_round.snippet)),
     }
 
 
@@ -482,11 +483,11 @@ def _mark_text(mark: annotated_source.Mark) -> str:
 
 
 def _tree(marks: Sequence[annotated_source.Mark], text: str) -> Iterator[str]:
-    told = [mark for mark in marks if not mark.is_literal]
-    if not told:
+    values = [mark for mark in marks if not mark.is_literal]
+    if not values:
         return
     yield '<ul class="parts">'
-    for mark in told:
+    for mark in values:
         cost = f" <i>cost {mark.cost:,}</i>" if mark.cost else ""
         message = f'<b class="{_class(mark) or "value"}">{_text(_mark_text(mark))}</b>'
         yield f"<li><code>{_text(text[mark.start : mark.end])}</code> {message}{cost}"
@@ -501,12 +502,12 @@ def _loop(loop: annotated_source.Loop, text: str, *, opens: bool) -> Iterator[st
     macro = _text(text[loop.start : loop.end])
     opened = " open" if opens else ""
     yield f"<details{opened}><summary>{rounds} of <code>{macro}</code></summary>"
-    for item in loop.rounds:
+    for loop_round in loop.rounds:
         named = ", ".join(
             f"{name} = {annotated_source.brief(value, _PAGE_ROOM)}"
-            for name, value in item.variables
+            for name, value in loop_round.variables
         )
-        yield f"<details open><summary>{item.number}: {_text(named)}</summary>"
-        yield from _snippet(item.snippet)
+        yield f"<details open><summary>{loop_round.number}: {_text(named)}</summary>"
+        yield from _snippet(loop_round.snippet)
         yield "</details>"
     yield "</details>"

@@ -73,9 +73,9 @@ def page(title: str, style: str, body: str) -> str:
 
 def as_html(view: ReportView[Any]) -> str:
     """The page of a report."""
-    shown = view.page()
-    parts = [part for section in shown.sections for part in _section(section)]
-    return page(shown.title, _STYLE, "\n".join(parts))
+    report_page = view.page()
+    parts = [part for section in report_page.sections for part in _section(section)]
+    return page(report_page.title, _STYLE, "\n".join(parts))
 
 
 def _section(section: Section) -> Iterator[str]:

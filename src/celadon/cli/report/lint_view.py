@@ -115,12 +115,12 @@ class StatisticsView(model.ReportView[LintReport]):
     def text(self, look: model.ReportStyle) -> str:
         """A line for each rule that has findings."""
         counts = _counts(self.report)
-        names = max((len(item["rule"]) for item in counts), default=0)
-        digits = max((len(str(item["count"])) for item in counts), default=0)
+        names = max((len(row["rule"]) for row in counts), default=0)
+        digits = max((len(str(row["count"])) for row in counts), default=0)
         return "".join(
-            f"{item['count']:>{digits}}  {item['code']}  {item['rule']:{names}}  {item['severity']}"
-            f"{_fixable(item['fixable'])}\n"
-            for item in counts
+            f"{row['count']:>{digits}}  {row['code']}  {row['rule']:{names}}  {row['severity']}"
+            f"{_fixable(row['fixable'])}\n"
+            for row in counts
         )
 
     def data(self) -> list[JsonDict]:
@@ -191,7 +191,7 @@ def _counts(report: LintReport) -> list[JsonDict]:
     return [
         {"code": code, "rule": name, "severity": severity, "count": count, "fixable": fixable[code]}
         for (code, name, severity), count in sorted(
-            counts.items(), key=lambda one: (-one[1], one[0])
+            counts.items(), key=lambda pair: (-pair[1], pair[0])
         )
     ]
 

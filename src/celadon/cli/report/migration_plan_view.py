@@ -78,7 +78,7 @@ class PlanView(ReportView[MigrationPlan]):
         if moved:
             lines += ["", "apply the folders that `-o` writes one after the other:"]
             lines += (f"  {folder:14} {stage}" for folder, stage in _STAGES)
-            if any(item.only_reports for item in report.policies):
+            if any(policy.only_reports for policy in report.policies):
                 lines += ["", _ONLY_REPORTS]
         return "\n".join(lines)
 
@@ -129,7 +129,9 @@ def _sentence(text: str) -> str:
 
 def _inventory(report: MigrationPlan) -> Iterator[str]:
     for engine in sorted({kind for kind, _ in report.kinds}):
-        kinds = sorted((kind, count) for (of, kind), count in report.kinds.items() if of == engine)
+        kinds = sorted(
+            (kind, count) for (owner, kind), count in report.kinds.items() if owner == engine
+        )
         yield f"{engine}: " + ", ".join(f"{kind} {count}" for kind, count in kinds)
     yield plural(report.audit.objects, "object")
 
@@ -205,8 +207,8 @@ def _operations(translation: Translation) -> set[str]:
         operation
         for policy in translation.policies
         if policy["kind"] == POLICY_KIND
-        for one in policy["spec"]["matchConstraints"].get("resourceRules") or ()
-        for operation in one["operations"]
+        for rule in policy["spec"]["matchConstraints"].get("resourceRules") or ()
+        for operation in rule["operations"]
     }
 
 

@@ -76,10 +76,10 @@ def _tests(report: Migration) -> str:
         lines.append("no tests came with them: compare the translation with what you know")
     else:
         differing = sum(len(outcome.differences) for outcome in report.outcomes)
-        of = "their tests" if report.recorded is None else "their tests and of requests"
+        source = "their tests" if report.recorded is None else "their tests and of requests"
         does = "comes" if differing == 1 else "come"
         cases = plural(report.judged, "case")
-        lines.append(f"{cases} of {of}: {differing} {does} out otherwise")
+        lines.append(f"{cases} of {source}: {differing} {does} out otherwise")
     if report.recorded is not None:
         lines += _recorded(report.recorded)
     return "\n".join(lines)
@@ -129,12 +129,14 @@ def _differences(outcome: RuleOutcome) -> Iterator[str]:
 
 def _row(outcome: RuleOutcome) -> tuple[Cell, ...]:
     translation = outcome.translation
-    known = [translation.reason, translation.instead] if translation.reason else []
-    known += [f"heeds the exception `{name}`" for name in translation.exceptions]
-    known += [*outcome.notes, *_differences(outcome)]
+    remarks = [translation.reason, translation.instead] if translation.reason else []
+    remarks += [f"heeds the exception `{name}`" for name in translation.exceptions]
+    remarks += [*outcome.notes, *_differences(outcome)]
     return (
         Cell.named(_name(outcome), outcome.position),
         Cell(outcome.state, _EFFECTS[outcome.state], tuple(dict.fromkeys(outcome.policy_names))),
         Cell.number(outcome.cases),
-        Cell(known[0] if known else "", below=tuple(text.strip() for text in known[1:] if text)),
+        Cell(
+            remarks[0] if remarks else "", below=tuple(text.strip() for text in remarks[1:] if text)
+        ),
     )

@@ -134,14 +134,16 @@ def _policy(explanation: PolicyExplanation) -> Item:
         Item("configuration", failure.text, _failed(ignored=failure.ignored))
         for failure in explanation.failures
     )
-    asked = explanation.match.hit is not None
-    if asked:
+    is_matched = explanation.match.hit is not None
+    if is_matched:
         items += (_binding(binding, explanation) for binding in explanation.bindings)
     text = f"failurePolicy {'Ignore' if explanation.ignores_failures else 'Fail'}"
     if explanation.static:
         text += ", static"
-    style = _worst(items) if asked and explanation.bindings else Style.IDLE
-    return Item(f"{kind} {explanation.policy.name}", text, style, items=tuple(items), opens=asked)
+    style = _worst(items) if is_matched and explanation.bindings else Style.IDLE
+    return Item(
+        f"{kind} {explanation.policy.name}", text, style, items=tuple(items), opens=is_matched
+    )
 
 
 def _failed(*, ignored: bool) -> Style:
@@ -213,14 +215,14 @@ def _rules(field: str, rules: tuple[RuleReason, ...]) -> Iterator[Item]:
     for rule in rules:
         label = f"{field}[{rule.index}]"
         if rule.uncovered:
-            expected = rule.rule
+            rule_index = rule.rule
             values = {
-                "scope": expected.scope,
-                "operations": expected.operations,
-                "apiGroups": expected.api_groups,
-                "apiVersions": expected.api_versions,
-                "resources": expected.resources,
-                "resourceNames": expected.resource_names,
+                "scope": rule_index.scope,
+                "operations": rule_index.operations,
+                "apiGroups": rule_index.api_groups,
+                "apiVersions": rule_index.api_versions,
+                "resources": rule_index.resources,
+                "resourceNames": rule_index.resource_names,
             }[rule.uncovered]
             text = f"does not cover it: {rule.uncovered} {json_text(values)}"
             yield Item(label, text, Style.IDLE)
@@ -270,8 +272,8 @@ def _binding(explanation: BindingExplanation, policy: PolicyExplanation) -> Item
 def _lookup(lookup: ParamLookup) -> Item:
     kind = f"{lookup.kind.kind} of {lookup.kind.api_version}"
     where = f" in namespace {lookup.namespace}" if lookup.namespace else ""
-    which = f"`{lookup.name}`" if lookup.name else f"with labels {json_text(lookup.selector)}"
-    text = f"{kind} {which}{where}: "
+    params = f"`{lookup.name}`" if lookup.name else f"with labels {json_text(lookup.selector)}"
+    text = f"{kind} {params}{where}: "
     if lookup.error:
         return Item("params", text + lookup.error, Style.BAD)
     if lookup.found:
@@ -311,7 +313,7 @@ def budget_item(budget: Budget) -> Item:
 
 
 def _part(part: Part, label: str, text: str, style: Style, *, opens: bool = True) -> Item:
-    """With its expression, annotated if it was evaluated."""
+    """Return the part with its expression, annotated if it was evaluated."""
     if part.run is None:
         return Item(label, text, style, source=part.text, opens=opens)
     return Item(label, text, style, snippet=annotated(part.run), opens=opens)
@@ -340,9 +342,9 @@ def _variable(part: VariablePart) -> Item:
     if not part.runs:
         return Item(label, "never needed", Style.IDLE, source=part.text, opens=False)
     first = part.runs[0]
-    again = "" if len(part.runs) == 1 else f", in {len(part.runs)} phases"
+    phases = "" if len(part.runs) == 1 else f", in {len(part.runs)} phases"
     style = Style.BAD if first.failed else Style.PLAIN
-    text = f"{_value(first)}, cost {first.cost:,}{again}"
+    text = f"{_value(first)}, cost {first.cost:,}{phases}"
     return Item(label, text, style, snippet=annotated(first), opens=first.failed)
 
 
@@ -399,10 +401,10 @@ def _mutation(part: Part) -> Item:
     patch = patch_between(part.change.before, part.change.after)
     text = f"{len(patch)} changes" if len(patch) != 1 else "1 change"
     item = _part(part, label, text if patch else "changes nothing", Style.GOOD)
-    lines = tuple(_operation(element) for element in patch)
+    lines = tuple(_operation(operation) for operation in patch)
     return Item(label, item.text, item.style, lines, item.snippet, item.source)
 
 
-def _operation(item: JsonObject) -> str:
-    value = f" {brief(item['value'], 60)}" if "value" in item else ""
-    return f"{item['op']} {item['path']}{value}"
+def _operation(operation: JsonObject) -> str:
+    value = f" {brief(operation['value'], 60)}" if "value" in operation else ""
+    return f"{operation['op']} {operation['path']}{value}"

@@ -62,8 +62,10 @@ class ProofView(ReportView[ProofReport]):
 
     def text(self, look: ReportStyle) -> str:
         """Return what is found, proved and not decided; and the counts."""
-        told = [item for item in self.report.items if item.sort == VALIDATION or _is_told(item)]
-        result = ["\n".join(_lines(item, look)) for item in told]
+        reported_items = [
+            item for item in self.report.items if item.sort == VALIDATION or _is_told(item)
+        ]
+        result = ["\n".join(_lines(item, look)) for item in reported_items]
         counts = [
             _count(name, items) for sort, name in _COUNTED.items() if (items := self._counted(sort))
         ]
@@ -136,9 +138,9 @@ def _group(title: str) -> str:
 
 
 def _count(name: str, items: Sequence[ProofItem]) -> str:
-    found = sum(item.is_finding for item in items)
+    findings = sum(item.is_finding for item in items)
     undecided = sum(item.is_undecided and not item.is_finding for item in items)
-    return f"{len(items)} {name}, {found} with findings, {undecided} not decided"
+    return f"{len(items)} {name}, {findings} with findings, {undecided} not decided"
 
 
 def _lines(item: ProofItem, look: ReportStyle) -> Iterator[str]:
@@ -245,9 +247,10 @@ class ClaimView(ReportView[ClaimReport]):
 
     def rules(self, groups: Sequence[str]) -> Sequence[FindingRule]:
         """Return what the groups stand for."""
-        meant = {key.replace(" ", "-"): text for key, text in _MEANT.items()}
+        meanings = {key.replace(" ", "-"): text for key, text in _MEANT.items()}
         return [
-            FindingRule(group, group, meant.get(group, group.replace("-", " "))) for group in groups
+            FindingRule(group, group, meanings.get(group, group.replace("-", " ")))
+            for group in groups
         ]
 
     def cases(self) -> Iterator[ReportCase]:
@@ -294,11 +297,12 @@ def _undecided(report: ClaimReport, look: ReportStyle) -> Iterator[str]:
 
 def _proved(report: ClaimReport) -> Iterator[str]:
     ways: dict[tuple[str, str, int, tuple[str, ...]], list[str]] = {}
-    for item in report.answers:
-        if item.answer in (PROVED, BOUNDED):
-            ways.setdefault((item.name, item.answer, item.items, item.bounded), []).append(
-                item.endpoint
-            )
+    for claim_answer in report.answers:
+        if claim_answer.answer in (PROVED, BOUNDED):
+            ways.setdefault(
+                (claim_answer.name, claim_answer.answer, claim_answer.items, claim_answer.bounded),
+                [],
+            ).append(claim_answer.endpoint)
     for (name, answer, items, bounded), endpoints in ways.items():
         bound = f" with at most {plural(items, 'item')} in {', '.join(bounded)}" if items else ""
         yield lines(f"{answer}: {name}: {', '.join(endpoints)}{bound}")

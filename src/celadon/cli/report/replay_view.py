@@ -106,25 +106,25 @@ def _sightings(sightings: Sightings) -> dict[str, object]:
 
 
 def _sighting_blocks(
-    when: str, sightings: Sightings, look: model.ReportStyle
+    clause: str, sightings: Sightings, look: model.ReportStyle
 ) -> Iterator[list[str]]:
     if not sightings.total.count:
         return
     if look.verbosity >= 0:
         for policy, sighted in _largest(sightings.groups["policy"], look):
             yield [
-                f"{policy}: {when} against {model.plural(sighted.count, 'request')}",
+                f"{policy}: {clause} against {model.plural(sighted.count, 'request')}",
                 *_example_lines(sighted, look),
             ]
     for by in BY:
-        yield _table(f"{when.split()[0].upper()}, BY {by.upper()}", sightings.groups[by], look)
+        yield _table(f"{clause.split()[0].upper()}, BY {by.upper()}", sightings.groups[by], look)
 
 
 def _example_lines(sighted: Sighted, look: model.ReportStyle) -> Iterator[str]:
     for example in sighted.examples:
         word = look.paint(EFFECT_STYLES[example.effect], f"{example.effect:6}")
-        who = f"{example.time} {example.user} {example.operation} {example.title}"
-        yield f"  {word}  {who}: {example.message}"
+        request_text = f"{example.time} {example.user} {example.operation} {example.title}"
+        yield f"  {word}  {request_text}: {example.message}"
         rule = f"{example.rule}  {example.field}  " if example.rule.file else ""
         yield f"          {rule}{example.place}  {example.audit_id}"
 
@@ -134,7 +134,7 @@ def _largest(groups: dict[str, Sighted], look: model.ReportStyle) -> list[tuple[
 
 
 def _table(head: str, groups: dict[str, Sighted], look: model.ReportStyle) -> list[str]:
-    shown = _largest(groups, look)
+    largest_groups = _largest(groups, look)
     rows = [
         (
             name,
@@ -144,11 +144,11 @@ def _table(head: str, groups: dict[str, Sighted], look: model.ReportStyle) -> li
             sighted.first,
             sighted.last,
         )
-        for name, sighted in shown
+        for name, sighted in largest_groups
     ]
     lines = model.aligned([(head, *_HEADS), *rows], numbers={1, 2, 3})
-    if len(groups) > len(shown):
-        lines.append(f"and {len(groups) - len(shown)} more: see `-v`")
+    if len(groups) > len(largest_groups):
+        lines.append(f"and {len(groups) - len(largest_groups)} more: see `-v`")
     return lines
 
 
@@ -222,11 +222,13 @@ def _sighting_sections(title: str, sightings: Sightings) -> Iterator[model.Secti
 
 
 def _group_section(by: str, groups: Mapping[str, Sighted]) -> model.Section:
-    shown = largest(groups, _ROWS)
-    more = len(groups) - len(shown)
-    rows = tuple((model.Cell.named(name), *_count_cells(sighted)) for name, sighted in shown)
+    largest_groups = largest(groups, _ROWS)
+    hidden = len(groups) - len(largest_groups)
+    rows = tuple(
+        (model.Cell.named(name), *_count_cells(sighted)) for name, sighted in largest_groups
+    )
     heads = (by.capitalize(), *(name.capitalize() for name in _HEADS))
-    left_out = f"and {more:,} more: JSON has all of them" if more else ""
+    left_out = f"and {hidden:,} more: JSON has all of them" if hidden else ""
     return model.Section(f"By {by}", 3, table=model.Table(heads, rows), left_out=left_out)
 
 

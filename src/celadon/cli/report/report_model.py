@@ -103,7 +103,7 @@ def _field_names(kind: type) -> tuple[str, ...]:
 
 
 def _indented(text: str) -> str:
-    """Only the first line stands at the margin, where the words of the report itself stand."""
+    """Indent all lines but the first, which stands where the words of the report stand."""
     return lines(text).replace("\n", "\n  ")
 
 
@@ -129,7 +129,7 @@ def _shown(character: str) -> str:
 def _without_commands(text: str) -> str:
     if "::" not in text and "##" not in text:
         return text
-    return COMMAND.sub(lambda found: f"{found[1] or ''}\\x{ord(found[0][-1]):02x}", text)
+    return COMMAND.sub(lambda match: f"{match[1] or ''}\\x{ord(match[0][-1]):02x}", text)
 
 
 # --- the lines of reports -----------------------------------------------------------------------
@@ -228,11 +228,11 @@ def notice_lines(
 
 
 def plugin_lines(
-    asked: Sequence[str], unasked: Sequence[UnaskedPlugin], look: ReportStyle
+    asked_names: Sequence[str], unasked: Sequence[UnaskedPlugin], look: ReportStyle
 ) -> Iterator[str]:
     """Yield which built-in plugins could not be asked, and, for who wants to know, which were."""
-    if look.verbosity > 0 and asked:
-        yield f"admission plugins asked: {', '.join(asked)}"
+    if look.verbosity > 0 and asked_names:
+        yield f"admission plugins asked: {', '.join(asked_names)}"
     reasons: dict[str, list[str]] = {}
     for plugin in unasked:
         reasons.setdefault(plugin.why, []).append(plugin.plugin)
@@ -618,12 +618,12 @@ def as_json(view: ReportView[Any]) -> str:
 
 
 def json_document(value: object) -> str:
-    """The same of any value, with a line end."""
+    """Return any value as a JSON document, with a line end."""
     return f"{_visible(json.dumps(value, indent=2, ensure_ascii=False))}\n"
 
 
 def as_yaml(view: ReportView[Any]) -> str:
-    """The same document as YAML, keys in the same order."""
+    """Return the same document as YAML, keys in the same order."""
     return yaml_text(view.data())
 
 
@@ -635,7 +635,7 @@ def json_line(value: JsonObject) -> str:
 def _visible(text: str) -> str:
     """JSON whose texts have escapes for what terminals and workflows obey, and for what turns the
     direction of writing: `json` itself knows of the first 32 characters only."""
-    return _OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 _OBEYED: Final = late_pattern(
@@ -683,9 +683,9 @@ def sparse(*members: Member) -> tuple[Member, ...]:
     )
 
 
-def plugins(asked: Sequence[str], unasked: Sequence[UnaskedPlugin]) -> dict[str, Json]:
+def plugins(names: Sequence[str], unasked: Sequence[UnaskedPlugin]) -> dict[str, Json]:
     """Return which of the server's own plugins were asked, and which could not be."""
-    return {"asked": list(asked), "unasked": data(unasked)}
+    return {"asked": list(names), "unasked": data(unasked)}
 
 
 def _is_empty(value: object) -> bool:
@@ -734,4 +734,4 @@ def _read(member: Member) -> tuple[str, Callable[[Any], Any], str]:
 
 def camel(name: str) -> str:
     """A name of ours as JSON has it: `policyErrors`."""
-    return re.sub(r"_(\w)", lambda found: found[1].upper(), name)
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)

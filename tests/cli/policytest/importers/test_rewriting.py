@@ -20,7 +20,7 @@ from tests.cli.files import Json, config_map
     ],
 )
 def test_after_mutation(before: Json, after: Json, wanted: Json) -> None:
-    assert after_mutation(before, wanted=after) == wanted
+    assert after_mutation(before, changes=after) == wanted
 
 
 def way() -> Rewriting:

@@ -61,9 +61,9 @@ def has_foreign_name(file: str) -> bool:
     return os.path.basename(file) in _NAMES
 
 
-def foreign_tests(text: Text, expected: str = "") -> list[Rewritten]:
+def foreign_tests(text: Text, expect: str = "") -> list[Rewritten]:
     """The tests of other tools in a text, known by their shape. What cannot be read is left to
-    whoever reads the text as documents. `expected` is the verdict on AdmissionReviews that have no
+    whoever reads the text as documents. `expect` is the verdict on AdmissionReviews that have no
     response."""
     result = []
     for value in DocumentReader().values(text):
@@ -72,7 +72,7 @@ def foreign_tests(text: Text, expected: str = "") -> list[Rewritten]:
         if small_formats.is_review(value[1]):
             wrong = misfit(value[1], small_formats.REVIEW_SHAPE)
             result.append(
-                small_formats.rewritten_review(*value, expected)
+                small_formats.rewritten_review(*value, expect)
                 if wrong is None
                 else _misshapen(*value, wrong)
             )
@@ -112,8 +112,8 @@ class GivenTests:
     problems: list[Problem] = field(default_factory=list)
 
 
-def given_tests(arguments: Sequence[str], expected: str = "") -> GivenTests:
-    """The tests in files and folders; `expected` is the verdict on AdmissionReviews that have no
+def given_tests(arguments: Sequence[str], expect: str = "") -> GivenTests:
+    """The tests in files and folders; `expect` is the verdict on AdmissionReviews that have no
     response."""
     tests = GivenTests()
     for path in _paths(arguments):
@@ -122,7 +122,7 @@ def given_tests(arguments: Sequence[str], expected: str = "") -> GivenTests:
             tests.problems.append(text)
         elif text.file in arguments or _is_called_test(text.file) or KIND in text.content:
             before = len(tests.tests) + len(tests.problems)
-            _take(text, tests, expected)
+            _take(text, tests, expect)
             if len(tests.tests) + len(tests.problems) == before and text.file in arguments:
                 tests.problems.append(Problem(text.file, 0, _NAMED_SO))
     return tests
@@ -144,8 +144,8 @@ def _is_called_test(file: str) -> bool:
     return is_test_file(file) or has_foreign_name(file)
 
 
-def _take(text: Text, tests: GivenTests, expected: str) -> None:
-    if KIND not in text.content and (foreign := foreign_tests(text, expected)):
+def _take(text: Text, tests: GivenTests, expect: str) -> None:
+    if KIND not in text.content and (foreign := foreign_tests(text, expect)):
         tests.tests += [rewritten.test for rewritten in foreign]
         return
     certain = is_test_file(text.file)

@@ -60,8 +60,8 @@ def expanded(
         for document in templates
         for element in _made(value, document.value.get("spec") or {})
     ]
-    for item in result:
-        yield from expanded(item, templates, depth + 1)
+    for resource in result:
+        yield from expanded(resource, templates, depth + 1)
     yield from result
 
 
@@ -182,20 +182,20 @@ def is_gator_suite(value: object) -> bool:
 
 
 def rewritten(chunk: Chunk, value: Any) -> list[Rewritten]:  # noqa: ANN401 - any JSON
-    """One test for each of the suite, as gator judges it: by its own template and constraint."""
+    """Return a test for each of the suite, judged by its own template and constraint."""
     suite = Rewriting(chunk, value)
-    rewrittens = [
+    tests = [
         _Gator(chunk, value, path).rewritten(test)
         for path, test in suite.maps(("tests",))
         if test.get("cases")
     ]
-    if suite.objects.problems or not rewrittens:
-        rewrittens.append(suite.done(metadata.name(value)))
-    return rewrittens
+    if suite.objects.problems or not tests:
+        tests.append(suite.done(metadata.name(value)))
+    return tests
 
 
 class _Gator:
-    """One test of a suite."""
+    """This rewrites one test of a suite."""
 
     def __init__(self, chunk: Chunk, suite: JsonObject, path: Path) -> None:
         self._suite = suite
@@ -264,19 +264,19 @@ class _Gator:
             return
         value: dict[str, Json] = {"policy": self._policy, "params": [dict(self._constraint)]}
         files = way.files((*path, "inventory"))
-        others = [dict(document.value) for file in files for document in self._read(file)]
-        if others:
-            value["resources"] = others
+        resources = [dict(document.value) for file in files for document in self._read(file)]
+        if resources:
+            value["resources"] = resources
         assertions = list(way.maps((*path, "assertions")))
         if not assertions:
             way.say(path, "no assertion in this case")
-        for number, (item, assertion) in enumerate(assertions, 1):
-            more = f", assertion {number}" if number > 1 else ""
-            reason = way.others(item, _ASSERTION_FIELDS)
+        for number, (assertion_path, assertion) in enumerate(assertions, 1):
+            suffix = f", assertion {number}" if number > 1 else ""
+            reason = way.others(assertion_path, _ASSERTION_FIELDS)
             if reason:
-                way.leave_out(name + more, item, reason)
+                way.leave_out(name + suffix, assertion_path, reason)
             else:
-                self._assertion(item, assertion, name + more, about, value)
+                self._assertion(assertion_path, assertion, name + suffix, about, value)
 
     def _assertion(
         self,
@@ -286,7 +286,7 @@ class _Gator:
         about: Document,
         value: JsonObject,
     ) -> None:
-        """One case, or one for each object that is judged."""
+        """Add a case, or one for each object that is judged."""
         expect = _expected(assertion)
         if isinstance(expect, str):
             self._way.leave_out(name, path, expect)
@@ -299,7 +299,7 @@ class _Gator:
             self._way.leave_out(name, path, f"more than {_MOST} objects are made of this one")
             return
         matched = [
-            element for element in (about.value, *result) if _is_matched(element, self._constraint)
+            value for value in (about.value, *result) if _is_matched(value, self._constraint)
         ]
         if expect["verdict"] == CaseVerdict.DENY.value:
             if len(matched) > 1:
@@ -309,14 +309,18 @@ class _Gator:
             judged = matched or [about.value]
         else:
             judged = [about.value, *result]
-        for item in judged:
+        for judged_value in judged:
             expected = expect
-            if item not in matched and expect["verdict"] == CaseVerdict.ADMIT.value:
+            if judged_value not in matched and expect["verdict"] == CaseVerdict.ADMIT.value:
                 expected = {"verdict": CaseVerdict.NO_MATCH.value}
-            whose = "" if item is about.value else f", as {item['kind']}"
-            of_it = self._way.reference(about, []) if item is about.value else dict(item)
+            suffix = "" if judged_value is about.value else f", as {judged_value['kind']}"
+            judged_object = (
+                self._way.reference(about, [])
+                if judged_value is about.value
+                else dict(judged_value)
+            )
             self._way.add(
-                {"name": name + whose, **value, "object": of_it, "expect": expected}, path
+                {"name": name + suffix, **value, "object": judged_object, "expect": expected}, path
             )
 
     def _review(
@@ -363,13 +367,13 @@ class _Gator:
         return self._way.objects.beside([os.path.join(self._folder, file)])
 
 
-def _unknown(document: Document, value: JsonObject, known: frozenset[str]) -> str:
+def _unknown(document: Document, value: JsonObject, fields: frozenset[str]) -> str:
     """Return why what a template or a constraint says cannot be said in a policy; empty if it
     can."""
     for field in value:
-        if field not in known:
-            whose = f"{document.value['kind']} `{metadata.name(document.value)}`"
-            return f"`{field}` of {whose} has no equal in a PolicyTest"
+        if field not in fields:
+            owner = f"{document.value['kind']} `{metadata.name(document.value)}`"
+            return f"`{field}` of {owner} has no equal in a PolicyTest"
     return ""
 
 
@@ -482,8 +486,8 @@ def _conditions(match: JsonObject) -> Iterator[tuple[str, str]]:
     ):
         if match.get(field):
             anywhere = "request.namespace == ''"
-            some = _one_of("request.namespace", match[field])
-            yield text, f"{anywhere} || {'!' if negated else ''}({some})"
+            condition = _one_of("request.namespace", match[field])
+            yield text, f"{anywhere} || {'!' if negated else ''}({condition})"
     if match.get("name"):
         yield "name", _one_of("request.name", [match["name"]])
 

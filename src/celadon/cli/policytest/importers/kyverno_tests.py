@@ -106,12 +106,12 @@ def rewritten(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - any JSON
 
 class _Kyverno:
     def __init__(self, chunk: Chunk, value: JsonObject) -> None:
-        self._given = value
+        self._test = value
         self._way = Rewriting(chunk, value)
         self._resources: list[Document] = []
 
     def test(self) -> Rewritten:
-        way, value = self._way, self._given
+        way, value = self._way, self._test
         results = list(way.maps(("results",)))
         unsaid = way.others((), _FIELDS)
         # A test of Kyverno's own policies names files that mean nothing here; they are not even
@@ -158,7 +158,7 @@ class _Kyverno:
 
     def _namespaces(self) -> None:
         """Labels of namespaces: of Namespaces among the resources, and of the values."""
-        known = {
+        namespaces = {
             metadata.name(resource.value): metadata.labels(resource.value)
             for resource in self._resources
             if resource.group_kind == ("", "Namespace")
@@ -172,32 +172,32 @@ class _Kyverno:
                 if isinstance(selector, Mapping) and isinstance(selector.get("name"), str):
                     # The values go before Namespaces among the resources, as in Kyverno's command
                     # line.
-                    known[selector["name"]] = selector.get("labels") or {}
+                    namespaces[selector["name"]] = selector.get("labels") or {}
                 else:
                     self._way.say(path, "`namespaceSelector` of the values has no `name`")
-        if known:
-            self._way.fields["namespaces"] = known
+        if namespaces:
+            self._way.fields["namespaces"] = namespaces
 
     def _values(self) -> Iterator[tuple[JsonObject, Path]]:
-        inline = self._given.get("values")
+        inline = self._test.get("values")
         if isinstance(inline, Mapping):
             yield inline, ("values",)
         elif inline is not None:
             self._way.say(("values",), "a map is expected here")
-        if "variables" in self._given:
+        if "variables" in self._test:
             document = self._file("variables")
             if document is not None:
                 yield document.value, ("variables",)
 
     def _file(self, field: str) -> Document | None:
         """The one document of the file that a field names."""
-        if not isinstance(self._given[field], str):
+        if not isinstance(self._test[field], str):
             self._way.say((field,), "a file is expected here")
             return None
         return self._way.objects.object((field,))
 
     def _user(self) -> None:
-        document = self._file("userinfo") if "userinfo" in self._given else None
+        document = self._file("userinfo") if "userinfo" in self._test else None
         if document is None:
             return
         for name in document.value:
@@ -210,14 +210,14 @@ class _Kyverno:
             return
         user = document.value.get("userInfo") or {}
         names = {"username": "user", "groups": "groups", "uid": "uid", "extra": "extra"}
-        known = {ours: user[theirs] for theirs, ours in names.items() if user.get(theirs)}
-        if known:
-            self._way.fields["defaults"] = known
+        user_fields = {ours: user[theirs] for theirs, ours in names.items() if user.get(theirs)}
+        if user_fields:
+            self._way.fields["defaults"] = user_fields
 
     def _result(self, path: Path, result: JsonObject) -> None:
         way = self._way
-        expected = result.get("result", result.get("status"))
-        verdict = _VERDICTS.get(expected) if isinstance(expected, str) else None
+        outcome = result.get("result", result.get("status"))
+        verdict = _VERDICTS.get(outcome) if isinstance(outcome, str) else None
         policy = result.get("policy")
         if verdict is None or not isinstance(policy, str):
             subject = "`policy`" if verdict else f"`result`, one of {', '.join(_VERDICTS)},"
@@ -231,7 +231,7 @@ class _Kyverno:
         named = self._named(path, result)
         after = self._after(path, result)
         for document, subresource in named:
-            name = f"{policy}: {document.value['kind']} {metadata.name(document.value)}: {expected}"
+            name = f"{policy}: {document.value['kind']} {metadata.name(document.value)}: {outcome}"
             case: dict[str, object] = {
                 "name": name,
                 "object": way.reference(document, self._resources),
@@ -255,23 +255,23 @@ class _Kyverno:
         names = result.get("resources") or []
         if "resource" in result:
             names = [*names, result["resource"]]
-        found: list[tuple[Document, str]] = []
+        pairs: list[tuple[Document, str]] = []
         for name in names:
-            same = _called(of_kind, str(name), str(result.get("namespace", "")))
-            if not same:
+            named_documents = _called(of_kind, str(name), str(result.get("namespace", "")))
+            if not named_documents:
                 self._way.say(path, f"no {kind or 'resource'} `{name}` among the resources")
-            found += [(document, "") for document in same]
-        for item, spec in self._way.maps((*path, "resourceSpecs")):
-            self._way.refuse_others(item, _SPEC_FIELDS)
-            same = [resource for resource in self._resources if _fits(resource, spec)]
-            if not same:
-                self._way.say(item, "no such object among the resources")
-            found += [(document, str(spec.get("subresource", ""))) for document in same]
+            pairs += [(document, "") for document in named_documents]
+        for place, spec in self._way.maps((*path, "resourceSpecs")):
+            self._way.refuse_others(place, _SPEC_FIELDS)
+            named_documents = [resource for resource in self._resources if _fits(resource, spec)]
+            if not named_documents:
+                self._way.say(place, "no such object among the resources")
+            pairs += [(document, str(spec.get("subresource", ""))) for document in named_documents]
         if not names and "resourceSpecs" not in result:
-            found = [(document, "") for document in of_kind]
-            if not found:
+            pairs = [(document, "") for document in of_kind]
+            if not pairs:
                 self._way.say(path, f"no {kind or 'resource'} among the resources")
-        return found
+        return pairs
 
     def _after(self, path: Path, result: JsonObject) -> list[Document] | None:
         """Return what the resources are to become; None where nothing is said about that."""
@@ -302,8 +302,8 @@ def _is_of_kubernetes(result: JsonObject) -> bool:
 def _other_kind(result: JsonObject) -> str:
     """Return why a result for a policy of Kyverno's own is left out. Go reads names of fields in
     any case."""
-    given = {str(name).lower() for name, value in result.items() if value is True}
-    kind = next((kind for name, kind in _OTHER_KINDS.items() if name in given), _FIRST_KIND)
+    true_names = {str(name).lower() for name, value in result.items() if value is True}
+    kind = next((kind for name, kind in _OTHER_KINDS.items() if name in true_names), _FIRST_KIND)
     return f"Kyverno's own {kind}: only policies of Kubernetes are evaluated"
 
 
@@ -322,24 +322,24 @@ def _identity(document: Document) -> tuple[str, str, str]:
 def _called(documents: Sequence[Document], name: str, namespace: str) -> list[Document]:
     """Return the documents of a name, which may begin with a namespace."""
     place, _, last = name.rpartition("/")
-    expected = place or namespace
+    wanted_namespace = place or namespace
     return [
         document
         for document in documents
         if metadata.name(document.value) == last
         # Where the test names no namespace, any will do.
-        and expected in ("", metadata.namespace(document.value) or "default")
+        and wanted_namespace in ("", metadata.namespace(document.value) or "default")
     ]
 
 
 def _fits(document: Document, spec: JsonObject) -> bool:
     group, kind = document.group_kind
     version = document.value["apiVersion"].rpartition("/")[2]
-    has = {
+    fields = {
         "group": group,
         "version": version,
         "kind": kind,
         "namespace": metadata.namespace(document.value),
         "name": metadata.name(document.value),
     }
-    return all(spec.get(name) in (None, "", value) for name, value in has.items())
+    return all(spec.get(name) in (None, "", value) for name, value in fields.items())

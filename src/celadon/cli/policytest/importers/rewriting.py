@@ -106,34 +106,34 @@ class Rewriting:
         case = Case(name, place, expect, self._source, skip=reason)
         self._left_out.append((len(self._cases), case))
 
-    def refuse_others(self, path: Path, known: Collection[str]) -> None:
+    def refuse_others(self, path: Path, names: Collection[str]) -> None:
         """Says which fields of a map are not known."""
-        value_at = self._source.value_at(path)
-        if not isinstance(value_at, Mapping):
+        value = self._source.value_at(path)
+        if not isinstance(value, Mapping):
             self.say(path, "a map is expected here")
             return
-        for name in value_at:
-            if name not in known:
+        for name in value:
+            if name not in names:
                 self.say((*path, name), f"`{name}` has no equal in a PolicyTest")
 
-    def others(self, path: Path, known: Collection[str]) -> str:
+    def others(self, path: Path, names: Collection[str]) -> str:
         """Return which field of a map is not known, as a reason to leave something out; empty if
         all are."""
-        value_at = self._source.value_at(path)
-        for name in value_at if isinstance(value_at, Mapping) else ():
-            if name not in known:
+        value = self._source.value_at(path)
+        for name in value if isinstance(value, Mapping) else ():
+            if name not in names:
                 return f"`{name}` has no equal in a PolicyTest"
         return ""
 
     def maps(self, path: Path) -> Iterator[tuple[Path, JsonObject]]:
         """The maps of a list, and their paths; what is none is said."""
-        value_at = self._source.value_at(path)
-        if value_at is None:
+        items = self._source.value_at(path)
+        if items is None:
             return
-        if not isinstance(value_at, list):
+        if not isinstance(items, list):
             self.say(path, "a list is expected here")
             return
-        for index, item in enumerate(value_at):
+        for index, item in enumerate(items):
             if isinstance(item, Mapping):
                 yield (*path, index), item
             else:
@@ -141,11 +141,11 @@ class Rewriting:
 
     def files(self, path: Path) -> list[str]:
         """The file names of a list; what is none is said."""
-        value_at = self._source.value_at(path)
-        if value_at is None:
+        files = self._source.value_at(path)
+        if files is None:
             return []
-        if isinstance(value_at, list) and all(isinstance(item, str) for item in value_at):
-            return value_at
+        if isinstance(files, list) and all(isinstance(item, str) for item in files):
+            return files
         self.say(path, "a list of files is expected here")
         return []
 
@@ -193,7 +193,7 @@ class Rewriting:
         return documents
 
     def add(self, case: JsonDict, path: Path) -> None:
-        """One more case, which stands at a path of the original."""
+        """Add one more case, which stands at a path of the original."""
         self._origins[("cases", len(self._cases))] = path
         self._cases.append(case)
 
@@ -221,7 +221,7 @@ class Rewriting:
         # From the back, so that the positions of those before stay what they were.
         for position, case in reversed(self._left_out):
             cases.insert(position, case)
-        found = replace(
+        rewritten = replace(
             test,
             cases=tuple(cases),
             problems=tuple(dict.fromkeys((*problems, *test.problems))),
@@ -229,31 +229,33 @@ class Rewriting:
             assumed=tuple(self._assumed),
             plugins=None,
         )
-        return Rewritten(found, document, left_out)
+        return Rewritten(rewritten, document, left_out)
 
 
 def _told_apart(cases: Sequence[JsonObject]) -> list[dict[str, Json]]:
     """Cases of the same name are numbered, from the second on."""
-    seen: dict[str, int] = {}
+    counts: dict[str, int] = {}
     result = []
     for case in cases:
         name = case["name"]
-        seen[name] = seen.get(name, 0) + 1
-        number = f" ({seen[name]})" if seen[name] > 1 else ""
+        counts[name] = counts.get(name, 0) + 1
+        number = f" ({counts[name]})" if counts[name] > 1 else ""
         result.append({**case, "name": f"{name}{number}"})
     return result
 
 
-def after_mutation(before: JsonObject, wanted: JsonObject) -> JsonDict:
+def after_mutation(before: JsonObject, changes: JsonObject) -> JsonDict:
     """Return what an expectation says of an object that was mutated from the one to the other: all
     that is wanted, and null for what is gone."""
     # An expectation of PolicyTest passes over fields that it does not name; null is how it says
     # that one is gone.
-    fromkeys: dict[str, object] = dict.fromkeys((key for key in before if key not in wanted), None)
-    for key, value in wanted.items():
+    expectation: dict[str, object] = dict.fromkeys(
+        (key for key in before if key not in changes), None
+    )
+    for key, value in changes.items():
         old = before.get(key)
         if isinstance(value, Mapping) and isinstance(old, Mapping):
-            fromkeys[key] = after_mutation(old, value)
+            expectation[key] = after_mutation(old, value)
         else:
-            fromkeys[key] = value
-    return fromkeys
+            expectation[key] = value
+    return expectation

@@ -113,9 +113,9 @@ class _Kubescape:
                 params = self._only(os.path.join(_TEMPLATES, configuration))
                 if params is None:
                     continue
-                deepcopy = copy.deepcopy(params.value)
-                deepcopy.setdefault("metadata", {})["name"] = f"{name}-params"
-                result.setdefault("params", []).append(deepcopy)
+                params_copy = copy.deepcopy(params.value)
+                params_copy.setdefault("metadata", {})["name"] = f"{name}-params"
+                result.setdefault("params", []).append(params_copy)
                 spec["paramRef"] = {"name": f"{name}-params", "parameterNotFoundAction": "Deny"}
             result.setdefault("bindings", []).append(spec)
         return result
@@ -173,10 +173,10 @@ def changed(value: JsonObject, changes: Sequence[str]) -> JsonDict:
 
 
 def _step(text: str, change: str) -> int | str:
-    fullmatch = _STEP.fullmatch(text)
-    if fullmatch is None:
+    match = _STEP.fullmatch(text)
+    if match is None:
         raise _UnfitChangeError(f"`{text}` in `{change}` is no field and no index")
-    return int(fullmatch[1]) if fullmatch[1] else text
+    return int(match[1]) if match[1] else text
 
 
 def _set(value: Any, steps: Sequence[int | str], new: object, change: str) -> None:  # noqa: ANN401
@@ -192,10 +192,10 @@ def _set(value: Any, steps: Sequence[int | str], new: object, change: str) -> No
     if not rest:
         value[first] = new
         return
-    below = value.get(first) if isinstance(value, dict) else value[first]
-    if below is None:
-        below = value[first] = [] if isinstance(rest[0], int) else {}
-    _set(below, rest, new, change)
+    member = value.get(first) if isinstance(value, dict) else value[first]
+    if member is None:
+        member = value[first] = [] if isinstance(rest[0], int) else {}
+    _set(member, rest, new, change)
 
 
 # --- Review tests ------------------------------------------------------------
@@ -244,8 +244,8 @@ def is_review(value: object) -> bool:
     )
 
 
-def rewritten_review(chunk: Chunk, value: Any, expected: str = "") -> Rewritten:  # noqa: ANN401 - any JSON
-    """The test; `expected` is the verdict where the review has no response."""
+def rewritten_review(chunk: Chunk, value: Any, verdict: str = "") -> Rewritten:  # noqa: ANN401 - any JSON
+    """The test; `verdict` is the verdict where the review has no response."""
     way = Rewriting(chunk, value)
     way.refuse_others((), {"apiVersion", "kind", "request", "response"})
     request, place = value["request"], ("request",)
@@ -253,8 +253,8 @@ def rewritten_review(chunk: Chunk, value: Any, expected: str = "") -> Rewritten:
     if request.get("userInfo"):
         way.refuse_others((*place, "userInfo"), _USER)
     response = value.get("response")
-    expect: JsonObject | None = {"verdict": expected}
-    if response is not None or not expected:
+    expect: JsonObject | None = {"verdict": verdict}
+    if response is not None or not verdict:
         expect = _expected_response(way, response)
     if expect is not None:
         way.add({"name": _name(request), **request_fields(request), "expect": expect}, place)
@@ -323,9 +323,9 @@ def rewritten_cel_go(chunk: Chunk, value: Json) -> Rewritten:
     for name in _SECTIONS:
         for path, section in way.maps((name,)):
             way.refuse_others(path, {"name", "description", "tests"})
-            for item, test in way.maps((*path, "tests")):
-                way.refuse_others(item, {"name", "description", "input", "output"})
-                _add(way, item, section, test)
+            for test_path, test in way.maps((*path, "tests")):
+                way.refuse_others(test_path, {"name", "description", "input", "output"})
+                _add(way, test_path, section, test)
     return way.done("")
 
 
@@ -467,7 +467,6 @@ def rewritten_kaptest(chunk: Chunk, value: Any) -> Rewritten:  # noqa: ANN401 - 
 
 class _Kaptest:
     def __init__(self, chunk: Chunk, value: JsonObject) -> None:
-        self._given = value
         self._way = Rewriting(chunk, value)
         self._policies: list[Document] = []
         self._resources: list[Document] = []
@@ -494,8 +493,8 @@ class _Kaptest:
         for name in _SUITES:
             for path, suite in way.maps((name,)):
                 way.refuse_others(path, {"policy", "tests"})
-                for item, test in way.maps((*path, "tests")):
-                    self._test(item, test, str(suite.get("policy", "")))
+                for test_path, test in way.maps((*path, "tests")):
+                    self._test(test_path, test, str(suite.get("policy", "")))
         return way.done("")
 
     def _test(self, path: Path, test: JsonObject, policy: str) -> None:
@@ -561,8 +560,8 @@ class _Kaptest:
             return {}
         place, user_info = (*path, "userInfo"), test["userInfo"]
         self._way.refuse_others(place, _USER_FIELDS)
-        known = user_info if isinstance(user_info, Mapping) else {}
-        return {ours: known[theirs] for theirs, ours in _USER_FIELDS.items() if known.get(theirs)}
+        user = user_info if isinstance(user_info, Mapping) else {}
+        return {ours: user[theirs] for theirs, ours in _USER_FIELDS.items() if user.get(theirs)}
 
     def _around(self, path: Path, test: JsonObject, policy: str) -> JsonObject:
         """The param, and the binding that looks it up."""
@@ -617,12 +616,12 @@ def _fits(document: Document, data: JsonObject) -> bool:
     """Return whether it is the object that a test means; a namespace must be named if it has
     one."""
     group, kind = document.group_kind
-    has = {"group": group, "version": document.value["apiVersion"].rpartition("/")[2]}
+    fields = {"group": group, "version": document.value["apiVersion"].rpartition("/")[2]}
     return (
         kind == data["kind"]
         and metadata.name(document.value) == data["name"]
         and metadata.namespace(document.value) == (data.get("namespace") or "")
-        and all(data.get(name) in (None, "", value) for name, value in has.items())
+        and all(data.get(name) in (None, "", value) for name, value in fields.items())
     )
 
 

@@ -88,26 +88,26 @@ def is_logic(node: syntax.Expr) -> bool:
 
 
 def tabulated(
-    node: syntax.Expr, text: Callable[[syntax.Expr], str], made: Callable[[], int]
+    node: syntax.Expr, text: Callable[[syntax.Expr], str], next_id: Callable[[], int]
 ) -> syntax.Expr:
     """Return what stands for all combinations with the same table: a truth value, a condition, or a
     call whose name is the table and whose arguments are the conditions that matter. `text` tells
-    conditions apart, `made` gives ids. Of too many conditions nothing is said: the node itself."""
+    conditions apart, `next_id` gives ids. The node itself comes back if it has too many."""
     atoms: dict[str, syntax.Expr] = {}
     _collect(node, text, atoms)
     if len(atoms) > _MOST_ATOMS:
         return node
     names = sorted(atoms)
     combination = _combination(node, text, {name: i for i, name in enumerate(names)})
-    every = [_outcomes(i) for i in range(len(names))]
-    table = {item: combination(item) for item in product(*every)}
-    result = [i for i in range(len(names)) if _matters(table, i, every[i])]
-    digits = _digits(table, every, result)
+    outcomes = [_outcomes(i) for i in range(len(names))]
+    table = {row: combination(row) for row in product(*outcomes)}
+    result = [i for i in range(len(names)) if _matters(table, i, outcomes[i])]
+    digits = _digits(table, outcomes, result)
     if not result:
-        return syntax.Literal(made(), digits == _TRUE) if digits in (_TRUE, _FALSE) else node
+        return syntax.Literal(next_id(), digits == _TRUE) if digits in (_TRUE, _FALSE) else node
     if digits == "".join(_outcomes(0)) and len(result) == 1:
         return atoms[names[result[0]]]
-    return syntax.Call(made(), f"table_{digits}", None, tuple(atoms[names[i]] for i in result))
+    return syntax.Call(next_id(), f"table_{digits}", None, tuple(atoms[names[i]] for i in result))
 
 
 def _outcomes(number: int) -> tuple[str, ...]:
@@ -116,13 +116,13 @@ def _outcomes(number: int) -> tuple[str, ...]:
 
 
 def _collect(
-    node: syntax.Expr, text: Callable[[syntax.Expr], str], obj: dict[str, syntax.Expr]
+    node: syntax.Expr, text: Callable[[syntax.Expr], str], atoms: dict[str, syntax.Expr]
 ) -> None:
     if isinstance(node, syntax.Call) and is_logic(node):
-        for item in node.args:
-            _collect(item, text, obj)
+        for argument in node.args:
+            _collect(argument, text, atoms)
     elif not _is_truth(node):
-        obj.setdefault(text(node), node)
+        atoms.setdefault(text(node), node)
 
 
 def _is_truth(node: syntax.Expr) -> bool:
@@ -133,29 +133,31 @@ def _combination(
     node: syntax.Expr, text: Callable[[syntax.Expr], str], atoms: dict[str, int]
 ) -> Combination:
     if isinstance(node, syntax.Call) and is_logic(node):
-        return _combined(node.function, [_combination(item, text, atoms) for item in node.args])
+        return _combined(
+            node.function, [_combination(argument, text, atoms) for argument in node.args]
+        )
     if isinstance(node, syntax.Literal) and isinstance(node.value, bool):
         constant = _TRUE if node.value else _FALSE
         return lambda _: constant
     number = atoms[text(node)]
-    return lambda given: given[number]
+    return lambda values: values[number]
 
 
 def _combined(function: str, parts: list[Combination]) -> Combination:
     if function == syntax.LOGICAL_NOT:
         (only,) = parts
         turned = {_TRUE: _FALSE, _FALSE: _TRUE}
-        return lambda given: turned.get(only(given), only(given))
+        return lambda values: turned.get(only(values), only(values))
     if function == syntax.CONDITIONAL:
-        condition, then, otherwise = parts
-        return lambda given: _chosen(condition(given), then(given), otherwise(given))
+        condition, consequence, otherwise = parts
+        return lambda values: _chosen(condition(values), consequence(values), otherwise(values))
     left, right = parts
     decides = _FALSE if function == syntax.LOGICAL_AND else _TRUE
-    return lambda given: _absorbed(left(given), right(given), decides)
+    return lambda values: _absorbed(left(values), right(values), decides)
 
 
-def _chosen(condition: str, then: str, otherwise: str) -> str:
-    return {_TRUE: then, _FALSE: otherwise}.get(condition, condition)
+def _chosen(condition: str, consequence: str, otherwise: str) -> str:
+    return {_TRUE: consequence, _FALSE: otherwise}.get(condition, condition)
 
 
 def _absorbed(left: str, right: str, decides: str) -> str:
@@ -175,12 +177,14 @@ def _matters(table: Mapping[tuple[str, ...], str], number: int, outcomes: tuple[
 
 
 def _digits(
-    table: Mapping[tuple[str, ...], str], every: list[tuple[str, ...]], kept: list[int]
+    table: Mapping[tuple[str, ...], str], outcomes: list[tuple[str, ...]], indices: list[int]
 ) -> str:
     """The outcomes in order, atoms that make no difference left out; errors by the numbers of the
     atoms that are left."""
-    numbers = {str(old): str(new) for new, old in enumerate(kept)}
-    rows = product(*(every[i] if i in kept else every[i][:1] for i in range(len(every))))
+    numbers = {str(old): str(new) for new, old in enumerate(indices)}
+    rows = product(
+        *(outcomes[i] if i in indices else outcomes[i][:1] for i in range(len(outcomes)))
+    )
     return "".join(numbers.get(table[row], table[row]) for row in rows)
 
 
@@ -218,9 +222,9 @@ def flat_text(ast: syntax.Ast) -> str:
             return node
         assert isinstance(node, syntax.Call), "has a function"
         operands: list[syntax.Expr] = []
-        for item in node.args:
-            is_link = isinstance(item, syntax.Call) and item.function == name
-            operands += syntax.children(item) if is_link else [item]
+        for argument in node.args:
+            is_link = isinstance(argument, syntax.Call) and argument.function == name
+            operands += syntax.children(argument) if is_link else [argument]
         return syntax.Call(node.id, name, None, tuple(operands))
 
     return unparse(replace(ast, root=flat(ast.root)))
@@ -258,8 +262,8 @@ class _Canonical:
         if _is_size(left) and isinstance(right, syntax.Literal) and _is_int(right):
             return self._size(name, left, right)
         if name in (syntax.EQUALS, syntax.NOT_EQUALS):
-            same = self._call(syntax.EQUALS, self._with_any_default(left, right), right)
-            return self._not(same) if name == syntax.NOT_EQUALS else same
+            equality = self._call(syntax.EQUALS, self._with_any_default(left, right), right)
+            return self._not(equality) if name == syntax.NOT_EQUALS else equality
         return node
 
     def _with_any_default(self, node: syntax.Expr, compared: syntax.Expr) -> syntax.Expr:
@@ -285,10 +289,10 @@ class _Canonical:
         assert isinstance(limit.value, int), "was looked at before"
         number = limit.value
         if name in (syntax.EQUALS, syntax.NOT_EQUALS):
-            same = self._call(syntax.EQUALS, size, limit)
+            comparison = self._call(syntax.EQUALS, size, limit)
             if number == 0:
-                same = self._call(syntax.LESS, size, self._int(1))
-            return self._not(same) if name == syntax.NOT_EQUALS else same
+                comparison = self._call(syntax.LESS, size, self._int(1))
+            return self._not(comparison) if name == syntax.NOT_EQUALS else comparison
         is_behind = name in (syntax.LESS_EQUALS, syntax.GREATER)
         less = self._call(syntax.LESS, size, self._int(number + is_behind))
         return less if name in (syntax.LESS, syntax.LESS_EQUALS) else self._not(less)
@@ -380,11 +384,11 @@ class NodeChange:
     new: syntax.Expr
 
 
-def node_changes(whole: SourceNode) -> Iterator[NodeChange]:
+def node_changes(tree: SourceNode) -> Iterator[NodeChange]:
     """All changes of all nodes, in the order of the text."""
-    changes = _Changes(count(1 + max(element.node.id for element in whole.walk())))
-    parents = {id(part): element.node for element in whole.walk() for part in element.parts}
-    for item in sorted(whole.walk(), key=lambda part: (part.start, -part.end)):
+    changes = _Changes(count(1 + max(part.node.id for part in tree.walk())))
+    parents = {id(part): parent.node for parent in tree.walk() for part in parent.parts}
+    for item in sorted(tree.walk(), key=lambda part: (part.start, -part.end)):
         yield from changes.of(item.node, parents.get(id(item)))
 
 
@@ -468,9 +472,9 @@ def _clauses(
 ) -> Iterator[tuple[Kind, syntax.Expr]]:
     """Without the left one, without the right one; of a longer chain each operand goes once, where
     it stands itself."""
-    for dropped, item in ((left, right), (right, left)):
+    for dropped, kept in ((left, right), (right, left)):
         if not (isinstance(dropped, syntax.Call) and dropped.function == name):
-            yield Kind.CLAUSE, item
+            yield Kind.CLAUSE, kept
 
 
 def _is_logic(parent: syntax.Expr | None) -> bool:
@@ -517,7 +521,7 @@ class AlteredExpression:
 
 
 def altered_expressions(text: str) -> Iterator[AlteredExpression]:
-    """In the order of the text, each only once; none for what is no expression."""
+    """Yield changes in the order of the text, each once; none if it is no expression."""
     ast = unexpanded_tree(text)
     if ast is not None:
         yield from _Altering(text, ast).all()
@@ -536,10 +540,10 @@ class _Altering:
         seen = {flat_text(self._ast)}
         for change in node_changes(self._whole):
             changed = replace(self._ast, root=self._replaced(change))
-            meant = flat_text(changed)
-            if meant not in seen:
-                seen.add(meant)
-                yield self._written(change, changed, meant)
+            flat = flat_text(changed)
+            if flat not in seen:
+                seen.add(flat)
+                yield self._written(change, changed, flat)
 
     def _replaced(self, change: NodeChange) -> syntax.Expr:
         """The root of the changed tree."""
@@ -548,15 +552,15 @@ class _Altering:
             old, new = parent, _with_part(parent, old, new)
         return new
 
-    def _written(self, change: NodeChange, changed: syntax.Ast, meant: str) -> AlteredExpression:
-        """Write it as close to the text as it can be; `meant` is the flat text of the changed
+    def _written(self, change: NodeChange, changed: syntax.Ast, flat: str) -> AlteredExpression:
+        """Write it as close to the text as it can be; `flat` is the flat text of the changed
         tree."""
         text, place = self._text, self._places[id(change.old)]
         for piece in (*self._in_style(change), *self._pieces(change.new)):
             for new in (piece, f"({piece})"):
                 result = text[: place.start] + new + text[place.end :]
-                read = unexpanded_tree(result)
-                if read is not None and flat_text(read) == meant:
+                reread = unexpanded_tree(result)
+                if reread is not None and flat_text(reread) == flat:
                     old = text[place.start : place.end]
                     return AlteredExpression(change.kind, result, place.start, old, new)
         whole = unparse(changed)
@@ -576,8 +580,8 @@ class _Altering:
             yield f"{was[:-1]}{more}{was[-1]}"
         if isinstance(old, syntax.Call) and isinstance(new, syntax.Call) and new.args is old.args:
             name, other = old.function.strip("_"), new.function.strip("_")
-            for item in islice(re.finditer(re.escape(name), was), _MOST_PLACES):
-                yield f"{was[: item.start()]}{other}{was[item.end() :]}"
+            for match in islice(re.finditer(re.escape(name), was), _MOST_PLACES):
+                yield f"{was[: match.start()]}{other}{was[match.end() :]}"
 
     def _pieces(self, new: syntax.Expr) -> Iterator[str]:
         """A new node as text, its old parts as they stand in the text: as they are, then each in
@@ -594,7 +598,7 @@ class _Altering:
             yield result
 
     def _named(self, new: syntax.Expr, names: dict[str, str], form: str) -> syntax.Expr:
-        """With names in place of old parts; their texts go to `names`."""
+        """Put names in place of old parts; their texts go to `names`."""
 
         def put(node: syntax.Expr) -> syntax.Expr:
             place = self._places.get(id(node))

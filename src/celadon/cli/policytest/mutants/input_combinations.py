@@ -81,7 +81,7 @@ _GIVEN: Final = frozenset(
     }
 )
 """What follows from what is asked: from the operation, and from the kind of the object."""
-_BOUND: Final[Mapping[str, Path]] = {item: (item,) for item in ("request", "namespaceObject")}
+_BOUND: Final[Mapping[str, Path]] = {name: (name,) for name in ("request", "namespaceObject")}
 """Variables besides those that are places everywhere."""
 
 
@@ -101,24 +101,24 @@ class Inputs:
     def add(self, other: Inputs) -> None:
         """Add what something else reads as well."""
         for place, values in other.related.items():
-            setdefault = self.related.setdefault(place, [])
-            setdefault += [value for value in values if value not in setdefault]
+            known = self.related.setdefault(place, [])
+            known += [value for value in values if value not in known]
         self.names |= other.names
         self.literals += other.literals
         self.keys |= other.keys
         self.questions |= other.questions
 
     def without(self, root: str) -> Inputs:
-        """The same without the places behind a variable."""
+        """Return a copy without the places behind a variable."""
         result = {place: values for place, values in self.related.items() if place[0] != root}
         return Inputs(result, self.names, self.literals, self.keys, self.questions)
 
     @property
     def leaves(self) -> list[Path]:
         """Places in which no other is read, and which requests are free to have any value at."""
-        related = [item for item in self.related if item not in self.keys]
+        related = [place for place in self.related if place not in self.keys]
         inner = {place[:length] for place in related for length in range(1, len(place))}
-        return [item for item in related if item not in inner and item[:2] not in _GIVEN]
+        return [place for place in related if place not in inner and place[:2] not in _GIVEN]
 
     def relate(self) -> None:
         """All places have to do with all literals."""
@@ -128,7 +128,7 @@ class Inputs:
 
 def place_text(place: Path) -> str:
     """Return the place as people write it."""
-    steps = (f"[{item}]" if isinstance(item, int) else f".{item}" for item in place)
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in place)
     return "".join(steps).removeprefix(".")
 
 
@@ -208,17 +208,17 @@ class InputReader:
         items = self._read(node.iter_range, bound, origins)
         inputs.add(items)
         place = place_of(node.iter_range, bound, self._variables)
-        item = node.iter_var2 or node.iter_var
-        inner = {key: value for key, value in bound.items() if key != item}
+        variable = node.iter_var2 or node.iter_var
+        inner = {key: value for key, value in bound.items() if key != variable}
         if place is not None:
-            inner[item] = (*place, 0)
+            inner[variable] = (*place, 0)
             inputs.related.setdefault((*place, 0), [])
         made_of: dict[Path, list[object]] = (
             {item: [] for item in items.related} if place is None else {}
         )
-        own = {**origins, item: Inputs(made_of)}
-        for element in (node.accu_init, node.condition, node.step, node.result):
-            inputs.add(self._read(element, inner, own))
+        loop_origins = {**origins, variable: Inputs(made_of)}
+        for child in (node.accu_init, node.condition, node.step, node.result):
+            inputs.add(self._read(child, inner, loop_origins))
 
 
 # --- Input values ------------------------------------------------------------
@@ -274,9 +274,11 @@ def choices(inputs: Inputs, now: Mapping[Path, object]) -> Iterator[Choice]:
         yield Choice(place, tuple(Value(place, item) for item in result))
         first = next((i for i, step in enumerate(place) if isinstance(step, int)), None)
         if first is not None:
-            setdefault = second.setdefault(place[:first], [])
-            there = [now[place], *result]
-            setdefault += [Value(place, item, second=True) for item in there if item is not None]
+            second_values = second.setdefault(place[:first], [])
+            place_values = [now[place], *result]
+            second_values += [
+                Value(place, item, second=True) for item in place_values if item is not None
+            ]
     for place, values in second.items():
         yield Choice((*place, 1), tuple(values[:most]))
 
@@ -304,8 +306,8 @@ def _compared(related: Sequence[Json], now: object) -> Iterator[object]:
         int(item) for item in related if isinstance(item, int) and not isinstance(item, bool)
     ]
     texts = [item for item in related if isinstance(item, str)]
-    beside = [number + more for number in numbers for more in (1, -1)]
-    beside += [more - number for number in numbers for more in (0, 1, -1)]
+    beside = [number + step for number in numbers for step in (1, -1)]
+    beside += [factor - number for number in numbers for factor in (0, 1, -1)]
     beside += range(max([number for number in numbers if number <= _RANGE], default=0))
     yield from dict.fromkeys(word for text in texts for word in _WORD.findall(text))
     if isinstance(now, list):
@@ -362,17 +364,17 @@ class PolicyInputs:
         if alteration.path[:1] == ("spec",) and section == _VARIABLES:
             name = f"{_VARIABLES}.{self._names[int(index)]}"
             return [(i, inputs) for i, (_, inputs) in numbered if name in inputs.names]
-        own = [(i, inputs) for i, (part, inputs) in numbered if part == (section, index)]
-        return own or [(i, inputs) for i, (_, inputs) in numbered]
+        section_inputs = [(i, inputs) for i, (part, inputs) in numbered if part == (section, index)]
+        return section_inputs or [(i, inputs) for i, (_, inputs) in numbered]
 
 
-def with_labels(inputs: Inputs, expected: Mapping[str, Sequence[str]]) -> Inputs:
+def with_labels(inputs: Inputs, label_values: Mapping[str, Sequence[str]]) -> Inputs:
     """And labels of the object that selectors look at."""
-    found = Inputs()
-    found.add(inputs)
-    for key, values in expected.items():
-        found.related.setdefault(("object", "metadata", "labels", key), []).extend(values)
-    return found
+    all_inputs = Inputs()
+    all_inputs.add(inputs)
+    for key, values in label_values.items():
+        all_inputs.related.setdefault(("object", "metadata", "labels", key), []).extend(values)
+    return all_inputs
 
 
 _MOST: Final = 900
@@ -450,14 +452,16 @@ class InputCombinations:
 
     @cached_property
     def _beginnings(self) -> list[Generated]:
-        """One for each kind of object; requests of cases before all others."""
+        """Return a request for each kind of object; those of cases go before all others."""
         result: dict[tuple[str, str], Generated] = {}
         for generated in self._pool.first(_LEAST):
             value = generated.case.object.value
             kind = str(value["apiVersion"]), str(value["kind"])
-            known = result.get(kind)
-            better = known is not None and known.origin is None and generated.origin is not None
-            if self._name in generated.glance.reached and (known is None or better):
+            beginning = result.get(kind)
+            better = (
+                beginning is not None and beginning.origin is None and generated.origin is not None
+            )
+            if self._name in generated.glance.reached and (beginning is None or better):
                 result[kind] = generated
         return list(result.values())[:_MOST_BASES]
 
@@ -465,12 +469,16 @@ class InputCombinations:
         base = self._replacing(base, group)
         group = group.without("oldObject") if base.case.old is None else group
         inputs = list(self._taken_inputs(base, group, of_matching=of_matching))
-        sizes = [len(item.changes) for item in inputs]
+        sizes = [len(varied_input.changes) for varied_input in inputs]
         fitting = [number for number in range(1, len(inputs) + 1) if _count(sizes, number) <= most]
         strength = max([*fitting, min(2, len(inputs))])
         result = {id(generated): generated for generated in self._asked(base, inputs, strength)}
-        names = tuple(f"{item.name} ({len(item.changes) + 1})" for item in inputs)
-        varied = {item.name for item in inputs} | set(self._needed(base.case, group))
+        names = tuple(
+            f"{varied_input.name} ({len(varied_input.changes) + 1})" for varied_input in inputs
+        )
+        varied = {varied_input.name for varied_input in inputs} | set(
+            self._needed(base.case, group)
+        )
         fixed = tuple(name for name in map(place_text, group.leaves) if name not in varied)
         count = _count(sizes, strength)
         return Space(tuple(result.values()), count, strength, names, frozenset(varied), fixed)
@@ -496,8 +504,8 @@ class InputCombinations:
     ) -> Iterator[Generated]:
         yield base
         for count in range(1, strength + 1):
-            for some in combinations(inputs, count):
-                for changes in product(*(item.changes for item in some)):
+            for group_inputs in combinations(inputs, count):
+                for changes in product(*(varied_input.changes for varied_input in group_inputs)):
                     generated = self._with(base, changes)
                     if generated is not None:
                         yield generated
@@ -511,27 +519,27 @@ class InputCombinations:
     def _taken_inputs(
         self, base: Generated, group: Inputs, *, of_matching: bool
     ) -> Iterator[_Input]:
-        """With what makes another request that the API server does not refuse."""
+        """Yield inputs that make another request that the API server does not refuse."""
         for all_input in self._all_inputs(base.case, group, of_matching=of_matching):
             changes = ((change, self._with(base, (change,))) for change in all_input.changes)
-            taken = tuple(
+            made_changes = tuple(
                 change
                 for change, generated in changes
                 if generated is not None and generated is not base
             )
-            if taken:
-                yield replace(all_input, changes=taken)
+            if made_changes:
+                yield replace(all_input, changes=made_changes)
 
     def _all_inputs(self, case: Case, group: Inputs, *, of_matching: bool) -> Iterator[_Input]:
-        read, changes = self._pool.read, self._pool.changes
+        places, changes = self._pool.read, self._pool.changes
         operations = self._operations(group, of_matching=of_matching)
         yield _Input("operation", tuple(map(_asking, operations)))
         if of_matching:
             labels = tuple(
-                functools.partial(_labelled, changes, namespace) for namespace in read.namespaces
+                functools.partial(_labelled, changes, namespace) for namespace in places.namespaces
             )
             yield _Input("labels of the Namespace", labels)
-            group = with_labels(group, read.object_wishes)
+            group = with_labels(group, places.object_wishes)
         if "authorizer" in group.names:
             yield _Input("what the authorizer says", tuple(_answers(group)))
         now = {place: changes.value_at(case, place) for place in group.related}
@@ -540,14 +548,18 @@ class InputCombinations:
 
     def _operations(self, group: Inputs, *, of_matching: bool) -> list[Operation]:
         """Return the operations under which something may be different."""
-        operations = {operation for _, some in self._pool.read.kinds for operation in some}
+        operations = {
+            operation
+            for _, kind_operations in self._pool.read.kinds
+            for operation in kind_operations
+        }
         if not of_matching and not group.names & _TELL_OPERATIONS:
             operations &= {Operation.DELETE}
         return [operation for operation in Operation if of_matching or operation in operations]
 
-    def _putting(self, one: Value) -> _Changed:
-        change = with_second_item if one.second else with_value_at
-        return lambda case: self._pool.changes.with_value(case, one.place, one.value, change)
+    def _putting(self, choice: Value) -> _Changed:
+        change = with_second_item if choice.second else with_value_at
+        return lambda case: self._pool.changes.with_value(case, choice.place, choice.value, change)
 
 
 def _is_about_matching(alteration: Alteration) -> bool:
@@ -558,13 +570,19 @@ def _is_about_matching(alteration: Alteration) -> bool:
 def _count(sizes: Sequence[int], strength: int) -> int:
     """Return how many combinations there are: of so many inputs at most, each with so many
     changes."""
-    return sum(prod(some) for count in range(strength + 1) for some in combinations(sizes, count))
+    return sum(
+        prod(group_sizes)
+        for count in range(strength + 1)
+        for group_sizes in combinations(sizes, count)
+    )
 
 
 def _asking(operation: Operation) -> _Changed:
     def change(case: Case) -> Case | None:
-        same = (item for item in asked_otherwise(case) if item.operation is operation)
-        return next(same, None)
+        other_cases = (
+            other_case for other_case in asked_otherwise(case) if other_case.operation is operation
+        )
+        return next(other_cases, None)
 
     return change
 

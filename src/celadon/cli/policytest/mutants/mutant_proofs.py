@@ -114,7 +114,7 @@ class MutantProofs:
             request.namespace or "default",
             request.user if example.is_about_user else ADMIN,
             request.dry_run,
-            tuple(plain_document(item, _PLACE) for item in example.around),
+            tuple(plain_document(value, _PLACE) for value in example.around),
             policies=(self._name,),
         )
 

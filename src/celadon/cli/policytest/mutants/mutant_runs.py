@@ -91,40 +91,46 @@ def telling_expectations(outcome: CaseOutcome, other: CaseOutcome) -> Iterator[s
 
 
 def _verdict(outcome: CaseOutcome) -> dict[str, object]:
-    """With the message, if somebody speaks."""
+    """Return the verdict with the message, if a policy has one."""
     verdict = outcome.verdict
     if verdict in (CaseVerdict.ADMIT, CaseVerdict.NO_MATCH):
         return {}
-    said = (
+    messages = (
         *(notice.message for notice in outcome.deciding),
         *(notice.message for notice in outcome.ignored),
     )
-    text = next(iter(said), "")
+    text = next(iter(messages), "")
     return {verdict.value: text} if text else {}
 
 
 def _differences(outcome: CaseOutcome, other: CaseOutcome) -> Iterator[tuple[str, Json]]:
     """Yield what is said besides, where that is other."""
-    result, others = outcome.result, other.result
+    result, other_result = outcome.result, other.result
     texts = [
-        [warning.text for warning in item.warnings if warning.violations]
-        for item in (result, others)
+        [warning.text for warning in object_result.warnings if warning.violations]
+        for object_result in (result, other_result)
     ]
     if texts[0] != texts[1]:
         yield "warnings", texts[0]
     annotations = {
         key: {"contains": _speaker(outcome)} if key == VALIDATION_FAILURE else value
         for key, value in result.audit_annotations.items()
-        if others.audit_annotations.get(key) != value
+        if other_result.audit_annotations.get(key) != value
     }
     if annotations:
         yield "auditAnnotations", annotations
-    reasons = [str((item.status or {}).get("reason", "")) for item in (result, others)]
+    reasons = [
+        str((object_result.status or {}).get("reason", ""))
+        for object_result in (result, other_result)
+    ]
     if reasons[0] and reasons[0] != reasons[1]:
         yield "reason", reasons[0]
     if outcome.before is not None and outcome.after is not None and outcome.after != other.after:
         yield "patch", patch_between(outcome.before, outcome.after)
-    fields = [[violation.field for violation in item.deciding] for item in (outcome, other)]
+    fields = [
+        [violation.field for violation in case_outcome.deciding]
+        for case_outcome in (outcome, other)
+    ]
     if fields[0] and fields[0] != fields[1] and fields[0][0].startswith("spec.validations["):
         yield "validation", int(fields[0][0].partition("[")[2].partition("]")[0])
 
@@ -169,12 +175,12 @@ class CaseWriter:
         name = f"notices: {alteration.field} {alteration.text}".replace("`", "")
         for expect in telling_expectations(outcome, actual):
             for fields in self._versions(generated):
-                whole = {"name": name, **fields, "expect": expect}
-                read = self.read(whole)
-                if read is None or run_case(bench, read).status is not Status.PASSED:
+                case_value = {"name": name, **fields, "expect": expect}
+                test = self.read(case_value)
+                if test is None or run_case(bench, test).status is not Status.PASSED:
                     continue
-                if run_case(other, for_altered(read, alteration)).is_bad:
-                    return _text(whole)
+                if run_case(other, for_altered(test, alteration)).is_bad:
+                    return _text(case_value)
         return ""
 
     @cached_property
@@ -218,9 +224,9 @@ class CaseWriter:
     def _raw(self, origin: Case) -> dict[str, Json] | None:
         """The case as its file has it."""
         document = self._document
-        for i, item in enumerate(document.value["cases"]):
+        for i, case in enumerate(document.value["cases"]):
             if document.line(("cases", i)) == origin.place.line:
-                result: dict[str, Json] = item
+                result: dict[str, Json] = case
                 return result
         return None
 
@@ -232,22 +238,22 @@ class CaseWriter:
         )
         if base is None:
             return None
-        made = dict(result)
+        test_case = dict(result)
         if case.operation is not Operation.CREATE or "operation" in self._defaults:
-            made["operation"] = case.operation.value
+            test_case["operation"] = case.operation.value
         patch = patch_between(base.object.value, case.object.value)
         if patch or "patch" in self._defaults:
-            made["patch"] = patch
+            test_case["patch"] = patch
         is_old = case.old is not None and case.old.value == base.object.value
         if case.operation is Operation.UPDATE and case.old is not None and not (is_old and patch):
-            made["oldObject"] = case.old.value
-        made |= _user(case) if case.user != origin.user else {}
+            test_case["oldObject"] = case.old.value
+        test_case |= _user(case) if case.user != origin.user else {}
         more = [
             document.value for document in _latest(case.cluster) if document not in origin.cluster
         ]
         if more:
-            made["resources"] = [*result.get("resources", ()), *more]
-        return made
+            test_case["resources"] = [*result.get("resources", ()), *more]
+        return test_case
 
     @property
     def _defaults(self) -> JsonObject:
@@ -375,27 +381,27 @@ class DifferenceSearch:
         other = altered_bench(self._stage.bench, alteration)
         return "" if generated is None else self._writer.killing_case(alteration, other, generated)
 
-    def _first_case(self, alteration: Alteration, other: Bench, generateds: list[Generated]) -> str:
+    def _first_case(self, alteration: Alteration, other: Bench, requests: list[Generated]) -> str:
         """Return the first of the requests whose answer is the same that a case tells apart all the
         same."""
-        made = (
+        cases = (
             self._writer.killing_case(alteration, other, generated)
-            for generated in generateds[:_MOST_HIDDEN]
+            for generated in requests[:_MOST_HIDDEN]
         )
-        return next(filter(None, made), "")
+        return next(filter(None, cases), "")
 
     def _requests(self, alteration: Alteration, spaces: list[Space]) -> Iterator[Generated]:
         """Some that are likely to make a difference, then all combinations within bounds, which
         are put to `spaces`."""
-        asked = set()
+        identities = set()
         for generated in self._pool.first(MOST_REQUESTS):
-            asked.add(id(generated))
+            identities.add(id(generated))
             yield generated
         for space in self._combinations.spaces(alteration):
             spaces.append(space)
             for generated in space.requests:
-                if id(generated) not in asked:
-                    asked.add(id(generated))
+                if id(generated) not in identities:
+                    identities.add(id(generated))
                     yield generated
 
     def _is_inside(self, alteration: Alteration) -> bool:
@@ -427,8 +433,8 @@ def proof(alteration: Alteration, stages: Sequence[Stage]) -> str:
         return _OBJECT
     match alteration.path:
         case ("spec", "reinvocationPolicy"):
-            others = (len(setting.sets.mutating.policies) > 1 for setting in settings)
-            return "" if any(others) else _ALONE
+            mutate_together = (len(setting.sets.mutating.policies) > 1 for setting in settings)
+            return "" if any(mutate_together) else _ALONE
         case ("spec", *_, "matchPolicy"):
             return _of_versions(alteration, settings)
         case _:
@@ -438,17 +444,17 @@ def proof(alteration: Alteration, stages: Sequence[Stage]) -> str:
 def _of_versions(alteration: Alteration, settings: Sequence[Cluster]) -> str:
     """The policy of matching is about objects that are sent in another version, or another group,
     than rules name."""
-    value_at: Any = alteration.document.value_at(alteration.path[:-1])
-    constraints: JsonObject = value_at or {}
+    value: Any = alteration.document.value_at(alteration.path[:-1])
+    constraints: JsonObject = value or {}
     rules = [
         *(constraints.get("resourceRules") or ()),
         *(constraints.get("excludeResourceRules") or ()),
     ]
     catalogs = {id(setting.world.catalog): setting.world.catalog for setting in settings}.values()
     named = [list(_named(rules, catalog)) for catalog in catalogs]
-    if any(several for item in named for _, several in item):
+    if any(several for groups in named for _, several in groups):
         return ""
-    names = sorted({name for item in named for name, _ in item})
+    names = sorted({name for groups in named for name, _ in groups})
     if not names:
         return ""
     text = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
@@ -485,34 +491,34 @@ def run_alterations(
 ) -> Alterations:
     """Run the alterations of all policies that the chosen cases are about. `versions` are for tests
     that name none; `step` is told how many policies are done."""
-    given = sorted(stages(chosen, versions).items(), key=lambda one: one[0])
-    workers = max(1, min(possible_workers(jobs), len(given)))
-    alterationses: list[Alterations] = []
+    work = sorted(stages(chosen, versions).items(), key=lambda pair: pair[0])
+    workers = max(1, min(possible_workers(jobs), len(work)))
+    results: list[Alterations] = []
     with ExitStack() as stack:
         pipes = [
-            started(functools.partial(_some, given[first::workers]), stack)
+            started(functools.partial(_some, work[first::workers]), stack)
             for first in range(workers if workers > 1 else 0)
         ]
-        for number, (policy, item) in enumerate(given):
+        for number, (policy, policy_stages) in enumerate(work):
             result = received(pipes[number % workers]) if pipes else None
-            alterationses.append(policy_alterations(policy, item) if result is None else result)
+            results.append(policy_alterations(policy, policy_stages) if result is None else result)
             step(number + 1)
-    return all_alterations(alterationses)
+    return all_alterations(results)
 
 
-def _some(given: Sequence[tuple[Measured, list[Stage]]]) -> Iterator[Alterations]:
-    for policy, item in given:
-        yield policy_alterations(policy, item)
+def _some(work: Sequence[tuple[Measured, list[Stage]]]) -> Iterator[Alterations]:
+    for policy, policy_stages in work:
+        yield policy_alterations(policy, policy_stages)
 
 
-def policy_alterations(policy: Measured, own: Sequence[Stage]) -> Alterations:
+def policy_alterations(policy: Measured, policy_stages: Sequence[Stage]) -> Alterations:
     """Run the alterations of one policy, on all its stages."""
-    searches = [DifferenceSearch(stage, policy.name) for stage in own]
-    proofs = [MutantProofs(stage, policy.name) for stage in own] if can_prove() else []
+    searches = [DifferenceSearch(stage, policy.name) for stage in policy_stages]
+    proofs = [MutantProofs(stage, policy.name) for stage in policy_stages] if can_prove() else []
     results = [
-        _result(policy, alteration, own, searches, proofs)
-        for alteration in alterations(own[0].documents)
-        if all(stage.is_valid(alteration, policy.name) for stage in own)
+        _result(policy, alteration, policy_stages, searches, proofs)
+        for alteration in alterations(policy_stages[0].documents)
+        if all(stage.is_valid(alteration, policy.name) for stage in policy_stages)
     ]
     return Alterations(tuple(sorted(results, key=lambda result: result.place.line)))
 
@@ -520,7 +526,7 @@ def policy_alterations(policy: Measured, own: Sequence[Stage]) -> Alterations:
 def _result(
     policy: Measured,
     alteration: Alteration,
-    own: Sequence[Stage],
+    policy_stages: Sequence[Stage],
     searches: Sequence[DifferenceSearch],
     proofs: Sequence[MutantProofs],
 ) -> AlterationResult:
@@ -528,11 +534,11 @@ def _result(
     result = functools.partial(
         AlterationResult, policy, alteration.kind, place, alteration.field, alteration.text
     )
-    killers = (stage.killer(alteration) for stage in own)
+    killers = (stage.killer(alteration) for stage in policy_stages)
     killer = next((killer for killer in killers if killer is not None), None)
     if killer is not None:
         return result(Fate.KILLED, killer)
-    reason = proof(alteration, own)
+    reason = proof(alteration, policy_stages)
     if reason:
         return result(Fate.SAME, reason=reason)
     alike, differs = 0, False
@@ -547,12 +553,16 @@ def _result(
             )
     if not differs:
         proved = [proofs.proof(alteration) for proofs in proofs]
-        for search, item in zip(searches, proved, strict=False):
-            case = "" if item.case is None else search.case_of(alteration, item.case)
+        for search, proof_result in zip(searches, proved, strict=False):
+            case = (
+                "" if proof_result.case is None else search.case_of(alteration, proof_result.case)
+            )
             if case:
                 return result(Fate.SURVIVED, requests=alike, diff=diff(alteration), case=case)
-        if proved and all(element.is_proved for element in proved):
-            limits = "; ".join(dict.fromkeys(filter(None, (element.bound for element in proved))))
+        if proved and all(proof_result.is_proved for proof_result in proved):
+            limits = "; ".join(
+                dict.fromkeys(filter(None, (proof_result.bound for proof_result in proved)))
+            )
             return result(Fate.ALIKE if limits else Fate.SAME, reason=limits or EVERYWHERE_SAME)
     if differs or not alike:
         fate = Fate.SURVIVED if differs else Fate.UNREACHED

@@ -79,7 +79,7 @@ def _binding(spec: JsonObject) -> Iterator[FieldChange]:
         for action in actions:
             yield FieldChange(Kind.ACTIONS, path, [other for other in actions if other != action])
     if "Deny" in actions and "Warn" not in actions:
-        soft = ["Warn" if item == "Deny" else item for item in actions]
+        soft = ["Warn" if action == "Deny" else action for action in actions]
         yield FieldChange(Kind.ACTIONS, path, soft)
     elif actions == ["Warn"]:
         yield FieldChange(Kind.ACTIONS, path, ["Deny"])
@@ -99,8 +99,8 @@ def _policy(spec: JsonObject) -> Iterator[FieldChange]:
     other = "Fail" if spec.get("failurePolicy") == "Ignore" else "Ignore"
     yield FieldChange(Kind.FAILURE_POLICY, ("spec", "failurePolicy"), other)
     if "reinvocationPolicy" in spec:
-        again = "Never" if spec["reinvocationPolicy"] == "IfNeeded" else "IfNeeded"
-        yield FieldChange(Kind.REINVOCATION, ("spec", "reinvocationPolicy"), again)
+        other_policy = "Never" if spec["reinvocationPolicy"] == "IfNeeded" else "IfNeeded"
+        yield FieldChange(Kind.REINVOCATION, ("spec", "reinvocationPolicy"), other_policy)
     constraints = spec.get("matchConstraints") or {}
     place: Path = ("spec", "matchConstraints")
     exact = "Equivalent" if constraints.get("matchPolicy") == "Exact" else "Exact"
@@ -118,18 +118,18 @@ def _policy(spec: JsonObject) -> Iterator[FieldChange]:
 
 
 def _items(spec: JsonObject, name: str, kind: Kind, *, least: int) -> Iterator[FieldChange]:
-    """Each one left out; so many have to stay."""
-    found = spec.get(name) or []
-    if len(found) > least:
-        for i in range(len(found)):
+    """Yield the list with each item left out; so many have to stay."""
+    items = spec.get(name) or []
+    if len(items) > least:
+        for i in range(len(items)):
             yield FieldChange(kind, ("spec", name, i), ABSENT)
 
 
-def _matching(place: Path, obj: JsonObject) -> Iterator[FieldChange]:
+def _matching(place: Path, constraints: JsonObject) -> Iterator[FieldChange]:
     for name in ("namespaceSelector", "objectSelector"):
-        yield from _selector((*place, name), obj.get(name), Kind.SELECTOR)
+        yield from _selector((*place, name), constraints.get(name), Kind.SELECTOR)
     for name in ("resourceRules", "excludeResourceRules"):
-        rules = obj.get(name) or []
+        rules = constraints.get(name) or []
         for i, rule in enumerate(rules):
             if len(rules) > 1 or name == "excludeResourceRules":
                 yield FieldChange(Kind.RULE, (*place, name, i), ABSENT)
@@ -138,9 +138,9 @@ def _matching(place: Path, obj: JsonObject) -> Iterator[FieldChange]:
 
 def _rule(place: Path, rule: JsonObject) -> Iterator[FieldChange]:
     for name, kind in _FIELD_CHANGES_LISTS.items():
-        found = rule.get(name) or []
-        if len(found) > 1:
-            for i in range(len(found)):
+        items = rule.get(name) or []
+        if len(items) > 1:
+            for i in range(len(items)):
                 yield FieldChange(kind, (*place, name, i), ABSENT)
     if rule.get("resourceNames"):
         yield FieldChange(Kind.RESOURCE, (*place, "resourceNames"), ABSENT)
@@ -148,13 +148,13 @@ def _rule(place: Path, rule: JsonObject) -> Iterator[FieldChange]:
         yield FieldChange(Kind.RULE, (*place, "scope"), "*")
 
 
-def _selector(place: Path, obj: JsonObject | None, kind: Kind) -> Iterator[FieldChange]:
-    """Each requirement left out, so that more is selected; or turned around."""
-    if not obj:
+def _selector(place: Path, selector: JsonObject | None, kind: Kind) -> Iterator[FieldChange]:
+    """Leave out each requirement, so that more is selected; or turn it around."""
+    if not selector:
         return
-    for key in obj.get("matchLabels") or {}:
+    for key in selector.get("matchLabels") or {}:
         yield FieldChange(kind, (*place, "matchLabels", key), ABSENT)
-    for i, match_expression in enumerate(obj.get("matchExpressions") or ()):
+    for i, match_expression in enumerate(selector.get("matchExpressions") or ()):
         path = (*place, "matchExpressions", i)
         yield FieldChange(kind, path, ABSENT)
         yield FieldChange(
@@ -197,8 +197,8 @@ class Alteration:
         whole object is gone."""
         if not self.path:
             return None
-        with_value: dict[str, object] = _with_value(self.document.value, self.path, self.value)
-        return with_value
+        altered: dict[str, object] = _with_value(self.document.value, self.path, self.value)
+        return altered
 
     @property
     def field(self) -> str:
@@ -215,8 +215,8 @@ class Alteration:
         if self.value is ABSENT:
             is_text = isinstance(old_value, str)
             return f"`{_line(str(old_value))}` is left out" if is_text else "is left out"
-        was = "nothing" if old_value is None else f"`{_shown(old_value)}`"
-        return f"{was} becomes `{_shown(self.value)}`"
+        old_text = "nothing" if old_value is None else f"`{_shown(old_value)}`"
+        return f"{old_text} becomes `{_shown(self.value)}`"
 
 
 def alterations(documents: Sequence[Document]) -> Iterator[Alteration]:
@@ -277,16 +277,16 @@ def different_part(old: str, new: str) -> tuple[int, int]:
 
 def _same(left: str, right: str) -> int:
     """Return how many characters both begin with."""
-    found = 0
+    length = 0
     for text, other in zip(left, right, strict=False):
         if text != other:
             break
-        found += 1
-    return found
+        length += 1
+    return length
 
 
 def _excerpts(old: str, new: str) -> tuple[str, str]:
-    """Both on one line, what is different in the middle."""
+    """Return both on one line, what is different in the middle."""
     old, new = " ".join(old.split()), " ".join(new.split())
     head = _same(old, new)
     first = max(0, head - _AROUND) if max(len(old), len(new)) > _MOST_CHARACTERS else 0
@@ -331,14 +331,14 @@ def diff(alteration: Alteration) -> str:
     document = alteration.document
     chunk = document.chunk
     before, base = chunk.text, None
-    read = read_text(document.file) if os.path.isfile(document.file) else None
-    if isinstance(read, Text):
-        base = chunk_start(read, document)
+    text = read_text(document.file) if os.path.isfile(document.file) else None
+    if isinstance(text, Text):
+        base = chunk_start(text, document)
     edit = _fitting_edit(alteration)
-    if base is None or not isinstance(read, Text):
+    if base is None or not isinstance(text, Text):
         before, base = "\n" * (chunk.first_line - 1) + before, chunk.first_line - 1
     else:
-        before = read.content
+        before = text.content
     after = before[: base + edit.start] + edit.text + before[base + edit.end :]
     lines = difflib.unified_diff(
         before.splitlines(),
@@ -375,11 +375,11 @@ def _says(document: Document, edit: _Edit, altered: JsonObject) -> bool:
     before, after = (list(DocumentReader().read(Text("", text))) for text in (text, result))
     if len(before) != len(after):
         return False
-    expected = document.chunk.line(document.path) - document.chunk.first_line
+    line = document.chunk.line(document.path) - document.chunk.first_line
     for old, new in zip(before, after, strict=True):
         if isinstance(old, Problem) or isinstance(new, Problem):
             return False
-        is_meant = old.path == document.path and old.line() - 1 == expected
+        is_meant = old.path == document.path and old.line() - 1 == line
         if new.value != (altered if is_meant else old.value):
             return False
     return True
@@ -422,18 +422,18 @@ def _rewritten(document: Document, path: Path, value: Any) -> _Edit:  # noqa: AN
     """A value as JSON; a word where a word was."""
     start, end = document.chunk.span((*document.path, *path))
     whole = document.chunk.text
-    was = whole[start:end].rstrip()
+    old_text = whole[start:end].rstrip()
     is_word = not document.chunk.is_json and isinstance(value, str)
-    plain = is_word and _WORD.fullmatch(was) and _WORD.fullmatch(value)
+    plain = is_word and _WORD.fullmatch(old_text) and _WORD.fullmatch(value)
     text = value if plain else json.dumps(value, ensure_ascii=False)
     colon = whole.rfind(":", 0, start)
     if "\n" in whole[colon:start] and not whole[colon + 1 : start].strip():
-        return _Edit(colon + 1, start + len(was), f" {text}")
-    return _Edit(start, start + len(was), text)
+        return _Edit(colon + 1, start + len(old_text), f" {text}")
+    return _Edit(start, start + len(old_text), text)
 
 
 def _in_expression(alteration: Alteration) -> Iterator[_Edit]:
-    """Only the characters that are other, in the style of the scalar."""
+    """Change only the characters that differ, in the style of the scalar."""
     expression, document = alteration.expression, alteration.document
     value = document.value_at(alteration.path)
     if expression is None or not isinstance(value, str):
@@ -456,7 +456,7 @@ def _in_expression(alteration: Alteration) -> Iterator[_Edit]:
 
 
 def _escaped(text: str, document: Document, path: Path) -> str:
-    """In the style of the scalar at a path."""
+    """Write the text in the style of the scalar at a path."""
     style = '"' if document.chunk.is_json else document.chunk.style(path)
     if style == '"':
         return json.dumps(text, ensure_ascii=False)[1:-1]
@@ -479,10 +479,10 @@ def _left_out(document: Document, path: Path) -> Iterator[_Edit]:
     child, key = node.children[path[-1]]
     if node.is_flow:
         before = _COMMA_BEFORE.search(text, 0, key)
-        behind = _COMMA_BEHIND.match(text, child.end)
+        match = _COMMA_BEHIND.match(text, child.end)
         if before is not None:
             yield _Edit(before.start(), child.end, "")
-        yield _Edit(key, child.end if behind is None else behind.end(), "")
+        yield _Edit(key, child.end if match is None else match.end(), "")
         return
     start = text.rfind("\n", 0, key) + 1
     begun = text.rfind("\n", 0, child.end) + 1

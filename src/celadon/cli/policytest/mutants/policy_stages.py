@@ -65,7 +65,7 @@ def altered_bench(bench: Bench, alteration: Alteration) -> Bench:
 def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
     """Return whether the API server makes the same of both: a default that is said, for example."""
     decoded = _decoded(alteration)
-    given = (
+    values = (
         value
         for part in sets.all
         for placed in (part.policies, part.bindings)
@@ -73,15 +73,15 @@ def is_same_object(alteration: Alteration, sets: PolicySets) -> bool:
     )
     return decoded is not None and any(
         is_original(item.document, alteration.document) and item.value == decoded.value
-        for item in given
+        for item in values
     )
 
 
 def compiled_policy(engines: Engines, name: str) -> PolicyFrame:
     """The policy of a name, with its programs."""
     mutating = () if engines.mutating is None else engines.mutating.policies
-    every: list[PolicyFrame] = [*engines.validating.policies, *mutating]
-    return next(frame for frame in every if frame.name == name)
+    frames: list[PolicyFrame] = [*engines.validating.policies, *mutating]
+    return next(frame for frame in frames if frame.name == name)
 
 
 def compiles(engines: Engines, name: str) -> bool:
@@ -110,7 +110,7 @@ def _decoded(alteration: Alteration) -> Placed[RegistrationObject] | None:
 def _changed(
     policy_set: PolicySet, document: Document, placed: Placed[RegistrationObject] | None
 ) -> PolicySet:
-    """With other policies and bindings; the order of the names stays."""
+    """Return the set with other policies and bindings; the order of the names stays."""
     policies, bindings = {}, {}
     for name, policy in policy_set.policies.items():
         if not is_original(policy.document, document):
@@ -154,16 +154,16 @@ class Glance:
         self.reached: frozenset[str] = frozenset()
         if sent is not None and verdict is not None:
             decisions = tuple(map(_without_cost, verdict.decisions))
-            said = _said(sent.said)
-            self.seen = (*_answer(sent, verdict), *said, decisions, verdict.notes)
-            self.reached = _reached(sent.said, verdict)
+            signs = _said(sent.outcome)
+            self.seen = (*_answer(sent, verdict), *signs, decisions, verdict.notes)
+            self.reached = _reached(sent.outcome, verdict)
 
     @property
     def shown(self) -> str:
         """Return JSON that is equal for what looks the same from outside."""
         if self._shown is None and self.sent is not None and self._verdict is not None:
-            said, verdict = self.sent.said, self._verdict
-            spoken = sorted(map(json.dumps, _spoken(said, verdict)))
+            outcome, verdict = self.sent.outcome, self._verdict
+            spoken = sorted(map(json.dumps, _spoken(outcome, verdict)))
             result = (*_answer(self.sent, verdict), sorted(self.reached), spoken)
             self._shown = json.dumps(result, sort_keys=True, default=str)
         return self._shown or ""
@@ -180,7 +180,7 @@ class Glance:
         """Return which parts of policies had a say, whatever they said."""
         if self.sent is None or self._verdict is None:
             return ()
-        return _signs(self.sent.said, self._verdict)
+        return _signs(self.sent.outcome, self._verdict)
 
 
 def glance(bench: Bench, case: Case, sent: PreparedRequest | None = None) -> Glance:
@@ -190,26 +190,26 @@ def glance(bench: Bench, case: Case, sent: PreparedRequest | None = None) -> Gla
     if sent is None:
         return Glance(None)
     engine = bench.setting(case).engines.validating
-    return Glance(sent, engine.noted(sent.asked.request, sent.setting.world))
+    return Glance(sent, engine.noted(sent.document_request.request, sent.setting.world))
 
 
 def _answer(sent: PreparedRequest, verdict: Verdict) -> tuple[Any, ...]:
     return (
-        sent.asked.request.object,
+        sent.document_request.request.object,
         verdict.status,
         verdict.warnings,
         verdict.audit_annotations,
     )
 
 
-def _reached(said: WebhookOutcome, verdict: Verdict) -> frozenset[str]:
-    notes = (*verdict.notes, *(() if said.mutation is None else said.mutation.notes))
+def _reached(outcome: WebhookOutcome, verdict: Verdict) -> frozenset[str]:
+    notes = (*verdict.notes, *(() if outcome.mutation is None else outcome.mutation.notes))
     reached = {note.policy for note in notes if note.outcome in _LOOKED}
     return frozenset(reached.union(decision.policy for decision in verdict.decisions))
 
 
-def _signs(said: WebhookOutcome, verdict: Verdict) -> tuple[Any, ...]:
-    happened = said.mutation
+def _signs(outcome: WebhookOutcome, verdict: Verdict) -> tuple[Any, ...]:
+    happened = outcome.mutation
     spoke = [
         (decision.policy, decision.binding, decision.source, decision.cause)
         for decision in verdict.decisions
@@ -223,18 +223,18 @@ def _signs(said: WebhookOutcome, verdict: Verdict) -> tuple[Any, ...]:
     return (*spoke, *notes, *failures, *more, *effects)
 
 
-def _said(said: WebhookOutcome) -> tuple[Any, ...]:
+def _said(outcome: WebhookOutcome) -> tuple[Any, ...]:
     """Return what mutating policies had to say besides the object."""
-    happened = said.mutation
+    happened = outcome.mutation
     if happened is None:
         return (None,)
     return happened.failures, happened.notes
 
 
-def _spoken(said: WebhookOutcome, verdict: Verdict) -> set[tuple[Json, ...]]:
+def _spoken(outcome: WebhookOutcome, verdict: Verdict) -> set[tuple[Json, ...]]:
     """Return what expressions of which policies have said, through whatever binding, and what they
     would have said if it were not ignored."""
-    failures = () if said.mutation is None else said.mutation.failures
+    failures = () if outcome.mutation is None else outcome.mutation.failures
     return {
         *(
             (decision.policy, str(decision.source), decision.message, decision.denies)
@@ -273,10 +273,10 @@ def for_altered(case: Case, alteration: Alteration) -> Case:
     original, altered = texts
     expectation = case.expect
 
-    def put(found: TextMatch) -> TextMatch:
-        return replace(found, text=_quoting(found.text, original, altered))
+    def put(match: TextMatch) -> TextMatch:
+        return replace(match, text=_quoting(match.text, original, altered))
 
-    same = (
+    text_matches = (
         isinstance(expectation.validation, str)
         and expectation.validation.split() == original.split()
     )
@@ -288,7 +288,7 @@ def for_altered(case: Case, alteration: Alteration) -> Case:
             key: put(audit_annotation)
             for key, audit_annotation in expectation.audit_annotations.items()
         },
-        validation=altered if same else expectation.validation,
+        validation=altered if text_matches else expectation.validation,
     )
     return replace(case, expect=expect)
 
@@ -374,7 +374,7 @@ def _stages(
 ) -> Iterator[tuple[Measured, Stage]]:
     memory: ExpressionMemory = {}
     bench = Bench(test, version, memory=memory)
-    made: dict[Measured, Stage] = {}
+    stages_by_policy: dict[Measured, Stage] = {}
     for case in cases:
         if version not in (case.versions or (version,)):
             continue
@@ -385,12 +385,12 @@ def _stages(
         for part in bench.setting(case).sets.all:
             for name in sorted(result.outcome.under_test & part.policies.keys()):
                 policy = measured(part.policies[name])
-                if policy not in made:
+                if policy not in stages_by_policy:
                     documents = _documents(part, name, test)
-                    made[policy] = Stage(test, bench, [], documents)
-                made[policy].cases.append(case)
-                made[policy].glances.append(before)
-    yield from made.items()
+                    stages_by_policy[policy] = Stage(test, bench, [], documents)
+                stages_by_policy[policy].cases.append(case)
+                stages_by_policy[policy].glances.append(before)
+    yield from stages_by_policy.items()
 
 
 def _documents(part: PolicySet, name: str, test: PolicyTest) -> tuple[Document, ...]:

@@ -64,7 +64,7 @@ Change = Callable[[JsonObject, Sequence[str | int], Any], JsonDict | None]
 
 
 def asked_otherwise(case: Case) -> Iterator[Case]:
-    """The same object with each operation; an update changes nothing as yet."""
+    """Yield the case with each operation; an update changes nothing as yet."""
     if case.subresource:
         return
     old = case.old or case.object
@@ -107,7 +107,7 @@ class CaseChanges:
         return value_at(self._given(case, str(root)), steps)
 
     def in_namespace(self, case: Case, labels: Mapping[str, str]) -> Case:
-        """In the Namespace that it is in, with other labels."""
+        """Return the case in its Namespace with other labels."""
         changed = self.with_value(
             case, ("namespaceObject", "metadata", "labels"), labels, with_value_at
         )
@@ -175,8 +175,8 @@ def _asked_by(case: Case, obj: JsonObject) -> Case | None:
     groups, extra = info.get("groups") or (), info.get("extra") or {}
     if not all(map(_are_texts, (groups, *extra.values()))):
         return None
-    known = user_info(name, groups)  # nobody is without groups
-    user = KubeUser(name, known.groups, info.get("uid") or "", extra)
+    defaulted = user_info(name, groups)  # nobody is without groups
+    user = KubeUser(name, defaulted.groups, info.get("uid") or "", extra)
     return replace(case, user=user, dry_run=bool(obj.get("dryRun")))
 
 
@@ -194,7 +194,10 @@ def _is_like(obj: JsonObject, value: JsonObject) -> bool:
     """Return whether it is of the same kind and has a name, if it is an object."""
     if "kind" not in value:
         return True
-    kinds = [(item.get("apiVersion"), item.get("kind")) for item in (obj, value)]
+    kinds = [
+        (value_of_kind.get("apiVersion"), value_of_kind.get("kind"))
+        for value_of_kind in (obj, value)
+    ]
     return kinds[0] == kinds[1] and isinstance(obj.get("metadata"), dict)
 
 
@@ -233,9 +236,13 @@ def read_policy(engines: Engines, name: str) -> ReadPolicy:
     part = next(policy_set for policy_set in engines.sets.all if name in policy_set.policies)
     spec = part.policies[name].value.spec
     bindings = [binding.value.spec for binding in part.bindings.values()]
-    resourceses = [binding.match_resources for binding in bindings if binding.policy_name == name]
+    bound_resources = [
+        binding.match_resources for binding in bindings if binding.policy_name == name
+    ]
     constraints = [
-        resources for resources in (spec.match_constraints, *resourceses) if resources is not None
+        resources
+        for resources in (spec.match_constraints, *bound_resources)
+        if resources is not None
     ]
     checked = _checked(compiled_policy(engines, name))
     places = _places(engines, name)
@@ -264,9 +271,9 @@ def _checked(compiled: PolicyFrame) -> list[CheckedAst]:
 def _places(engines: Engines, name: str) -> ReadPlaces:
     """Return the places of the policy, then those of others that may have something against the
     request."""
-    others = [other for part in engines.sets.all for other in part.policies if other != name]
+    other_names = [other for part in engines.sets.all for other in part.policies if other != name]
     read = []
-    for text in (name, *others[:_MOST_OTHERS]):
+    for text in (name, *other_names[:_MOST_OTHERS]):
         compiled = compiled_policy(engines, text)
         variables = {
             key: variable.program.checked.root
@@ -311,36 +318,38 @@ def _wanted(selector: JsonObject | None) -> dict[str, list[str]]:
     return result
 
 
-def _label_sets(expected: Sequence[Mapping[str, list[str]]]) -> Iterator[dict[str, str]]:
+def _label_sets(label_values: Sequence[Mapping[str, list[str]]]) -> Iterator[dict[str, str]]:
     """Yield those that satisfy everybody, and others that lack one thing."""
-    every: dict[str, list[str]] = {}
-    for item in expected:
-        for key, values in item.items():
-            every.setdefault(key, []).extend(values)
-    if not every:
+    labels_by_key: dict[str, list[str]] = {}
+    for labels in label_values:
+        for key, values in labels.items():
+            labels_by_key.setdefault(key, []).extend(values)
+    if not labels_by_key:
         return
-    full = {key: values[0] for key, values in every.items()}
+    full = {key: values[0] for key, values in labels_by_key.items()}
     yield full
     yield {}
-    for key, values in every.items():
+    for key, values in labels_by_key.items():
         yield {other: value for other, value in full.items() if other != key}
         for value in dict.fromkeys((*values, _OTHER)):
             yield {**full, key: value}
 
 
-def _with_labels(found: ReadPlaces, expected: Sequence[Mapping[str, list[str]]]) -> ReadPlaces:
+def _with_labels(
+    places_read: ReadPlaces, label_values: Sequence[Mapping[str, list[str]]]
+) -> ReadPlaces:
     """And the labels of objects that selectors ask for."""
     places: list[Path] = []
     values: list[str] = []
-    for item in expected:
-        for key, value in item.items():
+    for labels in label_values:
+        for key, value in labels.items():
             places.append(("object", "metadata", "labels", key))
             values += value
     return ReadPlaces(
-        tuple(dict.fromkeys((*places, *found.places))),
+        tuple(dict.fromkeys((*places, *places_read.places))),
         (
-            *(fromkey for fromkey in dict.fromkeys(values) if fromkey not in found.values),
-            *found.values,
+            *(value for value in dict.fromkeys(values) if value not in places_read.values),
+            *places_read.values,
         ),
     )
 
@@ -349,9 +358,9 @@ def _users(checked: Sequence[CheckedAst]) -> Iterator[User]:
     """Anybody, and whoever is named where expressions read the user."""
     names = dict.fromkeys(
         node.value
-        for one in checked
-        if "userInfo" in one.ast.source.text
-        for node in walk(one.root)
+        for expression in checked
+        if "userInfo" in expression.ast.source.text
+        for node in walk(expression.root)
         if isinstance(node, Literal) and isinstance(node.value, str)
     )
     yield "", ()
@@ -393,9 +402,9 @@ class RequestPool:
 
     def first(self, count: int) -> Iterator[Generated]:
         """So many, or fewer if there are no more; the same ones each time."""
-        known = len(self._made)
+        count_made = len(self._made)
         yield from self._made[:count]
-        for generated in islice(self._source, max(0, count - known)):
+        for generated in islice(self._source, max(0, count - count_made)):
             self._made.append(generated)
             yield generated
 
@@ -407,10 +416,14 @@ class RequestPool:
         return self._known[key]
 
     def _made_of(self, case: Case, origin: Case | None) -> Generated | None:
-        found = glance(self._bench, case)
-        if found.sent is None or refusal(found.sent.asked, found.sent.setting.prepare) is not None:
+        first_glance = glance(self._bench, case)
+        if (
+            first_glance.sent is None
+            or refusal(first_glance.sent.document_request, first_glance.sent.setting.prepare)
+            is not None
+        ):
             return None
-        return Generated(case, found, origin)
+        return Generated(case, first_glance, origin)
 
     def _all(self) -> Iterator[Generated]:
         waiting: deque[Iterator[tuple[Case, Case | None]]] = deque([self._first()])
@@ -448,7 +461,9 @@ class RequestPool:
                 "", Place(), _ADMIT, document, cluster=pattern.cluster, policies=(self._name,)
             )
             yield from (
-                (item, None) for item in asked_otherwise(case) if item.operation in operations
+                (other_case, None)
+                for other_case in asked_otherwise(case)
+                if other_case.operation in operations
             )
 
     def _changed(self, generated: Generated) -> Iterator[tuple[Case, Case | None]]:
@@ -464,16 +479,16 @@ class RequestPool:
         for value in (None, *self.read.places.values):
             for place in self.read.places.places:
                 for change in (with_value_at, with_second_item):
-                    with_value = self.changes.with_value(case, place, value, change)
-                    if with_value is not None:
-                        yield with_value
+                    changed = self.changes.with_value(case, place, value, change)
+                    if changed is not None:
+                        yield changed
 
 
 def _key(case: Case) -> str:
-    """The same for the same request."""
+    """Return a text that is the same for the same request."""
     objects = [case.object.value, None if case.old is None else case.old.value]
     user = [case.user.name, case.user.groups, case.user.uid, dict(case.user.extra)]
     cluster = [document.value for document in case.cluster]
-    asked = [case.operation.value, case.subresource, case.namespace, case.dry_run]
-    asked += [repr(answer) for answer in case.answers]
-    return json.dumps([objects, user, cluster, asked], sort_keys=True, default=str)
+    question = [case.operation.value, case.subresource, case.namespace, case.dry_run]
+    question += [repr(answer) for answer in case.answers]
+    return json.dumps([objects, user, cluster, question], sort_keys=True, default=str)
