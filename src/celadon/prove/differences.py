@@ -200,7 +200,7 @@ class Differences:
             for operation, verb in _WRITES:
                 if (operation, "") in seen and verb in resource.verbs:
                     yield Endpoint(resource, resource.gvk, operation)
-            for operation, name in sorted(seen, key=lambda one: one[1]):
+            for operation, name in sorted(seen, key=lambda endpoint: endpoint[1]):
                 if name:
                     yield Endpoint(resource, resource.gvk, operation, name)
         self.unseen = [
@@ -218,19 +218,19 @@ class Differences:
         )
         result = []
         for name in sorted({*old, *new}):
-            one, other = old.get(name), new.get(name)
-            if one is None or other is None or not self._is_same(one, other):
-                result += [hook for hook in (one, other) if hook is not None and hook.bindings]
+            before, after = old.get(name), new.get(name)
+            if before is None or after is None or not self._is_same(before, after):
+                result += [hook for hook in (before, after) if hook is not None and hook.bindings]
         return result
 
-    def _is_same(self, one: Hook[CompiledPolicy], other: Hook[CompiledPolicy]) -> bool:
+    def _is_same(self, before: Hook[CompiledPolicy], after: Hook[CompiledPolicy]) -> bool:
         specs = [
             (hook.policy.spec, [(bound.name, bound.spec) for bound in hook.bindings])
-            for hook in (one, other)
+            for hook in (before, after)
         ]
         if specs[0] != specs[1] or self.old.engine.version != self.new.engine.version:
             return False
-        return one.policy.spec.param_kind is None or self._params_are_same
+        return before.policy.spec.param_kind is None or self._params_are_same
 
     @property
     def _params_are_same(self) -> bool:
@@ -377,8 +377,8 @@ class EndpointQuestion:
         with answering_as(side.engine.version):
             side.engine.prepare()
         world = self._world(side, ())
-        asked = sought if self.differences.about else None
-        return Decider(self.scene, side.engine, world, asked).effects(self.changed)
+        asked_effects = sought if self.differences.about else None
+        return Decider(self.scene, side.engine, world, asked_effects).effects(self.changed)
 
     def _unchanged(self) -> list[Effects]:
         """Return the effects of each policy that has not changed, which are the same on both

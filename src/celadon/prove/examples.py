@@ -92,7 +92,7 @@ def _filled(
 ) -> WrittenRequest:
     """With what validation misses."""
     given_up: set[str] = set()
-    seen = [written]
+    tried = [written]
     for _ in range(_ATTEMPTS):
         error = next(
             (error for error in _errors(kind, written) if str(error) not in given_up), None
@@ -100,9 +100,9 @@ def _filled(
         if error is None:
             break
         for proposal in _proposals(kind, written, error, texts):
-            if proposal not in seen and _still(proposal, holds):
+            if proposal not in tried and _still(proposal, holds):
                 written = proposal
-                seen.append(written)
+                tried.append(written)
                 break
         else:
             given_up.add(str(error))

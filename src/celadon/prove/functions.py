@@ -97,10 +97,10 @@ def _literal(term: Term, is_literal: bool, kind: type) -> object:  # noqa: FBT00
     return z3.is_true(term) if kind is bool else kind(term.as_long())
 
 
-def _sure(made: Outcome) -> object:
-    if not z3.is_false(made.error) or len(made.cases) != 1:
+def _sure(outcome: Outcome) -> object:
+    if not z3.is_false(outcome.error) or len(outcome.cases) != 1:
         return NOT_LITERAL
-    return native(made.cases[0].value)
+    return native(outcome.cases[0].value)
 
 
 def _native_list(value: List) -> object:
@@ -164,9 +164,9 @@ def _optional_of(value: cel.Optional) -> Value:
 
 
 def _scalar(key: object) -> Scalar:
-    made = literal(key)
-    assert isinstance(made, Null | Truth | Int | Uint | Double | Text | EngineValue)
-    return made
+    scalar = literal(key)
+    assert isinstance(scalar, Null | Truth | Int | Uint | Double | Text | EngineValue)
+    return scalar
 
 
 # --- Equality and order ------------------------------------------------------
@@ -259,9 +259,9 @@ def same_key(a: Value, b: Value) -> Formula:
 def _nearest(number: Int | Uint) -> Term:
     """Return the double that is nearest to an integer, of two the even one, as an integer again:
     cel-go compares integers with doubles as doubles (`common/types/compare.go`)."""
-    known = native(number)
-    if known is not NOT_LITERAL:
-        return logic.integer(int(float(known)))  # type: ignore[arg-type]
+    constant = native(number)
+    if constant is not NOT_LITERAL:
+        return logic.integer(int(float(constant)))  # type: ignore[arg-type]
     size = result = z3.If(number.term < 0, -number.term, number.term)
     for bits in range(1, 12):  # that do not fit into the 53 of a double
         unit = 1 << bits
@@ -283,9 +283,9 @@ def _equal_objects(a: Value, b: Value) -> Formula:
 
 def _equal_fields(a: Fields, b: Fields, name: str) -> Formula:
     """Return where one field is the same in two objects, or in neither."""
-    one, other = (fields.field(name) or (FALSE, FAILS) for fields in (a, b))
-    inside = z3.Implies(both(one[0], other[0]), _equal_outcomes(one[1], other[1]))
-    return both(one[0] == other[0], inside)
+    left, right = (fields.field(name) or (FALSE, FAILS) for fields in (a, b))
+    inside = z3.Implies(both(left[0], right[0]), _equal_outcomes(left[1], right[1]))
+    return both(left[0] == right[0], inside)
 
 
 def _equal_outcomes(a: Outcome, b: Outcome) -> Formula:
@@ -558,10 +558,10 @@ def _matches(values: list[Value]) -> Outcome | None:
 
     match values:
         case [Text() as text, Text() as pattern]:
-            known = native(pattern)
-            if not isinstance(known, str) or _is_literal(text):
+            constant = native(pattern)
+            if not isinstance(constant, str) or _is_literal(text):
                 return None
-            language = contained(known)
+            language = contained(constant)
             return FAILS if language is None else _bool(z3.InRe(text.term, language))
     return FAILS
 
@@ -723,8 +723,8 @@ def plain_meaning(function: str, values: Sequence[Value]) -> tuple[Formula, Valu
         case [Text() as text, Text() as part, Text()] if function == "replace":
             return negated(z3.Contains(text.term, part.term)), text
         case [Text() as text, Text() as pattern] if function == "matches":
-            found = Truth(z3.Contains(text.term, pattern.term))
-            return z3.InRe(pattern.term, _range_of(_PLAIN_PATTERN)), found
+            contains = Truth(z3.Contains(text.term, pattern.term))
+            return z3.InRe(pattern.term, _range_of(_PLAIN_PATTERN)), contains
     return None
 
 
@@ -741,8 +741,8 @@ def part_of_split(parts: Value, place: Value) -> Outcome | None:
     text, separator = parts.arguments
     if not isinstance(text, Text) or not isinstance(separator, Text):
         return None
-    known = native(separator)
-    if not isinstance(known, str) or not known:
+    constant = native(separator)
+    if not isinstance(constant, str) or not constant:
         return None  # without a separator the characters are the parts
     if not isinstance(number, int) or not 0 <= number < MOST_PARTS:
         return None
@@ -750,7 +750,7 @@ def part_of_split(parts: Value, place: Value) -> Outcome | None:
     true = TRUE
     for _ in range(number):
         true = both(true, z3.Contains(rest, separator.term))
-        begin = z3.IndexOf(rest, separator.term, 0) + len(known)
+        begin = z3.IndexOf(rest, separator.term, 0) + len(constant)
         rest = z3.SubString(rest, begin, z3.Length(rest) - begin)
     end = z3.If(
         z3.Contains(rest, separator.term), z3.IndexOf(rest, separator.term, 0), z3.Length(rest)
@@ -794,6 +794,6 @@ MEANINGS: Final[Mapping[str, Meaning]] = {
 }
 
 
-def not_strictly_false(made: Outcome) -> Outcome:
+def not_strictly_false(outcome: Outcome) -> Outcome:
     """Return what the macros ask before they go on."""
-    return _bool(negated(both(is_false(made), negated(made.error))))
+    return _bool(negated(both(is_false(outcome), negated(outcome.error))))

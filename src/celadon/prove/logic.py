@@ -73,11 +73,11 @@ def negated(formula: Formula) -> Formula:
     return formula.arg(0) if z3.is_not(formula) else z3.Not(formula)
 
 
-def chosen(condition: Formula, then: Term, otherwise: Term) -> Term:
-    """`then` where the condition holds."""
-    if z3.is_true(condition) or then.eq(otherwise):
-        return then
-    return otherwise if z3.is_false(condition) else z3.If(condition, then, otherwise)
+def chosen(condition: Formula, consequent: Term, otherwise: Term) -> Term:
+    """`consequent` where the condition holds."""
+    if z3.is_true(condition) or consequent.eq(otherwise):
+        return consequent
+    return otherwise if z3.is_false(condition) else z3.If(condition, consequent, otherwise)
 
 
 def folded(term: Term) -> Term:

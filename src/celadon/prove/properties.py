@@ -127,9 +127,9 @@ class Properties:
     def answers(self, about: Property) -> Iterator[Comparison]:
         """The answers, endpoint by endpoint. An example is a request against the property."""
         side = Side(self.side.engine) if about.any_params else self.side
-        one = side_of(about.policy(), side.engine.version)
-        old, new = (one, side) if about.subject is Subject.ADMITTED else (side, one)
-        yield from self._asked(old, new, one).comparisons([Direction.LOOSER])
+        stated = side_of(about.policy(), side.engine.version)
+        old, new = (stated, side) if about.subject is Subject.ADMITTED else (side, stated)
+        yield from self._asked(old, new, stated).comparisons([Direction.LOOSER])
 
     def refuses_all(self, policies: Sequence[JsonObject]) -> Iterator[tuple[int, Comparison]]:
         """Compare each of these policies with the set: does the set refuse all that it refuses?

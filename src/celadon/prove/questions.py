@@ -197,8 +197,8 @@ def _reaches_further(rule: Rule, catalog: Catalog) -> bool:
         or Operation.CONNECT.value in rule.operations
     ):
         return True
-    known = {resource.gvr.group for resource in catalog}
-    return not known.issuperset(rule.api_groups)  # nor is `*` one of them
+    groups = {resource.gvr.group for resource in catalog}
+    return not groups.issuperset(rule.api_groups)  # nor is `*` one of them
 
 
 def everywhere(policy: ValidatingAdmissionPolicy, catalog: Catalog | None = None) -> JsonObject:
