@@ -147,10 +147,10 @@ def _joined_text(parts: Sequence[str | Query]) -> Query:
 def _variable(text: str, names: Names) -> Query:
     """Return what a variable reads. Where a ConfigMap does not have the key, the rule fails, and so
     does its policy."""
-    found = read(text, names)
-    if isinstance(found, Located) and found.place.root == PARAMS:
-        return Located(found.place.there())
-    return found
+    query = read(text, names)
+    if isinstance(query, Located) and query.place.root == PARAMS:
+        return Located(query.place.there())
+    return query
 
 
 # --- Operators ---------------------------------------------------------------
@@ -305,8 +305,8 @@ def _equal_leaf(text: str, form: Form, expected: Json) -> Condition:
         case Form.AMOUNT, int() | float():
             raise NotTranslated("a quantity compared with a number, not with a text")
         case Form.NUMBER, int() | float() | str():
-            known = number_in(expected) if isinstance(expected, str) else float(expected)
-            return NEVER if known is None else comparison(text, "==", literal(known))
+            numeral = number_in(expected) if isinstance(expected, str) else float(expected)
+            return NEVER if numeral is None else comparison(text, "==", literal(numeral))
         case ((Form.STRING | Form.QUANTITY), int() | float()):
             return _durations_compare(text, Operator.EQUAL, expected)
         case Form.INT_OR_STRING, _:
@@ -366,9 +366,9 @@ _VERSION: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+", re.ASCII)
 _NUMBER: Final = quoted(f"^{GO_NUMBER}$")
 
 
-def _either_kind(text: str, asked: Callable[[str, Form], Condition]) -> Condition:
+def _either_kind(text: str, test: Callable[[str, Form], Condition]) -> Condition:
     is_number = comparison(f"type({text})", "==", "int")
-    number, string = asked(f"int({text})", Form.INTEGER), asked(f"string({text})", Form.STRING)
+    number, string = test(f"int({text})", Form.INTEGER), test(f"string({text})", Form.STRING)
     return choice(is_number, number, string)
 
 
@@ -439,11 +439,11 @@ def _otherwise_compared(first: Query, second: Query, operator: Operator, value: 
             if same_of_empty == _constants_compare(default, operator, expected):
                 text = f"{place.optional}.orValue({literal(default)})"
                 return _leaf(text, place.shape.form, operator, expected)
-    there = is_true(first)
+    present = is_true(first)
     return disjunction(
         [
-            conjunction([there, _compared(first, operator, value)]),
-            conjunction([negation(there), _compared(second, operator, value)]),
+            conjunction([present, _compared(first, operator, value)]),
+            conjunction([negation(present), _compared(second, operator, value)]),
         ]
     )
 
@@ -498,60 +498,60 @@ def _lengths_compared(left: Query, operator: Operator, right: Query) -> Conditio
 
 
 def _any_in(key: Query, value: Query) -> Condition:
-    return conjunction([is_defined(value), some_item(key, lambda one: is_in(one, value))])
+    return conjunction([is_defined(value), some_item(key, lambda item: is_in(item, value))])
 
 
 def _any_not_in(key: Query, value: Query) -> Condition:
-    outside = some_item(key, lambda one: negation(is_in(one, value)))
+    outside = some_item(key, lambda item: negation(is_in(item, value)))
     return conjunction([is_defined(value), outside])
 
 
 def _all_in(key: Query, value: Query) -> Condition:
-    outside = some_item(key, lambda one: negation(is_in(one, value)))
+    outside = some_item(key, lambda item: negation(is_in(item, value)))
     return conjunction([is_defined(key), is_defined(value), negation(outside)])
 
 
 def _all_not_in(key: Query, value: Query) -> Condition:
-    inside = some_item(key, lambda one: is_in(one, value))
+    inside = some_item(key, lambda item: is_in(item, value))
     return conjunction([is_defined(key), is_defined(value), negation(inside)])
 
 
-def is_in(one: Query, value: Query) -> Condition:
+def is_in(candidate: Query, value: Query) -> Condition:
     """Return whether a single value is among others. Raises NotTranslated."""
-    if isinstance(one, Located | Constant):
-        _text_of(one)
+    if isinstance(candidate, Located | Constant):
+        _text_of(candidate)
     match value:
         case Constant(list() as items):
-            return _is_one_of(one, [printed(item) for item in items])
+            return _is_one_of(candidate, [printed(item) for item in items])
         case Constant(str(text)) if range_of(text) is not None:
-            return _is_in_range(one, text)
+            return _is_in_range(candidate, text)
         # A text is a list of one, unless it is JSON: then it has to be a list of texts (`anyin.go`,
         # `anyKeyExistsInArray`).
         case Constant(str(text)):
             words = listed(text)
             if words is None:
                 raise NotTranslated(f"`{text}` as a list: Kyverno reads it as JSON, which is none")
-            return _is_one_of(one, words)
+            return _is_one_of(candidate, words)
         case Constant():
             raise NotTranslated("a list that is neither a list nor a text")
-        case Keys(place) if isinstance(one, Constant):
-            return has_key(place, str(one.value))
+        case Keys(place) if isinstance(candidate, Constant):
+            return has_key(place, str(candidate.value))
         case Located(place) if _is_of_config_map(place):
-            return _is_a_word(one, place.plain)
+            return _is_a_word(candidate, place.plain)
         case Otherwise(Located(place), Constant(None | "")) if _is_of_config_map(place):
-            return _is_a_word(one, f"{place.optional}.orValue('')")
-    return some_item(value, lambda other: _same_text(one, other))
+            return _is_a_word(candidate, f"{place.optional}.orValue('')")
+    return some_item(value, lambda other: _same_text(candidate, other))
 
 
 def _is_of_config_map(place: Place) -> bool:
     return place.root == PARAMS and place.shape.form is Form.STRING
 
 
-def _is_a_word(one: Query, text: str) -> Condition:
+def _is_a_word(item: Query, text: str) -> Condition:
     """Return whether a value is one of those that stand in a ConfigMap: a list of JSON, or one
     text."""
-    word, form = _text_of(one)
-    if form is not Form.STRING and not isinstance(one, Constant):
+    word, form = _text_of(item)
+    if form is not Form.STRING and not isinstance(item, Constant):
         word = f"string({word})"
     return member(word, f"{text}.findAll({_WORD})")
 
@@ -559,22 +559,22 @@ def _is_a_word(one: Query, text: str) -> Condition:
 _WORD: Final = quoted(r'[^\[\]\s",]+')
 
 
-def _same_text(one: Query, other: Query) -> Condition:
-    for item, open_one in ((one, other), (other, one)):
+def _same_text(left: Query, right: Query) -> Condition:
+    for item, open_one in ((left, right), (right, left)):
         if isinstance(item, Constant) and not isinstance(open_one, Constant):
             return _is_one_of(open_one, [printed(item.value)])
-    return compare(one, "==", other)
+    return compare(left, "==", right)
 
 
-def _is_one_of(one: Query, items: Sequence[str]) -> Condition:
-    if isinstance(one, Constant):
-        return constant(is_alike(printed(one.value), items))
-    if isinstance(one, Truth):
-        return _by_truth(one.condition, lambda word: is_alike(word, items))
-    text, form = _text_of(one)
+def _is_one_of(candidate: Query, items: Sequence[str]) -> Condition:
+    if isinstance(candidate, Constant):
+        return constant(is_alike(printed(candidate.value), items))
+    if isinstance(candidate, Truth):
+        return _by_truth(candidate.condition, lambda word: is_alike(word, items))
+    text, form = _text_of(candidate)
     if form is Form.BOOL:
         return _by_truth(truth(text), lambda word: is_alike(word, items))
-    if isinstance(one, Located) and _RBAC.fullmatch(one.place.path):
+    if isinstance(candidate, Located) and _RBAC.fullmatch(candidate.place.path):
         items = [*items, *(["*"] if "*" not in items else ())]
         return member(text, literal(items))
     if form is Form.STRING and len(items) > 1 and not any(map(has_wildcards, items)):
@@ -586,10 +586,10 @@ _RBAC: Final = re.compile(r"rules\[\*\]\.(verbs|apiGroups|resources|nonResourceU
 """Where `*` in an object means everything: Kyverno reads wildcards on both sides."""
 
 
-def _by_truth(condition: Condition, asked: Callable[[str], bool]) -> Condition:
-    if asked("true") is asked("false"):
-        return constant(asked("true"))
-    return condition if asked("true") else negation(condition)
+def _by_truth(condition: Condition, test: Callable[[str], bool]) -> Condition:
+    if test("true") is test("false"):
+        return constant(test("true"))
+    return condition if test("true") else negation(condition)
 
 
 def _is_item(text: str, form: Form, item: str) -> Condition:
@@ -603,19 +603,19 @@ def _is_item(text: str, form: Form, item: str) -> Condition:
 _INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}", re.ASCII)
 
 
-def _is_in_range(one: Query, text: str) -> Condition:
+def _is_in_range(value: Query, text: str) -> Condition:
     ends = range_of(text)
     assert ends is not None
-    if isinstance(one, Constant):
-        return constant(all(compares(one.value, end) for end in ends))
-    item, form = _text_of(one)
+    if isinstance(value, Constant):
+        return constant(all(compares(value.value, end) for end in ends))
+    item, form = _text_of(value)
     if form not in (Form.INTEGER, Form.QUANTITY):
         raise NotTranslated("a range that is no range of numbers")
     return conjunction(compared_leaf(item, form, end) for end in ends)
 
 
-def _text_of(one: Query) -> tuple[str, Form]:
-    match one:
+def _text_of(query: Query) -> tuple[str, Form]:
+    match query:
         case Located(place) if place.shape.form not in (Form.FIELDS, Form.MAP, Form.LIST):
             return place.plain, place.shape.form
         case Computed(text, form) if form not in _AMOUNTS:

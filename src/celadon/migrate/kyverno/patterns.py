@@ -421,9 +421,9 @@ def printed(value: Json) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def is_alike(text: str, others: Iterable[str]) -> bool:
+def is_alike(text: str, patterns: Iterable[str]) -> bool:
     """Return whether a text is one of others; either side may have wildcards."""
-    return any(wildcard_match(text, word) or wildcard_match(word, text) for word in others)
+    return any(wildcard_match(text, word) or wildcard_match(word, text) for word in patterns)
 
 
 def range_of(text: str) -> tuple[Comparison, ...] | None:
