@@ -137,7 +137,7 @@ def _wrong_name(certificate: x509.Certificate, name: str) -> str:
     addresses = [str(item) for item in subject_alternative_name.get_values_for_type(x509.IPAddress)]
     address = _address(name)
     name = address or name
-    shown, kind = (addresses, "IP SANs") if address else (hosts, "names")
+    known_names, kind = (addresses, "IP SANs") if address else (hosts, "names")
     if name in addresses if address else any(_covers(host, name) for host in hosts):
         return ""
     if names is None and any(
@@ -146,11 +146,11 @@ def _wrong_name(certificate: x509.Certificate, name: str) -> str:
         return "certificate relies on legacy Common Name field, use SANs instead"
     if address and not addresses:
         return f"cannot validate certificate for {name} because it doesn't contain any IP SANs"
-    if len(shown) >= _MAX_SHOWN:
-        return f"certificate is valid for {len(shown)} {kind}, but none matched {name}"
-    if not shown:
+    if len(known_names) >= _MAX_SHOWN:
+        return f"certificate is valid for {len(known_names)} {kind}, but none matched {name}"
+    if not known_names:
         return f"certificate is not valid for any names, but wanted to match {name}"
-    return f"certificate is valid for {', '.join(shown)}, not {name}"
+    return f"certificate is valid for {', '.join(known_names)}, not {name}"
 
 
 def _no_chain(
@@ -425,7 +425,7 @@ async def _looked_up(host: str, port: int) -> tuple[str, int]:
     except (OSError, UnicodeError):  # the latter for labels that no name has
         raise _unknown_host(host) from None
     # Loopback names have an address of each family; servers listen on that of version 4.
-    family, _, _, _, address = min(getaddrinfo, key=lambda one: one[0])
+    family, _, _, _, address = min(getaddrinfo, key=lambda address_info: address_info[0])
     return str(address[0]), family
 
 
@@ -539,8 +539,8 @@ class GoStream(httpcore.AsyncNetworkStream):
             raise self._broken("write", error) from None
 
     def _broken(self, operation: str, error: OSError) -> NetworkFailure:
-        here, there = self._ends
-        return NetworkFailure(f"{operation} tcp {here}->{there}: {operation}: {_words(error)}")
+        local, remote = self._ends
+        return NetworkFailure(f"{operation} tcp {local}->{remote}: {operation}: {_words(error)}")
 
     async def aclose(self) -> None:
         """Close the connection without a farewell, for which TLS would wait."""

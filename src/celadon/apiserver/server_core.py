@@ -94,8 +94,8 @@ class StoreWorld:
         stored = None if by_gvr is None else self._objects.get(by_gvr, namespace, name)
         if by_gvr is None or stored is None:
             return None
-        (shown,) = self._shown([stored.object], by_gvr)
-        return shown
+        (converted,) = self._shown([stored.object], by_gvr)
+        return converted
 
     def list(self, resource: GroupVersionResource, namespace: str) -> Sequence[JsonObject]:
         by_gvr = self.catalog.by_gvr(resource)

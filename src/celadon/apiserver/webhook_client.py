@@ -249,11 +249,11 @@ class Exchange:
         pool: httpcore.AsyncConnectionPool,
         url: str,
         body: bytes,
-        own: Headers = (),
+        own_headers: Headers = (),
         held: HeldBytes | None = None,
     ) -> None:
         self._pool = pool
-        self._own = own
+        self._own = own_headers
         self._owner = _server(url)
         self._body = body
         self._held = HeldBytes() if held is None else held
@@ -343,10 +343,10 @@ def without_password(url: str) -> str:
     """Return a URL as Go shows it in an error."""
     scheme, slashes, rest = url.partition("://")
     authority, slash, path = rest.partition("/")
-    user, at, host = authority.rpartition("@")
+    user, at_sign, host = authority.rpartition("@")
     name, colon, _ = user.partition(":")
     text = f"{name}:***" if colon else name
-    return f"{scheme}{slashes}{text}{at}{host}{slash}{path}"
+    return f"{scheme}{slashes}{text}{at_sign}{host}{slash}{path}"
 
 
 class _Trace:
@@ -407,8 +407,8 @@ async def _pass_over(got: httpcore.Response) -> None:
 class _Body:
     """Reads the body of an answer, within the room there is."""
 
-    def __init__(self, got: httpcore.Response, held: HeldBytes) -> None:
-        self._got = got
+    def __init__(self, response: httpcore.Response, held: HeldBytes) -> None:
+        self._got = response
         self._held = held
         self._parts: list[bytes] = []
         self._size = 0

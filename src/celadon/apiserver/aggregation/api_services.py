@@ -176,10 +176,10 @@ class ApiServiceView:
         """Return 1 for each APIService that is known not to be available, 0 for every other one."""
         services = self.current()
         names = (metadata.name(item.object) for item in self._mirror)
-        found = ((name, services.named(name)) for name in names)
+        named = ((name, services.named(name)) for name in names)
         return {
             (name,): float(service is not None and not service.is_available)
-            for name, service in found
+            for name, service in named
         }
 
     def _made(self) -> RemoteApiServices:

@@ -210,16 +210,16 @@ class Authenticator:
         """`audiences` are those that the token must be good for, if not the server's own."""
         token, warnings = bearer_token(credentials.authorization)
         if audiences is None and credentials.certificate is None:
-            known = self._known.get(token)
-            if known is not None and self.tokens.users.get(token) is known.user:
-                return known.found
+            cached = self._known.get(token)
+            if cached is not None and self.tokens.users.get(token) is cached.user:
+                return cached.found
         api_audiences = self.api_audiences if audiences is None else tuple(audiences)
         errors: list[str] = []
         if credentials.certificate is not None:
-            user, why = self._shown_by(credentials.certificate, credentials, now)
+            user, reasons = self._shown_by(credentials.certificate, credentials, now)
             if user is not None:
                 return Authentication(_completed(user), api_audiences)
-            errors += why
+            errors += reasons
         if token:
             # upstream's own token of the loopback, which is tried first, says so of every other
             errors.insert(0, INVALID_TOKEN)
@@ -254,8 +254,8 @@ class Authenticator:
             vouched = partial(vouched_user, self.proxies, certificate, headers, now)
             ways.append((SignedFor.FRONT_PROXIES, vouched))
         if self.client_certificates:
-            own = partial(certificate_user, certificate, now, has_uid=self.certificate_uids)
-            ways.append((SignedFor.CLIENTS, own))
+            as_client = partial(certificate_user, certificate, now, has_uid=self.certificate_uids)
+            ways.append((SignedFor.CLIENTS, as_client))
         errors = []
         for signed_for, way in ways:
             if signed_for not in credentials.signed_for:

@@ -112,8 +112,8 @@ class ServiceNetworkView:
 
     def _read(self) -> None:
         specs = [stored.object.get("spec") or {} for stored in self._services]
-        said = (item for spec in specs for item in spec.get("clusterIPs") or ())
-        self._taken_addresses = {str(_read_address(item) or item) for item in said}
+        addresses = (item for spec in specs for item in spec.get("clusterIPs") or ())
+        self._taken_addresses = {str(_read_address(item) or item) for item in addresses}
         self._taken_ports = {port for spec in specs for port in _ports(spec)}
 
     @on_loop
@@ -184,9 +184,9 @@ class ServiceNetworkView:
         for start, end in ((low, size), (0, low)):
             offset = self._randomness.randrange(end - start) if end > start else 0
             for step in range(end - start):
-                found = start + (offset + step) % (end - start)
-                if is_free(found):
-                    return found
+                candidate = start + (offset + step) % (end - start)
+                if is_free(candidate):
+                    return candidate
         return None
 
 

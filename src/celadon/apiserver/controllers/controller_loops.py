@@ -261,11 +261,11 @@ class ControllerLoop:
         """Look now at what was gathered; return whether there is anything."""
         now = asyncio.get_running_loop().time()
         self._quiet = {item: until for item, until in self._quiet.items() if until > now}
-        found = bool(self._gathered)
+        changed = bool(self._gathered)
         self._queue.update(self._gathered)
         self._gathered.clear()
         self._wake.set()
-        return found
+        return changed
 
     def retry(self) -> bool:
         """Try now what would be tried again after a pause; return whether there is anything. Where
@@ -596,9 +596,9 @@ def asked_resources(catalog: Catalog) -> dict[GroupResource, Resource]:
     result: dict[GroupResource, Resource] = {}
     for resource in catalog:
         group_resource = resource.gvr.group_resource
-        known = result.get(group_resource)
+        preferred = result.get(group_resource)
         if resource.served and (
-            known is None or (resource.custom and _rank(resource) < _rank(known))
+            preferred is None or (resource.custom and _rank(resource) < _rank(preferred))
         ):
             result[group_resource] = resource
     return result

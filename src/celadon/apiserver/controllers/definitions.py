@@ -417,14 +417,16 @@ class DefinitionApiServices:
 
     async def reconcile(self, item: str) -> None:
         version, _, group = item.partition(".")
-        wanted = any(item in self._services_wanted(element) for element in self._definitions.all())
+        is_wanted = any(
+            item in self._services_wanted(element) for element in self._definitions.all()
+        )
         stored = self._objects.get(self._services, "", item)
         if stored is None:
-            if wanted:
+            if is_wanted:
                 await self._create(custom_api_service(group, version))
         elif metadata.labels(stored.object).get(MANAGED) != ALWAYS:
             return
-        elif not wanted:
+        elif not is_wanted:
             await self._objects.delete(self._services, "", item, stored.revision)
         else:
             spec = custom_api_service(group, version)["spec"]
@@ -438,10 +440,10 @@ class DefinitionApiServices:
         """Remembered for the stored object: a definition with thousands of versions is looked at
         once for each of them."""
         name = metadata.name(definition)
-        known = self._wanted.get(name)
-        if known is None or known[0] is not definition:
-            known = self._wanted[name] = definition, frozenset(_services_of(definition))
-        return known[1]
+        entry = self._wanted.get(name)
+        if entry is None or entry[0] is not definition:
+            entry = self._wanted[name] = definition, frozenset(_services_of(definition))
+        return entry[1]
 
     async def _create(self, service: JsonObject) -> None:
         target, context = Target(self._services, ""), self._new_context()

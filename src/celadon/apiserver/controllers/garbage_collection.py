@@ -92,8 +92,8 @@ class OwnershipGraph:
 
 def owner_references(obj: JsonObject) -> Sequence[JsonObject]:
     """Return the owner references as they stand in the object."""
-    found: Sequence[JsonObject] = metadata.metadata(obj).get("ownerReferences") or ()
-    return found
+    references: Sequence[JsonObject] = metadata.metadata(obj).get("ownerReferences") or ()
+    return references
 
 
 def owner_uids(obj: JsonObject) -> tuple[str, ...]:
@@ -262,18 +262,18 @@ class GarbageCollection:
         """An object may name tens of thousands of owners."""
         turns = Turns()
         living: list[JsonObject] = []
-        gone: list[JsonObject] = []
+        dangling: list[JsonObject] = []
         waiting: list[JsonObject] = []
         for reference in owner_references(obj):
             await turns.take()
             owner = self._owner(obj, reference)
             if owner is None:
-                gone.append(reference)
+                dangling.append(reference)
             elif is_waiting(owner):
                 waiting.append(reference)
             else:
                 living.append(reference)
-        return Owned(living, gone, waiting)
+        return Owned(living, dangling, waiting)
 
     def _owner(self, obj: JsonObject, reference: JsonObject) -> JsonObject | None:
         """Return the owner that a reference names, or None when it does not exist. An owner of a
@@ -285,10 +285,10 @@ class GarbageCollection:
         space = metadata.namespace(obj)
         if resource is None or (resource.namespaced and not space):
             return obj
-        found = self._objects.get(resource, space, str(reference.get("name") or ""))
-        if found is None or metadata.uid(found.object) != reference.get("uid"):
+        owner = self._objects.get(resource, space, str(reference.get("name") or ""))
+        if owner is None or metadata.uid(owner.object) != reference.get("uid"):
             return None
-        return found.object
+        return owner.object
 
     def _get(self, key: str) -> JsonObject | None:
         stored = self._stored(key)

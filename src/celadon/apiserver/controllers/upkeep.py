@@ -96,10 +96,10 @@ class FlowControlUpkeep:
                 await self._requests.require(
                     "PUT", f"{path}/{name}", _corrected(stored.object, obj)
                 )
-        known = {metadata.name(obj) for obj in expected}
+        names = {metadata.name(obj) for obj in expected}
         for other in writes.all():
             name = metadata.name(other)
-            if name not in known and _annotation(other) == "true":
+            if name not in names and _annotation(other) == "true":
                 await self._requests.require("DELETE", f"{path}/{name}")
 
     async def _tell(self) -> None:
@@ -211,8 +211,8 @@ def merged_status(former: JsonObject, obj: JsonObject) -> JsonDict:
 
 
 def _is_current(policy: JsonObject) -> bool:
-    seen = (policy.get("status") or {}).get("observedGeneration") or 0
-    return bool(metadata.generation(policy) <= seen)
+    observed = (policy.get("status") or {}).get("observedGeneration") or 0
+    return bool(metadata.generation(policy) <= observed)
 
 
 def _by_default(served: Served) -> Catalog:
@@ -319,11 +319,13 @@ class QuotaCounts:
 
     def _there(self, resource: GroupResource, namespace: str) -> Sequence[JsonObject] | None:
         catalog = self._served().catalog
-        found = next((item for item in catalog if item.gvr.group_resource == resource), None)
-        if found is None or not found.namespaced:
+        resource_type = next(
+            (item for item in catalog if item.gvr.group_resource == resource), None
+        )
+        if resource_type is None or not resource_type.namespaced:
             return None
         objects: list[JsonObject] = [
-            obj.object for obj in self._objects.page(found, namespace).objects
+            obj.object for obj in self._objects.page(resource_type, namespace).objects
         ]
         return objects
 
@@ -342,13 +344,13 @@ def aggregated_rules(role: JsonObject, roles: Iterable[JsonObject]) -> list[Json
     selectors = role_selectors(role)
     if not selectors:
         return None
-    others = sorted(
+    sources = sorted(
         (item for item in roles if metadata.name(item) != metadata.name(role)), key=metadata.name
     )
     result: dict[str, JsonObject] = {}
     seen = set[int]()
     for selector in selectors:
-        for index, other in enumerate(others):
+        for index, other in enumerate(sources):
             if index not in seen and selector.matches(metadata.labels(other)):
                 seen.add(index)
                 for rule in other.get("rules") or ():

@@ -94,8 +94,8 @@ def merged(document: JsonObject, others: Iterable[JsonObject]) -> JsonDict:
             path: member for path, member in other["paths"].items() if path not in result["paths"]
         }
         if paths:
-            own = other if len(paths) == len(other["paths"]) else _with_paths(other, paths)
-            _add(result, own)
+            addition = other if len(paths) == len(other["paths"]) else _with_paths(other, paths)
+            _add(result, addition)
     for key in _SECTIONS:
         result[key] = dict(sorted(result[key].items()))
     return result
@@ -118,18 +118,18 @@ def _add(obj: JsonDict, other: JsonObject) -> None:
 def _names(mine: JsonObject, others: JsonObject) -> dict[str, str]:
     """Return the names that those get whose names are taken by something else."""
     names: dict[str, str] = {}
-    given = set(others)
+    used = set(others)
     for name in sorted(others):
         expected, number = name, 1
         while expected in mine and not _is_same(mine[expected], others[name]):
             number += 1
             expected = f"{name}_v{number}"
-        while expected != name and expected not in mine and expected in given:
+        while expected != name and expected not in mine and expected in used:
             number += 1
             expected = f"{name}_v{number}"
         if expected != name:
             names[name] = expected
-            given.add(expected)
+            used.add(expected)
     return names
 
 

@@ -135,15 +135,15 @@ def _all(
 ) -> HttpAnswer:
     excluded = set(request.query.get("exclude", ()))
     listed = [check for check in checks if check.failure or not check.silent]
-    asked = [check for check in listed if not _is_excluded(check, excluded)]
-    for check in asked:
+    included = [check for check in listed if not _is_excluded(check, excluded)]
+    for check in included:
         observe(check.name, root, is_well=not check.failure)
     lines = "".join(_line(check, excluded) for check in listed)
     unknown = excluded - {check.name for check in checks} - {check.group for check in checks}
     if unknown:
         names = ", ".join(map(quote, sorted(unknown)))
         lines += f"warn: some health checks cannot be excluded: no matches for {names}\n"
-    if any(check.failure for check in asked):
+    if any(check.failure for check in included):
         return plain_text(500, f"{lines}{root} check failed\n", negotiation.NO_SNIFF)
     if "verbose" not in request.query:
         return plain_text(200, "ok", negotiation.NO_SNIFF)

@@ -65,10 +65,10 @@ def existing(world: Lookups, gvr: GroupVersionResource, namespace: str, name: st
     """What is in a namespace. Raises StatusError: 404, or 400 where none is named."""
     if not namespace:
         raise status.namespace_required()
-    found = world.get(gvr, namespace, name)
-    if found is None:
+    document = world.get(gvr, namespace, name)
+    if document is None:
         raise status.not_found(gvr.group_resource, name)
-    return found
+    return document
 
 
 def destination(text: str, kind: str) -> Destination:
@@ -126,33 +126,33 @@ def container_of(pod: JsonObject, expected: str) -> str:
     main = [container["name"] for container in spec.get("containers") or ()]
     if len(main) == 1:
         return str(main[0])
-    why = f"a container name must be specified for pod {name}"
-    raise status.bad_request(f"{why}, choose one of: [{' '.join(names)}]" if main else why)
+    reason = f"a container name must be specified for pod {name}"
+    raise status.bad_request(f"{reason}, choose one of: [{' '.join(names)}]" if main else reason)
 
 
 # --- nodes ---
 
 
-def kubelet(world: Lookups, node: str, asked: GroupVersionResource) -> str:
-    """Its address. `asked` is what the request is for: a server says of everything that it misses
-    on the way that it were one of these. Raises StatusError: 404, or 500 for a node without
-    addresses."""
-    found_node = world.get(NODES, "", node)
-    if found_node is None:
-        raise status.not_found(asked.group_resource, node)
-    state = found_node.get("status") or {}
+def kubelet(world: Lookups, node: str, gvr: GroupVersionResource) -> str:
+    """Return the address of a node's kubelet. `gvr` is the resource of the request: a server names
+    it in each 404, whatever is missing on the way. Raises StatusError: 404, or 500 for a node
+    without addresses."""
+    node_object = world.get(NODES, "", node)
+    if node_object is None:
+        raise status.not_found(gvr.group_resource, node)
+    state = node_object.get("status") or {}
     addresses = state.get("addresses") or ()
     by_type = {address.get("type"): address.get("address") for address in reversed(addresses)}
-    address_types = next(
+    kubelet_address = next(
         (by_type[address_type] for address_type in ADDRESS_TYPES if by_type.get(address_type)), None
     )
-    if address_types is None:
-        shown = " ".join(
+    if kubelet_address is None:
+        listed = " ".join(
             f"{{{address.get('type')} {address.get('address')}}}" for address in addresses
         )
-        raise status.plain_error(f"no preferred addresses found; known addresses: [{shown}]")
+        raise status.plain_error(f"no preferred addresses found; known addresses: [{listed}]")
     port = ((state.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port")
-    return f"{address_types}:{port or KUBELET_PORT}"
+    return f"{kubelet_address}:{port or KUBELET_PORT}"
 
 
 def node_address(world: Lookups, text: str) -> str:
@@ -180,8 +180,8 @@ def service_address(world: Lookups, namespace: str, text: str) -> str:
         raise status.not_found(SERVICES.group_resource, expected.name)
     ready = next(_ready(slices, port), None)
     if ready is None:
-        why = f"no endpoints available for service {quote(expected.name)}"
-        raise status.service_unavailable(why)
+        reason = f"no endpoints available for service {quote(expected.name)}"
+        raise status.service_unavailable(reason)
     return ready
 
 
@@ -192,11 +192,11 @@ def _service_port(service: JsonObject, expected: Destination) -> str:
     except ValueError:
         return expected.port
     ports = (service.get("spec") or {}).get("ports") or ()
-    found = [port.get("name") or "" for port in ports if port.get("port") == number]
-    if not found:
-        why = f"no service port {expected.port} found for service {quote(expected.name)}"
-        raise status.service_unavailable(why)
-    return str(found[0])
+    names = [port.get("name") or "" for port in ports if port.get("port") == number]
+    if not names:
+        reason = f"no service port {expected.port} found for service {quote(expected.name)}"
+        raise status.service_unavailable(reason)
+    return str(names[0])
 
 
 def _ready(slices: Iterable[JsonObject], port: str) -> Iterator[str]:
@@ -338,14 +338,14 @@ def pod_log(call: Call, world: World, *, split_streams: bool) -> HttpAnswer:
 
 def _pod_logs_options(query: Mapping[str, Sequence[str]]) -> JsonDict:
     """Return the options that matter here. Raises StatusError 400."""
-    found = {}
+    options = {}
     for name, convert in _PARAMETERS.items():
         if query.get(name):
             try:
-                found[name] = convert(query[name][0])
+                options[name] = convert(query[name][0])
             except (ValueError, TimeError) as error:
                 raise status.bad_request(str(error)) from None
-    return found
+    return options
 
 
 _PARAMETERS: Final[Mapping[str, Callable[[str], Any]]] = {

@@ -261,10 +261,10 @@ class Writer:
                     return await self._create_once(call)
             except LostRace:
                 continue
-            except _NameTaken as taken:
+            except _NameTaken as collision:
                 names_taken += 1
-                if not taken.is_generated or names_taken == NAME_ATTEMPTS:
-                    raise_refusal(taken.refusal)
+                if not collision.is_generated or names_taken == NAME_ATTEMPTS:
+                    raise_refusal(collision.refusal)
 
     async def _create_once(self, call: Call) -> WriteResult:
         """Raises LostRace when somebody else has what was claimed for the object, _NameTaken."""
@@ -408,7 +408,7 @@ class Writer:
         before = shown_object(old, target, no_count=0)
         incoming = await self._mutated(call, incoming, before)
         kind = target.kind, target.subresource, "update"
-        result, kept = await self._pace.step(
+        result, stored_new = await self._pace.step(
             call.work,
             kind,
             target.schema,
@@ -426,12 +426,12 @@ class Writer:
             if not call.dry_run:
                 await self._require_storable(call, old)
                 await self._remove(call, stored)
-            return WriteResult(200, shown_object(kept, target, no_count=0))
+            return WriteResult(200, shown_object(stored_new, target, no_count=0))
         for_good = not call.dry_run
         async with self._admission.charged(
             call, Operation.UPDATE, result, before, for_good=for_good
         ):
-            new = await call.work.step(self._reader.stored, kept, target.resource)
+            new = await call.work.step(self._reader.stored, stored_new, target.resource)
             if call.dry_run:
                 return WriteResult(
                     200, shown_object(await self._shown(call, new), target, no_count=0)

@@ -375,13 +375,13 @@ class Connection(asyncio.Protocol):
 
     def _count(self) -> None:
         """Tell the server what is held now."""
-        held = len(self._unread) + self._answered_bytes
+        size = len(self._unread) + self._answered_bytes
         if self._arriving is not None:
-            held += len(self._arriving.body)
+            size += len(self._arriving.body)
         if self._writable is not None:
-            held += self.transport.get_write_buffer_size()
-        self._server.held_bytes += held - self._held
-        self._held = held
+            size += self.transport.get_write_buffer_size()
+        self._server.held_bytes += size - self._held
+        self._held = size
         if self._server.held_bytes > self._limits.held_bytes:
             self._server.make_room()
 

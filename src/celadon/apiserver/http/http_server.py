@@ -152,11 +152,11 @@ class TlsListener:
         if not self._is_closed:
             self._loop.add_reader(self._listener, self._accept)
 
-    def _look(self, one: socket.socket, expected: int = 0) -> None:
+    def _look(self, connection: socket.socket, expected: int = 0) -> None:
         """See what has come. If `expected` bytes have not, no more will."""
         begun = b""
         try:
-            begun = one.recv(LONGEST_HELLO, socket.MSG_PEEK)
+            begun = connection.recv(LONGEST_HELLO, socket.MSG_PEEK)
             is_over = len(begun) < max(1, expected)
         except (BlockingIOError, InterruptedError):
             is_over = False
@@ -164,30 +164,30 @@ class TlsListener:
             is_over = True
         size = hello_size(begun)
         if is_over or size > LONGEST_HELLO:
-            self._drop(one)
+            self._drop(connection)
         elif begun[:_RECORD_HEAD] in _HTTP_BEGINNINGS:
             with contextlib.suppress(OSError):
-                one.recv(LONGEST_HELLO)  # what is unread would reset the connection
-                one.send(_HTTP_ANSWER)
-            self._drop(one)
+                connection.recv(LONGEST_HELLO)  # what is unread would reset the connection
+                connection.send(_HTTP_ANSWER)
+            self._drop(connection)
         elif size > len(begun):
-            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size if begun else 1)
-            self._loop.add_reader(one, self._look, one, size if begun else 1)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, size if begun else 1)
+            self._loop.add_reader(connection, self._look, connection, size if begun else 1)
         else:
-            self._start_soon(one)
+            self._start_soon(connection)
 
-    def _drop(self, one: socket.socket) -> None:
-        self._forget(one)
-        one.close()
+    def _drop(self, connection: socket.socket) -> None:
+        self._forget(connection)
+        connection.close()
 
-    def _forget(self, one: socket.socket) -> None:
-        self._silent.pop(one).cancel()
-        self._loop.remove_reader(one)
+    def _forget(self, connection: socket.socket) -> None:
+        self._silent.pop(connection).cancel()
+        self._loop.remove_reader(connection)
 
-    def _start_soon(self, one: socket.socket) -> None:
-        self._forget(one)
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
-        self._starting.append(one)
+    def _start_soon(self, connection: socket.socket) -> None:
+        self._forget(connection)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1)
+        self._starting.append(connection)
         if len(self._starting) == 1:
             self._loop.call_soon(self._next_turn)
 
@@ -208,11 +208,11 @@ class TlsListener:
     def _finish(self, task: asyncio.Task[None]) -> None:
         self._unfinished.pop(task, None)
 
-    async def _shake_hands(self, one: socket.socket) -> None:
-        ACCEPTED.set(one)
+    async def _shake_hands(self, connection: socket.socket) -> None:
+        ACCEPTED.set(connection)
         with contextlib.suppress(OSError):  # of SSL, too: the client's affair
             await self._loop.connect_accepted_socket(
-                self._make, one, ssl=self._context, ssl_handshake_timeout=self._seconds
+                self._make, connection, ssl=self._context, ssl_handshake_timeout=self._seconds
             )
 
 
@@ -323,7 +323,7 @@ class HttpServer:
                 self._unlooked = len(self.connections) // LOOKED_AT
         if len(self.connections) > self.limits.connections:
             idle = [item for item in self.connections if not item.is_busy]
-            idle.sort(key=lambda one: one.last_used)
+            idle.sort(key=lambda connection: connection.last_used)
             for connection in idle[: 1 + self.limits.connections // 64]:
                 connection.transport.abort()
 

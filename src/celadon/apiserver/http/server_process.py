@@ -145,7 +145,7 @@ async def create_objects(
 
 def in_creation_order(objects: Iterable[tuple[str, JsonObject]]) -> list[tuple[str, JsonObject]]:
     """Sort objects so that those that others need come before them."""
-    return sorted(objects, key=lambda one: one[1].get("kind") not in FIRST)
+    return sorted(objects, key=lambda pair: pair[1].get("kind") not in FIRST)
 
 
 def collection_path(resource: Resource, namespace: str) -> str:

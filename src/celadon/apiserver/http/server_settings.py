@@ -239,12 +239,12 @@ class CredentialsFolder:
         authority = self.authority(now)
         key = self._kept("server.key", _new_key)
 
-        def made() -> bytes:
+        def new_certificate() -> bytes:
             return server_certificate(authority, key, API_SERVER, expected, now, YEARS)
 
-        certificate = self._kept("server.crt", made)
+        certificate = self._kept("server.crt", new_certificate)
         if not _is_good(certificate, expected, now):
-            certificate = made()
+            certificate = new_certificate()
             self._write("server.crt", certificate)
         return Pair(certificate, key)
 
@@ -253,9 +253,9 @@ class CredentialsFolder:
             return self._made[name]
         if self._folder is not None and (self._folder / name).exists():
             return (self._folder / name).read_bytes()
-        made = make()
-        self._write(name, made)
-        return made
+        content = make()
+        self._write(name, content)
+        return content
 
     def _write(self, name: str, content: bytes) -> None:
         self._made[name] = content
@@ -277,8 +277,8 @@ def _is_good(certificate: bytes, names: Iterable[str], now: datetime.datetime) -
     # late: see above
     from celadon.apiserver.issuing import covers_names
 
-    found = x509.load_pem_x509_certificate(certificate)
-    return covers_names(found, names) and found.not_valid_after_utc > now + SOON
+    loaded = x509.load_pem_x509_certificate(certificate)
+    return covers_names(loaded, names) and loaded.not_valid_after_utc > now + SOON
 
 
 # --- Kubeconfig --------------------------------------------------------------
@@ -392,13 +392,15 @@ def server_tls(
     if settings.certificate is not None and settings.key is not None:
         certificate, key = settings.certificate, settings.key
 
-        def given() -> ssl.SSLContext:
+        def served_context() -> ssl.SSLContext:
             context = _context(settings.client_authorities, proxies)
             _load(context, certificate, key)
             return context
 
         files = certificate, key
-        return ServerTls(given, files, certificate.read_bytes, settings.client_authorities, proxies)
+        return ServerTls(
+            served_context, files, certificate.read_bytes, settings.client_authorities, proxies
+        )
     names = () if listen.is_wildcard else (listen.host,)
     pair = folder.server(names, now)
 

@@ -79,18 +79,18 @@ def runtime_config(text: str) -> RuntimeConfig:
     for pair in filter(None, (text.strip() for text in text.split(","))):
         key, _, value = pair.partition("=")
         key = key.removeprefix("api/") if key == "api/v1" else key
-        wanted = parse_bool(value or "true")
-        if wanted is None:
+        is_on = parse_bool(value or "true")
+        if is_on is None:
             raise ValueError(f"invalid value of {key}={value}, it is neither true nor false")
         if key != ALL and key not in SORTS and key not in _known_keys():
-            if wanted and _comes_later(key):
+            if is_on and _comes_later(key):
                 raise ValueError(
                     f"cannot enable version {key} in runtime-config because all the resources have "
                     f"been introduced after the current version {emulated_release()}. Consider "
                     "setting --runtime-config-emulation-forward-compatible=true"
                 )
             raise ValueError(f"unknown api groups {key.partition('/')[0]}: `{key}` is not served")
-        switches[key] = wanted
+        switches[key] = is_on
     return RuntimeConfig(switches)
 
 
@@ -117,9 +117,9 @@ def feature_gates(
     emulated = emulated or version or emulated_release()
     version = version or current_release()
     parse_version(version)
-    known = gates_of(emulated)
-    said = said_gates(text, version, emulated)
-    return {name: value for name, value in sorted(said.items()) if value != known[name].on}
+    gates = gates_of(emulated)
+    switches = said_gates(text, version, emulated)
+    return {name: value for name, value in sorted(switches.items()) if value != gates[name].on}
 
 
 # --- Emulated release --------------------------------------------------------
@@ -187,7 +187,7 @@ def _text(version: Minor) -> str:
 def _said_version(options: Sequence[str]) -> Minor | None:
     """The release of the one component that there is, if it is among what was said."""
     versions: dict[str, str] = {}
-    for word in (one for option in options for one in option.split(",") if one):
+    for word in (part for option in options for part in option.split(",") if part):
         name, equals, text = (part.strip() for part in word.partition("="))
         component, version = (name, text) if equals else (_COMPONENT, word)
         numbers = _numbers(version)

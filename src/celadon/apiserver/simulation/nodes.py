@@ -362,11 +362,11 @@ def lifecycle_taints(node: JsonObject, now: str) -> list[JsonObject]:
         expected += [(key, effect) for effect in ("NoSchedule", "NoExecute")]
     result = []
     for item in former:
-        said = item.get("key"), item.get("effect")
+        taint = item.get("key"), item.get("effect")
         if item.get("key") not in _LIFECYCLE:
             result.append(item)
-        elif said in expected:
-            expected.remove(said)
+        elif taint in expected:
+            expected.remove(taint)
             result.append(item)
     return [
         *result,
@@ -543,8 +543,8 @@ def disrupted_status(pod: JsonObject, reason: str, message: str, now: str) -> Js
     condition: JsonDict = {"type": _DISRUPTED, "status": "True"}
     if is_since(pod_lifecycle.OBSERVED_SINCE):
         condition["observedGeneration"] = metadata.generation(pod)
-    told = {"lastProbeTime": None, "lastTransitionTime": now, "reason": reason, "message": message}
-    return {**status, "conditions": [*others, {**condition, **told}]}
+    more = {"lastProbeTime": None, "lastTransitionTime": now, "reason": reason, "message": message}
+    return {**status, "conditions": [*others, {**condition, **more}]}
 
 
 class PodEvictions:

@@ -280,8 +280,8 @@ class _Sync:
             value: JsonDict = {"averageUtilization": percent}
             average = requested * percent // 100 // len(counted)
 
-            def ratio(those: Sequence[JsonObject]) -> float:
-                of_all = sum(requests[metadata.name(pod)] for pod in those)
+            def ratio(pods: Sequence[JsonObject]) -> float:
+                of_all = sum(requests[metadata.name(pod)] for pod in pods)
                 return float(requested * percent // of_all) / share
 
         else:
@@ -289,8 +289,8 @@ class _Sync:
             most = parse(expected["averageValue"]).int64_value(-MILLI) or 1
             value = {}
 
-            def ratio(those: Sequence[JsonObject]) -> float:
-                return float(average * len(counted) // len(those)) / most
+            def ratio(pods: Sequence[JsonObject]) -> float:
+                return float(average * len(counted) // len(pods)) / most
 
         form = Format.BINARY_SI if name == "memory" else Format.DECIMAL_SI
         value["averageValue"] = str(Quantity(average, MILLI, form))
@@ -305,13 +305,13 @@ class _Sync:
     ) -> int:
         """Return for how many replicas the ratio of use to target asks. Where more are needed, pods
         that are not ready yet count as if they used nothing."""
-        found = ratio(counted)
-        if found <= 1 or len(counted) == len(active):
-            return current if self._tolerates(found) else math.ceil(found * len(counted))
-        found = ratio(active)
-        if self._tolerates(found) or found < 1:
+        usage = ratio(counted)
+        if usage <= 1 or len(counted) == len(active):
+            return current if self._tolerates(usage) else math.ceil(usage * len(counted))
+        usage = ratio(active)
+        if self._tolerates(usage) or usage < 1:
             return current
-        return max(current, math.ceil(found * len(active)))
+        return max(current, math.ceil(usage * len(active)))
 
     def _tolerates(self, ratio: float) -> bool:
         """Return whether a change would be too small: every small change of a load would move a pod
@@ -409,9 +409,9 @@ class _Sync:
         reason, text = "ReadyForNewScale", "recommended size matches current size"
         if stable != recommended:
             reason = "ScaleUpStabilized" if is_up else "ScaleDownStabilized"
-            than, which = ("lower", "lowest") if is_up else ("higher", "highest")
+            than, extreme = ("lower", "lowest") if is_up else ("higher", "highest")
             text = (
-                f"recent recommendations were {than} than current one, applying the {which} "
+                f"recent recommendations were {than} than current one, applying the {extreme} "
                 "recent recommendation"
             )
         self._set("AbleToScale", "True", reason, text)

@@ -105,7 +105,9 @@ class TriggerTimes:
 
 # As `Reconcile` of k8s.io/endpointslice `reconciler.go`. Each family of addresses has slices of its
 # own: a slice has one `addressType`, which cannot be changed.
-def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObject]) -> plans.Plan:
+def slices_plan(
+    service: JsonObject, reachable: Reachable, slices: Iterable[JsonObject]
+) -> plans.Plan:
     """The slices of a Service, brought to what its pods are now."""
     if not has_endpoints(service):
         return plans.NOTHING_TO_DO
@@ -119,8 +121,8 @@ def slices_plan(service: JsonObject, seen: Reachable, slices: Iterable[JsonObjec
     families = _address_types(service)
     steps: list[plans.Step] = []
     for family in families:
-        work = _SliceWork(service, family, seen.changed_at)
-        work.sort_out([item for item in present if item["addressType"] == family], seen)
+        work = _SliceWork(service, family, reachable.changed_at)
+        work.sort_out([item for item in present if item["addressType"] == family], reachable)
         steps += work.steps(failed)
     steps += (
         plans.Step(plans.Verb.DELETE, item, failed=failed)
@@ -146,7 +148,7 @@ class _SliceWork:
         self._deleted: list[JsonObject] = []
 
     # As `reconcileByAddressType`.
-    def sort_out(self, present: Sequence[JsonObject], seen: Reachable) -> None:
+    def sort_out(self, present: Sequence[JsonObject], reachable: Reachable) -> None:
         """Group endpoints by their ports, since a slice has the same for all, and fill the slices
         of each group."""
         groups: dict[str, list[JsonObject]] = {}
@@ -156,12 +158,12 @@ class _SliceWork:
             else:
                 self._deleted.append(item)
         expected: dict[str, tuple[list[Any], JsonDict]] = {}
-        for pod in sorted(seen.pods, key=metadata.name):
+        for pod in sorted(reachable.pods, key=metadata.name):
             if not _belongs(pod):
                 continue
             ports = _ports(self._service, pod)
             _, endpoints = expected.setdefault(_ports_key(ports), (ports, {}))
-            endpoint = self._endpoint(pod, seen)
+            endpoint = self._endpoint(pod, reachable)
             if endpoint is not None:
                 endpoints[_endpoint_key(endpoint)] = endpoint
         for key, (ports, endpoints) in expected.items():
@@ -173,11 +175,11 @@ class _SliceWork:
             self._hold_place()
 
     # As `podToEndpoint` of k8s.io/endpointslice `utils.go`.
-    def _endpoint(self, pod: JsonObject, seen: Reachable) -> JsonDict | None:
+    def _endpoint(self, pod: JsonObject, reachable: Reachable) -> JsonDict | None:
         """Return the endpoint of a pod, or None if the pod has no address of the family or is on a
         node that does not exist."""
         node = facts.node_of(pod)
-        if node not in seen.nodes and not facts.spec_of(self._service).get(
+        if node not in reachable.nodes and not facts.spec_of(self._service).get(
             "publishNotReadyAddresses"
         ):
             return None
@@ -202,7 +204,7 @@ class _SliceWork:
         result["targetRef"] = _target(pod)
         if node:
             result["nodeName"] = node
-        zone = seen.nodes.get(node, {}).get(_ZONE)
+        zone = reachable.nodes.get(node, {}).get(_ZONE)
         if zone:
             result["zone"] = zone
         hints = _hints(result, facts.spec_of(self._service).get("trafficDistribution") or "")
@@ -530,14 +532,14 @@ def _subset(ports: list[Any], addresses: Mapping[str, tuple[bool, Any]]) -> Json
     result: JsonDict = {}
     ordered = [addresses[ip] for ip in sorted(addresses)]
     ready = [address for is_up, address in ordered if is_up]
-    others = [address for is_up, address in ordered if not is_up]
+    unready = [address for is_up, address in ordered if not is_up]
     if ready:
         result["addresses"] = ready
-    if others:
-        result["notReadyAddresses"] = others
-    known = [_named(port) for port in ports if port is not None]
-    if known:
-        result["ports"] = known
+    if unready:
+        result["notReadyAddresses"] = unready
+    named_ports = [_named(port) for port in ports if port is not None]
+    if named_ports:
+        result["ports"] = named_ports
     return result
 
 
@@ -665,8 +667,8 @@ def _known(groups: Iterable[_Group], group: _Group) -> _Group:
     return next((item for item in groups if _is_same(item, group)), group)
 
 
-def _is_same(one: _Group, other: _Group) -> bool:
-    return one[0] == other[0] and sorted(one[1]) == sorted(other[1])
+def _is_same(left: _Group, right: _Group) -> bool:
+    return left[0] == right[0] and sorted(left[1]) == sorted(right[1])
 
 
 def _port(port: JsonObject) -> JsonDict:
@@ -678,11 +680,11 @@ def _port(port: JsonObject) -> JsonDict:
 
 
 def _endpoint(address: JsonObject, ip: str, *, ready: bool) -> JsonDict:
-    told = ("hostname", "nodeName", "targetRef")
+    fields = ("hostname", "nodeName", "targetRef")
     return {
         "addresses": [ip],
         "conditions": {"ready": ready},
-        **{field: address[field] for field in told if address.get(field)},
+        **{field: address[field] for field in fields if address.get(field)},
     }
 
 
@@ -691,25 +693,27 @@ def _endpoint(address: JsonObject, ip: str, *, ready: bool) -> JsonDict:
 def _written(
     endpoints: JsonObject, expected: Mapping[_Group, list[Any]], present: Sequence[JsonObject]
 ) -> Iterator[plans.Step]:
-    gone = list(present)
+    unused = list(present)
     created = []
     for group, value in expected.items():
-        own = next((item for item in gone if _is_same(_group_of(item), group)), None)
+        mirror = next((item for item in unused if _is_same(_group_of(item), group)), None)
         result = _slice(endpoints, group, value)
-        if own is None:
+        if mirror is None:
             created.append(result)
             continue
-        gone.remove(own)
-        if not _is_same_mirror(own, result):
-            yield plans.Step(plans.Verb.UPDATE, _in_place_of(own, result))
+        unused.remove(mirror)
+        if not _is_same_mirror(mirror, result):
+            yield plans.Step(plans.Verb.UPDATE, _in_place_of(mirror, result))
     for result in created:
-        place = next((item for item in gone if item["addressType"] == result["addressType"]), None)
+        place = next(
+            (item for item in unused if item["addressType"] == result["addressType"]), None
+        )
         if place is None:
             yield plans.Step(plans.Verb.CREATE, result)
         else:
-            gone.remove(place)
+            unused.remove(place)
             yield plans.Step(plans.Verb.UPDATE, _in_place_of(place, result))
-    yield from (plans.Step(plans.Verb.DELETE, item) for item in gone)
+    yield from (plans.Step(plans.Verb.DELETE, item) for item in unused)
 
 
 def _group_of(slice_: JsonObject) -> _Group:
@@ -717,7 +721,7 @@ def _group_of(slice_: JsonObject) -> _Group:
     return slice_["addressType"], tuple(json.dumps(_port(port)) for port in ports)
 
 
-def _slice(endpoints: JsonObject, group: _Group, found: list[Any]) -> JsonDict:
+def _slice(endpoints: JsonObject, group: _Group, members: list[Any]) -> JsonDict:
     family, ports = group
     labels = {
         **metadata.labels(endpoints),
@@ -740,7 +744,7 @@ def _slice(endpoints: JsonObject, group: _Group, found: list[Any]) -> JsonDict:
         "kind": "EndpointSlice",
         "metadata": meta,
         "addressType": family,
-        "endpoints": found,
+        "endpoints": members,
         "ports": [json.loads(port) for port in ports] or None,
     }
 
@@ -750,21 +754,21 @@ def _notes(endpoints: JsonObject) -> dict[str, str]:
     return {key: value for key, value in annotations.items() if key not in _NOT_MIRRORED}
 
 
-def _is_same_mirror(own: JsonObject, obj: JsonObject) -> bool:
+def _is_same_mirror(mirror: JsonObject, obj: JsonObject) -> bool:
     return (
-        _sorted(own.get("endpoints") or ()) == _sorted(obj["endpoints"])
-        and metadata.labels(own) == metadata.labels(obj)
-        and metadata.annotations(own) == metadata.annotations(obj)
-        and facts.controller_of(own).get("uid") == facts.controller_of(obj).get("uid")
+        _sorted(mirror.get("endpoints") or ()) == _sorted(obj["endpoints"])
+        and metadata.labels(mirror) == metadata.labels(obj)
+        and metadata.annotations(mirror) == metadata.annotations(obj)
+        and facts.controller_of(mirror).get("uid") == facts.controller_of(obj).get("uid")
     )
 
 
-def _sorted(found: Iterable[Any]) -> list[str]:
-    return sorted(json.dumps(item, sort_keys=True) for item in found)
+def _sorted(items: Iterable[Any]) -> list[str]:
+    return sorted(json.dumps(item, sort_keys=True) for item in items)
 
 
-def _in_place_of(own: JsonObject, obj: JsonObject) -> JsonDict:
-    meta = {key: value for key, value in metadata.metadata(own).items() if key != "annotations"}
-    told = ("labels", "annotations", "ownerReferences")
-    meta |= {key: obj["metadata"][key] for key in told if key in obj["metadata"]}
+def _in_place_of(mirror: JsonObject, obj: JsonObject) -> JsonDict:
+    meta = {key: value for key, value in metadata.metadata(mirror).items() if key != "annotations"}
+    fields = ("labels", "annotations", "ownerReferences")
+    meta |= {key: obj["metadata"][key] for key in fields if key in obj["metadata"]}
     return {**obj, "metadata": meta}

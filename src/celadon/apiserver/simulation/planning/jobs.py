@@ -144,8 +144,8 @@ def job_plan(job: JsonObject, pods: Sequence[JsonObject], now: datetime) -> plan
 
 def released_pods(pods: Iterable[JsonObject]) -> plans.Plan:
     """Let go of pods whose Job is gone, or has ended."""
-    held = (pod for pod in pods if JOB_TRACKING in metadata.finalizers(pod))
-    return plans.Plan(tuple(map(_released, held)))
+    tracked = (pod for pod in pods if JOB_TRACKING in metadata.finalizers(pod))
+    return plans.Plan(tuple(map(_released, tracked)))
 
 
 def finished_condition(job: JsonObject) -> JsonObject | None:
@@ -510,12 +510,12 @@ class _Sync:
     # As `activePodsForRemoval`: pods of indexes that are too many or twice there go before any
     # other.
     def _surplus(self, least: int) -> list[JsonObject]:
-        gone: list[JsonObject] = []
+        surplus: list[JsonObject] = []
         left = self.active_pods
         if self.is_indexed:
-            gone, left = job_indexes.surplus_of_indexes(left, self.completions or 0, self.now)
-        others = pods_to_delete(left, (), max(least - len(gone), 0), self.now)
-        return [*gone, *others]
+            surplus, left = job_indexes.surplus_of_indexes(left, self.completions or 0, self.now)
+        more = pods_to_delete(left, (), max(least - len(surplus), 0), self.now)
+        return [*surplus, *more]
 
     def _remove(self, pods: Sequence[JsonObject]) -> None:
         """Delete pods without counting them as failures."""
@@ -606,8 +606,8 @@ class _Sync:
     def _track(self, ending: JsonObject | None) -> None:
         """Note pods that have ended, take their finalizers, and count them; the Job ends when all
         are counted."""
-        held = {metadata.uid(pod) for pod in self.pods if _is_tracked(pod)}
-        self._move_counted(held)
+        tracked = {metadata.uid(pod) for pod in self.pods if _is_tracked(pod)}
+        self._move_counted(tracked)
         is_success = ending is not None and ending["type"] == CRITERIA_MET
         indexes: list[int] = []
         released: list[JsonObject] = []
@@ -642,15 +642,15 @@ class _Sync:
         if ended is not None:
             self._tell_end(ended)
 
-    def _move_counted(self, held: set[str]) -> None:
+    def _move_counted(self, tracked: set[str]) -> None:
         """Move pods that have lost their finalizers from the lists of uids into the counters."""
         for name, uids in (
             ("succeeded", self.uncounted_succeeded),
             ("failed", self.uncounted_failed),
         ):
-            gone = sum(uid not in held for uid in uids)
-            self.status[name] = (self.status.get(name) or 0) + gone
-            uids[:] = [uid for uid in uids if uid in held]
+            count = sum(uid not in tracked for uid in uids)
+            self.status[name] = (self.status.get(name) or 0) + count
+            uids[:] = [uid for uid in uids if uid in tracked]
 
     # As `canRemoveFinalizer`.
     def _may_release(self, pod: JsonObject, ending: JsonObject | None) -> bool:
@@ -714,8 +714,8 @@ class _Sync:
             if not result.get(field):
                 result.pop(field, None)
         if result != facts.status_of(self.job):
-            seen = {**result, "active": self.active - self.created}
-            whole, refused = {**self.job, "status": result}, {**self.job, "status": seen}
+            tentative = {**result, "active": self.active - self.created}
+            whole, refused = {**self.job, "status": result}, {**self.job, "status": tentative}
             self.steps.append(plans.Step(plans.Verb.STATUS, whole, otherwise=lambda _: refused))
 
     def _tell_end(self, ended: JsonObject) -> None:

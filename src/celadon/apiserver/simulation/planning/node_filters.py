@@ -200,11 +200,11 @@ def _labels_of(pod: JsonObject) -> Iterable[_Label]:
     return ((namespace, key, value) for key, value in metadata.labels(pod).items())
 
 
-def _forget(found: dict[_Key, dict[_Of, _Value]], key: _Key, of: _Of) -> None:
+def _forget(counts: dict[_Key, dict[_Of, _Value]], key: _Key, of: _Of) -> None:
     """Take one of what is found by a key away, and the key with the last of it."""
-    del found[key][of]
-    if not found[key]:
-        del found[key]
+    del counts[key][of]
+    if not counts[key]:
+        del counts[key]
 
 
 def _count_down(counts: dict[_Key, Counter[_Of]], key: _Key, of: _Of) -> None:
@@ -285,10 +285,10 @@ class Neighbours:
         return state.leave(pod)
 
     @contextmanager
-    def without(self, state: NodeState, gone: Iterable[JsonObject]) -> Iterator[None]:
+    def without(self, state: NodeState, pods: Iterable[JsonObject]) -> Iterator[None]:
         """See for a while how it would be if some pods left a node."""
         former = list(state.pods)
-        expected = [(pod, self.leave(state, pod)) for pod in gone]
+        expected = [(pod, self.leave(state, pod)) for pod in pods]
         try:
             yield
         finally:
@@ -485,11 +485,11 @@ def _ports(pod: JsonObject, state: NodeState) -> Refusal | None:
     return None
 
 
-def _resources(asked: Mapping[str, int], state: NodeState) -> Refusal | None:
+def _resources(requests: Mapping[str, int], state: NodeState) -> Refusal | None:
     reasons, final = [], False
     if len(state.pods) + 1 > state.allocatable.get(PODS_RESOURCE, 0):
         reasons.append("Too many pods")
-    for name, value in asked.items():
+    for name, value in requests.items():
         allocatable = state.allocatable.get(name, 0)
         if value and value > allocatable - state.used[name]:
             reasons.append(f"Insufficient {name}")
@@ -552,14 +552,14 @@ def _places(term: Term, neighbours: Neighbours) -> frozenset[str]:
 
 def alike(pod: JsonObject, constraint: JsonObject) -> PodSort:
     """The pods that a constraint wants to be spread, of which one is this pod."""
-    found = label_selector(constraint.get("labelSelector"))
+    parsed = label_selector(constraint.get("labelSelector"))
     mine = metadata.labels(pod)
     same = (
         Requirement(key, Operator.IN, (mine[key],))
         for key in constraint.get("matchLabelKeys") or ()
         if key in mine
     )
-    selector = LabelSelector((*found.requirements, *same), found.nothing)
+    selector = LabelSelector((*parsed.requirements, *same), parsed.nothing)
     return PodSort(frozenset((metadata.namespace(pod),)), selector, living=True)
 
 

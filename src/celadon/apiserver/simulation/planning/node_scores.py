@@ -239,11 +239,11 @@ def preemption_for(
     candidates: list[_Candidate] = []
     counter: Counter[str] = Counter()
     for name, refusal in refusals.items():
-        found = refusal if refusal.final else _on_node(pod, by_name[name], neighbours, protected)
-        if isinstance(found, _Candidate):
-            candidates.append(found)
+        outcome = refusal if refusal.final else _on_node(pod, by_name[name], neighbours, protected)
+        if isinstance(outcome, _Candidate):
+            candidates.append(outcome)
         else:
-            counter.update((_USELESS,) if refusal.final else found.reasons)
+            counter.update((_USELESS,) if refusal.final else outcome.reasons)
     if not candidates:
         return Preemption(said=node_filters.nodes_told(len(refusals), counter))
     best = min(candidates, key=_harm)
@@ -266,25 +266,25 @@ def _on_node(
     refusal = _refusal_without(pod, possible, state, neighbours)
     if refusal is not None:
         return refusal
-    gone = list(possible)
+    victims = list(possible)
     violating = budgets.violated(possible)
     violations = 0
     for element in (*violating, *(element for element in possible if element not in violating)):
-        rest = [other for other in gone if other is not element]
+        rest = [other for other in victims if other is not element]
         if _refusal_without(pod, rest, state, neighbours) is None:
-            gone = rest
+            victims = rest
         else:
             violations += element in violating
-    return _Candidate(state, gone, violations)
+    return _Candidate(state, victims, violations)
 
 
 def _refusal_without(
     pod: JsonObject,
-    gone: Sequence[JsonObject],
+    victims: Sequence[JsonObject],
     state: node_filters.NodeState,
     neighbours: node_filters.Neighbours,
 ) -> node_filters.Refusal | None:
-    with neighbours.without(state, gone):
+    with neighbours.without(state, victims):
         return node_filters.Filters(pod, neighbours).refusal(state)
 
 

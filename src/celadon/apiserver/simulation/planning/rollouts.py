@@ -244,18 +244,18 @@ def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) 
         healthy = max(0, min(size, room))
         sizes[number] -= healthy
         room -= healthy
-    found = (Scale(element, size) for element, size in zip(old, sizes, strict=True))
-    return tuple(scale for scale in found if scale.size != replicas(scale.replica_set))
+    scales = (Scale(element, size) for element, size in zip(old, sizes, strict=True))
+    return tuple(scale for scale in scales if scale.size != replicas(scale.replica_set))
 
 
 # As `isScalingEvent`: a size that the user has changed is put into force before a rollout goes on.
 def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
     """Tell whether the Deployment has got another size since its ReplicaSets were scaled."""
     expected = str(replicas(deployment))
-    told = (
+    texts = (
         metadata.annotations(replica_set).get(DESIRED_REPLICAS) for replica_set in active_sets(sets)
     )
-    return any(text is not None and text.isdigit() and text != expected for text in told)
+    return any(text is not None and text.isdigit() and text != expected for text in texts)
 
 
 # As `scale` of `sync.go`.
@@ -384,8 +384,8 @@ def paused_condition(deployment: JsonObject, now: str) -> JsonObject | None:
     is_paused = bool((deployment.get("spec") or {}).get("paused"))
     if is_paused == (reason == PAUSED):
         return None
-    told = (PAUSED, "Deployment is paused") if is_paused else (RESUMED, "Deployment is resumed")
-    return deployment_condition(PROGRESSING, "Unknown", *told, now)
+    details = (PAUSED, "Deployment is paused") if is_paused else (RESUMED, "Deployment is resumed")
+    return deployment_condition(PROGRESSING, "Unknown", *details, now)
 
 
 def deployment_status(
@@ -414,11 +414,11 @@ def deployment_status(
     if is_since(TERMINATING_SINCE) and not any(_is_uncounted(item) for item in sets):
         result["terminatingReplicas"] = summed("terminatingReplicas")
     if available >= replicas(deployment) - max_unavailable(deployment):
-        told = ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
+        details = ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
     else:
         lacking = "Deployment does not have minimum availability."
-        told = ("False", "MinimumReplicasUnavailable", lacking)
-    enough = deployment_condition("Available", *told, time_text(now))
+        details = ("False", "MinimumReplicasUnavailable", lacking)
+    enough = deployment_condition("Available", *details, time_text(now))
     return {**result, "conditions": put_condition(former.get("conditions") or (), enough)}
 
 
@@ -477,17 +477,19 @@ def _progress(
     if new is not None:
         subject = f'ReplicaSet "{metadata.name(new)}"'
 
-    def told(state: str, reason: str, message: str) -> JsonDict:
+    def condition(state: str, reason: str, message: str) -> JsonDict:
         text = f"{subject} {message}"
         return deployment_condition(PROGRESSING, state, reason, text, time_text(now))
 
     if is_complete(deployment, status):
-        done = told("True", NEW_AVAILABLE, "has successfully progressed.")
+        done = condition("True", NEW_AVAILABLE, "has successfully progressed.")
         return put_condition(conditions, done)
     if _has_progressed(deployment.get("status") or {}, status):
-        return put_condition(conditions, told("True", UPDATED, "is progressing."), anew=True)
+        return put_condition(conditions, condition("True", UPDATED, "is progressing."), anew=True)
     if _has_timed_out(deployment, current, now):
-        return put_condition(conditions, told("False", TIMED_OUT, "has timed out progressing."))
+        return put_condition(
+            conditions, condition("False", TIMED_OUT, "has timed out progressing.")
+        )
     return conditions
 
 

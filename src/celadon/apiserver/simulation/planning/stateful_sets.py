@@ -172,14 +172,14 @@ class Members:
         self._found, self._min_ready = {}, min_ready
         result = []
         for pod in pods:
-            _, member = known = former.get(id(pod)) or (
+            _, member = entry = former.get(id(pod)) or (
                 pod,
                 _member(pod, stateful_set, min_ready, now),
             )
             if member is not None:
                 result.append(member)
             if member is None or not member.until:  # nothing of it depends on the time
-                self._found[id(pod)] = known
+                self._found[id(pod)] = entry
         return result
 
 

@@ -70,8 +70,8 @@ def users_of(claim: JsonObject, pods: Iterable[JsonObject]) -> list[JsonObject]:
 # As `pvc_protection_controller.go`: a claim stays as long as a pod may have its volume mounted.
 def _unprotected(claim: JsonObject, pods: Iterable[JsonObject]) -> plans.Plan:
     """A claim that is being deleted goes when no pod on a node names it."""
-    held = CLAIM_PROTECTION in metadata.finalizers(claim)
-    if not held or any(map(node_of, users_of(claim, pods))):
+    is_protected = CLAIM_PROTECTION in metadata.finalizers(claim)
+    if not is_protected or any(map(node_of, users_of(claim, pods))):
         return plans.NOTHING_TO_DO
     return plans.Plan((plans.Step(plans.Verb.UPDATE, _without(claim, CLAIM_PROTECTION)),))
 
