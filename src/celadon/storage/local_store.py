@@ -217,8 +217,8 @@ class LocalStore:
 
     def synced(self) -> Future[int]:
         revision = self.revision()
-        known, future = self._synced
-        if known != revision:
+        synced_revision, future = self._synced
+        if synced_revision != revision:
             future = Future()
             future.set_result(revision)
             self._synced = revision, future
@@ -368,12 +368,12 @@ class LocalStore:
         with self._lock:
             self._keyspace.apply(events)
             self._expiries.note(event.entry for event in events)
-            told: dict[Watcher, None] = {}
+            watchers: dict[Watcher, None] = {}
             if oldest > self._keyspace.compacted:
                 self._keyspace.compact(oldest)
-                told |= self._watchers.forget(oldest)
+                watchers |= self._watchers.forget(oldest)
             self._schedule.note(self._keyspace.revision)
-            return told | self._watchers.publish(events)
+            return watchers | self._watchers.publish(events)
 
 
 def _only_deletes(job: Job) -> bool:

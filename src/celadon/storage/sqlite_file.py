@@ -349,9 +349,9 @@ def _must_be_whole(path: str, connection: sqlite3.Connection, version: int) -> N
     fetchall = connection.execute(SCHEMA).fetchall()
     if fetchall != _schema_of(MIGRATIONS[:version]):
         raise FileDamaged(path, f"it is damaged: its tables are not those of version {version}")
-    ((said, *_),) = connection.execute("PRAGMA quick_check(1)").fetchall()
-    if said != "ok":
-        raise FileDamaged(path, f"it is damaged: {said.splitlines()[-1]}")
+    ((verdict, *_),) = connection.execute("PRAGMA quick_check(1)").fetchall()
+    if verdict != "ok":
+        raise FileDamaged(path, f"it is damaged: {verdict.splitlines()[-1]}")
     if version < FIRST_MARKED and (marked := read_mark(path)):
         raise FileDamaged(path, f"it is damaged: {without_log(path, 0, marked)}")
 

@@ -199,10 +199,12 @@ def _begun(wish: Wish, now: datetime.datetime) -> KeptCertificates:
 
 
 def _pair(authority: bytes, key: bytes, wish: Wish, now: datetime.datetime) -> Pair:
-    own = new_elliptic_key()
+    server_key = new_elliptic_key()
     signer = Pair(authority, key)
-    certificate = server_certificate(signer, own, SERVER_NAME, wish.names, now, CERTIFICATE_LIFE)
-    return Pair(certificate, own)
+    certificate = server_certificate(
+        signer, server_key, SERVER_NAME, wish.names, now, CERTIFICATE_LIFE
+    )
+    return Pair(certificate, server_key)
 
 
 def _wants_pair(certificates: KeptCertificates, wish: Wish, now: datetime.datetime) -> bool:
@@ -674,15 +676,15 @@ class OwnAuthority:
         is_settled = self._trusted_since + self._settings.settle <= self._clock()
         renew = "" if secret is None else metadata.annotations(secret).get(RENEW, "")
         wish = Wish(self._settings.names, is_settled, renew)
-        made = renewed(certificates, wish, DateTime.fromtimestamp(self._clock(), UTC))
-        if made is None:
+        renewal = renewed(certificates, wish, DateTime.fromtimestamp(self._clock(), UTC))
+        if renewal is None:
             return False
-        await self._write(secret, made)
+        await self._write(secret, renewal)
         if broken:
             warn("the secret was made anew", {"secret": self._shown.name, "err": broken})
         subject = (
             "authority"
-            if certificates is None or made.newest != certificates.newest
+            if certificates is None or renewal.newest != certificates.newest
             else "certificate"
         )
         say(LIFE, "the certificates were renewed", {"what": subject})

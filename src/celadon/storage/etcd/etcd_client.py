@@ -657,20 +657,20 @@ class EtcdMirror:
         events: list[contract.Event] = []
         former: dict[str, contract.Entry | None] = {}
         revision = self._space.revision
-        shown = before = self._shown
+        published = before = self._shown
         for change in changes:
-            if change.mod_revision == shown + 1:
-                shown += 1
-                self._known.pop(shown, None)
-            elif change.mod_revision != shown or shown == before:
+            if change.mod_revision == published + 1:
+                published += 1
+                self._known.pop(published, None)
+            elif change.mod_revision != published or published == before:
                 raise Missed
-            event = self._event(change, former) if shown > revision else None
+            event = self._event(change, former) if published > revision else None
             if event is not None:
                 former[event.key] = event.entry
                 events.append(event)
-        self._shown = shown
-        if shown > revision:
-            self._audience.apply(events, shown)
+        self._shown = published
+        if published > revision:
+            self._audience.apply(events, published)
             self._catch_up()
 
     def _event(

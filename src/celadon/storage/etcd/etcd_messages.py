@@ -221,8 +221,8 @@ def transaction_answer(answer: bytes, transaction: EtcdTransaction) -> Transacti
     return TransactionAnswer(read.header.revision, read.succeeded, changed, key_values)
 
 
-def _first(found: Iterable[Any]) -> KeyValue | None:
-    return next(map(_key_value, found), None)
+def _first(pairs: Iterable[Any]) -> KeyValue | None:
+    return next(map(_key_value, pairs), None)
 
 
 def lease_request(seconds: int) -> bytes:

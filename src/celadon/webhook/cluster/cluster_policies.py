@@ -128,9 +128,9 @@ def _documents(name: str, files: JsonObject, version: str) -> tuple[Documents, l
                 if value is None:
                     continue
                 kind = _kind(value)
-                known = kind in result
+                is_known = kind in result
                 wrong = (
-                    _refusal(value, kind, version) if known else "neither a policy nor a binding"
+                    _refusal(value, kind, version) if is_known else "neither a policy nor a binding"
                 )
                 if wrong:
                     problems.append(f"{place}, line {line}: {wrong}")

@@ -346,8 +346,8 @@ class ClusterCaches:
         shape: Shape = OBJECT,
     ) -> WatchedCollection:
         watched = Watched(paths, query or {}, self._watch_seconds, shape)
-        told = self._changed if changed is None else changed
-        return WatchedCollection(self._client, watched, told, self._clock)
+        changed_event = self._changed if changed is None else changed
+        return WatchedCollection(self._client, watched, changed_event, self._clock)
 
 
 def collection_path(gvr: GroupVersionResource) -> str:
