@@ -421,8 +421,8 @@ def _first_object(obj: JsonObject, target: Target, context: DefaultingContext) -
     maker = bootstrap_objects.MAKERS.get(target.kind.kind, bootstrap_objects.SERVER)
     if maker:
         track_create(draft, target, FieldWriter(maker, context.now))
-    finish_create = create.finish_create(draft)
-    new, document = create.stored_new(draft, finish_create, target), _status(obj, context.now)
+    created = create.finish_create(draft)
+    new, document = create.stored_new(draft, created, target), _status(obj, context.now)
     if target.resource.gvr == FLOW_SCHEMAS:
         consumer = FieldWriter(bootstrap_objects.FLOW_CONSUMER, context.now)
         document = with_applied_status(new, document["status"], target.resource, consumer)
@@ -628,9 +628,9 @@ _FAILED: Final = int(HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def _warning_headers(texts: Iterable[str]) -> tuple[Header, ...]:
-    fromkeys = (RecordedWarning(text) for text in dict.fromkeys(texts))
+    warnings = (RecordedWarning(text) for text in dict.fromkeys(texts))
     return tuple(
-        ("Warning", f'299 - "{_escaped(warning.text)}"') for warning in recorded_warnings(fromkeys)
+        ("Warning", f'299 - "{_escaped(warning.text)}"') for warning in recorded_warnings(warnings)
     )
 
 

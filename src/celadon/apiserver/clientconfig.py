@@ -425,8 +425,8 @@ async def _output(command: str, arguments: tuple[str, ...], environment: dict[st
 
 def _credential(plugin: ExecCommand, printed: bytes) -> ExecCredential:
     try:
-        loads = json.loads(printed)
-        status = loads["status"]
+        document = json.loads(printed)
+        status = document["status"]
         until = status.get("expirationTimestamp")
         credential = ExecCredential(
             status.get("token") or "",
@@ -434,7 +434,7 @@ def _credential(plugin: ExecCommand, printed: bytes) -> ExecCredential:
             (status.get("clientKeyData") or "").encode(),
             datetime.fromisoformat(until).timestamp() if until else float("inf"),
         )
-        answers = loads["apiVersion"], loads["kind"]
+        answers = document["apiVersion"], document["kind"]
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         raise ExecFailure(f"exec: `{plugin.command}` printed no ExecCredential") from None
     if answers != (plugin.api_version, "ExecCredential"):

@@ -132,9 +132,9 @@ def _out_of_date(certificate: x509.Certificate, now: datetime) -> str:
 def _wrong_name(certificate: x509.Certificate, name: str) -> str:
     """Return why the certificate is not for that name; empty if it is."""
     names = _extension(certificate, x509.SubjectAlternativeName)
-    subject_alternative_name = names or x509.SubjectAlternativeName([])
-    hosts = subject_alternative_name.get_values_for_type(x509.DNSName)
-    addresses = [str(item) for item in subject_alternative_name.get_values_for_type(x509.IPAddress)]
+    alternative_names = names or x509.SubjectAlternativeName([])
+    hosts = alternative_names.get_values_for_type(x509.DNSName)
+    addresses = [str(item) for item in alternative_names.get_values_for_type(x509.IPAddress)]
     address = _address(name)
     name = address or name
     known_names, kind = (addresses, "IP SANs") if address else (hosts, "names")
@@ -230,10 +230,13 @@ def _address(name: str) -> str:
 
 def _covers(pattern: str, name: str) -> bool:
     """A star stands for the whole first label."""
-    lower, removesuffix = pattern.lower().split("."), name.lower().removesuffix(".").split(".")
-    if len(lower) != len(removesuffix):
+    pattern_labels, name_labels = (
+        pattern.lower().split("."),
+        name.lower().removesuffix(".").split("."),
+    )
+    if len(pattern_labels) != len(name_labels):
         return False
-    return lower[0] in {"*", removesuffix[0]} and lower[1:] == removesuffix[1:]
+    return pattern_labels[0] in {"*", name_labels[0]} and pattern_labels[1:] == name_labels[1:]
 
 
 # --- Trusted roots -----------------------------------------------------------

@@ -506,9 +506,9 @@ def json_bytes(obj: JsonObject) -> bytes:
     have `sorted_json_bytes`."""
     text = _fast(obj)
     if text is None:
-        in_parts = _in_parts(obj, json_bytes)
-        if in_parts is not None:
-            return in_parts
+        written = _in_parts(obj, json_bytes)
+        if written is not None:
+            return written
         return json_text(obj).encode("utf-8", "replace")
     if len(text.translate(None, _ESCAPED)) == len(text):
         return text
@@ -517,9 +517,9 @@ def json_bytes(obj: JsonObject) -> bytes:
 
 def sorted_json_bytes(obj: JsonObject) -> bytes:
     """Return JSON of a custom resource for clients: its members have no order of their own."""
-    in_parts = _in_parts(obj, sorted_json_bytes)
-    if in_parts is not None:
-        return in_parts
+    written = _in_parts(obj, sorted_json_bytes)
+    if written is not None:
+        return written
     text = json.dumps(obj, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     return escaped_html(text).encode("utf-8", "replace")
 
@@ -554,10 +554,10 @@ def read_stored(value: bytes) -> JsonDict:
         if len(value) > LARGE_JSON:
             with contextlib.suppress(NotInPieces):
                 return cast("JsonDict", read_in_pieces(value, _DECODER.decode))
-        decode: JsonDict = _DECODER.decode(value)
+        document: JsonDict = _DECODER.decode(value)
     except (msgspec.DecodeError, UnicodeDecodeError):  # what only `json.loads` can read
-        decode = json.loads(value)
-    return decode
+        document = json.loads(value)
+    return document
 
 
 def _fast(obj: JsonObject) -> bytes | None:

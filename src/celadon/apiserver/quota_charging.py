@@ -155,10 +155,10 @@ class QuotaCharging:
         obj = quota.object
         changed = {**obj, "status": {**(obj.get("status") or {}), "used": dict(used)}}
         namespace, name = metadata.namespace(obj), metadata.name(obj)
-        update = await self._objects.update(
+        updated = await self._objects.update(
             self._resource, namespace, name, changed, quota.revision
         )
-        return update is not None
+        return updated is not None
 
     def _quotas(self, namespace: str) -> tuple[StoredObject, ...]:
         return self._objects.page(self._resource, namespace).objects

@@ -154,20 +154,20 @@ def _joined(
             else [condition]
         )
     )
-    fromkeys = list(dict.fromkeys(condition for condition in flat if condition != neutral))
-    fromkeys = _absorbed(_with_joined_loops(fromkeys, binding), binding)
-    if decisive in fromkeys:
+    operands = list(dict.fromkeys(condition for condition in flat if condition != neutral))
+    operands = _absorbed(_with_joined_loops(operands, binding), binding)
+    if decisive in operands:
         return decisive
-    if len(fromkeys) < 2:
-        return fromkeys[0] if fromkeys else neutral
+    if len(operands) < 2:
+        return operands[0] if operands else neutral
     operators = {Binding.AND: " && ", Binding.OR: " || "}
     other = _OTHER[binding]
     return Condition(
-        operators[binding].join(condition.inside(binding) for condition in fromkeys),
+        operators[binding].join(condition.inside(binding) for condition in operands),
         binding,
-        operators[other].join(negation(condition).inside(other) for condition in fromkeys),
+        operators[other].join(negation(condition).inside(other) for condition in operands),
         other,
-        tuple(fromkeys),
+        tuple(operands),
     )
 
 

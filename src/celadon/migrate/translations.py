@@ -75,12 +75,12 @@ class Translation:
 
 
 def _told(error: FieldError) -> str:
-    removesuffix = (
+    detail = (
         error.issues[-1].message.removesuffix(" (in container '')")
         if error.issues
         else error.detail
     )
-    return f"{error.path}: {removesuffix}"
+    return f"{error.path}: {detail}"
 
 
 def renamed(translation: Translation, names: Mapping[str, str]) -> Translation:

@@ -133,19 +133,19 @@ def satisfied(selector: LabelSelector, labels: Outcome, namespace: Text | None =
 
 def _holds(requirement: Requirement, labels: Outcome, namespace: Text | None) -> Formula:
     if namespace is not None and requirement.key == NAMESPACE_NAME:
-        true, values = TRUE, certain(namespace)
+        has_label, values = TRUE, certain(namespace)
     else:
-        true, values = _label(labels, requirement.key)
+        has_label, values = _label(labels, requirement.key)
     one_of = _one_of(values, requirement.values)
     operator = requirement.operator
     if operator in _HAS:
-        return both(true, one_of)
+        return both(has_label, one_of)
     if operator in _HAS_NOT:
-        return either((negated(true), negated(one_of)))
+        return either((negated(has_label), negated(one_of)))
     if operator is Operator.EXISTS:
-        return true
+        return has_label
     if operator is Operator.DOES_NOT_EXIST:
-        return negated(true)
+        return negated(has_label)
     raise NotModelled("a selector that compares numbers")
 
 

@@ -260,18 +260,18 @@ class Differences:
 
 
 def compared_together(
-    differenceses: Sequence[Differences], endpoint: Endpoint
+    comparisons: Sequence[Differences], endpoint: Endpoint
 ) -> Iterator[tuple[int, Comparison]]:
     """Compare each of several policies with the same set: does it refuse what the set admits? Yield
     which it is, and the answer. What the set decides is evaluated once."""
-    left = list(range(len(differenceses)))
-    items = differenceses[0].items
+    left = list(range(len(comparisons)))
+    items = comparisons[0].items
     before: dict[int, Comparison] = {}
     while left:
-        scene = differenceses[0].scene(endpoint, items)
+        scene = comparisons[0].scene(endpoint, items)
         again, more = [], items
         for number in left:
-            look = differenceses[number].look(Direction.LOOSER, scene)
+            look = comparisons[number].look(Direction.LOOSER, scene)
             look.prepare()
             with scene.inputs.one_question():
                 comparison = look.answer()
@@ -351,20 +351,22 @@ class EndpointQuestion:
         search = Search(scene.inputs, scene.unmodelled, self.differences.seconds)
         lost = less_strict(before, after, several=scene.has_several_params)
         lost = lost[: 1 if self.differences.about else None]
-        find = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
-        if not find.is_proved and find.example is None:
+        outcome = search.find(either(lost), self._confirmed, lost[:1], tries=FIRST_TRIES)
+        if not outcome.is_proved and outcome.example is None:
             admitted = [negated(item.denied) for item in self._unchanged()]
             example = search.adapted(admitted, self._confirmed)
-            find = SearchOutcome(example)
+            outcome = SearchOutcome(example)
             if example is None:
                 lost = [both(item, *admitted) for item in lost]
-                find = search.find(either(lost), self._confirmed, lost[:1])
-        self.is_proved = find.is_proved
-        if find.is_proved:
+                outcome = search.find(either(lost), self._confirmed, lost[:1])
+        self.is_proved = outcome.is_proved
+        if outcome.is_proved:
             return self._proved()
-        finding = Finding.UNDECIDED if find.example is None else Finding.DIFFERS
+        finding = Finding.UNDECIDED if outcome.example is None else Finding.DIFFERS
         gaps = tuple(scene.gaps) if finding is Finding.UNDECIDED else ()
-        return Comparison(self.endpoint, self.direction, finding, find.example, find.reason, gaps)
+        return Comparison(
+            self.endpoint, self.direction, finding, outcome.example, outcome.reason, gaps
+        )
 
     def _proved(self) -> Comparison:
         inputs = self.scene.inputs

@@ -169,12 +169,12 @@ class Evaluator:
         errors are none there."""
         operand, key = node.args
         around, place = self.node(operand, scope), self._part(key, scope)
-        find = member if node.function == syntax.INDEX else optional_member
+        member_of = member if node.function == syntax.INDEX else optional_member
 
         def found_in(values: list[Value]) -> Outcome:
             if any(isinstance(value, EngineCall) for value in values):
                 return functions.part_of_split(*values) or self._asked(node, values)
-            return find(*values)
+            return member_of(*values)
 
         chosen = combined([around, place], found_in, takes_asked=True)
         absent = either(
@@ -236,11 +236,11 @@ class Evaluator:
             self._enter(values[0].sources, self.few[node.id] + 1)
             return certain(Int(functions.number_of(values[0])))
         meaning = MEANINGS.get(node.function)
-        none = None if meaning is None else meaning(values)
-        if none is not None:
-            return none
-        if node.function == "type" and (none := self.unmodelled.sample("type", values[0])):
-            return none
+        sample = None if meaning is None else meaning(values)
+        if sample is not None:
+            return sample
+        if node.function == "type" and (sample := self.unmodelled.sample("type", values[0])):
+            return sample
         constants = [native(value) for value in values]
         member = node.target is not None
         if all(item is not functions.NOT_LITERAL for item in constants):
@@ -326,15 +326,15 @@ class Evaluator:
         for entry in node.entries:
             key, value = self.node(entry.key, scope), self.node(entry.value, scope)
             errors += [key.error, value.error]
-            true = TRUE
+            present = TRUE
             if entry.optional:
-                true, value, wrong = _taken(value)
+                present, value, wrong = _taken(value)
                 errors.append(wrong)
             for case in key.cases:
                 if not isinstance(case.value, Null | Truth | Int | Uint | Double | Text):
                     raise NotModelled("a key of a map that is no scalar")
                 entries = [_unless_replaced(other, case.guard, case.value) for other in entries]
-                entries.append(Entry(both(true, case.guard), case.value, value))
+                entries.append(Entry(both(present, case.guard), case.value, value))
         error = either(errors)
         return outcome([Case(negated(error), Map(tuple(entries)))], error)
 

@@ -78,13 +78,13 @@ def mended(
 
 def _with_other_images(written: WrittenRequest) -> WrittenRequest:
     """With other images before, which is all that may change in a pod."""
-    deepcopy = copy.deepcopy(written)
-    assert deepcopy.old_object is not None
-    spec = deepcopy.old_object.get("spec")
+    copied = copy.deepcopy(written)
+    assert copied.old_object is not None
+    spec = copied.old_object.get("spec")
     containers = spec.get("containers") if isinstance(spec, dict) else None
     for container in containers or ():
         container["image"] = "z"
-    return deepcopy
+    return copied
 
 
 def _filled(
@@ -214,13 +214,13 @@ def _changed(
     written: WrittenRequest, steps: tuple[Any, ...], value: Json, labelled: tuple[str, ...] = ()
 ) -> WrittenRequest:
     """With a value at a place; what is `labelled` gets the labels."""
-    deepcopy = copy.deepcopy(written)
-    for item in (deepcopy.object, deepcopy.old_object):
+    copied = copy.deepcopy(written)
+    for item in (copied.object, copied.old_object):
         if item is not None:
             _put(item, steps, copy.deepcopy(value))
             if labelled:
                 _put(item, (*labelled, "metadata", "labels"), dict(_LABELS))
-    return deepcopy
+    return copied
 
 
 def _put(value: Any, steps: tuple[Any, ...], new: Json) -> None:  # noqa: ANN401 - JSON at any depth
@@ -237,14 +237,14 @@ def _put(value: Any, steps: tuple[Any, ...], new: Json) -> None:  # noqa: ANN401
 
 def _renamed(written: WrittenRequest, steps: tuple[Any, ...], key: str) -> WrittenRequest:
     """With a plain key for an odd one, where complaints are about keys of maps."""
-    deepcopy = copy.deepcopy(written)
-    for value in (deepcopy.object, deepcopy.old_object):
+    copied = copy.deepcopy(written)
+    for value in (copied.object, copied.old_object):
         result: Any = value
         for step in steps:
             result = result.get(step) if isinstance(result, dict) else None
         if isinstance(result, dict) and key in result and _TEXT not in result:
             result[_TEXT] = result.pop(key)
-    return deepcopy
+    return copied
 
 
 def _schema_at(schema: Schema | None, steps: tuple[Any, ...]) -> Schema | None:

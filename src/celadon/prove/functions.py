@@ -747,15 +747,15 @@ def part_of_split(parts: Value, place: Value) -> Outcome | None:
     if not isinstance(number, int) or not 0 <= number < MOST_PARTS:
         return None
     rest: Term = text.term
-    true = TRUE
+    present = TRUE
     for _ in range(number):
-        true = both(true, z3.Contains(rest, separator.term))
+        present = both(present, z3.Contains(rest, separator.term))
         begin = z3.IndexOf(rest, separator.term, 0) + len(constant)
         rest = z3.SubString(rest, begin, z3.Length(rest) - begin)
     end = z3.If(
         z3.Contains(rest, separator.term), z3.IndexOf(rest, separator.term, 0), z3.Length(rest)
     )
-    return Outcome(negated(true), (Case(true, Text(z3.SubString(rest, 0, end))),))
+    return Outcome(negated(present), (Case(present, Text(z3.SubString(rest, 0, end))),))
 
 
 Meaning = Callable[[list[Value]], Outcome | None]

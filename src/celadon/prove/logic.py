@@ -93,16 +93,16 @@ def unknowns(term: Term) -> Iterator[str]:
     seen: set[int] = set()
     waiting = [term.as_ast()]
     while waiting:  # without the wrappers of z3's own functions: formulas are large
-        pop = waiting.pop()
-        number = z3.Z3_get_ast_id(context, pop)
-        if number in seen or z3.Z3_get_ast_kind(context, pop) != z3.Z3_APP_AST:
+        node = waiting.pop()
+        number = z3.Z3_get_ast_id(context, node)
+        if number in seen or z3.Z3_get_ast_kind(context, node) != z3.Z3_APP_AST:
             continue
         seen.add(number)
-        function = z3.Z3_get_app_decl(context, pop)
+        function = z3.Z3_get_app_decl(context, node)
         kind = z3.Z3_get_decl_kind(context, function)
         # Languages are large, and have no unknowns.
-        count = 1 if kind == z3.Z3_OP_SEQ_IN_RE else z3.Z3_get_app_num_args(context, pop)
-        waiting += (z3.Z3_get_app_arg(context, pop, place) for place in range(count))
+        count = 1 if kind == z3.Z3_OP_SEQ_IN_RE else z3.Z3_get_app_num_args(context, node)
+        waiting += (z3.Z3_get_app_arg(context, node, place) for place in range(count))
         if kind == z3.Z3_OP_UNINTERPRETED:
             yield z3.FuncDeclRef(function, term.ctx).name()
 

@@ -571,9 +571,9 @@ class _Objects:
         if schema.name in built_in():
             return self._written(schema, name, place, field_path)
         is_sure = name in schema.required or _rule_path(field_path) in self.always
-        true = TRUE if is_sure else self.inputs.presence(place)
-        with self.inputs.only_where(true):
-            return true, self.inputs.value(inside, place, self, field_path)
+        present = TRUE if is_sure else self.inputs.presence(place)
+        with self.inputs.only_where(present):
+            return present, self.inputs.value(inside, place, self, field_path)
 
     def _go_without_token(self) -> None:
         """A server adds a volume with a token, and mounts of it, to pods that do not forbid it:
@@ -595,11 +595,11 @@ class _Objects:
         is_demanded = name in DEMANDED.get(schema.name.rpartition(".")[2], ())
         is_sure = is_demanded or _rule_path(field_path) in self.always
         if name not in always:
-            true = TRUE if is_sure else self.inputs.presence(place)
+            present = TRUE if is_sure else self.inputs.presence(place)
             # What is no pointer is left out by Go where it is empty (`omitempty`).
             if name not in pointers:
-                self.inputs.assumed.append(either((negated(true), is_full)))
-            return true, value
+                self.inputs.assumed.append(either((negated(present), is_full)))
+            return present, value
         if name in schema.required:
             self.inputs.usual.append(is_full)
         if is_demanded:
@@ -636,10 +636,10 @@ def _narrowed(value: Value, schema: Schema, release: str) -> Value:
 
             def field_of(name: str) -> tuple[Formula, Outcome] | None:
                 inside = schema.properties.get(name)
-                none = None if inside is None else value.field(name)
-                if inside is None or none is None:
+                field = None if inside is None else value.field(name)
+                if inside is None or field is None:
                     return None
-                member = none[0], narrowed(none[1], inside, release)
+                member = field[0], narrowed(field[1], inside, release)
                 return _as_written(*member, schema.name, name, release)
 
             return Fields(value.path, field_of, value.least)

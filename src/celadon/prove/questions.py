@@ -304,7 +304,7 @@ class _EndpointQuestion:
         }
         values: dict[str, Outcome] = {}
 
-        def get(name: str) -> Outcome:
+        def variable(name: str) -> Outcome:
             if name not in values:
                 program = policy.variables[name].program
                 if program is None:
@@ -312,7 +312,7 @@ class _EndpointQuestion:
                 values[name] = self._evaluated(program.checked, scope)
             return values[name]
 
-        scope["variables"] = certain(Variables(get))
+        scope["variables"] = certain(Variables(variable))
         return scope
 
     def _evaluated(self, checked: CheckedAst, scope: dict[str, Outcome]) -> Outcome:
@@ -341,12 +341,12 @@ class _EndpointQuestion:
             request, around = self.request.example(model)
             return (request, around) if self._holds(index, question, request, around) else None
 
-        find = Search(self.inputs, self.unmodelled, self.seconds).find(expected, confirmed)
-        if find.is_proved:
+        outcome = Search(self.inputs, self.unmodelled, self.seconds).find(expected, confirmed)
+        if outcome.is_proved:
             return self._proved(index, question)
-        if find.example is None:
-            return self._undecided(index, question, find.reason)
-        return Reply(index, question, Answer.YES, self.endpoint, *find.example)
+        if outcome.example is None:
+            return self._undecided(index, question, outcome.reason)
+        return Reply(index, question, Answer.YES, self.endpoint, *outcome.example)
 
     def _proved(self, index: int, question: Question) -> Reply:
         answer, bounded, items = proved_with(self.inputs)

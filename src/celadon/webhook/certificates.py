@@ -456,8 +456,8 @@ class TrustedBundles:
     def trusting(self, bundle: bytes) -> Mapping[str, bool]:
         """Return for each name whether there is a configuration, and all of its hooks have the
         bundle."""
-        decode = base64.b64encode(bundle).decode()
-        return {name: _all_trust(both, decode) for name, both in self._named.items()}
+        encoded = base64.b64encode(bundle).decode()
+        return {name: _all_trust(both, encoded) for name, both in self._named.items()}
 
     def remarks(self) -> Iterator[str]:
         """Yield why some bundle is not kept, where somebody has to do something about it."""
@@ -490,10 +490,10 @@ class TrustedBundles:
                 self._refused.pop(path, None)
 
     def _wrong(self, bundle: bytes) -> Iterator[tuple[str, list[JsonDict]]]:
-        decode = base64.b64encode(bundle).decode()
+        encoded = base64.b64encode(bundle).decode()
         for collection in self._collections:
             for configuration in collection:
-                patch = bundle_patch(configuration, decode)
+                patch = bundle_patch(configuration, encoded)
                 if patch:
                     path = f"{collection.watched.paths[0]}/{metadata.name(configuration)}"
                     yield path, patch

@@ -58,7 +58,7 @@ def original_request(
     if kind == request.kind and resource == request.resource:
         return request
     obj, old = request.object, request.old_object
-    replace = dataclasses.replace(
+    trial = dataclasses.replace(
         request,
         kind=kind,
         resource=resource,
@@ -67,14 +67,14 @@ def original_request(
     )
     try:
         return dataclasses.replace(
-            replace,
+            trial,
             object=None if obj is None else world.convert(obj, kind),
             old_object=None if old is None else world.convert(old, kind),
         )
     except ConversionError as error:
-        if concerns(replace, world):
+        if concerns(trial, world):
             raise Unanswerable(str(error)) from None
-        return replace
+        return trial
 
 
 # --- Rulebook ----------------------------------------------------------------

@@ -341,8 +341,8 @@ def _copied(obj: JsonObject | None) -> JsonDict | None:
     ValueError for what is none."""
     if obj is None:
         return None
-    loads: JsonDict = json.loads(json.dumps(obj, allow_nan=False))
-    return loads
+    copied: JsonDict = json.loads(json.dumps(obj, allow_nan=False))
+    return copied
 
 
 _LOG: Final = logging.getLogger("celadon.webhook")
@@ -676,9 +676,9 @@ class _Course(Admitters, NoteTaker):
                 if key.partition("/")[0] in calls:
                     annotations[key] = value
             for text in notes.request_annotations.values():
-                loads = json.loads(text)
-                handler = self._handlers[True][loads["webhook"]]
-                patches.setdefault(handler.name, []).extend(loads["patch"])
+                document = json.loads(text)
+                handler = self._handlers[True][document["webhook"]]
+                patches.setdefault(handler.name, []).extend(document["patch"])
         return Answer(
             allowed=refusal is None,
             code=200 if refusal is None else refusal.code,

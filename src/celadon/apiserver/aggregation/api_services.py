@@ -253,9 +253,9 @@ class AvailabilityChecks:
 
     def forget(self, name: str) -> None:
         """Look no more at a server that is gone."""
-        pop = self._tasks.pop(name, None)
-        if pop is not None:
-            pop[0].cancel()
+        task = self._tasks.pop(name, None)
+        if task is not None:
+            task[0].cancel()
 
     async def aclose(self) -> None:
         """Look at no server any more."""

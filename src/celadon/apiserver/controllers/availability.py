@@ -211,9 +211,9 @@ class RemoteDiscoveryUpkeep:
 
 
 def _prefix(resource: GroupVersionResource) -> str:
-    by_gvr = known_resources(all_versions=True).by_gvr(resource)
-    assert by_gvr is not None, f"no {resource}"
-    return collection_prefix(by_gvr)
+    served = known_resources(all_versions=True).by_gvr(resource)
+    assert served is not None, f"no {resource}"
+    return collection_prefix(served)
 
 
 def _condition(state: Literal["True", "False"], reason: str, message: str) -> JsonObject:

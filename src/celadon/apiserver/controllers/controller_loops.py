@@ -550,10 +550,10 @@ class ServerRequests:
         user = self.user or service_account_user("kube-system", self.account)
         answer = await self.perform(HttpRequest(method, path, headers, data), user)
         try:
-            loads = json.loads(await _body(answer))
+            document = json.loads(await _body(answer))
         except ValueError:
-            loads = {}
-        return Reply(answer.code, loads if isinstance(loads, dict) else {})
+            document = {}
+        return Reply(answer.code, document if isinstance(document, dict) else {})
 
     async def apply(
         self, path: str, body: JsonObject, manager: str, *, force: bool = False
@@ -703,12 +703,12 @@ class StatusWrites:
         if obj == stored.object:
             return stored
         name = metadata.name(stored.object)
-        update = await self._objects.update(
+        updated = await self._objects.update(
             self._resource, "", name, obj, stored.revision, work=self._work(stored)
         )
-        if update is None:
+        if updated is None:
             raise Stale
-        return update
+        return updated
 
     async def delete(self, stored: StoredObject) -> bool:
         """Delete the object as it was read; return False when somebody has written in between."""

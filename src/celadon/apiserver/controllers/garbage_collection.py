@@ -201,14 +201,14 @@ class GarbageCollection:
         turns = Turns()
         for dependent in self._graph.dependents(metadata.uid(obj)):
             await turns.take()
-            get = self._get(dependent)
-            if get is not None:
+            current = self._get(dependent)
+            if current is not None:
                 result = [
                     reference
-                    for reference in owner_references(get)
+                    for reference in owner_references(current)
                     if reference.get("uid") != metadata.uid(obj)
                 ]
-                await self._change(dependent, get, {"ownerReferences": result or None})
+                await self._change(dependent, current, {"ownerReferences": result or None})
         await self._release(key, obj, ORPHAN)
 
     async def _wait(self, key: str, obj: JsonObject) -> None:
@@ -218,8 +218,8 @@ class GarbageCollection:
         turns = Turns()
         for dependent in self._graph.dependents(uid):
             await turns.take()
-            get = self._get(dependent)
-            if get is not None and is_blocking(get, uid):
+            current = self._get(dependent)
+            if current is not None and is_blocking(current, uid):
                 return
         await self._release(key, obj, FOREGROUND)
 
@@ -251,8 +251,8 @@ class GarbageCollection:
         turns = Turns()
         for dependent in dependents:
             await turns.take()
-            get = self._get(dependent)
-            if get is not None and is_waiting(get):
+            current = self._get(dependent)
+            if current is not None and is_waiting(current):
                 return True
         return False
 

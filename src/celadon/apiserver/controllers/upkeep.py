@@ -267,13 +267,13 @@ class QuotaCounts:
     def _changed_quota(self, change: Change) -> tuple[str, ...]:
         namespace, _, name = change.key.removeprefix(self._prefix).partition("/")
         item = f"{namespace}/{name}"
-        setdefault = self._known.setdefault(namespace, set())
+        items = self._known.setdefault(namespace, set())
         if change.new is None:
-            setdefault.discard(item)
-            if not setdefault:
+            items.discard(item)
+            if not items:
                 del self._known[namespace]
             return ()
-        setdefault.add(item)
+        items.add(item)
         old = (change.old or {}).get("spec")
         return () if change.old is not None and old == change.new.get("spec") else (item,)
 
@@ -312,10 +312,10 @@ class QuotaCounts:
         if status == (quota.get("status") or {}):
             return True
         changed = {**quota, "status": status}
-        update = await self._objects.update(
+        updated = await self._objects.update(
             self._resource, namespace, name, changed, stored.revision
         )
-        return update is not None
+        return updated is not None
 
     def _there(self, resource: GroupResource, namespace: str) -> Sequence[JsonObject] | None:
         catalog = self._served().catalog
@@ -504,6 +504,6 @@ class OwnService:
             target, context = Target(self._services, self._namespace), self._new_context()
             draft = create.begin_create(draft_of(self._wanted, target, context), target)
             track_create(draft, target, FieldWriter(bootstrap_objects.SERVER, context.now))
-            finish_create = create.finish_create(draft)
-            result = in_order(stored_object(finish_create, target, context))
+            created = create.finish_create(draft)
+            result = in_order(stored_object(created, target, context))
             await self._objects.create(self._services, self._namespace, item, result)

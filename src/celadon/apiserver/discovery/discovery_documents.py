@@ -183,11 +183,11 @@ def _group(name: str, order: tuple[str, ...], resources: list[Resource]) -> Publ
 
 def version_rank(version: str) -> tuple[int, int, int, str]:
     """Sorts `v2, v1, v1beta1, v1alpha1, other`: as k8s.io/apimachinery `pkg/version`."""
-    fullmatch = _VERSION.fullmatch(version)
-    if fullmatch is None:
+    match = _VERSION.fullmatch(version)
+    if match is None:
         return 1, 0, 0, version
-    stage = _STAGES[fullmatch[2] or ""]
-    return 0, -stage, -int(fullmatch[1]) * 10**6 - int(fullmatch[3] or 0), ""
+    stage = _STAGES[match[2] or ""]
+    return 0, -stage, -int(match[1]) * 10**6 - int(match[3] or 0), ""
 
 
 def storage_version_hash(resource: Resource) -> str:
@@ -435,8 +435,8 @@ def _written(document: JsonObject, accepted: negotiation.Accepted) -> HttpAnswer
 def _accepted(request: HttpRequest, *, allow_aggregated: bool) -> tuple[negotiation.Accepted, str]:
     """Return with it the version of the aggregated document, where that is wanted. Raises
     StatusError 406."""
-    accept_header = negotiation.accept_header(request)
-    for clause in negotiation.media_clauses(accept_header):
+    header = negotiation.accept_header(request)
+    for clause in negotiation.media_clauses(header):
         for media_type in negotiation.BUILT_IN_TYPES:
             if not clause.fits(media_type) or clause.version:
                 continue

@@ -76,14 +76,14 @@ def _used(paths: JsonObject, definitions: JsonObject) -> set[str]:
 def _mentioned(value: object) -> Iterator[str]:
     waiting = [value]
     while waiting:
-        pop = waiting.pop()
-        if isinstance(pop, Mapping):
-            mention = pop.get("$ref")
+        node = waiting.pop()
+        if isinstance(node, Mapping):
+            mention = node.get("$ref")
             if isinstance(mention, str) and mention.startswith(DEFINITIONS):
                 yield mention.removeprefix(DEFINITIONS)
-            waiting += pop.values()
-        elif isinstance(pop, list):
-            waiting += pop
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
 
 
 def merged(document: JsonObject, others: Iterable[JsonObject]) -> JsonDict:

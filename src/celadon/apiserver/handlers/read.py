@@ -328,8 +328,8 @@ class Reader:
         if endpoint.resource.namespaced and not endpoint.namespace:
             key = f"{metadata.namespace(last.object)}/{key}"
         token = ContinueToken(revision, f"{key}\0").text()
-        none = None if options.has_selector else rest
-        return ObjectList(tuple(chosen), revision, token, none)
+        remaining = None if options.has_selector else rest
+        return ObjectList(tuple(chosen), revision, token, remaining)
 
 
 def _not_found(endpoint: Endpoint) -> StatusError:

@@ -348,13 +348,13 @@ class Writer:
         if call.endpoint.verb != "create":
             update.version_of(draft.made)
         call.notes.warnings += create.conversion_warnings(draft.made, target)
-        finish_create = create.finish_create(draft)
-        self._admission.check_roles(call, finish_create, None)
-        validated = draft.validated(finish_create)
+        new = create.finish_create(draft)
+        self._admission.check_roles(call, new, None)
+        validated = draft.validated(new)
         raise_refusal(writing.refusal(target, validated, None, surroundings))
         # What is created through a subresource is warned of as any new object.
         warned = replace(target, subresource="") if target.subresource else target
-        return finish_create, valid_warnings(finish_create, None, warned)
+        return new, valid_warnings(new, None, warned)
 
     def _already_exists(self, call: Call, new: JsonObject, name: str) -> StatusError:
         stored = self._stored(call, name)

@@ -51,8 +51,8 @@ def request_target(method: bytes, raw: bytes) -> bytes:
         raise UnreadableTarget
     if raw == b"*":
         return raw
-    fullmatch = _SCHEME.fullmatch(raw)
-    scheme, rest = (b"", raw) if fullmatch is None else (fullmatch[1].lower(), fullmatch[2])
+    match = _SCHEME.fullmatch(raw)
+    scheme, rest = (b"", raw) if match is None else (match[1].lower(), match[2])
     rest, mark, query = rest.partition(b"?")
     if not rest.startswith(b"/"):
         if not scheme:

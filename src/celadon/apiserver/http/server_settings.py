@@ -365,13 +365,13 @@ class ServerTls:
         """OpenSSL has checked every link of the chain, by all authorities together. Whoever trusts
         one certificate of it would have gone no further."""
         chain = verified_chain(tls)
-        nobody = SignedFor.NOBODY
-        for bundle, of in zip(
+        signed_for = SignedFor.NOBODY
+        for bundle, use in zip(
             self._trusts, (SignedFor.CLIENTS, SignedFor.FRONT_PROXIES), strict=True
         ):
             if not chain.isdisjoint(_certificates(bundle)):
-                nobody |= of
-        return nobody
+                signed_for |= use
+        return signed_for
 
 
 def server_tls(
@@ -436,10 +436,10 @@ def joined_bundles(bundles: Iterable[str], now: datetime.datetime) -> str:
     from cryptography import x509
 
     blocks = pem_blocks("\n".join(bundles).encode())
-    fromkeys = dict.fromkeys(block.content for block in blocks if block.kind == CERTIFICATE)
+    contents = dict.fromkeys(block.content for block in blocks if block.kind == CERTIFICATE)
     return "".join(
         ssl.DER_cert_to_PEM_cert(item)
-        for item in fromkeys
+        for item in contents
         if x509.load_der_x509_certificate(item).not_valid_after_utc >= now
     )
 

@@ -122,8 +122,8 @@ class CountedCalls:
     def end(self) -> None:
         """Count, whatever came of it."""
         for record in self.notes.calls[self.first_call :]:
-            second = self.seconds.get(record.hook.uid)
-            seconds = second.pop(0) if second else None
+            durations = self.seconds.get(record.hook.uid)
+            seconds = durations.pop(0) if durations else None
             self.counts.called(record, self.operation, seconds, self.mutating)
         for excluded in self.notes.excluded[self.first_excluded :]:
             self.counts.excluded(excluded, self.operation, self.mutating)

@@ -137,8 +137,8 @@ def _total_or_average(target: object, now: JsonObject | None) -> str:
     average = at(target, "averageValue")
     if average is None:
         return f"{_amount(now, 'value')}/{_pointed(at(target, 'value'))}"
-    none = None if at(now, "averageValue") is None else now
-    return f"{_amount(none, 'averageValue')}/{quantity_text(average)} (avg)"
+    current = None if at(now, "averageValue") is None else now
+    return f"{_amount(current, 'averageValue')}/{quantity_text(average)} (avg)"
 
 
 def _used(target: object, now: JsonObject | None) -> str:

@@ -179,13 +179,13 @@ class DeploymentController(WorkloadController):
             await self.requests.require_update(self._sets.resource, changed)
             return True
         annotation = metadata.annotations(new).get(REVISION, "")
-        none = None
+        condition = None
         if rollouts.has_deadline(deployment) and rollouts.progressing(deployment) is None:
             message = f'Found new replica set "{metadata.name(new)}"'
-            none = self._condition("True", rollouts.FOUND_NEW, message)
-        if metadata.annotations(deployment).get(REVISION) == annotation and none is None:
+            condition = self._condition("True", rollouts.FOUND_NEW, message)
+        if metadata.annotations(deployment).get(REVISION) == annotation and condition is None:
             return False
-        await self._say(deployment, none, annotation)
+        await self._say(deployment, condition, annotation)
         return True
 
     def _condition(self, state: str, reason: str, message: str) -> JsonObject:
@@ -214,11 +214,11 @@ class DeploymentController(WorkloadController):
         name = metadata.name(worked_out)
         reply = await self.requests.create(self._sets.resource, worked_out)
         if reply.code == CREATED:
-            none = None
+            condition = None
             if rollouts.has_deadline(deployment):
                 message = f'Created new replica set "{name}"'
-                none = self._condition("True", rollouts.NEW_CREATED, message)
-            with_condition = _with_condition(deployment, none)
+                condition = self._condition("True", rollouts.NEW_CREATED, message)
+            with_condition = _with_condition(deployment, condition)
             status = rollouts.rollout_status(with_condition, reply.body, old, self.around.now())
             await self._write({**with_condition, "status": status}, str(revision))
             if size:
@@ -294,8 +294,8 @@ class DeploymentController(WorkloadController):
             await self.requests.require_update(self._sets.resource, changed)
             if former != step.size:
                 has_scaled = True
-                way, name = "up" if former < step.size else "down", metadata.name(replica_set)
-                message = f"Scaled {way} replica set {name} from {former} to {step.size}"
+                direction, name = "up" if former < step.size else "down", metadata.name(replica_set)
+                message = f"Scaled {direction} replica set {name} from {former} to {step.size}"
                 await self.events.record(deployment, "Normal", "ScalingReplicaSet", message)
         return has_scaled
 

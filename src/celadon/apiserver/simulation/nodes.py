@@ -139,9 +139,9 @@ class Kubelets:
         return step.again
 
     def _note_lack(self, namespace: str, item: str, *, lacks: bool) -> None:
-        setdefault = self._lacking.setdefault(namespace, set())
-        (setdefault.add if lacks else setdefault.discard)(item)
-        if not setdefault:
+        items = self._lacking.setdefault(namespace, set())
+        (items.add if lacks else items.discard)(item)
+        if not items:
             del self._lacking[namespace]
 
     # The certificates that tokens are mounted with come from a controller that may not run.
@@ -529,8 +529,8 @@ def seconds_to_eviction(
         seconds = [limit["tolerationSeconds"] for limit in limits if "tolerationSeconds" in limit]
         if seconds:
             added = taint.get("timeAdded")
-            total_seconds = (now - read_time(added)).total_seconds() if added else 0.0
-            result.append(max(0.0, min(seconds) - total_seconds))
+            tainted_seconds = (now - read_time(added)).total_seconds() if added else 0.0
+            result.append(max(0.0, min(seconds) - tainted_seconds))
     return min(result, default=None)
 
 
@@ -592,9 +592,9 @@ class PodEvictions:
             return None
         now = self._around.now()
         if node is None:
-            total_seconds = (now - self._homeless.setdefault(item, now)).total_seconds()
-            if total_seconds < QUARANTINE_SECONDS:
-                return QUARANTINE_SECONDS - total_seconds
+            homeless_seconds = (now - self._homeless.setdefault(item, now)).total_seconds()
+            if homeless_seconds < QUARANTINE_SECONDS:
+                return QUARANTINE_SECONDS - homeless_seconds
             await self._collect(pod)
             return None
         if metadata.deletion_timestamp(pod):

@@ -345,11 +345,11 @@ class _Matches:
         self._together: dict[tuple[tuple[str, str], ...], list[Matching]] = {}
         for constraint in constraints:
             try:
-                of = self.of(constraint)
+                matching = self.of(constraint)
             except NotTranslated:
                 continue
-            self._first.setdefault(of.conditions, constraint.name)
-            self._together.setdefault(of.conditions, []).append(of)
+            self._first.setdefault(matching.conditions, constraint.name)
+            self._together.setdefault(matching.conditions, []).append(matching)
 
     def of(self, constraint: Constraint) -> Matching:
         """Return what a constraint applies to. Raises NotTranslated."""

@@ -49,8 +49,8 @@ def _judged(
     together = " + ".join(lists)
     spared = [_NAME_EXCLUDED] * names + [_IMAGE_EXCLUDED] * images
     if spared:
-        join = " && ".join(f"!({text})" for text in spared)
-        together = f"({together}).filter(container, {join})"
+        conditions = " && ".join(f"!({text})" for text in spared)
+        together = f"({together}).filter(container, {conditions})"
     return "containers", f"{_IS_WINDOWS} ? [] : {together}" if linux else together
 
 

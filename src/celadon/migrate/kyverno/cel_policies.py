@@ -44,9 +44,9 @@ _PATCH: Final = re.compile(r"\s*Object\s*\{", re.ASCII)
 
 def shifted_expression(text: str, path: Sequence[str]) -> str:
     """Return an expression in which specs, labels and annotations are those of a template."""
-    join = ".".join(path)
-    text = _SPEC.sub(rf"\1.{join}.spec", text)
-    return _METADATA.sub(rf"\1.{join}.metadata.\2", text)
+    prefix = ".".join(path)
+    text = _SPEC.sub(rf"\1.{prefix}.spec", text)
+    return _METADATA.sub(rf"\1.{prefix}.metadata.\2", text)
 
 
 def shifted_patch(text: str, path: Sequence[str]) -> str:
@@ -57,7 +57,7 @@ def shifted_patch(text: str, path: Sequence[str]) -> str:
     if begin is None or end is None:
         return text
     types = [".".join(["Object", *path[: depth + 1]]) for depth in range(len(path))]
-    opening = "".join(f"{name}: {of}{{" for name, of in zip(path, types, strict=True))
+    opening = "".join(f"{name}: {type_name}{{" for name, type_name in zip(path, types, strict=True))
     # Kyverno leaves the types of metadata as they are, which no patch of a template takes.
     inside = _TYPE_OF_METADATA.sub(f"Object.{'.'.join(path)}.metadata", text[begin.end() : end])
     return f"Object{{{opening}{inside}{'}' * (len(path) + 1)}{text[end + 1 :]}"
@@ -491,11 +491,11 @@ def _constraints(match: JsonObject, controllers: Sequence[str]) -> JsonObject:
 
 def _shifted(spec: JsonObject, controllers: Sequence[str], path: Sequence[str]) -> JsonObject:
     """Return a spec for Pods as one for kinds that have a Pod at a path."""
-    join = ".".join(path)
+    prefix = ".".join(path)
     below: JsonDict = {name: member for name, member in spec.items() if name != "matchConstraints"}
     for name, unless in (("spec", ""), ("metadata", r"(?!\.namespace\b)")):
         pattern = rf"(?<![A-Za-z])((?:object|oldObject)\.)({name}\b{unless})"
-        below = _replaced(below, pattern, rf"\g<1>{join}.\2")
+        below = _replaced(below, pattern, rf"\g<1>{prefix}.\2")
     return {**below, "matchConstraints": _constraints(spec["matchConstraints"], controllers)}
 
 

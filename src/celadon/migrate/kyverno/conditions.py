@@ -115,9 +115,9 @@ def operand(value: Json, names: Names) -> Query:
     """Return what stands on one side of a condition: a value, or what a `{{ variable }}` reads."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         read_items = [operand(item, names) for item in value]
-        if all(isinstance(read_item, Constant) for read_item in read_items):
+        if all(isinstance(item, Constant) for item in read_items):
             return Constant(list(value))
-        return Stream(tuple(Branch((), read_item) for read_item in read_items))
+        return Stream(tuple(Branch((), item) for item in read_items))
     if not isinstance(value, str) or "{{" not in value:
         return Constant(value)
     text = value.strip()
@@ -457,22 +457,22 @@ def _integer(value: Json) -> int:
     raise NotTranslated("a length compared with what is no number")
 
 
-def _length_compared(of: Query, operator: Operator, number: int) -> Condition:
-    if isinstance(of, Otherwise) and isinstance(of.second, Constant):
-        if of.second.value not in ([], {}, "", None):
+def _length_compared(query: Query, operator: Operator, number: int) -> Condition:
+    if isinstance(query, Otherwise) and isinstance(query.second, Constant):
+        if query.second.value not in ([], {}, "", None):
             raise NotTranslated("a length of what may be a constant")
-        of = of.first
+        query = query.first
     right = [
         ordered((length > number) - (length < number), operator)
         for length in range(max(number, 0) + 3)
     ]
-    if of == ABSENT:
+    if query == ABSENT:
         return constant(right[0])
     if (
         len(set(right[1:])) == 1 and right[0] != right[1]
     ):  # all that matters is whether there is one
-        return is_true(of) if right[1] else negation(is_true(of))
-    return comparison(length_text(of), _SIGNS[operator], str(number))
+        return is_true(query) if right[1] else negation(is_true(query))
+    return comparison(length_text(query), _SIGNS[operator], str(number))
 
 
 _SIGNS: Final = {
@@ -487,10 +487,10 @@ _SIGNS: Final = {
 
 def _lengths_compared(left: Query, operator: Operator, right: Query) -> Condition:
     texts = []
-    for of in (left, right):
-        if isinstance(of, Otherwise) and of.second in (Constant([]), Constant("")):
-            of = of.first
-        texts.append(length_text(of))
+    for query in (left, right):
+        if isinstance(query, Otherwise) and query.second in (Constant([]), Constant("")):
+            query = query.first
+        texts.append(length_text(query))
     return comparison(texts[0], _SIGNS[operator], texts[1])
 
 
@@ -654,7 +654,7 @@ def operations_of(value: Json) -> tuple[tuple[str, ...] | None, Json]:
     """Return the operations that preconditions demand, None where they do not, and the
     preconditions that are left."""
     allowed: tuple[str, ...] = OPERATIONS
-    false = False
+    has_demands = False
     if isinstance(value, Mapping):
         every = list(_each(value.get("all") or ()))
         either = list(_each(value.get("any") or ()))
@@ -663,19 +663,19 @@ def operations_of(value: Json) -> tuple[tuple[str, ...] | None, Json]:
     left = []
     for item in every:
         operations_demanded = _operations_demanded(item)
-        false = false or operations_demanded is not None
+        has_demands = has_demands or operations_demanded is not None
         allowed = tuple(
             name for name in allowed if operations_demanded is None or name in operations_demanded
         )
         left += [item] if operations_demanded is None else []
     demanded = [_operations_demanded(element) for element in either]
     if either and all(element is not None for element in demanded):
-        false = True
+        has_demands = True
         allowed = tuple(
             name for name in allowed if any(name in (element or ()) for element in demanded)
         )
         either = []
-    return (allowed if false else None), {"all": left, "any": either}
+    return (allowed if has_demands else None), {"all": left, "any": either}
 
 
 _OPERATION: Final = re.compile(

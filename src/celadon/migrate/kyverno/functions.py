@@ -249,7 +249,9 @@ def _type(value: Query) -> Query:
             return _chosen(place.present(), kind, Constant("null"))
         case Located(place):
             text = place.there().plain
-            kinds = " : ".join(f"type({text}) == {of} ? '{kind}'" for of, kind in _OF_ANY)
+            kinds = " : ".join(
+                f"type({text}) == {cel_type} ? '{kind}'" for cel_type, kind in _OF_ANY
+            )
             return _chosen(place.present(), Computed(f"({kinds} : 'object')"), Constant("null"))
         case Stream() | Keys() | Ordered():
             return Constant("array")
@@ -361,12 +363,12 @@ def _of_texts(build: Callable[..., str], form: Form = Form.STRING) -> Callable[.
 
 
 def _cased(method: str) -> Callable[[Query], Query]:
-    of_texts = _of_texts(lambda text: f"{text}.{method}()")
+    apply = _of_texts(lambda text: f"{text}.{method}()")
 
     def called(value: Query) -> Query:
         if isinstance(value, Constant) and isinstance(value.value, str):
             return Constant(value.value.lower() if method == "lowerAscii" else value.value.upper())
-        return of_texts(value)
+        return apply(value)
 
     return called
 
@@ -383,11 +385,11 @@ def _replace(text: Query, old: Query, new: Query, count: Query) -> Query:
 
 
 def _trim(text: Query, characters: Query) -> Query:
-    constant_text = _constant_text(characters)
-    if not constant_text:
+    trimmed = _constant_text(characters)
+    if not trimmed:
         return _text(text)
     # From the first other character to the last one.
-    other = "[^" + "".join(f"\\{text}" if text in r"\]^-" else text for text in constant_text) + "]"
+    other = "[^" + "".join(f"\\{text}" if text in r"\]^-" else text for text in trimmed) + "]"
     regex = quoted(f"(?s){other}(.*{other})?")
     return _of_texts(lambda value: f"{value}.find({regex})")(text)
 
@@ -455,13 +457,13 @@ def _regex_match(pattern: Query, value: Query) -> Query:
 
 
 def _pattern_match(pattern: Query, value: Query) -> Query:
-    constant_text = _constant_text(pattern)
-    return Truth(asked_of(value, lambda text: globbed(text, constant_text), as_string=True))
+    constant = _constant_text(pattern)
+    return Truth(asked_of(value, lambda text: globbed(text, constant), as_string=True))
 
 
 def _compare(left: Query, right: Query) -> Query:
-    of_texts = _of_texts(lambda a, b: f"({a} == {b} ? 0 : ({a} < {b} ? -1 : 1))", Form.INTEGER)
-    return of_texts(left, right)
+    apply = _of_texts(lambda a, b: f"({a} == {b} ? 0 : ({a} < {b} ? -1 : 1))", Form.INTEGER)
+    return apply(left, right)
 
 
 def _equal_fold(left: Query, right: Query) -> Query:
@@ -472,17 +474,19 @@ def _equal_fold(left: Query, right: Query) -> Query:
     return Truth(asked_of(left, lambda text: truth(f"{text}.matches({regex})")))
 
 
-def _label_match(labels: Query, of: Query) -> Query:
+def _label_match(labels: Query, selector: Query) -> Query:
     if isinstance(labels, Constant) and isinstance(labels.value, Mapping):
-        condition = is_defined(of)
-        same = [compare(member_of(of, key), "==", Constant(v)) for key, v in labels.value.items()]
+        condition = is_defined(selector)
+        same = [
+            compare(member_of(selector, key), "==", Constant(v)) for key, v in labels.value.items()
+        ]
         return Truth(conjunction([condition, *same]))
-    if not (isinstance(labels, Located) and isinstance(of, Located)):
+    if not (isinstance(labels, Located) and isinstance(selector, Located)):
         raise NotTranslated("labels of what is no map of an object")
-    plain, other = labels.place.there().plain, of.place.there().plain
+    plain, other = labels.place.there().plain, selector.place.there().plain
     same_value = comparison(f"{other}[key]", "==", f"{plain}[key]")
     each = every(plain, "key", conjunction([member("key", other), same_value]))
-    return Truth(conjunction([labels.place.present(), of.place.present(), each]))
+    return Truth(conjunction([labels.place.present(), selector.place.present(), each]))
 
 
 def _semver_compare(version: Query, versions: Query) -> Query:

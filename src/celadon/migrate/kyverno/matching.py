@@ -498,11 +498,11 @@ def _has_entry(entries: str, key: str, value: str) -> Condition:
         return some(entries, "key", matched)
     if value == "*":
         return member(quoted(key), entries)
-    removesuffix = entries.removesuffix(".orValue({})")
+    labels = entries.removesuffix(".orValue({})")
     return conjunction(
         [
-            truth(f"{removesuffix}[?{quoted(key)}].hasValue()"),
-            globbed(f"{removesuffix}[?{quoted(key)}].orValue('')", value),
+            truth(f"{labels}[?{quoted(key)}].hasValue()"),
+            globbed(f"{labels}[?{quoted(key)}].orValue('')", value),
         ]
     )
 

@@ -280,12 +280,12 @@ def globbed(text: str, pattern: str) -> Condition:
         return comparison(text, "==", quoted(pattern))
     squeezed = re.sub(r"\*+", "*", pattern)
     for wild, written in _SIMPLE:
-        fullmatch = wild.fullmatch(squeezed)
-        if fullmatch is not None:
-            return written(text, *fullmatch.groups())
+        match = wild.fullmatch(squeezed)
+        if match is not None:
+            return written(text, *match.groups())
     parts = {"*": ".*", "?": ".", "?*": ".+"}
-    split = re.split(r"(\?\*|[*?])", squeezed.replace("*?", "?*"))
-    regex = "".join(parts.get(part) or _literal_of(part) for part in split)
+    pieces = re.split(r"(\?\*|[*?])", squeezed.replace("*?", "?*"))
+    regex = "".join(parts.get(part) or _literal_of(part) for part in pieces)
     return truth(f"{text}.matches({quoted(f'^{regex}$')})")
 
 

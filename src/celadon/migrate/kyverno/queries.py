@@ -352,9 +352,9 @@ def _is_filled(text: str, form: Form) -> Condition:
     return ALWAYS
 
 
-def length_text(of: Query) -> str:
+def length_text(query: Query) -> str:
     """Return the number of items of a list, or of characters. Raises NotTranslated."""
-    match of:
+    match query:
         case Located(place) | Keys(place):
             if not place.steps:
                 return f"size({place.items})"

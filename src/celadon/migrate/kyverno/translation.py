@@ -187,8 +187,8 @@ def _documents(
     partial = [exception for exception in concerned if _is_of_controls(exception, rule)]
     whole = [exception for exception in concerned if exception not in partial]
     for kind in [*kinds, *([None] if unknown else [])]:
-        of = [kind] if kind else []
-        demand = _excepting(demand_of(policy, rule, of, partial), whole, of)
+        rule_kinds = [kind] if kind else []
+        demand = _excepting(demand_of(policy, rule, rule_kinds, partial), whole, rule_kinds)
         same = demands.setdefault(repr(demand), (demand, []))
         if kind:
             same[1].append(kind)
@@ -313,7 +313,7 @@ def _notes(policy: Policy, forms: Sequence[Variant], catalog: Catalog) -> Iterat
     every_missing = [tuple(_missing(policy, form.rule, catalog)) for form in forms]
     missing = next(filter(None, every_missing), ())  # paths in templates of pods say the same
     if missing:
-        texts = ", ".join(f"`{fromkey}`" for fromkey in dict.fromkeys(missing))
+        texts = ", ".join(f"`{name}`" for name in dict.fromkeys(missing))
         yield (
             f"where {texts} reads nothing, Kyverno's rule fails, and refuses if it enforces; "
             "here its condition is not met"
@@ -441,8 +441,8 @@ def failing_variables(value: Json, names: Names, always: Collection[str]) -> Ite
     of fields that every object has in a cluster."""
     written = json.dumps(value)
     whole = (written[start + 2 : end - 2] for start, end in variables_in(written))
-    for fromkey in dict.fromkeys(whole):
-        text = json.loads(f'"{fromkey}"').strip()
+    for name in dict.fromkeys(whole):
+        text = json.loads(f'"{name}"').strip()
         if _may_fail(text, names, always):
             yield text
 

@@ -63,12 +63,12 @@ class Demand:
     @property
     def text(self) -> str:
         """`spec.size: maximum`."""
-        join = ", ".join(self.keywords)
+        text = ", ".join(self.keywords)
         if self.required:
-            join = f"required: {', '.join(self.required)}"
+            text = f"required: {', '.join(self.required)}"
         if self.rule is not None:
-            join = f"rule {self.rule}"
-        return f"{path_text(self.names) or 'the object'}: {join}"
+            text = f"rule {self.rule}"
+        return f"{path_text(self.names) or 'the object'}: {text}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,13 +244,13 @@ class _RevisionLook(DefinitionLook):
             expected = self._wanted(demand)
         except NotModelled as error:
             return replace(reply, reason=str(error))
-        search = self.search(expected, self._confirmed)
-        if search.is_proved:
+        outcome = self.search(expected, self._confirmed)
+        if outcome.is_proved:
             answer, bounded, items = proved_with(self.inputs)
             return replace(reply, answer=answer, bounded=bounded, items=items)
-        if search.example is None:
-            return replace(reply, reason=search.reason)
-        example, errors, is_forgiven = search.example
+        if outcome.example is None:
+            return replace(reply, reason=outcome.reason)
+        example, errors, is_forgiven = outcome.example
         return replace(
             reply, answer=Answer.YES, example=example, errors=errors, is_forgiven=is_forgiven
         )
@@ -301,13 +301,13 @@ class _RevisionLook(DefinitionLook):
 
 
 def _has(outcome: Outcome, name: str) -> Formula:
-    false = FALSE
+    present = FALSE
     for case in outcome.cases:
         if not isinstance(case.value, Fields):
             raise NotModelled("fields of what was no object")
         member = case.value.field(name)
-        false = false if member is None else member[0]
-    return false
+        present = present if member is None else member[0]
+    return present
 
 
 # --- An old object as the new revision reads it -------------------------------

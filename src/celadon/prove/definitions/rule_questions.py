@@ -150,13 +150,13 @@ class _RuleLook(DefinitionLook):
             expected = self._wanted(question)
         except NotModelled as error:
             return replace(reply, reason=str(error), offset=self.offset)
-        search = self.search(expected, lambda model: self._confirmed(question, model))
-        if search.is_proved:
+        outcome = self.search(expected, lambda model: self._confirmed(question, model))
+        if outcome.is_proved:
             answer, bounded, items = proved_with(self.inputs)
             return replace(reply, answer=answer, bounded=bounded, items=items)
-        if search.example is None:
-            return replace(reply, reason=search.reason)
-        example, before = search.example
+        if outcome.example is None:
+            return replace(reply, reason=outcome.reason)
+        example, before = outcome.example
         return replace(reply, answer=Answer.YES, example=example, before=before)
 
     @property
@@ -372,13 +372,13 @@ def _compared(root: syntax.Expr) -> Iterator[tuple[str, ...]]:
     """The fields of `self` that are compared with the same ones of `oldSelf`."""
     waiting: list[Any] = [root]
     while waiting:
-        pop = waiting.pop()
-        if isinstance(pop, syntax.Call) and pop.function == syntax.EQUALS:
-            chains = dict(filter(None, map(_chain, pop.args)))
+        node = waiting.pop()
+        if isinstance(node, syntax.Call) and node.function == syntax.EQUALS:
+            chains = dict(filter(None, map(_chain, node.args)))
             if SELF in chains and chains.get(OLD_SELF) == chains[SELF]:
                 yield chains[SELF]
         # Reversed, so that the fields come in the order in which the expression names them.
-        waiting += reversed(list(_below(pop)))
+        waiting += reversed(list(_below(node)))
 
 
 def _below(node: syntax.Expr) -> Sequence[syntax.Expr]:
@@ -460,13 +460,13 @@ class _ChangeLook(DefinitionLook):
             expected = self.wanted(subject, change)
         except NotModelled as error:
             return replace(reply, reason=str(error))
-        search = self.search(expected, self.confirmed)
-        if search.is_proved:
+        outcome = self.search(expected, self.confirmed)
+        if outcome.is_proved:
             answer, bounded, items = proved_with(self.inputs)
             return replace(reply, answer=answer, bounded=bounded, items=items)
-        if search.example is None:
-            return replace(reply, reason=search.reason)
-        return replace(reply, answer=Answer.YES, objects=search.example)
+        if outcome.example is None:
+            return replace(reply, reason=outcome.reason)
+        return replace(reply, answer=Answer.YES, objects=outcome.example)
 
     def wanted(self, subject: Subject, change: Change) -> Formula:
         """Return the formula that an example has to fulfil. Raises NotModelled."""

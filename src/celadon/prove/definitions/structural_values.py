@@ -427,9 +427,9 @@ class StructuralObject:
     def _has(self, value: Fields, name: str) -> Formula:
         """Return where a field is there; a null is there for the schema, and is not for rules."""
         member = value.field(name)
-        false = FALSE if member is None else member[0]
+        present = FALSE if member is None else member[0]
         place = f"{value.path}.{name}"
-        return either((false, self._open(place))) if place in self._nullable_places else false
+        return either((present, self._open(place))) if place in self._nullable_places else present
 
     def _open(self, path: str) -> Formula:
         """Nobody knows whether it is so."""
@@ -642,12 +642,12 @@ def _is_small(schema: Schema) -> bool:
     number = 0
     waiting: list[Schema | None] = [schema]
     while waiting and number <= MOST_NAMES:
-        pop = waiting.pop()
-        if pop is None:
+        nested = waiting.pop()
+        if nested is None:
             continue
         # There may be fields in it that nobody knows of.
-        if pop.preserve_unknown or pop.open_values or pop.embedded_resource:
+        if nested.preserve_unknown or nested.open_values or nested.embedded_resource:
             return False
         number += 1
-        waiting += (*pop.properties.values(), pop.items, pop.additional_properties)
+        waiting += (*nested.properties.values(), nested.items, nested.additional_properties)
     return number <= MOST_NAMES

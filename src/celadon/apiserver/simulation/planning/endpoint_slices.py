@@ -301,9 +301,9 @@ class _SliceWork:
         reused = []
         for item in list(self._deleted):
             if self._created and _is_owned(item, self._service):
-                pop = self._created.pop()
-                meta = {**metadata.metadata(item), "labels": pop["metadata"]["labels"]}
-                reused.append({**pop, "metadata": meta})
+                created = self._created.pop()
+                meta = {**metadata.metadata(item), "labels": created["metadata"]["labels"]}
+                reused.append({**created, "metadata": meta})
                 self._deleted.remove(item)
         if not facts.is_going(self._service):
             for element in self._created:
@@ -569,10 +569,10 @@ def _within_capacity(subsets: list[JsonDict]) -> tuple[list[JsonDict], bool]:
     room, result = MAX_ADDRESSES, [dict(subset) for subset in subsets]
     for key in _ADDRESS_LISTS:
         for item in result:
-            pop = item.pop(key, [])[:room]
-            room -= len(pop)
-            if pop:
-                item[key] = pop
+            moved = item.pop(key, [])[:room]
+            room -= len(moved)
+            if moved:
+                item[key] = moved
     return result, True
 
 

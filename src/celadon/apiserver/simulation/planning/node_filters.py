@@ -93,10 +93,10 @@ class NodeState:
     def leave(self, pod: JsonObject) -> Mapping[str, int]:
         """Note that this very object is here no longer; return what it wanted."""
         del self.pods[next(index for index, item in enumerate(self.pods) if item is pod)]
-        pop = self._wanted.pop(id(pod))
-        self.used.subtract(pop)
-        self.unasked.subtract(name for name in LEAST_ASKED if not pop.get(name))
-        return pop
+        requests = self._wanted.pop(id(pod))
+        self.used.subtract(requests)
+        self.unasked.subtract(name for name in LEAST_ASKED if not requests.get(name))
+        return requests
 
     def places(self, topologies: Iterable[str]) -> Iterable[Place]:
         """Yield the places that the node is in, one for each of the topologies that it has a label
@@ -200,18 +200,18 @@ def _labels_of(pod: JsonObject) -> Iterable[_Label]:
     return ((namespace, key, value) for key, value in metadata.labels(pod).items())
 
 
-def _forget(counts: dict[_Key, dict[_Of, _Value]], key: _Key, of: _Of) -> None:
+def _forget(counts: dict[_Key, dict[_Of, _Value]], key: _Key, value: _Of) -> None:
     """Take one of what is found by a key away, and the key with the last of it."""
-    del counts[key][of]
+    del counts[key][value]
     if not counts[key]:
         del counts[key]
 
 
-def _count_down(counts: dict[_Key, Counter[_Of]], key: _Key, of: _Of) -> None:
+def _count_down(counts: dict[_Key, Counter[_Of]], key: _Key, value: _Of) -> None:
     """Count one less, and take away what has come to nothing."""
-    counts[key][of] -= 1
-    if not counts[key][of]:
-        del counts[key][of]
+    counts[key][value] -= 1
+    if not counts[key][value]:
+        del counts[key][value]
     if not counts[key]:
         del counts[key]
 

@@ -103,7 +103,7 @@ def _spread(
         return {}
     keys = [element["topologyKey"] for element in soft]
     states = [state for state in fitting if all(key in state.labels for key in keys)]
-    fromkeys = dict.fromkeys((state.name for state in states), 0.0)
+    scores = dict.fromkeys((state.name for state in states), 0.0)
     for constraint, of_nodes in zip(soft, counts, strict=True):
         key = constraint["topologyKey"]
         places = {state.labels[key] for state in states}
@@ -113,8 +113,8 @@ def _spread(
                 counter[state.labels[key]] += of_nodes[state.name]
         weight = math.log(len(places) + 2)
         for item in states:
-            fromkeys[item.name] += counter[item.labels[key]] * weight + constraint["maxSkew"] - 1
-    rounded = {name: round(value) for name, value in fromkeys.items()}
+            scores[item.name] += counter[item.labels[key]] * weight + constraint["maxSkew"] - 1
+    rounded = {name: round(value) for name, value in scores.items()}
     if not rounded:
         return {}
     most, least = max(rounded.values()), min(rounded.values())

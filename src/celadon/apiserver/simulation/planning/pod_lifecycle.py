@@ -158,10 +158,10 @@ def _unmounted(pod: JsonObject, sources: Sources) -> Iterator[tuple[str, str]]:
     """Yield the name of each volume that cannot be mounted, and why."""
     for volume in (pod.get("spec") or {}).get("volumes") or ():
         parts = (volume.get("projected") or {}).get("sources") or (volume,)
-        fromkeys = dict.fromkeys(reason for part in parts for reason in _unprojected(part, sources))
-        if fromkeys:
-            texts = ", ".join(fromkeys)
-            yield volume["name"], f"[{texts}]" if len(fromkeys) > 1 else texts
+        reasons = dict.fromkeys(reason for part in parts for reason in _unprojected(part, sources))
+        if reasons:
+            texts = ", ".join(reasons)
+            yield volume["name"], f"[{texts}]" if len(reasons) > 1 else texts
 
 
 def _unprojected(part: JsonObject, sources: Sources) -> Iterator[str]:

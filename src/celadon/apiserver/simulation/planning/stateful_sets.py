@@ -111,8 +111,8 @@ def stateful_set_plan(stateful_set: JsonObject, world: StatefulWorld, now: datet
 
 def ordinal_of(pod: JsonObject, stateful_set: JsonObject) -> int:
     """The number in its name; -1 for a pod that is none of the set's."""
-    fullmatch = _NUMBERED.fullmatch(metadata.name(pod))
-    return int(fullmatch[2]) if fullmatch and fullmatch[1] == metadata.name(stateful_set) else -1
+    match = _NUMBERED.fullmatch(metadata.name(pod))
+    return int(match[2]) if match and match[1] == metadata.name(stateful_set) else -1
 
 
 class _Blocked(Exception):
