@@ -480,9 +480,9 @@ class Conversions:
         """Asks for objects that are not in the version, and keeps what it gets. They may be stored
         in several versions, and be too many for one call."""
         fetched: list[JsonObject] = []
-        for some in _batches(objects):
-            webhook = self._webhook(metadata.gvk(some[0]), custom.gvk)
-            for obj, item in zip(some, await self._received(some, custom), strict=True):
+        for batch in _batches(objects):
+            webhook = self._webhook(metadata.gvk(batch[0]), custom.gvk)
+            for obj, item in zip(batch, await self._received(batch, custom), strict=True):
                 fetched.append(item)
                 self.memory.keep(_key(obj, custom.gvk, webhook), item, _weight(item))
         return fetched
@@ -501,15 +501,15 @@ class Conversions:
         nothing kept: as a server shows those that are `stored`, otherwise just as the webhook gives
         them. Raises ConversionFailed."""
         result: list[JsonObject] = []
-        for some in _batches(objects):
-            source = metadata.gvk(some[0])
+        for batch in _batches(objects):
+            source = metadata.gvk(batch[0])
             webhook = self._webhook(source, target)
             if source == target:
-                result += some
+                result += batch
             elif stored:
-                result += await self._received(some, self.kinds().custom[target])
+                result += await self._received(batch, self.kinds().custom[target])
             else:
-                result += await self._asked(webhook, some, target)
+                result += await self._asked(webhook, batch, target)
         return result
 
     async def _asked(

@@ -234,9 +234,9 @@ def _absorbed(conditions: Sequence[Condition], binding: Binding) -> list[Conditi
         if operands & set(condition.operands):
             continue
         left = [
-            _without(each, operands, binding)
-            for each in condition.operands
-            if negation(each) not in operands
+            _without(operand, operands, binding)
+            for operand in condition.operands
+            if negation(operand) not in operands
         ]
         is_same = left == list(condition.operands)
         together = conjunction if binding is Binding.OR else disjunction

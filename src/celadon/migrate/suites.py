@@ -169,7 +169,7 @@ def disagreement(
     # A case without assertions expects a violation, as gator does.
     for assertion in case.assertions or ({},):
         pattern = str(assertion.get("message") or "")
-        is_found = any(re.search(pattern, text) for text in messages)
+        is_found = any(re.search(pattern, message) for message in messages)
         if is_found != _wants(assertion.get("violations")):
             expected = "no violation" if is_found else "a violation"
             if pattern:

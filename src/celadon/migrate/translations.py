@@ -200,7 +200,7 @@ def _with_namespace_variables(spec: JsonObject) -> tuple[JsonDict, str]:
         return result, ""
     left = [condition for condition in conditions if condition not in asking]
     own_variables = list(spec.get("variables") or ())
-    names = {element["name"] for element in own_variables}
+    names = {variable["name"] for variable in own_variables}
     variables: list[JsonObject] = []
     for item in asking:
         name = _camel_case(item["name"])
@@ -217,7 +217,7 @@ def _with_namespace_variables(spec: JsonObject) -> tuple[JsonDict, str]:
 
 def _camel_case(name: str) -> str:
     first, *words = re.split(r"[^A-Za-z0-9]+", name)
-    return first + "".join(item.capitalize() for item in words)
+    return first + "".join(word.capitalize() for word in words)
 
 
 _CONTAINERS: Final = re.compile(
@@ -233,7 +233,7 @@ def with_container_variable(spec: JsonDict) -> JsonDict:
     texts = [validation["expression"] for validation in spec["validations"]]
     match = next(filter(None, map(_CONTAINERS.search, texts)), None)
     variables = list(spec.get("variables") or ())
-    if match is None or any(item["name"] == "containers" for item in variables):
+    if match is None or any(variable["name"] == "containers" for variable in variables):
         return spec
     named = [
         {

@@ -116,7 +116,7 @@ def namespace_selected(selector: LabelSelector, request: SymbolicRequest) -> For
 def object_selected(selector: LabelSelector, request: SymbolicRequest) -> Formula:
     """Return where an object selector takes the new object or the old one."""
     outcomes = [item for item in (request.object, request.old_object) if not _is_null(item)]
-    return either(satisfied(selector, item) for item in outcomes)
+    return either(satisfied(selector, outcome) for outcome in outcomes)
 
 
 def _is_null(outcome: Outcome) -> bool:
@@ -289,7 +289,7 @@ class Scene:
             for param in self.params.values()
             if not param.is_given and z3.is_true(model.eval(param.there, model_completion=True))
         ]
-        completed = (self.request.completed(item, model) for item in outcomes)
+        completed = (self.request.completed(outcome, model) for outcome in outcomes)
         result += [item for item in completed if item is not None]
         old = request.old_object
         if old is not None and self.endpoint.resource.gvr == NAMESPACES:

@@ -190,9 +190,9 @@ class Evaluator:
                 condition, consequent, otherwise = node.args
                 return self._conditional(condition, consequent, otherwise, scope)
             case syntax.LOGICAL_AND:
-                return _conjunction(*(self.node(item, scope) for item in node.args))
+                return _conjunction(*(self.node(argument, scope) for argument in node.args))
             case syntax.LOGICAL_OR:
-                return _disjunction(*(self.node(item, scope) for item in node.args))
+                return _disjunction(*(self.node(argument, scope) for argument in node.args))
             case syntax.NOT_STRICTLY_FALSE:
                 return functions.not_strictly_false(self.node(node.args[0], scope))
             case "or" | "orValue" if node.target is not None:
@@ -243,7 +243,7 @@ class Evaluator:
             return sample
         constants = [native(value) for value in values]
         member = node.target is not None
-        if all(item is not functions.NOT_LITERAL for item in constants):
+        if all(constant is not functions.NOT_LITERAL for constant in constants):
             return self.unmodelled.run(node.function, constants, member=member)
         modelled, plain = self._asked(node, values), functions.plain_meaning(node.function, values)
         if plain is None:
@@ -406,7 +406,7 @@ def _sizes(root: syntax.Expr) -> Iterator[int]:
     for node in syntax.walk(root):
         if not isinstance(node, syntax.Call):
             continue
-        numbers = [item.value for item in node.args if isinstance(item, syntax.Literal)]
+        numbers = [argument.value for argument in node.args if isinstance(argument, syntax.Literal)]
         is_place = node.function in (syntax.INDEX, syntax.OPT_INDEX)
         if is_place or (node.function in _COMPARISONS and any(map(_asks_size, node.args))):
             yield from (number for number in numbers if type(number) is int)

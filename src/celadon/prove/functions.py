@@ -291,8 +291,8 @@ def _equal_fields(a: Fields, b: Fields, name: str) -> Formula:
 def _equal_outcomes(a: Outcome, b: Outcome) -> Formula:
     """Neither of them is an error where this is asked."""
     return either(
-        both(item.guard, other.guard, equal(item.value, other.value))
-        for item in a.cases
+        both(case.guard, other.guard, equal(case.value, other.value))
+        for case in a.cases
         for other in b.cases
     )
 
@@ -485,7 +485,7 @@ def _divided(values: list[Value], *, rest: bool) -> Outcome | None:
                 term = folded(a.term - quotient * b.term)
                 bounded = Outcome(bounded.error, (Case(bounded.cases[0].guard, type(a)(term)),))
             works = negated(fails)
-            cases = tuple(Case(both(works, item.guard), item.value) for item in bounded.cases)
+            cases = tuple(Case(both(works, case.guard), case.value) for case in bounded.cases)
             return Outcome(either((fails, bounded.error)), cases)
         case [Double(), Double()] if rest:
             return FAILS
@@ -583,7 +583,7 @@ def _value(values: list[Value]) -> Outcome | None:
     match values:
         case [Maybe() as optional]:
             inside = optional.value
-            cases = [Case(both(optional.there, item.guard), item.value) for item in inside.cases]
+            cases = [Case(both(optional.there, case.guard), case.value) for case in inside.cases]
             return outcome(cases, either((negated(optional.there), inside.error)))
     return FAILS
 
@@ -630,7 +630,7 @@ def _to_int(values: list[Value], kind: type[Int] | type[Uint] = Int) -> Outcome 
             number = z3.StrToInt(digits)
             bounded = _bounded(kind, logic.chosen(both(has_sign, negative), -number, number))
             fits = z3.InRe(digits, _DIGITS)
-            cases = [Case(both(fits, item.guard), item.value) for item in bounded.cases]
+            cases = [Case(both(fits, case.guard), case.value) for case in bounded.cases]
             return outcome(cases, either((negated(fits), bounded.error)))
         case [(Int() | Uint()) as number]:
             return _bounded(kind, number.term)

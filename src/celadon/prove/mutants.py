@@ -107,7 +107,9 @@ def side_of(bound: Iterable[BoundPolicy], version: str) -> Side:
     """Policies in force."""
     bound_policies = list(bound)
     policies = [decode_policy(policy.policy).value for policy in bound_policies]
-    bindings = [decode_binding(each).value for policy in bound_policies for each in policy.bindings]
+    bindings = [
+        decode_binding(binding).value for policy in bound_policies for binding in policy.bindings
+    ]
     return Side(Engine(policies, bindings, version))
 
 

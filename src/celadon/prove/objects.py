@@ -292,7 +292,7 @@ class Inputs:
         is_null = self.presence(f"{path} null")
         with self.only_where(negated(is_null)):
             not_null = self._not_null(schema, path, objects, below)
-        cases = [Case(both(negated(is_null), item.guard), item.value) for item in not_null.cases]
+        cases = [Case(both(negated(is_null), case.guard), case.value) for case in not_null.cases]
         return outcome([Case(is_null, Null()), *cases])
 
     def _not_null(self, schema: Schema, path: str, objects: _Objects, below: Path) -> Outcome:
@@ -460,7 +460,7 @@ class Inputs:
     def json(self, outcome: Outcome, model: z3.ModelRef) -> Json:
         """Return what an unknown value is in a model; fields that nobody asked for are left out,
         but for what the schema requires."""
-        (case,) = (item for item in outcome.cases if _holds(item.guard, model))
+        (case,) = (case for case in outcome.cases if _holds(case.guard, model))
         return self._json(case.value, model)
 
     def _json(self, value: Value, model: z3.ModelRef) -> Json:

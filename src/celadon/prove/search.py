@@ -54,13 +54,13 @@ def free_loops(node: syntax.Expr, claim: Claim) -> frozenset[int]:
 def _free(node: syntax.Expr, claim: Claim) -> Iterator[int]:
     match node:
         case syntax.Call(function=syntax.LOGICAL_AND | syntax.LOGICAL_OR):
-            for item in node.args:
-                yield from _free(item, claim)
+            for argument in node.args:
+                yield from _free(argument, claim)
         case syntax.Call(function=syntax.LOGICAL_NOT):
             yield from _free(node.args[0], claim.of_negation)
         case syntax.Call(function=syntax.CONDITIONAL):
-            for item in node.args[1:]:
-                yield from _free(item, claim)
+            for argument in node.args[1:]:
+                yield from _free(argument, claim)
         case syntax.Comprehension():
             yield from _of_loop(node, claim)
 
@@ -87,8 +87,8 @@ def _of_range(node: syntax.Expr) -> Iterator[int]:
     """Loops that make the list of another one: what they keep is up to that one."""
     match node:
         case syntax.Call(function=syntax.ADD):
-            for item in node.args:
-                yield from _of_range(item)
+            for argument in node.args:
+                yield from _of_range(argument)
         case syntax.Comprehension(accu_init=syntax.ListLiteral()):
             yield node.id
             yield from _of_range(node.iter_range)

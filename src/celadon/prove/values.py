@@ -309,9 +309,9 @@ def _with_numeral(merged: Text, *cases: Case) -> Text:
     if not numerals:
         return merged
     value = numerals[0].value
-    for item in numerals[1:]:
-        value = chosen(item.where, item.value, value)
-    return Text(merged.term, Numeral(either(element.where for element in numerals), value))
+    for numeral in numerals[1:]:
+        value = chosen(numeral.where, numeral.value, value)
+    return Text(merged.term, Numeral(either(numeral.where for numeral in numerals), value))
 
 
 def _joined(cases: Iterable[Case]) -> list[Case]:

@@ -224,8 +224,8 @@ def rules_of(
         raise ValueError("say which resources, e.g. 'deployments.apps'")
     expected = [operation.upper() for operation in operations]
     together: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for text in resources:
-        where, name = _place(text, tuple(groups), tuple(versions))
+    for resource in resources:
+        where, name = _place(resource, tuple(groups), tuple(versions))
         together.setdefault(where, []).append(name)
     return tuple(
         {

@@ -675,8 +675,8 @@ class _Course(Admitters, NoteTaker):
             for key, value in notes.annotations.items():
                 if key.partition("/")[0] in calls:
                     annotations[key] = value
-            for text in notes.request_annotations.values():
-                document = json.loads(text)
+            for annotation in notes.request_annotations.values():
+                document = json.loads(annotation)
                 handler = self._handlers[True][document["webhook"]]
                 patches.setdefault(handler.name, []).extend(document["patch"])
         return Answer(
@@ -685,7 +685,7 @@ class _Course(Admitters, NoteTaker):
             reason="" if refusal is None else refusal.reason,
             message="" if refusal is None else str(refusal),
             patches=patches,
-            warnings=tuple(text for notes in self._notes for text in notes.warnings),
+            warnings=tuple(warning for notes in self._notes for warning in notes.warnings),
             audit_annotations=annotations,
             called=tuple(self._called),
         )

@@ -131,7 +131,7 @@ class RoleView:
             self._has_missed, objects = False, self._objects()
             self._lagging.change(lambda _: _with_all(objects), is_long=_are_many(objects))
             return
-        put, removed = _put_and_removed([item for some in batches for item in some])
+        put, removed = _put_and_removed([item for batch in batches for item in batch])
         self._lagging.change(
             lambda former: RbacAuthorizer(former.index.changed(put, removed)),
             is_long=_are_many((*put, *removed)),

@@ -112,8 +112,8 @@ class ServiceNetworkView:
 
     def _read(self) -> None:
         specs = [stored.object.get("spec") or {} for stored in self._services]
-        addresses = (item for spec in specs for item in spec.get("clusterIPs") or ())
-        self._taken_addresses = {str(_read_address(item) or item) for item in addresses}
+        addresses = (address for spec in specs for address in spec.get("clusterIPs") or ())
+        self._taken_addresses = {str(_read_address(address) or address) for address in addresses}
         self._taken_ports = {port for spec in specs for port in _ports(spec)}
 
     @on_loop

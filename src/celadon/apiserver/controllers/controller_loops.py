@@ -731,7 +731,9 @@ def condition(type_: str, status: Literal["True", "False"], reason: str, message
 
 def find_condition(conditions: Sequence[JsonObject] | None, type_: str) -> JsonObject | None:
     """Return the condition of this type, or None if there is none."""
-    return next((item for item in conditions or () if item.get("type") == type_), None)
+    return next(
+        (condition for condition in conditions or () if condition.get("type") == type_), None
+    )
 
 
 def is_true(conditions: Sequence[JsonObject] | None, type_: str) -> bool:

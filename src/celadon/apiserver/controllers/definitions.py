@@ -90,7 +90,7 @@ def _stored_versions(definition: JsonObject) -> list[str]:
     versions = [
         version["name"] for version in definition["spec"]["versions"] if version.get("storage")
     ]
-    return stored + [item for item in versions if item not in stored]
+    return stored + [version for version in versions if version not in stored]
 
 
 # --- names ---

@@ -298,7 +298,7 @@ def _aggregated_group(group: PublishedGroup | ListedGroup) -> JsonDict:
     versions = (_aggregated_version(version) for version in group.versions)
     return {
         "metadata": {"name": group.name} if group.name else {},
-        "versions": [item for item in versions if item is not None],
+        "versions": [version for version in versions if version is not None],
     }
 
 

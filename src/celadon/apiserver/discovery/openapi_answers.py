@@ -209,7 +209,9 @@ class _ItemWriter:
             **_listed("consumes", self._consumed(operation, produced)),
             **_listed("produces", _in_order(produced)),
             "schemes": ["https"],
-            **_listed("parameters", [self._mention(item, operation) for item in parameters]),
+            **_listed(
+                "parameters", [self._mention(parameter, operation) for parameter in parameters]
+            ),
             "responses": {
                 code: _answer(response) for code, response in operation["responses"].items()
             },

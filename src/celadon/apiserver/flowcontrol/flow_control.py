@@ -459,7 +459,7 @@ class FlowControl:
         self._lend(self._clock())
         self._level_uids = {name: obj["metadata"].get("uid", "") for name, obj in levels.items()}
         schemas = self._by_name("FlowSchema", bootstrap_objects.flow_schemas())
-        known_schemas = (_schema_of(obj) for obj in schemas.values())
+        known_schemas = (_schema_of(schema) for schema in schemas.values())
         self._schemas = sorted(
             (schema for schema in known_schemas if schema.level in self._levels),
             key=lambda schema: (schema.precedence, schema.name),

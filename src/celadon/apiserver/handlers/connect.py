@@ -201,10 +201,10 @@ def _service_port(service: JsonObject, expected: Destination) -> str:
 
 def _ready(slices: Iterable[JsonObject], port: str) -> Iterator[str]:
     """Addresses of what is behind a port; a port without a name is an empty one."""
-    for item in slices:
-        ports = item.get("ports") or ()
+    for slice_ in slices:
+        ports = slice_.get("ports") or ()
         numbers = [element.get("port") for element in ports if (element.get("name") or "") == port]
-        for endpoint in item.get("endpoints") or () if numbers else ():
+        for endpoint in slice_.get("endpoints") or () if numbers else ():
             if (endpoint.get("conditions") or {}).get("ready") is not False:
                 yield f"{endpoint['addresses'][0]}:{numbers[0]}"
 

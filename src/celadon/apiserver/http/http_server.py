@@ -314,7 +314,7 @@ class HttpServer:
         if held_bytes > most and self._unlooked > 0:
             self._unlooked -= 1
         elif held_bytes > most:
-            waiting = [item for item in self.connections if item.keeps_waiting]
+            waiting = [connection for connection in self.connections if connection.keeps_waiting]
             for connection in sorted(waiting, key=lambda connection: connection.waits_since):
                 if self.held_bytes <= most - most // 16:
                     break
@@ -322,7 +322,7 @@ class HttpServer:
             if self.held_bytes > most:
                 self._unlooked = len(self.connections) // LOOKED_AT
         if len(self.connections) > self.limits.connections:
-            idle = [item for item in self.connections if not item.is_busy]
+            idle = [connection for connection in self.connections if not connection.is_busy]
             idle.sort(key=lambda connection: connection.last_used)
             for connection in idle[: 1 + self.limits.connections // 64]:
                 connection.transport.abort()

@@ -438,9 +438,9 @@ def joined_bundles(bundles: Iterable[str], now: datetime.datetime) -> str:
     blocks = pem_blocks("\n".join(bundles).encode())
     contents = dict.fromkeys(block.content for block in blocks if block.kind == CERTIFICATE)
     return "".join(
-        ssl.DER_cert_to_PEM_cert(item)
-        for item in contents
-        if x509.load_der_x509_certificate(item).not_valid_after_utc >= now
+        ssl.DER_cert_to_PEM_cert(content)
+        for content in contents
+        if x509.load_der_x509_certificate(content).not_valid_after_utc >= now
     )
 
 

@@ -457,7 +457,7 @@ def _migration_state(migration: JsonObject, row: Row) -> Cell:
 
 def _pod_group_state(conditions: Sequence[JsonObject] | None, row: Row) -> Cell:
     """The last condition of a type counts; what disrupts a group says why."""
-    last = {text(item, "type"): item for item in conditions or ()}
+    last = {text(condition, "type"): condition for condition in conditions or ()}
     if "DisruptionTarget" in last:
         return text(last["DisruptionTarget"], "reason")
     if "PodGroupScheduled" not in last:

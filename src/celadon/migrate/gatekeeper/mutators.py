@@ -363,7 +363,7 @@ def _edits(root: _Spot, path: _Path, tests: Mapping[int, bool], write: _Write) -
         guard, choices = _below(root, names, tests, write)
         return [_guarded(guard, [(choice, f"[{patch}]") for choice, patch in choices])]
     items, *steps = path[first:]
-    rest = [item.name for item in steps if isinstance(item, _Field)]
+    rest = [step.name for step in steps if isinstance(step, _Field)]
     if len(rest) < len(steps) or not isinstance(items, _Items):
         raise NotTranslated("a location in a list in a list", "Write a MutatingAdmissionPolicy.")
     of_list = {depth: test for depth, test in tests.items() if depth < first}

@@ -273,7 +273,9 @@ def is_in_versions(text: str, versions: str) -> Condition:
 
 def _parts(text: str) -> list[tuple[str, str]]:
     matches = [_PART.fullmatch(text) for text in _AFTER_OPERATOR.sub("", text).split()]
-    parts = [(_OPERATORS.get(item[1], item[1]), item[2]) for item in matches if item is not None]
+    parts = [
+        (_OPERATORS.get(match[1], match[1]), match[2]) for match in matches if match is not None
+    ]
     if not parts or None in matches:
         raise NotTranslated(f"the range of versions `{text.strip()}`")
     return parts

@@ -115,9 +115,9 @@ def operand(value: Json, names: Names) -> Query:
     """Return what stands on one side of a condition: a value, or what a `{{ variable }}` reads."""
     if isinstance(value, Sequence) and not isinstance(value, str):
         read_items = [operand(item, names) for item in value]
-        if all(isinstance(item, Constant) for item in read_items):
+        if all(isinstance(query, Constant) for query in read_items):
             return Constant(list(value))
-        return Stream(tuple(Branch((), item) for item in read_items))
+        return Stream(tuple(Branch((), query) for query in read_items))
     if not isinstance(value, str) or "{{" not in value:
         return Constant(value)
     text = value.strip()

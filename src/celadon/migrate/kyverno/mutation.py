@@ -670,8 +670,8 @@ def mutation(place: Place, mutate: JsonObject, names: Names) -> Patch:
     if "foreach" in mutate:
         every = [item for entry in mutate["foreach"] for item in _for_each(place, entry, names)]
         result: list[JsonObject] = []
-        for each in (each for item in every for each in item.mutations):
-            result += [] if each in result else [each]
+        for mutation in (mutation for item in every for mutation in item.mutations):
+            result += [] if mutation in result else [mutation]
         patch = Patch(tuple(result), conjunction(item.condition for item in every))
     elif "patchesJson6902" in mutate:
         operations = operations_of(mutate["patchesJson6902"])

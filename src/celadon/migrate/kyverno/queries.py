@@ -546,7 +546,7 @@ def _merged_alike(left: tuple[Query, ...], right: tuple[Query, ...]) -> Conditio
         case (one, Constant(dict() as replaced)), (other, Constant(values)) if values == replaced:
             maps = [_map_of(one), _map_of(other)]
             if all(maps):
-                a, b = (str(each) for each in maps)
+                a, b = (str(source_map) for source_map in maps)
                 is_replaced = member("key", literal(list(replaced)))
                 is_same = conjunction(
                     [member("key", b), comparison(f"{b}[key]", "==", f"{a}[key]")]

@@ -249,7 +249,7 @@ class _RuleLook(DefinitionLook):
             return False
         if question is RuleQuestion.ALONE:
             siblings = (item for item in rules if item.path == rule.path and item is not rule)
-            return all(verdict(item) for item in siblings)
+            return all(verdict(sibling) for sibling in siblings)
         return question is not RuleQuestion.MESSAGE or _says_nothing(self._rule, rule)
 
 

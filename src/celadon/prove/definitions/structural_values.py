@@ -312,7 +312,7 @@ class StructuralObject:
             return self._value(schema, path, steps, present)
         is_null = self.inputs.presence(f"{path} null")
         value = self._value(schema, path, steps, both(present, negated(is_null)))
-        cases = (Case(both(negated(is_null), item.guard), item.value) for item in value.cases)
+        cases = (Case(both(negated(is_null), case.guard), case.value) for case in value.cases)
         return outcome([Case(is_null, Null()), *cases])
 
     def _fields(self, schema: Schema, path: str, steps: Steps, present: Formula) -> Fields:
@@ -391,7 +391,7 @@ class StructuralObject:
 
     def _has_type(self, schema: Schema, value: Value) -> bool:
         types = schema.types
-        return not types or any(isinstance(value, _TYPES[text]) for text in types)
+        return not types or any(isinstance(value, _TYPES[accepted_type]) for accepted_type in types)
 
     def _inside(self, schema: Schema, value: Value) -> Formula:
         match value:

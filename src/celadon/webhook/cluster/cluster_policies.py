@@ -104,7 +104,7 @@ class ConfigMapPolicies:
     @property
     def problems(self) -> tuple[str, ...]:
         """Return why the newest version of something is not in use, each with its place."""
-        return tuple(text for value in self._known.values() for text in value.problems)
+        return tuple(problem for value in self._known.values() for problem in value.problems)
 
     def _read(self, config_map: JsonObject) -> _Snapshot:
         name = metadata.name(config_map)
@@ -472,11 +472,11 @@ class ClusterPolicies:
         """Make a rulebook of what is in the caches now."""
         types = self._validating, self._mutating
         documents = self._config_maps.documents(self.caches.config_maps)
-        for item in types:
-            item.read(documents)
+        for collection in types:
+            collection.read(documents)
         self._tell_problems()
-        for item in types:
-            await asyncio.to_thread(item.compile)
+        for collection in types:
+            await asyncio.to_thread(collection.compile)
         catalog = self._current_catalog()
         self.caches.follow(self._param_resources(catalog))
         view = ClusterView(
@@ -491,7 +491,7 @@ class ClusterPolicies:
         self._rules = Rulebook(
             self._validating.engine,
             lambda: ClusterWorld(view),
-            sum(len(element.bindings) for element in types),
+            sum(len(collection.bindings) for collection in types),
             MutationRules(self._mutating.engine, self._custom.get),
         )
         self._loads += 1

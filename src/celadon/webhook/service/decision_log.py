@@ -193,7 +193,7 @@ class DecisionLog:
             "allowed": verdict.allowed,
             "code": verdict.code,
             "message": redacted(verdict.message, secrets),
-            "warnings": [redacted(text, secrets) for text in verdict.warnings],
+            "warnings": [redacted(warning, secrets) for warning in verdict.warnings],
             "annotations": {
                 key: redacted(text, secrets) for key, text in verdict.audit_annotations.items()
             },

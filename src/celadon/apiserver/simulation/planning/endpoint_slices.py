@@ -378,8 +378,8 @@ def _belongs(pod: JsonObject) -> bool:
 
 def _pod_addresses(pod: JsonObject) -> list[str]:
     state = facts.status_of(pod)
-    pod_i_ps = [item.get("ip") for item in state.get("podIPs") or ()] or [state.get("podIP")]
-    return [str(ipaddress.ip_address(item)) for item in pod_i_ps if item]
+    pod_ips = [pod_ip.get("ip") for pod_ip in state.get("podIPs") or ()] or [state.get("podIP")]
+    return [str(ipaddress.ip_address(pod_ip)) for pod_ip in pod_ips if pod_ip]
 
 
 def _family(address: str) -> str:
@@ -612,9 +612,9 @@ def mirror_plan(
     own, those of nobody need none."""
     name = metadata.name(endpoints)
     present = [
-        item
-        for item in slices
-        if is_mirror(item) and metadata.labels(item).get(SERVICE_LABEL) == name
+        slice_
+        for slice_ in slices
+        if is_mirror(slice_) and metadata.labels(slice_).get(SERVICE_LABEL) == name
     ]
     if service is None or not _is_mirrored(endpoints, service):
         return plans.Plan(tuple(plans.Step(plans.Verb.DELETE, item) for item in present))

@@ -479,7 +479,7 @@ def _ports(pod: JsonObject, state: NodeState) -> Refusal | None:
         return None
     pods = {port for pod in state.pods for port in _host_ports(pod)}
     for protocol, port, address in host_ports:
-        for other in (item for item in pods if item[:2] == (protocol, port)):
+        for other in (pod for pod in pods if pod[:2] == (protocol, port)):
             if "0.0.0.0" in (address, other[2]) or address == other[2]:
                 return Refusal(("node(s) didn't have free ports for the requested pod ports",))
     return None

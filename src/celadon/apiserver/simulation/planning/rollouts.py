@@ -411,7 +411,7 @@ def deployment_status(
     )
     if former.get("collisionCount") is not None:
         result["collisionCount"] = former["collisionCount"]
-    if is_since(TERMINATING_SINCE) and not any(_is_uncounted(item) for item in sets):
+    if is_since(TERMINATING_SINCE) and not any(_is_uncounted(replica_set) for replica_set in sets):
         result["terminatingReplicas"] = summed("terminatingReplicas")
     if available >= replicas(deployment) - max_unavailable(deployment):
         details = ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")

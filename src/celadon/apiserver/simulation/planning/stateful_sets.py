@@ -78,7 +78,7 @@ def wanted_owners(
     result = _owners(claim)
     others = [item for item in result if not any(_names(item, owner) for owner in owners)]
     when_deleted, when_scaled = _policy(stateful_set)
-    if (when_deleted or when_scaled) and any(item.get("controller") for item in others):
+    if (when_deleted or when_scaled) and any(reference.get("controller") for reference in others):
         expected = others
     elif when_scaled and is_scaled_down:
         expected = [*others, workload_controllers.owner_reference(owners[1])]
