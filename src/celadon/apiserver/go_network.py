@@ -92,8 +92,8 @@ async def _certificate_of(host: str, port: int) -> x509.Certificate | None:
     except OSError:
         return None
     try:
-        getpeercert = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-        return x509.load_der_x509_certificate(getpeercert)
+        encoded = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+        return x509.load_der_x509_certificate(encoded)
     except (ValueError, x509.InvalidVersion):
         return None
     finally:
@@ -424,11 +424,11 @@ async def _looked_up(host: str, port: int) -> tuple[str, int]:
     else:
         return host, 0
     try:
-        getaddrinfo = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
+        infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=1)
     except (OSError, UnicodeError):  # the latter for labels that no name has
         raise _unknown_host(host) from None
     # Loopback names have an address of each family; servers listen on that of version 4.
-    family, _, _, _, address = min(getaddrinfo, key=lambda address_info: address_info[0])
+    family, _, _, _, address = min(infos, key=lambda address_info: address_info[0])
     return str(address[0]), family
 
 

@@ -789,10 +789,10 @@ class ObjectTexts:
             return b",".join([self.whole(obj, resource) for obj in objects])
         gvk = resource.gvk
         head = json_bytes({"kind": gvk.kind, "apiVersion": gvk.api_version})[:-1] + b","
-        overloaded, size = self._texts.get, len(head)
+        get, size = self._texts.get, len(head)
         items = []
         for obj in objects:
-            cached = overloaded(id(obj))  # a call of `whole` would cost as much as all else here
+            cached = get(id(obj))  # a call of `whole` would cost as much as all else here
             text = self.whole(obj, resource) if cached is None else cached[1]
             items.append(b"{" + text[size:] if text.startswith(head) else _item(obj))
         return b",".join(items)

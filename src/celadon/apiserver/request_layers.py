@@ -132,8 +132,8 @@ class Publications:
 
     def counted(self, path: str) -> Callable[[], HttpAnswer] | None:
         """A page of metrics, to be written by what is returned; None for other paths."""
-        take = self._metrics.get(path)
-        return None if take is None else take()
+        metrics = self._metrics.get(path)
+        return None if metrics is None else metrics()
 
     def answer(
         self,

@@ -128,10 +128,12 @@ class _ServerContext(ssl.SSLContext):
         server_hostname: str | bytes | None = None,
         session: ssl.SSLSession | None = None,
     ) -> ssl.SSLObject:
-        wrap_bio = super().wrap_bio(incoming, outgoing, server_side, server_hostname, session)
-        assert isinstance(wrap_bio, _ServerSide)
-        wrap_bio.outgoing = outgoing
-        return wrap_bio
+        server_side_object = super().wrap_bio(
+            incoming, outgoing, server_side, server_hostname, session
+        )
+        assert isinstance(server_side_object, _ServerSide)
+        server_side_object.outgoing = outgoing
+        return server_side_object
 
 
 # --- Go trust ----------------------------------------------------------------

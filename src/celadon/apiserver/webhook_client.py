@@ -216,7 +216,7 @@ class WebhookClient:
             context = await go_network.tls_context(ca_bundle, protocols)
             if user is not None:
                 await user[1].load(context)
-            async_connection_pool = httpcore.AsyncConnectionPool(
+            new_pool = httpcore.AsyncConnectionPool(
                 ssl_context=context,
                 max_connections=None,
                 max_keepalive_connections=IDLE_CONNECTIONS,
@@ -224,9 +224,7 @@ class WebhookClient:
                 http2=http2,
                 network_backend=self._network,
             )
-            pool = self._pools.setdefault(
-                key, async_connection_pool
-            )  # another call may have been faster
+            pool = self._pools.setdefault(key, new_pool)  # another call may have been faster
             # A client may configure webhooks without end, each with another bundle of authorities.
             if len(self._pools) > POOLS:
                 _, oldest = self._pools.popitem(last=False)

@@ -136,12 +136,12 @@ def _holds(requirement: Requirement, labels: Outcome, namespace: Text | None) ->
         has_label, values = TRUE, certain(namespace)
     else:
         has_label, values = _label(labels, requirement.key)
-    one_of = _one_of(values, requirement.values)
+    is_in = _one_of(values, requirement.values)
     operator = requirement.operator
     if operator in _HAS:
-        return both(has_label, one_of)
+        return both(has_label, is_in)
     if operator in _HAS_NOT:
-        return either((negated(has_label), negated(one_of)))
+        return either((negated(has_label), negated(is_in)))
     if operator is Operator.EXISTS:
         return has_label
     if operator is Operator.DOES_NOT_EXIST:

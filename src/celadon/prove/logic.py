@@ -182,5 +182,5 @@ def double_of(term: Term) -> float:
     if term.isNaN():
         return math.nan
     bits: int = z3.simplify(z3.fpToIEEEBV(term)).as_long()
-    unpack: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
-    return unpack
+    number: float = struct.unpack("<d", bits.to_bytes(8, "little"))[0]
+    return number

@@ -422,7 +422,7 @@ class _Query:
             if check != z3.unsat:
                 return check
             core = {item.decl().name() for item in self._solver.unsat_core()}
-            against = [wishe for wishe in self._wishes if wishe.decl().name() in core]
+            against = [wish for wish in self._wishes if wish.decl().name() in core]
             if not against:
                 return check
             self._wishes.remove(against[0])
@@ -449,5 +449,5 @@ def _names_of_pattern(pattern: Pattern) -> set[str]:
 def _constants(model: z3.ModelRef) -> list[z3.FuncDeclRef]:
     """The unknowns that a model is about; in the order of their names, since that of the model is
     not always the same."""
-    decls = (decl for decl in model.decls() if decl.arity() == 0)
-    return sorted(decls, key=z3.FuncDeclRef.name)
+    declarations = (declaration for declaration in model.decls() if declaration.arity() == 0)
+    return sorted(declarations, key=z3.FuncDeclRef.name)

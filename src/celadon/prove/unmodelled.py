@@ -575,8 +575,8 @@ class Unmodelled:
         """The engine's value in a model; NOT_LITERAL where it fails in it."""
         match value:
             case EngineCall():
-                engine_says = self._engine_says(value, model)
-                return NOT_LITERAL if isinstance(engine_says, EvaluationError) else engine_says
+                answer = self._engine_says(value, model)
+                return NOT_LITERAL if isinstance(answer, EvaluationError) else answer
             case Truth() | Int() | Uint() | Double() | Text():
                 if model is None:
                     return native(value)
@@ -602,10 +602,10 @@ class Unmodelled:
     def _outcome(self, outcome: Outcome, model: Model | None) -> object:
         for case in outcome.cases:
             if _holds(case.guard, model):
-                in_model = self._in_model(case.value, model)
-                if in_model is NOT_LITERAL:
+                assigned = self._in_model(case.value, model)
+                if assigned is NOT_LITERAL:
                     raise _Failed
-                return in_model
+                return assigned
         raise _Failed
 
 

@@ -283,10 +283,10 @@ class LocalStore:
         with self._writing:
             with self._lock:
                 first, self._closed = not self._closed, True
-                end_all = self._watchers.end_all(contract.StoreClosed("the store is closed"))
+                ended = self._watchers.end_all(contract.StoreClosed("the store is closed"))
             if first:
                 self._journal.close()
-        self._deliver(lambda: self._watchers.tell(end_all))
+        self._deliver(lambda: self._watchers.tell(ended))
 
     def _deliver(self, function: Callable[[], object]) -> None:
         try:

@@ -346,8 +346,8 @@ def _version(path: str, connection: sqlite3.Connection) -> int:
 def _must_be_whole(path: str, connection: sqlite3.Connection, version: int) -> None:
     """Check as far as SQLite can tell: each page has its place, and tables are those of the
     version. What is in the rows is for checksums. Raises FileDamaged."""
-    fetchall = connection.execute(SCHEMA).fetchall()
-    if fetchall != _schema_of(MIGRATIONS[:version]):
+    schema = connection.execute(SCHEMA).fetchall()
+    if schema != _schema_of(MIGRATIONS[:version]):
         raise FileDamaged(path, f"it is damaged: its tables are not those of version {version}")
     ((verdict, *_),) = connection.execute("PRAGMA quick_check(1)").fetchall()
     if verdict != "ok":

@@ -70,11 +70,11 @@ def _place(document: JsonObject) -> str:
 
 
 def _read(path: str) -> Iterator[tuple[str, JsonDict]]:
-    for read_document in read_documents([path]):
-        if isinstance(read_document, Problem):
-            help = f" ({read_document.help})" if read_document.help else ""
-            raise ManifestError(f"{read_document.position()}: {read_document.message}{help}")
-        yield read_document.position(), read_document.value
+    for document in read_documents([path]):
+        if isinstance(document, Problem):
+            help = f" ({document.help})" if document.help else ""
+            raise ManifestError(f"{document.position()}: {document.message}{help}")
+        yield document.position(), document.value
 
 
 # --- Cases -------------------------------------------------------------------

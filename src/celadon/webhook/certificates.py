@@ -286,12 +286,12 @@ def secret_data(certificates: KeptCertificates) -> dict[str, str]:
 
 def _decoded(data: Mapping[str, str], name: str) -> bytes:
     try:
-        b64decode = base64.b64decode(data.get(name) or "", validate=True)
+        decoded = base64.b64decode(data.get(name) or "", validate=True)
     except ValueError:  # binascii.Error, or what is not ASCII
-        b64decode = b""
-    if not b64decode:
+        decoded = b""
+    if not decoded:
         raise BrokenSecret(f"`{name}` is missing")
-    return b64decode
+    return decoded
 
 
 # --- Secret certificate ------------------------------------------------------

@@ -290,9 +290,9 @@ class Aggregator:
         self, look: Callable[[str], Awaitable[bool]], seconds: float
     ) -> AvailabilityChecks:
         """Return more lookouts, which end with this aggregator."""
-        lookouts = AvailabilityChecks(look, seconds)
-        self._lookouts.append(lookouts)
-        return lookouts
+        checks = AvailabilityChecks(look, seconds)
+        self._lookouts.append(checks)
+        return checks
 
     def is_given(self, namespace: str, name: str, port: int) -> bool:
         """Tell whether the command line says where a Service's port is."""

@@ -69,7 +69,7 @@ def common_name(subject: Subject) -> str:
 
 
 def _texts(subject: Subject, kind: bytes) -> tuple[str, ...]:
-    return tuple(text for of_kind, text in subject if of_kind == kind and text is not None)
+    return tuple(text for attribute, text in subject if attribute == kind and text is not None)
 
 
 def _uid(subject: Subject) -> str:

@@ -356,7 +356,7 @@ def _path_errors(key: str) -> list[FieldError]:
     if not domain or not path:
         detail = 'must be a domain-prefixed path (such as "acme.io/foo")'
         return [fieldpath.invalid(_EXTRA_KEY, key, detail)]
-    dns1123_subdomain = name_rules.dns1123_subdomain(domain)
-    errors = [fieldpath.invalid(_EXTRA_KEY, domain, message) for message in dns1123_subdomain]
+    messages = name_rules.dns1123_subdomain(domain)
+    errors = [fieldpath.invalid(_EXTRA_KEY, domain, message) for message in messages]
     errors += [fieldpath.invalid(_EXTRA_KEY, path, message) for message in http_path(path)]
     return errors

@@ -170,12 +170,12 @@ class PolicyView(Generic[E]):
 
     def _with_static(self, engine: E, static: StaticObjects) -> E:
         began = perf_counter()
-        with_static = engine.with_static(
+        combined = engine.with_static(
             [item for item in static.objects if isinstance(item, Policy)],
             [item for item in static.objects if isinstance(item, Binding)],
         )
         self._compiled(perf_counter() - began)
-        return with_static
+        return combined
 
 
 def validating_view(

@@ -110,9 +110,9 @@ class FlowControlUpkeep:
                 continue
             level = (schema.get("spec") or {}).get("priorityLevelConfiguration") or {}
             name = level.get("name") or ""
-            level_condition = bootstrap_objects.level_condition(name, exists=name in levels)
+            condition = bootstrap_objects.level_condition(name, exists=name in levels)
             status = stored.object.get("status") or {}
-            conditions = with_condition(status.get("conditions"), level_condition, self._now())
+            conditions = with_condition(status.get("conditions"), condition, self._now())
             await self._schemas.write(stored, {**status, "conditions": conditions})
 
 

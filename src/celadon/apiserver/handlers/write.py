@@ -521,28 +521,28 @@ class Writer:
         patch.require_kind(incoming, target)
         warnings = write_warnings(draft.made, target, STRATEGIES)
         _warn_of_owners(call, incoming)
-        finish_update = update.finish_update(draft, before, target, STRATEGIES)
-        self._admission.check_roles(call, finish_update, before)
+        new = update.finish_update(draft, before, target, STRATEGIES)
+        self._admission.check_roles(call, new, before)
         refusal = writing.refusal(
             target,
-            draft.validated(finish_update),
+            draft.validated(new),
             draft.validated(before),
             surroundings,
-            self._claim_status_errors(call, finish_update, before),
+            self._claim_status_errors(call, new, before),
         )
         call.notes.warnings += surroundings.forgiven
         raise_refusal(refusal)
-        stored_update = update.stored_update(draft, finish_update, old, target)
-        warnings += valid_warnings(finish_update, before, target)
+        stored_form = update.stored_update(draft, new, old, target)
+        warnings += valid_warnings(new, before, target)
         if target.subresource == SCALE:
             if is_own_scale:
                 update.require_state_of_scale(draft.made, before, target)
             parent = replace(target, subresource="")
-            raise_refusal(writing.refusal(parent, stored_update, old, surroundings))
-            warnings += valid_warnings(stored_update, old, parent)
-            stored_update = stored_object(stored_update, parent, draft.run.context)
+            raise_refusal(writing.refusal(parent, stored_form, old, surroundings))
+            warnings += valid_warnings(stored_form, old, parent)
+            stored_form = stored_object(stored_form, parent, draft.run.context)
         call.notes.warnings += warnings
-        return finish_update, in_order(with_old_times(stored_update, old))
+        return new, in_order(with_old_times(stored_form, old))
 
     async def _remove(self, call: Call, stored: StoredObject) -> None:
         target = call.target

@@ -775,7 +775,7 @@ class Connection(asyncio.Protocol):
         """Bytes that the client has not taken; the kernel holds some of them."""
         connection = self.transport.get_extra_info("socket")
         try:
-            ioctl = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
+            unsent = fcntl.ioctl(connection.fileno(), termios.TIOCOUTQ, bytes(4))
         except OSError:  # the kernel does not tell
-            ioctl = bytes(4)
-        return self.transport.get_write_buffer_size() + int.from_bytes(ioctl, sys.byteorder)
+            unsent = bytes(4)
+        return self.transport.get_write_buffer_size() + int.from_bytes(unsent, sys.byteorder)

@@ -69,8 +69,8 @@ _HTTP_ANSWER: Final = (
 def hello_size(begun: bytes) -> int:
     """Return how many bytes the first message of a client takes with its records, as far as can be
     told from its beginning. What is no such message ends where that shows."""
-    message, end, message_head = b"", 0, _MESSAGE_HEAD
-    while len(message) < message_head:
+    message, end, expected = b"", 0, _MESSAGE_HEAD
+    while len(message) < expected:
         head = begun[end : end + _RECORD_HEAD]
         if head and head[0] != _HANDSHAKE:
             return end or _RECORD_HEAD
@@ -84,7 +84,7 @@ def hello_size(begun: bytes) -> int:
         if end > len(begun):
             return end
         if len(message) >= _MESSAGE_HEAD:
-            message_head = _MESSAGE_HEAD + int.from_bytes(message[1:_MESSAGE_HEAD])
+            expected = _MESSAGE_HEAD + int.from_bytes(message[1:_MESSAGE_HEAD])
     return end
 
 

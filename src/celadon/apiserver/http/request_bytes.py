@@ -208,10 +208,10 @@ class HeadReader:
             return _read_fields(method, target, version, block)
         last = self._last
         if last is None or block != self._block:
-            read_fields = _read_fields(method, target, version, block)
+            request_head = _read_fields(method, target, version, block)
             if len(block) <= KNOWN_BYTES:
-                self._block, self._last = block, read_fields
-            return read_fields
+                self._block, self._last = block, request_head
+            return request_head
         return RequestHead(
             method,
             target,

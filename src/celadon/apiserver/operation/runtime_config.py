@@ -102,8 +102,8 @@ def _comes_later(key: str) -> bool:
 
 def _known_keys() -> frozenset[str]:
     result = set()
-    for known_resource in known_resources(all_versions=True):
-        group, version, name = known_resource.gvr
+    for resource in known_resources(all_versions=True):
+        group, version, name = resource.gvr
         place = f"{group}/{version}" if group else version
         result |= {place, f"{place}/{name}"}
     return frozenset(result)
@@ -160,10 +160,10 @@ def effective_version(
             f"unknown flag: --{'emulated' if emulated else 'min-compatibility'}-version"
         )
     floor = max((newest[0], newest[1] - _OLDER), _EMULATING)
-    said_version = _said_version(emulated)
-    emulation = said_version or newest
+    emulated_version = _said_version(emulated)
+    emulation = emulated_version or newest
     lowest = _said_version(compatible) or parse_version(previous_minor(_text(emulation)))
-    if said_version and not compatible:
+    if emulated_version and not compatible:
         lowest = max(lowest, floor)
     errors = []
     if not floor <= emulation <= newest:

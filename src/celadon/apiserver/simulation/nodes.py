@@ -181,12 +181,12 @@ class Kubelets:
             return str(status["podIP"])
         if (pod.get("spec") or {}).get("hostNetwork"):
             return _address(node)
-        on_node = {
+        used = {
             (item.get("status") or {}).get("podIP")
             for item in self._pods.on_node(metadata.name(node))
         }
         network = ipaddress.ip_network(_network(node), strict=False)
-        return next(text for text in map(str, network.hosts()) if text not in on_node)
+        return next(text for text in map(str, network.hosts()) if text not in used)
 
 
 def _is_ready(node: JsonObject | None) -> bool:

@@ -221,12 +221,12 @@ class AzurePolicies:
         name = member.get("policyDefinitionReferenceId") or _title(definition)
         for assignment in assignments or (None,):
             data = _given(assignment["properties"]) if assignment is not None else {}
-            with_defaults = _with_defaults(initiative, data)
+            parameters = _with_defaults(initiative, data)
             values: JsonDict = {}
             for key, value in _given(member).items():
                 # What has no value in the initiative has none in the definition.
                 try:
-                    values[key] = _resolved(value, with_defaults)
+                    values[key] = _resolved(value, parameters)
                 except NotTranslated:
                     continue
             prefix = (

@@ -379,10 +379,10 @@ def _bound(
     _check_parameters(demand, constraint)
     actions = _actions(constraint)
     match = matches.of(constraint)
-    suffix, of_policy, is_shared = matches.shared(match)
+    suffix, policy_match, is_shared = matches.shared(match)
     if template.parameters:
         yield _definition(template, group)
-    policy = _policy(template, demand, suffix, of_policy, group)
+    policy = _policy(template, demand, suffix, policy_match, group)
     yield policy
     param_ref: JsonObject | None = None
     if template.parameters:
@@ -395,7 +395,7 @@ def _bound(
         param_ref = {"name": constraint.name, "parameterNotFoundAction": "Deny"}
     binding = binding_document(policy, actions, param_ref)
     spec = binding["spec"]
-    if is_shared and match != of_policy:
+    if is_shared and match != policy_match:
         spec = {**spec, "matchResources": match.constraints(demand.operations)}
     name = f"{template.name}-{constraint.name}"[:253]
     yield {**binding, "metadata": {"name": name}, "spec": spec}

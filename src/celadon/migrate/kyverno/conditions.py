@@ -662,12 +662,10 @@ def operations_of(value: Json) -> tuple[tuple[str, ...] | None, Json]:
         every, either = list(_each(value or ())), []
     left = []
     for item in every:
-        operations_demanded = _operations_demanded(item)
-        has_demands = has_demands or operations_demanded is not None
-        allowed = tuple(
-            name for name in allowed if operations_demanded is None or name in operations_demanded
-        )
-        left += [item] if operations_demanded is None else []
+        names = _operations_demanded(item)
+        has_demands = has_demands or names is not None
+        allowed = tuple(name for name in allowed if names is None or name in names)
+        left += [item] if names is None else []
     demanded = [_operations_demanded(element) for element in either]
     if either and all(element is not None for element in demanded):
         has_demands = True

@@ -97,9 +97,9 @@ def matching(policy: Policy, rule: Rule, catalog: Catalog) -> Matching:
     conditions: dict[str, Condition] = {}
     has_namespace = all(rule.has_namespace for rule in rules)
     requested = [
-        asked_operation
-        for asked_operation in asked_operations(rule)
-        if not operations or asked_operation in operations
+        operation
+        for operation in asked_operations(rule)
+        if not operations or operation in operations
     ]
     is_named = rule.kind != "mutate"
     source = _Source(has_namespace, subject_of(requested), is_named, frozenset(requested))

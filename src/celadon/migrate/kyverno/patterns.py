@@ -152,10 +152,10 @@ def wildcard_match(pattern: str, text: str) -> bool:
         return False
     index = len(first)
     for part in filter(None, parts):
-        place_of = _place_of(part, text, index, end)
-        if place_of < 0:
+        begin = _place_of(part, text, index, end)
+        if begin < 0:
             return False
-        index = place_of + len(part)
+        index = begin + len(part)
     return True
 
 

@@ -352,10 +352,8 @@ _FIELDS: Final[Mapping[tuple[str, str], _Field]] = {
     ("Seccomp", "securityContext.seccompProfile.type"): _Field(_seccomp),
     ("Sysctls", "securityContext.sysctls[*].name"): _Field(_item("sysctl.name"), has_many=True),
     **{
-        ("Volume Types", f"volumes[*].{other_volume}"): _Field(
-            _of_kind(other_volume), has_many=True
-        )
-        for other_volume in OTHER_VOLUMES
+        ("Volume Types", f"volumes[*].{volume}"): _Field(_of_kind(volume), has_many=True)
+        for volume in OTHER_VOLUMES
     },
 }
 """By the control and the field's path below a container or the pod's spec."""

@@ -198,7 +198,7 @@ def _documents(
     for demand, of_kinds in demands.values():
         suffix = [variant.suffix] if variant.suffix else []
         if demand is not most[0]:
-            suffix.append("-".join(of_kind.kind.lower() for of_kind in of_kinds) or "others")
+            suffix.append("-".join(kind.kind.lower() for kind in of_kinds) or "others")
         only = None if len(demands) == 1 else of_kinds
         document = _document(policy, rule, matched, demand, suffix, only)
         yield document

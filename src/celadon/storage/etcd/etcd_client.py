@@ -342,8 +342,8 @@ def _options(endpoint: Endpoint, settings: EtcdSettings) -> list[tuple[int, Any]
         return result
     if settings.authorities is not None:
         result.append((pycurl.CAINFO_BLOB, _content(settings.authorities)))
-    elif (cafile := ssl.get_default_verify_paths().cafile) is not None:
-        result.append((pycurl.CAINFO, cafile))
+    elif (authorities := ssl.get_default_verify_paths().cafile) is not None:
+        result.append((pycurl.CAINFO, authorities))
     for option, path in (
         (pycurl.SSLCERT_BLOB, settings.certificate),
         (pycurl.SSLKEY_BLOB, settings.private_key),
@@ -488,8 +488,8 @@ class EtcdClient:
 
 def _after_all_with(prefix: bytes) -> bytes:
     """The first key behind all that begin with the prefix."""
-    rstrip = prefix.rstrip(b"\xff")
-    return rstrip[:-1] + bytes([rstrip[-1] + 1]) if rstrip else EVERYTHING
+    stem = prefix.rstrip(b"\xff")
+    return stem[:-1] + bytes([stem[-1] + 1]) if stem else EVERYTHING
 
 
 # --- The mirror --------------------------------------------------------------

@@ -70,18 +70,18 @@ def _classes() -> JsonDict:
 
 
 def _add_field(fields: Any, name: str, number: str, type_name: str) -> None:  # noqa: ANN401
-    add = fields.add(name=name, number=int(number))
+    field = fields.add(name=name, number=int(number))
     element = type_name.removesuffix("*")
-    add.label = (
+    field.label = (
         FieldDescriptorProto.LABEL_OPTIONAL
         if element == type_name
         else FieldDescriptorProto.LABEL_REPEATED
     )
     if element in MESSAGES:
-        add.type = FieldDescriptorProto.TYPE_MESSAGE
-        add.type_name = f".{_PACKAGE}.{element}"
+        field.type = FieldDescriptorProto.TYPE_MESSAGE
+        field.type_name = f".{_PACKAGE}.{element}"
     else:
-        add.type = FieldDescriptorProto.Type.Value(f"TYPE_{element.upper()}")
+        field.type = FieldDescriptorProto.Type.Value(f"TYPE_{element.upper()}")
 
 
 _CLASS: Final = _classes()

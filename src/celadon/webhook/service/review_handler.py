@@ -390,10 +390,10 @@ class HeavyReviews:
 
     def _live(self, parent: Parent) -> ForkMessage:
         """In a fork, to which one review is given."""
-        hear, handler = parent.hear(), self._handler
+        message, handler = parent.hear(), self._handler
         beside = handler.collect()
         before = counts_of(handler.families())
-        answer = handler.reviewed(hear.body, hear.head["path"], hear.head["arrived"])
+        answer = handler.reviewed(message.body, message.head["path"], message.head["arrived"])
         if not isinstance(answer, HttpAnswer):
             answer.close()
             raise Elsewhere  # others have to be asked

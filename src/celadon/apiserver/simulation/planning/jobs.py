@@ -475,8 +475,8 @@ class _Sync:
                 self.status.pop("startTime", None)
         else:
             text = "Job resumed"
-            condition_with = self._condition_with("Suspended", "False", "JobResumed", text)
-            if self._set_condition(condition_with):
+            condition = self._condition_with("Suspended", "False", "JobResumed", text)
+            if self._set_condition(condition):
                 self.steps.append(plans.told(text, self.job, "Resumed"))
                 self.status["startTime"] = facts.time_text(self.now)
 
