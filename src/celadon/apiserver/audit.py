@@ -86,10 +86,10 @@ class GroupResources:
         if self.names and info.name not in self.names:
             return False
         full = f"{info.resource}/{info.subresource}" if info.subresource else info.resource
-        expected = {full, ANY}
+        names = {full, ANY}
         if info.subresource:
-            expected |= {f"{info.resource}/*", f"*/{info.subresource}"}
-        return not expected.isdisjoint(self.resources)
+            names |= {f"{info.resource}/*", f"*/{info.subresource}"}
+        return not names.isdisjoint(self.resources)
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,7 +186,7 @@ def accepted(
     """
     header = accept_header(request)
     negotiated = _remembered if len(header) <= LONGEST else _negotiated
-    expected, pretty = negotiated(
+    accepted, pretty = negotiated(
         header,
         tuple(types),
         routed=routed,
@@ -194,7 +194,7 @@ def accepted(
         tables=tables,
         whole=tuple(whole or types),
     )
-    return replace(expected, pretty=True) if pretty or is_pretty(request) else expected
+    return replace(accepted, pretty=True) if pretty or is_pretty(request) else accepted
 
 
 def accepted_of_error(request: HttpRequest) -> Accepted:
@@ -272,12 +272,12 @@ def _accepted(clause: MediaClause, media_type: str) -> Accepted | None:
         return None
     if not clause.converts:
         return Accepted(media_type)
-    expected, version = parameters.get("as", ""), parameters.get("v", "")
+    form_name, version = parameters.get("as", ""), parameters.get("v", "")
     if parameters.get("g") != META_GROUP or version not in ("v1", "v1beta1"):
         return None
-    if expected not in {form.value for form in Form if form is not Form.OBJECT}:
+    if form_name not in {form.value for form in Form if form is not Form.OBJECT}:
         return None
-    form = Form(expected)
+    form = Form(form_name)
     if form is Form.TABLE and media_type == PROTOBUF:
         return None
     return Accepted(media_type, form, version)

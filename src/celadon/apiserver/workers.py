@@ -615,7 +615,7 @@ class Workers:
                 work.end()
         self._begin_some()
 
-    def over(self, work: _Work, obj: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
+    def over(self, work: _Work, result: Any, error: BaseException | None) -> None:  # noqa: ANN401 - any function's
         """Take what a thread has made, in the loop, when it is done."""
         if work in self._without_place:
             self._without_place.remove(work)
@@ -628,7 +628,7 @@ class Workers:
         future = work.future
         if future is not None and not future.done():
             if error is None:
-                future.set_result(obj)
+                future.set_result(result)
             elif isinstance(error, WorkEnded):
                 future.set_exception(out_of_time())
             else:
@@ -700,13 +700,13 @@ def _tell(
     work: _Work,
     loop: asyncio.AbstractEventLoop,
     done: Done,
-    obj: Any,  # noqa: ANN401 - any function's
+    result: Any,  # noqa: ANN401 - any function's
     error: BaseException | None,
 ) -> None:
     work.is_told = True
     work.spent = time.thread_time() - work.began_at
     if not loop.is_closed():
-        loop.call_soon_threadsafe(done, work, obj, error)
+        loop.call_soon_threadsafe(done, work, result, error)
 
 
 _Asked = tuple[_Work, asyncio.AbstractEventLoop, Done]

@@ -437,12 +437,12 @@ def _joined(group: Sequence[JsonObject], name: str) -> JsonObject:
 
 
 def _written(
-    documents: Sequence[JsonObject], names: dict[str, str], obj: dict[str, JsonObject]
+    documents: Sequence[JsonObject], names: dict[str, str], changed: dict[str, JsonObject]
 ) -> Iterator[JsonObject]:
     seen: set[tuple[str, str]] = set()
     for document in documents:
         if document["kind"] == POLICY_KIND and _name(document) in names:
-            document = obj.get(_name(document), document)
+            document = changed.get(_name(document), document)
         elif document["kind"] == BINDING_KIND and document["spec"]["policyName"] in names:
             policy = document["spec"]["policyName"]
             new = names[policy]

@@ -320,9 +320,9 @@ def _equal_lists(a: List, b: List) -> Formula:
     return both(same(size_of(a), size_of(b)), *pairs)
 
 
-def _has_item(value: List, expected: Item) -> Formula:
+def _has_item(value: List, sought: Item) -> Formula:
     return either(
-        both(item.there, _equal_outcomes(item.value, expected.value)) for item in value.items
+        both(item.there, _equal_outcomes(item.value, sought.value)) for item in value.items
     )
 
 

@@ -249,22 +249,22 @@ class _EndpointQuestion:
     def reply(self, index: int, checked: CheckedAst, question: Question) -> Reply:
         """The answer about one validation."""
         try:
-            expected = self._wanted(index, checked, question)
+            formula = self._wanted(index, checked, question)
         except NotModelled as error:
             return self._undecided(index, question, str(error))
-        return self._searched(index, question, expected)
+        return self._searched(index, question, formula)
 
     def _wanted(self, index: int, checked: CheckedAst, question: Question) -> Formula:
         outcome = self._evaluated(checked, self._scope())
         matched = self._matched()
         # Expressions of type dyn may come to what is no bool: the engine calls that an error, too.
-        expected = {
+        answer = {
             Question.FAILS: either((outcome.error, _neither(outcome))),
             Question.REFUSES: is_false(outcome),
             Question.ADMITS: is_true(outcome),
             Question.MESSAGE: both(is_false(outcome), self._has_no_message(index, question)),
         }[question]
-        return both(matched, expected)
+        return both(matched, answer)
 
     def _has_no_message(self, index: int, question: Question) -> Formula:
         """Return where a validation has no message, as `_message` of
@@ -336,12 +336,12 @@ class _EndpointQuestion:
 
     # Looking for an example.
 
-    def _searched(self, index: int, question: Question, expected: Formula) -> Reply:
+    def _searched(self, index: int, question: Question, formula: Formula) -> Reply:
         def confirmed(model: z3.ModelRef) -> tuple[Request, tuple[JsonObject, ...]] | None:
             request, around = self.request.example(model)
             return (request, around) if self._holds(index, question, request, around) else None
 
-        outcome = Search(self.inputs, self.unmodelled, self.seconds).find(expected, confirmed)
+        outcome = Search(self.inputs, self.unmodelled, self.seconds).find(formula, confirmed)
         if outcome.is_proved:
             return self._proved(index, question)
         if outcome.example is None:

@@ -198,22 +198,22 @@ class Search:
 
     def find(
         self,
-        expected: Formula,
+        formula: Formula,
         confirm: Confirm[T],
         preferred: Sequence[Formula] = (),
         tries: int = TRIES,
     ) -> SearchOutcome[T]:
         """An example of what is wanted, with as few fields as it can do without. Of several, those
         are preferred where these hold."""
-        if z3.is_false(expected):
+        if z3.is_false(formula):
             return SearchOutcome(is_proved=True)
-        concerned, others = self._parts(expected)
+        concerned, others = self._parts(formula)
         absent = [negated(presence) for presence in self.inputs.presences]
         # Guessing texts that a function reads (`1Gi`, a URL) seldom succeeds, so those come first
         # of which the engine has said what they are.
         likely = self.unmodelled.likely()
         wishes = [*self._values(), *absent, *preferred, *likely, *self.inputs.usual]
-        query = _Query([*concerned.assumed, expected], wishes, self, concerned.patterns)
+        query = _Query([*concerned.assumed, formula], wishes, self, concerned.patterns)
         # Fields that nobody asked for have wishes, too: a quantity is to be one.
         apart = [element for element in absent if not _names(element) & query.names]
         possible = (z3.Or(element, negated(element)) for element in apart)
@@ -284,9 +284,9 @@ class Search:
             if constant.range() != z3.BoolSort()
         ]
 
-    def _parts(self, expected: Formula) -> tuple[_Assumptions, _Assumptions]:
+    def _parts(self, formula: Formula) -> tuple[_Assumptions, _Assumptions]:
         """The assumptions about unknowns that what is wanted depends on, and all others."""
-        names = _names(expected)
+        names = _names(formula)
         assumed = [(item, _names(item)) for item in self.inputs.assumed]
         patterns = [(pattern, _names_of_pattern(pattern)) for pattern in self.inputs.patterns]
         every = [about for _, about in (*assumed, *patterns)]

@@ -499,17 +499,17 @@ class TrustedBundles:
                     yield path, patch
 
 
-def _all_trust(collections: Iterable[WatchedCollection], expected: str) -> bool:
+def _all_trust(collections: Iterable[WatchedCollection], bundle: str) -> bool:
     result = [item for collection in collections for item in collection]
-    return bool(result) and not any(bundle_patch(item, expected) for item in result)
+    return bool(result) and not any(bundle_patch(item, bundle) for item in result)
 
 
-def bundle_patch(configuration: JsonObject, expected: str) -> list[JsonDict]:
-    """Return what puts all hooks right; empty if they are. `expected` is base64."""
+def bundle_patch(configuration: JsonObject, bundle: str) -> list[JsonDict]:
+    """Return what puts all hooks right; empty if they are. `bundle` is base64."""
     changes = [
-        {"op": "add", "path": f"/webhooks/{index}/clientConfig/caBundle", "value": expected}
+        {"op": "add", "path": f"/webhooks/{index}/clientConfig/caBundle", "value": bundle}
         for index, hook in enumerate(configuration.get("webhooks") or ())
-        if (hook.get("clientConfig") or {}).get("caBundle") != expected
+        if (hook.get("clientConfig") or {}).get("caBundle") != bundle
     ]
     if not changes:
         return []

@@ -222,14 +222,14 @@ def rules_of(
     group and the version are not known."""
     if not resources:
         raise ValueError("say which resources, e.g. 'deployments.apps'")
-    expected = [operation.upper() for operation in operations]
+    verbs = [operation.upper() for operation in operations]
     together: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for resource in resources:
         where, name = _place(resource, tuple(groups), tuple(versions))
         together.setdefault(where, []).append(name)
     return tuple(
         {
-            "operations": expected,
+            "operations": verbs,
             "apiGroups": list(group),
             "apiVersions": list(version),
             "resources": names,

@@ -439,13 +439,13 @@ def _operations(bindings: Sequence[MatchResources]) -> frozenset[str]:
     )
 
 
-def _narrowed(rule: Rule, expected: frozenset[str]) -> Rule:
-    if ANY in expected:
+def _narrowed(rule: Rule, covered: frozenset[str]) -> Rule:
+    if ANY in covered:
         operations = rule.operations
     elif ANY in rule.operations:
-        operations = tuple(operation for operation in OPERATIONS if operation in expected)
+        operations = tuple(operation for operation in OPERATIONS if operation in covered)
     else:
-        operations = tuple(operation for operation in rule.operations if operation in expected)
+        operations = tuple(operation for operation in rule.operations if operation in covered)
     return replace(rule, operations=operations, resource_names=())
 
 

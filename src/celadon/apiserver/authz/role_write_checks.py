@@ -192,8 +192,8 @@ def claim_status_errors(
     """Yield what the writer of a status may not change of it; `attributes` is the request."""
     status, before = new.get("status") or {}, old.get("status") or {}
     if any((status.get(item) or None) != (before.get(item) or None) for item in _BOUND):
-        expected = replace(attributes, subresource="binding", namespace="", name="")
-        reason = _refusal(expected, authorizer)
+        binding = replace(attributes, subresource="binding", namespace="", name="")
+        reason = _refusal(binding, authorizer)
         if reason is not None:
             verb = f'resource="resourceclaims/binding", verb="{attributes.verb}"'
             detail = f"changing status.allocation or status.reservedFor requires {verb} permission"

@@ -743,20 +743,20 @@ def is_true(conditions: Sequence[JsonObject] | None, type_: str) -> bool:
 
 
 def with_condition(
-    conditions: Sequence[JsonObject] | None, expected: JsonObject, now: str
+    conditions: Sequence[JsonObject] | None, condition: JsonObject, now: str
 ) -> list[JsonObject]:
     """Return the conditions with this one in the place of that of its type, or at the end."""
     result = list(conditions or ())
-    former = find_condition(result, expected["type"])
+    former = find_condition(result, condition["type"])
     since = now
-    if former is not None and former.get("status") == expected["status"]:
+    if former is not None and former.get("status") == condition["status"]:
         since = former.get("lastTransitionTime") or now
     placed = {
-        "type": expected["type"],
-        "status": expected["status"],
+        "type": condition["type"],
+        "status": condition["status"],
         "lastTransitionTime": since,
-        "reason": expected["reason"],
-        "message": expected["message"],
+        "reason": condition["reason"],
+        "message": condition["message"],
     }
     if former is None:
         return [*result, placed]

@@ -155,7 +155,7 @@ def _accepted_names(
     definition: JsonObject, names: AcceptedNames
 ) -> tuple[JsonObject, JsonObject | None]:
     """The names that the definition has, and the last conflict about those it wants."""
-    expected: JsonObject = definition["spec"]["names"]
+    wanted_names: JsonObject = definition["spec"]["names"]
     accepted_names: JsonObject = (definition.get("status") or {}).get("acceptedNames") or {}
     result: JsonDict = {"plural": "", "kind": "", **accepted_names}
     conflict: JsonObject | None = None
@@ -164,17 +164,17 @@ def _accepted_names(
             new: Iterable[str] = ()
         elif field == "shortNames":
             mine = frozenset(accepted_names.get(field) or ())
-            new = [item for item in expected.get(field) or () if item not in mine]
+            new = [item for item in wanted_names.get(field) or () if item not in mine]
         else:
-            name = expected.get(field)
+            name = wanted_names.get(field)
             new = [name] if name and name != accepted_names.get(field) else ()
         sort = _KIND if field.lower().endswith("kind") else _RESOURCE
         problems = [text for text in new if names.has_another(definition, sort, text)]
         if problems:
             reason = f"{field[0].upper()}{field[1:]}Conflict"
             conflict = loops.condition(NAMES_ACCEPTED, "False", reason, _in_use(problems))
-        elif expected.get(field):
-            result[field] = expected[field]
+        elif wanted_names.get(field):
+            result[field] = wanted_names[field]
         elif field not in ("plural", "kind"):
             result.pop(field, None)
     return {field: result[field] for field in _NAMES if field in result}, conflict
@@ -348,9 +348,9 @@ class DefinitionCleanup:
                 failures.append(reply.message)
         return bool(self._objects.page(resource, limit=1).objects), failures
 
-    async def _said(self, stored: StoredObject, expected: JsonObject) -> StoredObject:
+    async def _said(self, stored: StoredObject, condition: JsonObject) -> StoredObject:
         status = stored.object.get("status") or {}
-        conditions = loops.with_condition(status.get("conditions"), expected, self._now())
+        conditions = loops.with_condition(status.get("conditions"), condition, self._now())
         return await self._definitions.write(stored, {**status, "conditions": conditions})
 
     async def _released(self, stored: StoredObject) -> None:

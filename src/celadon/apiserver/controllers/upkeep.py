@@ -201,11 +201,11 @@ class PolicyTypeChecks:
         return self._checker
 
 
-def merged_status(former: JsonObject, obj: JsonObject) -> JsonDict:
+def merged_status(former: JsonObject, update: JsonObject) -> JsonDict:
     """The status of a policy with what was found. Before 1.36, who took away all warnings that
     there were was left without the field that had held them."""
-    status = {**former, **obj}
-    if former.get("typeChecking") and not obj["typeChecking"] and not is_since("1.36"):
+    status = {**former, **update}
+    if former.get("typeChecking") and not update["typeChecking"] and not is_since("1.36"):
         del status["typeChecking"]
     return status
 
@@ -362,9 +362,9 @@ def _outdated_roles(roles: Sequence[JsonObject]) -> list[tuple[JsonObject, list[
     """Roles that should have other rules, with these."""
     result = []
     for role in roles:
-        expected = aggregated_rules(role, roles)
-        if expected is not None and expected != (role.get("rules") or []):
-            result.append((role, expected))
+        rules = aggregated_rules(role, roles)
+        if rules is not None and rules != (role.get("rules") or []):
+            result.append((role, rules))
     return result
 
 

@@ -101,18 +101,20 @@ def merged(document: JsonObject, others: Iterable[JsonObject]) -> JsonDict:
     return result
 
 
-def _add(obj: JsonDict, other: JsonObject) -> None:
+def _add(document: JsonDict, other: JsonObject) -> None:
     names = {
-        DEFINITIONS: _names(obj["definitions"], other["definitions"]),
-        PARAMETERS: _names(obj["parameters"], other["parameters"]),
+        DEFINITIONS: _names(document["definitions"], other["definitions"]),
+        PARAMETERS: _names(document["parameters"], other["parameters"]),
     }
     for key, of_others in zip(_SECTIONS[1:], names.values(), strict=True):
         for name, member in other[key].items():
             renamed = _renamed(member, names)
-            former = obj[key].setdefault(of_others.get(name, name), renamed)
+            former = document[key].setdefault(of_others.get(name, name), renamed)
             if former is not renamed:
-                obj[key][of_others.get(name, name)] = _of_all_kinds(former, renamed)
-    obj["paths"].update((path, _renamed(value, names)) for path, value in other["paths"].items())
+                document[key][of_others.get(name, name)] = _of_all_kinds(former, renamed)
+    document["paths"].update(
+        (path, _renamed(value, names)) for path, value in other["paths"].items()
+    )
 
 
 def _names(mine: JsonObject, others: JsonObject) -> dict[str, str]:
@@ -120,16 +122,16 @@ def _names(mine: JsonObject, others: JsonObject) -> dict[str, str]:
     names: dict[str, str] = {}
     used = set(others)
     for name in sorted(others):
-        expected, number = name, 1
-        while expected in mine and not _is_same(mine[expected], others[name]):
+        free_name, number = name, 1
+        while free_name in mine and not _is_same(mine[free_name], others[name]):
             number += 1
-            expected = f"{name}_v{number}"
-        while expected != name and expected not in mine and expected in used:
+            free_name = f"{name}_v{number}"
+        while free_name != name and free_name not in mine and free_name in used:
             number += 1
-            expected = f"{name}_v{number}"
-        if expected != name:
-            names[name] = expected
-            used.add(expected)
+            free_name = f"{name}_v{number}"
+        if free_name != name:
+            names[name] = free_name
+            used.add(free_name)
     return names
 
 

@@ -331,12 +331,12 @@ class Document:
 
 
 def reached(
-    obj: JsonObject, own_types: Mapping[str, JsonObject], schema: Callable[[str], JsonObject]
+    root: JsonObject, own_types: Mapping[str, JsonObject], schema: Callable[[str], JsonObject]
 ) -> JsonDict:
     """Returns all types that the paths mention, and those that these mention, sorted. `schema`
     gives those that are not `own_types`."""
     result: JsonDict = {}
-    waiting = _mentioned(obj)
+    waiting = _mentioned(root)
     while waiting:
         name = waiting.pop()
         if name in own_types:
@@ -584,13 +584,15 @@ _LOGS: Final = {
 """Files of the server's machine, which 1.30 still offered."""
 
 
-def _root_document(obj: JsonObject, release: str, descriptions: Descriptions | None) -> JsonObject:
+def _root_document(
+    paths: JsonObject, release: str, descriptions: Descriptions | None
+) -> JsonObject:
     schema = partial(_built_in_type, everywhere=(), descriptions=descriptions)
-    schemas = reached(obj, {}, schema)
+    schemas = reached(paths, {}, schema)
     return {
         "openapi": "3.0.0",
         "info": info(release),
-        "paths": obj,
+        "paths": paths,
         "components": {
             **({"schemas": schemas} if schemas else {}),
             "securitySchemes": openapi.SECURITY,

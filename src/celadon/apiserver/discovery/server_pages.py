@@ -280,12 +280,12 @@ def page_answer(
     page: str, request: HttpRequest, portrait: SelfPortrait, paths: Iterable[str]
 ) -> HttpAnswer:
     """Answer for one of the pages in KINDS; `paths` are those of `/`. Raises StatusError 406."""
-    expected = _wanted(request, KINDS[page])
-    if expected is None:
+    page_form = _wanted(request, KINDS[page])
+    if page_form is None:
         header = _HEADER.format(component=COMPONENT, page=page)
         lines = _status_text(portrait, paths) if page == "statusz" else _flag_lines(portrait)
         return plain_text(200, header + "".join(lines))
-    version, accepted = expected
+    version, accepted = page_form
     status_members = (
         _status_members(portrait, paths) if page == "statusz" else {"flags": _flags(portrait)}
     )

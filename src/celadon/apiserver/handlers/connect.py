@@ -103,15 +103,15 @@ def node_of(pod: JsonObject) -> str:
 
 def pod_address(world: Lookups, namespace: str, text: str) -> str:
     """Raises StatusError."""
-    expected = destination(text, "pod")
-    pod = existing(world, PODS, namespace, expected.name)
+    target = destination(text, "pod")
+    pod = existing(world, PODS, namespace, target.name)
     address = (pod.get("status") or {}).get("podIP") or ""
     _require_address(address)
-    return f"{address}:{expected.port or _first_port(pod)}"
+    return f"{address}:{target.port or _first_port(pod)}"
 
 
-def container_of(pod: JsonObject, expected: str) -> str:
-    """The container that is meant; `expected` is empty where the request does not say. Raises
+def container_of(pod: JsonObject, wanted_name: str) -> str:
+    """The container that is meant; `wanted_name` is empty where the request does not say. Raises
     StatusError 400."""
     name, spec = metadata.name(pod), pod.get("spec") or {}
     names = [
@@ -119,10 +119,10 @@ def container_of(pod: JsonObject, expected: str) -> str:
         for field in ("initContainers", "containers", "ephemeralContainers")
         for item in spec.get(field) or ()
     ]
-    if expected:
-        if expected not in names:
-            raise status.bad_request(f"container {expected} is not valid for pod {name}")
-        return expected
+    if wanted_name:
+        if wanted_name not in names:
+            raise status.bad_request(f"container {wanted_name} is not valid for pod {name}")
+        return wanted_name
     main = [container["name"] for container in spec.get("containers") or ()]
     if len(main) == 1:
         return str(main[0])
@@ -157,9 +157,9 @@ def kubelet(world: Lookups, node: str, gvr: GroupVersionResource) -> str:
 
 def node_address(world: Lookups, text: str) -> str:
     """Raises StatusError."""
-    expected = destination(text, "node")
-    host, _, port = kubelet(world, expected.name, NODES).rpartition(":")
-    return f"{host}:{expected.port or port}"
+    target = destination(text, "node")
+    host, _, port = kubelet(world, target.name, NODES).rpartition(":")
+    return f"{host}:{target.port or port}"
 
 
 # --- services ---
@@ -168,33 +168,33 @@ def node_address(world: Lookups, text: str) -> str:
 def service_address(world: Lookups, namespace: str, text: str) -> str:
     """Raises StatusError: 404 also for a service of which nobody has said what is behind it, 503
     where nothing is."""
-    expected = destination(text, "service")
-    service = existing(world, SERVICES, namespace, expected.name)
-    port = _service_port(service, expected)
+    target = destination(text, "service")
+    service = existing(world, SERVICES, namespace, target.name)
+    port = _service_port(service, target)
     slices = [
         endpoint_slice
         for endpoint_slice in world.list(ENDPOINT_SLICES, namespace)
-        if metadata.labels(endpoint_slice).get(SERVICE_LABEL) == expected.name
+        if metadata.labels(endpoint_slice).get(SERVICE_LABEL) == target.name
     ]
     if not slices:
-        raise status.not_found(SERVICES.group_resource, expected.name)
+        raise status.not_found(SERVICES.group_resource, target.name)
     ready = next(_ready(slices, port), None)
     if ready is None:
-        reason = f"no endpoints available for service {quote(expected.name)}"
+        reason = f"no endpoints available for service {quote(target.name)}"
         raise status.service_unavailable(reason)
     return ready
 
 
-def _service_port(service: JsonObject, expected: Destination) -> str:
+def _service_port(service: JsonObject, target: Destination) -> str:
     """The name of the port. Raises StatusError 503 for a number that the service does not have."""
     try:
-        number = parse_int(expected.port)
+        number = parse_int(target.port)
     except ValueError:
-        return expected.port
+        return target.port
     ports = (service.get("spec") or {}).get("ports") or ()
     names = [port.get("name") or "" for port in ports if port.get("port") == number]
     if not names:
-        reason = f"no service port {expected.port} found for service {quote(expected.name)}"
+        reason = f"no service port {target.port} found for service {quote(target.name)}"
         raise status.service_unavailable(reason)
     return str(names[0])
 

@@ -192,8 +192,8 @@ class PodOperations:
             return WriteResult(201, DONE)
         await self._marked(call, resource, namespace, name)
         endpoint = replace(call.endpoint, subresource=None, verb="delete")
-        expected = replace(options, preconditions={})
-        await self.deleter.evict(replace(call, endpoint=endpoint), expected)
+        unconditional = replace(options, preconditions={})
+        await self.deleter.evict(replace(call, endpoint=endpoint), unconditional)
         return WriteResult(201, DONE)
 
     async def _marked(self, call: Call, resource: Resource, namespace: str, name: str) -> None:

@@ -192,22 +192,22 @@ class WatchedManifests:
         except (StartError, OSError) as error:
             log_lines.warn("the manifests cannot be read", {"err": str(error)})
             return
-        expected: dict[str, JsonObject] = {}
+        documents: dict[str, JsonObject] = {}
         for place, obj in in_creation_order(read):
             await self._server.controllers.caught_up()
             path = self._path(obj)
             if not path:
                 log_lines.warn("a manifest is of no known kind", {"place": place})
                 continue
-            expected[path] = obj
+            documents[path] = obj
             if self._last.get(path) != obj and not await self._put(place, path, obj):
-                expected.pop(path)
+                documents.pop(path)
                 if path in self._last:
-                    expected[path] = self._last[path]
-        for path in self._last.keys() - expected.keys():
+                    documents[path] = self._last[path]
+        for path in self._last.keys() - documents.keys():
             await self._call("DELETE", path, None)
             log_lines.say(log_lines.LIFE, "a manifest has gone", {"path": path})
-        self._last = expected
+        self._last = documents
 
     async def _put(self, place: str, path: str, obj: JsonObject) -> bool:
         """Write one object of a manifest; return whether the server took it."""

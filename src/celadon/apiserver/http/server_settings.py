@@ -235,15 +235,15 @@ class CredentialsFolder:
         # late: see above
         from celadon.apiserver.issuing import Pair, server_certificate
 
-        expected = sorted({*ALWAYS_NAMED, *names})
+        all_names = sorted({*ALWAYS_NAMED, *names})
         authority = self.authority(now)
         key = self._kept("server.key", _new_key)
 
         def new_certificate() -> bytes:
-            return server_certificate(authority, key, API_SERVER, expected, now, YEARS)
+            return server_certificate(authority, key, API_SERVER, all_names, now, YEARS)
 
         certificate = self._kept("server.crt", new_certificate)
-        if not _is_good(certificate, expected, now):
+        if not _is_good(certificate, all_names, now):
             certificate = new_certificate()
             self._write("server.crt", certificate)
         return Pair(certificate, key)

@@ -351,26 +351,26 @@ def lifecycle_taints(node: JsonObject, now: str) -> list[JsonObject]:
     ready says so."""
     spec = node.get("spec") or {}
     former: Sequence[JsonObject] = spec.get("taints") or ()
-    expected = []
+    taints = []
     if spec.get("unschedulable"):
-        expected.append((UNSCHEDULABLE_TAINT, "NoSchedule"))
+        taints.append((UNSCHEDULABLE_TAINT, "NoSchedule"))
     ready = find_condition((node.get("status") or {}).get("conditions"), "Ready")
     if ready is None or ready.get("status") == "False":
-        expected.append((NOT_READY, "NoSchedule"))
+        taints.append((NOT_READY, "NoSchedule"))
     if ready is not None and ready.get("status") != "True":
         key = NOT_READY if ready.get("status") == "False" else UNREACHABLE
-        expected += [(key, effect) for effect in ("NoSchedule", "NoExecute")]
+        taints += [(key, effect) for effect in ("NoSchedule", "NoExecute")]
     result = []
     for item in former:
         taint = item.get("key"), item.get("effect")
         if item.get("key") not in _LIFECYCLE:
             result.append(item)
-        elif taint in expected:
-            expected.remove(taint)
+        elif taint in taints:
+            taints.remove(taint)
             result.append(item)
     return [
         *result,
-        *({"key": key, "effect": effect, "timeAdded": now} for key, effect in expected),
+        *({"key": key, "effect": effect, "timeAdded": now} for key, effect in taints),
     ]
 
 
@@ -403,8 +403,8 @@ class Nodes:
     def concerned(self, change: Change) -> Iterable[str]:
         """A node that has changed; once, those that are to be made."""
         if self._missing is None:
-            expected = range(1, self._around.settings.nodes + 1)
-            self._missing = {f"node-{number}": number for number in expected}
+            numbers = range(1, self._around.settings.nodes + 1)
+            self._missing = {f"node-{number}": number for number in numbers}
             yield from self._missing
         if change.key.startswith(self._nodes.prefix) and change.new is not None:
             yield metadata.name(change.new)

@@ -234,13 +234,13 @@ class Scheduler:
         since = None if former is None else former.get("lastTransitionTime")
         if former is None or former.get("status") != "False":
             since = self._around.timestamp()
-        expected: JsonDict = {"type": "PodScheduled", "status": "False"}
+        scheduled: JsonDict = {"type": "PodScheduled", "status": "False"}
         if is_since(OBSERVED_SINCE):
-            expected["observedGeneration"] = metadata.generation(pod)
-        expected |= {"lastProbeTime": None, "lastTransitionTime": since}
-        expected |= {"reason": "Unschedulable", "message": message}
+            scheduled["observedGeneration"] = metadata.generation(pod)
+        scheduled |= {"lastProbeTime": None, "lastTransitionTime": since}
+        scheduled |= {"reason": "Unschedulable", "message": message}
         others = [condition for condition in conditions if condition is not former]
-        result = {**status, "conditions": [*others, expected]}
+        result = {**status, "conditions": [*others, scheduled]}
         if node:
             result["nominatedNodeName"] = node
         changed = {**pod, "status": result}

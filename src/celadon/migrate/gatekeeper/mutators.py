@@ -115,13 +115,13 @@ def _rules(
     gvks: list[GroupVersionKind] = []
     if kind == "AssignMetadata":
         return rules, gvks
-    expected: Sequence[JsonObject] = (spec.get("match") or {}).get("kinds") or ({},)
+    filters: Sequence[JsonObject] = (spec.get("match") or {}).get("kinds") or ({},)
     for entry in spec.get("applyTo") or ():
         named = set(entry.get("operations") or ("*",))
         operations = [operation for operation in OPERATIONS if named & {"*", operation}]
         versions = list(entry.get("versions") or ())
         for group in entry.get("groups") or ():
-            kinds = [kind for kind in entry.get("kinds") or () if _is_meant(group, kind, expected)]
+            kinds = [kind for kind in entry.get("kinds") or () if _is_meant(group, kind, filters)]
             gvks += [GroupVersionKind(group, v, kind) for kind in kinds for v in versions]
             resources = [r for kind in kinds for r in resources_of(group, kind, catalog)]
             if resources and versions and operations:
@@ -138,11 +138,11 @@ def _rules(
     return rules, gvks
 
 
-def _is_meant(group: str, kind: str, expected: Sequence[JsonObject]) -> bool:
+def _is_meant(group: str, kind: str, filters: Sequence[JsonObject]) -> bool:
     return any(
         {"*", group} & set(item.get("apiGroups") or ("*",))
         and {"*", kind} & set(item.get("kinds") or ("*",))
-        for item in expected
+        for item in filters
     )
 
 

@@ -560,10 +560,10 @@ def _cel(rule: Rule) -> Demand:
         name: cel[name] for name in ("paramKind", "variables", "auditAnnotations") if cel.get(name)
     }
     preconditions = rule.value.get("celPreconditions") or ()
-    expected = {
+    match_conditions = {
         condition_name(str(precondition["name"])): str(precondition["expression"])
         for precondition in preconditions
     }
-    if len(expected) < len(preconditions):
+    if len(match_conditions) < len(preconditions):
         raise NotTranslated("several `celPreconditions` of one name")
-    return Demand(expected, asked_operations(rule), tuple(validations), extra)
+    return Demand(match_conditions, asked_operations(rule), tuple(validations), extra)

@@ -212,22 +212,22 @@ class _Edits:
             self._item(spot, keys, item)
 
     def _item(self, spot: _PatchTarget, keys: Sequence[str], item: Mapping[str, Json]) -> None:
-        expected, rest = _split(item)
+        conditions, rest = _split(item)
         if _is_element(keys, item):
-            self._of_element(spot, keys, expected, rest)
+            self._of_element(spot, keys, conditions, rest)
             return
-        if not expected and _asks_only(item):
-            expected, rest = _stripped(item), {}
-            self.conditions.append(_some_item(spot.place, expected))
+        if not conditions and _asks_only(item):
+            conditions, rest = _stripped(item), {}
+            self.conditions.append(_some_item(spot.place, conditions))
             return
         variable = spot.place.item_name
         place = spot.place.there().item(variable)
-        if expected:
-            only = _held(place, expected)
+        if conditions:
+            only = _held(place, conditions)
             if any(a.kind is AnchorKind.GLOBAL for key in item if (a := anchor_of(key))):
                 self.conditions.append(spot.place.some(variable, only))
                 only = ALWAYS if rest else NEVER
-            if set(expected) & set(rest):
+            if set(conditions) & set(rest):
                 raise NotTranslated("a patch of what is a condition")
             if spot.items and rest:
                 raise NotTranslated("conditions on lists in lists")
@@ -263,14 +263,14 @@ class _Edits:
         self,
         spot: _PatchTarget,
         keys: Sequence[str],
-        expected: Mapping[str, Json],
+        conditions: Mapping[str, Json],
         rest: Mapping[str, Json],
     ) -> None:
         """Edit the element of a `foreach`. One of another list than that of the patch has the key
         of no item there; without a condition on the key, it would be added."""
         if self.element is not None and spot.place.path == self.element.path:
             self._each(spot, self.element.only, {k: v for k, v in rest.items() if k not in keys})
-        elif not set(keys) <= set(expected):
+        elif not set(keys) <= set(conditions):
             raise NotTranslated(
                 "an element of another list than that of the patch",
                 "Go through the list that is patched, and ask for the other in preconditions.",
@@ -367,14 +367,14 @@ def _some_item(place: Place, pattern: Mapping[str, Json]) -> Condition:
 
 def _split(item: Mapping[str, Json]) -> tuple[dict[str, Json], dict[str, Json]]:
     """Return the conditions of an item, and what is patched."""
-    expected, rest = {}, {}
+    conditions, rest = {}, {}
     for key, value in item.items():
         anchor = anchor_of(key)
         if anchor is not None and anchor.kind in (AnchorKind.CONDITION, AnchorKind.GLOBAL):
-            expected[anchor.key] = value
+            conditions[anchor.key] = value
         else:
             rest[key] = value
-    return expected, rest
+    return conditions, rest
 
 
 def _keys(place: Place) -> tuple[str, ...]:

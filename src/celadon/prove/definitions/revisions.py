@@ -241,10 +241,10 @@ class _RevisionLook(DefinitionLook):
         """The answer."""
         reply = RevisionReply(self.new, demand, Answer.UNKNOWN)
         try:
-            expected = self._wanted(demand)
+            formula = self._wanted(demand)
         except NotModelled as error:
             return replace(reply, reason=str(error))
-        outcome = self.search(expected, self._confirmed)
+        outcome = self.search(formula, self._confirmed)
         if outcome.is_proved:
             answer, bounded, items = proved_with(self.inputs)
             return replace(reply, answer=answer, bounded=bounded, items=items)

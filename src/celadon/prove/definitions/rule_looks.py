@@ -98,9 +98,9 @@ class DefinitionLook:
         checked, node = self.place
         return checked.ast.positions.get(node.id)
 
-    def search(self, expected: Formula, confirm: Confirm[T]) -> SearchOutcome[T]:
+    def search(self, formula: Formula, confirm: Confirm[T]) -> SearchOutcome[T]:
         """An example of what is wanted, or a proof that there is none."""
-        return Search(self.inputs, self.unmodelled, self.seconds).find(expected, confirm)
+        return Search(self.inputs, self.unmodelled, self.seconds).find(formula, confirm)
 
     def evaluated(self, checked: CheckedAst, scope: dict[str, Outcome], claim: Claim) -> Outcome:
         """Return what an expression comes to, of which something is to be known. Raises

@@ -147,10 +147,10 @@ class _RuleLook(DefinitionLook):
         """The answer."""
         reply = RuleReply(self.kind, self.node, self.index, question, Answer.UNKNOWN)
         try:
-            expected = self._wanted(question)
+            formula = self._wanted(question)
         except NotModelled as error:
             return replace(reply, reason=str(error), offset=self.offset)
-        outcome = self.search(expected, lambda model: self._confirmed(question, model))
+        outcome = self.search(formula, lambda model: self._confirmed(question, model))
         if outcome.is_proved:
             answer, bounded, items = proved_with(self.inputs)
             return replace(reply, answer=answer, bounded=bounded, items=items)
@@ -457,10 +457,10 @@ class _ChangeLook(DefinitionLook):
         """The answer."""
         reply = ChangeReply(self.kind, subject, change, Answer.UNKNOWN)
         try:
-            expected = self.wanted(subject, change)
+            formula = self.wanted(subject, change)
         except NotModelled as error:
             return replace(reply, reason=str(error))
-        outcome = self.search(expected, self.confirmed)
+        outcome = self.search(formula, self.confirmed)
         if outcome.is_proved:
             answer, bounded, items = proved_with(self.inputs)
             return replace(reply, answer=answer, bounded=bounded, items=items)

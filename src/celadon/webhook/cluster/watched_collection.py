@@ -183,9 +183,9 @@ class WatchedCollection:
         self.lists += 1
         self._listed(result, revision)
 
-    def _listed(self, obj: dict[str, dict[str, JsonObject]], revision: str) -> None:
-        is_new = obj != self._objects or not self.is_synced
-        self._objects, self._revision = obj, revision
+    def _listed(self, objects: dict[str, dict[str, JsonObject]], revision: str) -> None:
+        is_new = objects != self._objects or not self.is_synced
+        self._objects, self._revision = objects, revision
         self._hear_list()
         self._synced.set()
         if is_new:
@@ -324,9 +324,9 @@ class ClusterCaches:
             for task in self._running.values():
                 task.cancel()
 
-    def follow(self, expected: Iterable[Resource]) -> None:
+    def follow(self, followed: Iterable[Resource]) -> None:
         """Keep the params of these resources, and of no others."""
-        resources = {resource.gvr: resource for resource in expected}
+        resources = {resource.gvr: resource for resource in followed}
         for gvr in self.params.keys() - resources.keys():
             self._running.pop(gvr).cancel()
             del self.params[gvr]

@@ -112,14 +112,14 @@ class _Sync:
             for pod in self.pods
             if facts.controller_of(pod)
         }
-        expected: dict[str, int] = {}
+        sizes: dict[str, int] = {}
         for uid in owners:
             scale = scales[uid]
             if isinstance(scale, str):
                 raise _NoScale(scale)
             # Several references may lead to one owner, as those of ReplicaSets do to their
             # Deployment.
-            expected[scale.uid] = scale.replicas
+            sizes[scale.uid] = scale.replicas
         if unmanaged:
             text = (
                 f"Pods selected by this PodDisruptionBudget (selector: "
@@ -129,7 +129,7 @@ class _Sync:
                 '".spec.minAvailable" field of the PDB to an integer value.'
             )
             self.steps.append(told(text, self.budget, "UnmanagedPods", WARNING))
-        return sum(expected.values())
+        return sum(sizes.values())
 
     # As `buildDisruptedPodMap`: an eviction counts before the pod is seen to go, but not for ever,
     # since its deletion may have failed.

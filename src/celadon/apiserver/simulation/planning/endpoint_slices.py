@@ -157,19 +157,19 @@ class _SliceWork:
                 groups.setdefault(_ports_key(item.get("ports") or ()), []).append(item)
             else:
                 self._deleted.append(item)
-        expected: dict[str, tuple[list[Any], JsonDict]] = {}
+        by_ports: dict[str, tuple[list[Any], JsonDict]] = {}
         for pod in sorted(reachable.pods, key=metadata.name):
             if not _belongs(pod):
                 continue
             ports = _ports(self._service, pod)
-            _, endpoints = expected.setdefault(_ports_key(ports), (ports, {}))
+            _, endpoints = by_ports.setdefault(_ports_key(ports), (ports, {}))
             endpoint = self._endpoint(pod, reachable)
             if endpoint is not None:
                 endpoints[_endpoint_key(endpoint)] = endpoint
-        for key, (ports, endpoints) in expected.items():
+        for key, (ports, endpoints) in by_ports.items():
             self._fill(groups.get(key, []), ports, endpoints)
         for key, found_slices in groups.items():
-            if key not in expected:
+            if key not in by_ports:
                 self._deleted += found_slices
         if len(present) == len(self._deleted) and not self._created:
             self._hold_place()
@@ -218,7 +218,7 @@ class _SliceWork:
         self,
         slices: Sequence[JsonObject],
         ports: list[Any],
-        expected: JsonDict,
+        by_key: JsonDict,
     ) -> None:
         """Fill the slices of a group. Endpoints stay where they are; new ones go first into slices
         that change anyway, then into one that has room for all, then into new ones."""
@@ -226,7 +226,7 @@ class _SliceWork:
         changed: list[JsonDict] = []
         for slice_ in slices:
             result = [
-                expected.pop(key, None) for key in map(_endpoint_key, slice_.get("endpoints") or ())
+                by_key.pop(key, None) for key in map(_endpoint_key, slice_.get("endpoints") or ())
             ]
             endpoints = [element for element in result if element is not None]
             labels = self._labels()
@@ -236,7 +236,7 @@ class _SliceWork:
                 changed.append(_with_endpoints(slice_, endpoints, labels))
             else:
                 self._deleted.append(slice_)
-        left = list(expected.values())
+        left = list(by_key.values())
         for item in sorted(changed, key=lambda value: -len(value["endpoints"])):
             room = MAX_ENDPOINTS - len(item["endpoints"])
             item["endpoints"] += left[:room]
@@ -618,7 +618,7 @@ def mirror_plan(
     ]
     if service is None or not _is_mirrored(endpoints, service):
         return plans.Plan(tuple(plans.Step(plans.Verb.DELETE, item) for item in present))
-    expected, left_out = _wanted(endpoints)
+    groups, left_out = _wanted(endpoints)
     steps: list[plans.Step] = []
     if left_out:
         text = (
@@ -626,7 +626,7 @@ def mirror_plan(
             f"Endpoints subset. {left_out} addresses were skipped"
         )
         steps.append(plans.told(text, endpoints, "TooManyAddressesToMirror", plans.WARNING))
-    return plans.Plan((*steps, *_written(endpoints, expected, present)))
+    return plans.Plan((*steps, *_written(endpoints, groups, present)))
 
 
 def _is_mirrored(endpoints: JsonObject, service: JsonObject) -> bool:
@@ -691,11 +691,11 @@ def _endpoint(address: JsonObject, ip: str, *, ready: bool) -> JsonDict:
 # As `reconcileByPortMapping` and `finalize`: of several slices for the same ports one stays; what
 # would go takes the place of what would come.
 def _written(
-    endpoints: JsonObject, expected: Mapping[_Group, list[Any]], present: Sequence[JsonObject]
+    endpoints: JsonObject, groups: Mapping[_Group, list[Any]], present: Sequence[JsonObject]
 ) -> Iterator[plans.Step]:
     unused = list(present)
     created = []
-    for group, value in expected.items():
+    for group, value in groups.items():
         mirror = next((item for item in unused if _is_same(_group_of(item), group)), None)
         result = _slice(endpoints, group, value)
         if mirror is None:

@@ -83,12 +83,12 @@ def _interval_text(interval: tuple[int, int]) -> str:
     return f"{first}{',' if last == first + 1 else '-'}{last}"
 
 
-def first_missing(taken: Intervals, expected: int, completions: int) -> list[int]:
+def first_missing(taken: Intervals, count: int, completions: int) -> list[int]:
     """The lowest numbers that are not taken, as many as are wanted."""
     result: list[int] = []
     candidate = 0
     for first, last in (*taken, (completions, completions)):
-        while candidate < min(first, completions) and len(result) < expected:
+        while candidate < min(first, completions) and len(result) < count:
             result.append(candidate)
             candidate += 1
         candidate = max(candidate, last + 1)

@@ -352,7 +352,7 @@ class _Sync:
 
     # As `calculateSucceededIndexes` and `calculateFailedIndexes` of `indexed_job_utils.go`: pods of
     # an index that has succeeded already add nothing.
-    def _index_ending(self, obj: JsonDict | None) -> JsonDict | None:
+    def _index_ending(self, ending: JsonDict | None) -> JsonDict | None:
         total = self.completions or 0
         self.succeeded_before = job_indexes.parsed(self.status.get("completedIndexes") or "", total)
         new = (
@@ -365,13 +365,13 @@ class _Sync:
         self.succeeded = job_indexes.count(self.succeeded_indexes)
         if self.per_index is not None:
             self.failed_indexes = self._failed_indexes(total)
-            obj = obj or self._index_failure(self.failed_indexes, total)
+            ending = ending or self._index_failure(self.failed_indexes, total)
             self.delayed = self._delayed(total)
-        if obj is None:
+        if ending is None:
             message = success_message(self.spec.get("successPolicy"), total, self.succeeded_indexes)
             if message:
-                obj = self._condition(CRITERIA_MET, "SuccessPolicy", message)
-        return obj
+                ending = self._condition(CRITERIA_MET, "SuccessPolicy", message)
+        return ending
 
     def _failed_indexes(self, total: int) -> job_indexes.Intervals:
         former = job_indexes.parsed(self.status.get("failedIndexes") or "", total)
@@ -451,19 +451,19 @@ class _Sync:
             "message": message,
         }
 
-    def _set_condition(self, expected: JsonDict) -> bool:
+    def _set_condition(self, wanted_condition: JsonDict) -> bool:
         """Set a condition, and return whether that changed anything. A condition that is false is
         only written over one that the Job has."""
         fields = ("status", "reason", "message")
         for number, condition in enumerate(self.conditions):
-            if condition["type"] == expected["type"]:
-                if all(condition.get(field) == expected[field] for field in fields):
+            if condition["type"] == wanted_condition["type"]:
+                if all(condition.get(field) == wanted_condition[field] for field in fields):
                     return False
-                self.conditions[number] = expected
+                self.conditions[number] = wanted_condition
                 return True
-        if expected["status"] == "False":
+        if wanted_condition["status"] == "False":
             return False
-        self.conditions.append(expected)
+        self.conditions.append(wanted_condition)
         return True
 
     # `startTime` begins anew after a suspension, and `activeDeadlineSeconds` with it.

@@ -83,12 +83,12 @@ class NodeState:
             self._there = amounts((self.node.get("status") or {}).get("allocatable") or {})
         return self._there
 
-    def take(self, pod: JsonObject, expected: Mapping[str, int]) -> None:
+    def take(self, pod: JsonObject, requests: Mapping[str, int]) -> None:
         """Note that a pod is here."""
         self.pods.append(pod)
-        self._wanted[id(pod)] = expected
-        self.used.update(expected)
-        self.unasked.update(name for name in LEAST_ASKED if not expected.get(name))
+        self._wanted[id(pod)] = requests
+        self.used.update(requests)
+        self.unasked.update(name for name in LEAST_ASKED if not requests.get(name))
 
     def leave(self, pod: JsonObject) -> Mapping[str, int]:
         """Note that this very object is here no longer; return what it wanted."""
@@ -264,9 +264,9 @@ class Neighbours:
             for pod in state.pods:
                 self._note(state, pod)
 
-    def take(self, state: NodeState, pod: JsonObject, expected: Mapping[str, int]) -> None:
+    def take(self, state: NodeState, pod: JsonObject, requests: Mapping[str, int]) -> None:
         """Note that a pod is on a node."""
-        state.take(pod, expected)
+        state.take(pod, requests)
         self._count(state, pod, 1)
         self._note(state, pod)
 
@@ -288,11 +288,11 @@ class Neighbours:
     def without(self, state: NodeState, pods: Iterable[JsonObject]) -> Iterator[None]:
         """See for a while how it would be if some pods left a node."""
         former = list(state.pods)
-        expected = [(pod, self.leave(state, pod)) for pod in pods]
+        departed = [(pod, self.leave(state, pod)) for pod in pods]
         try:
             yield
         finally:
-            for pod, needed in expected:
+            for pod, needed in departed:
                 self.take(state, pod, needed)
             state.pods[:] = former
 

@@ -156,11 +156,11 @@ def _least_allocated(
 ) -> Scores:
     """The more would be left, the better."""
     needs = node_filters.needs(pod)
-    expected = {name: needs.get(name) or least for name, least in node_filters.LEAST_ASKED.items()}
+    requests = {name: needs.get(name) or least for name, least in node_filters.LEAST_ASKED.items()}
     result: dict[str, float] = {}
     for state in fitting:
         shares = []
-        for name, value in expected.items():
+        for name, value in requests.items():
             allocatable = state.allocatable.get(name, 0)
             used = value + state.used[name] + state.unasked[name] * node_filters.LEAST_ASKED[name]
             shares.append(max(0, allocatable - used) * _MOST // allocatable if allocatable else 0)

@@ -337,7 +337,7 @@ def _backoff(restarts: int, ended: JsonObject, now: datetime) -> float:
 def _held_up(
     progress: _Progress,
     container: JsonObject,
-    obj: JsonObject,
+    status: JsonObject,
     was: JsonObject,
     reason: str,
     field_path: str,
@@ -348,8 +348,8 @@ def _held_up(
     if was != waiting:
         _tell_pulled(progress, container, field_path)
         progress.tell("Warning", "Failed", f"Error: {reason}", field_path)
-    last = obj["state"] if "terminated" in obj["state"] else obj["lastState"]
-    return {**obj, "state": waiting, "lastState": last}
+    last = status["state"] if "terminated" in status["state"] else status["lastState"]
+    return {**status, "state": waiting, "lastState": last}
 
 
 def _tell_pulled(progress: _Progress, container: JsonObject, field_path: str) -> None:
@@ -367,10 +367,10 @@ def _tell_pulled(progress: _Progress, container: JsonObject, field_path: str) ->
 
 
 def _started(
-    progress: _Progress, container: JsonObject, obj: JsonObject, field_path: str
+    progress: _Progress, container: JsonObject, status: JsonObject, field_path: str
 ) -> JsonDict:
-    again = "terminated" in obj["state"]
-    restarts = obj["restartCount"] + 1 if again else 0
+    again = "terminated" in status["state"]
+    restarts = status["restartCount"] + 1 if again else 0
     image = container.get("image") or ""
     named = container["name"]
     _tell_pulled(progress, container, field_path)
@@ -387,9 +387,9 @@ def _started(
     resources = container.get("resources") or {}
     allocated = {"allocatedResources": resources["requests"]} if resources.get("requests") else {}
     return {
-        **obj,
+        **status,
         "state": {"running": {"startedAt": time_text(progress.now)}},
-        "lastState": obj["state"] if again else {},
+        "lastState": status["state"] if again else {},
         "restartCount": restarts,
         "imageID": f"{_without_tag(image)}@sha256:{_digest(image)}",
         "containerID": f"containerd://{_digest(seed)}",
@@ -407,33 +407,33 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _ended(obj: JsonObject, code: int, now: str) -> JsonDict:
+def _ended(status: JsonObject, code: int, now: str) -> JsonDict:
     ended = {
         "exitCode": code,
         "reason": "Error" if code else "Completed",
-        "startedAt": obj["state"].get("running", {}).get("startedAt", now),
+        "startedAt": status["state"].get("running", {}).get("startedAt", now),
         "finishedAt": now,
     }
-    if "containerID" in obj:
-        ended["containerID"] = obj["containerID"]
-    return {**obj, "state": {"terminated": ended}, "ready": False, "started": False}
+    if "containerID" in status:
+        ended["containerID"] = status["containerID"]
+    return {**status, "state": {"terminated": ended}, "ready": False, "started": False}
 
 
 def _backing_off(
     progress: _Progress,
     container: JsonObject,
-    obj: JsonObject,
+    status: JsonObject,
     wait: float,
     field_path: str,
 ) -> JsonDict:
     progress.waits.append(wait)
-    pause = min(FIRST_BACKOFF * 2.0 ** min(obj["restartCount"] - 1, 10), LAST_BACKOFF)
+    pause = min(FIRST_BACKOFF * 2.0 ** min(status["restartCount"] - 1, 10), LAST_BACKOFF)
     name, pod = container["name"], progress.named()
     message = f"Back-off restarting failed container {name} in pod {pod}"
     progress.tell("Warning", "BackOff", message, field_path)
     text = f"back-off {_go_seconds(pause)} restarting failed container={name} pod={pod}"
     waiting = {"reason": "CrashLoopBackOff", "message": text}
-    return {**obj, "state": {"waiting": waiting}, "lastState": obj["state"]}
+    return {**status, "state": {"waiting": waiting}, "lastState": status["state"]}
 
 
 def _go_seconds(seconds: float) -> str:
@@ -442,19 +442,19 @@ def _go_seconds(seconds: float) -> str:
 
 
 def _unpulled(
-    progress: _Progress, container: JsonObject, obj: JsonObject, field_path: str
+    progress: _Progress, container: JsonObject, status: JsonObject, field_path: str
 ) -> JsonDict:
     image = container.get("image") or ""
     reason = f'failed to pull image "{image}": not found'
     message = f'Back-off pulling image "{image}": ErrImagePull: {reason}'
     waiting = {"reason": "ImagePullBackOff", "message": message}
-    if obj["state"] != {"waiting": waiting}:
+    if status["state"] != {"waiting": waiting}:
         progress.tell("Normal", "Pulling", f'Pulling image "{image}"', field_path)
         progress.tell("Warning", "Failed", f'Failed to pull image "{image}": {reason}', field_path)
         progress.tell("Warning", "Failed", "Error: ErrImagePull", field_path)
         progress.tell("Normal", "BackOff", f'Back-off pulling image "{image}"', field_path)
         progress.tell("Warning", "Failed", "Error: ImagePullBackOff", field_path)
-    return {**obj, "state": {"waiting": waiting}}
+    return {**status, "state": {"waiting": waiting}}
 
 
 # --- Pods --------------------------------------------------------------------
@@ -751,8 +751,8 @@ def seconds_to_end(pod: JsonObject, now: datetime) -> float:
     grace = float(meta.get("deletionGracePeriodSeconds") or 0)
     until = read_time(metadata.deletion_timestamp(pod))
     left = (until - now).total_seconds()
-    expected = duration(metadata.annotations(pod).get(STOP_AFTER, "")) or 0.0
-    return max(0.0, left - grace + min(expected, grace))
+    stop_seconds = duration(metadata.annotations(pod).get(STOP_AFTER, "")) or 0.0
+    return max(0.0, left - grace + min(stop_seconds, grace))
 
 
 def running_containers(pod: JsonObject) -> Iterator[tuple[str, str]]:

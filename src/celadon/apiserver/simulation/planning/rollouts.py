@@ -128,8 +128,8 @@ def _history(text: str, revision: str) -> str:
 def size_annotations(deployment: JsonObject) -> dict[str, str]:
     """Return the annotations by which ReplicaSets know how large their Deployment was when they
     were scaled last."""
-    expected = replicas(deployment)
-    return {DESIRED_REPLICAS: str(expected), MAX_REPLICAS: str(expected + max_surge(deployment))}
+    size = replicas(deployment)
+    return {DESIRED_REPLICAS: str(size), MAX_REPLICAS: str(size + max_surge(deployment))}
 
 
 # As `cleanupDeployment`. A ReplicaSet whose controller has not yet seen its last spec may still
@@ -191,11 +191,11 @@ def total(sets: Iterable[JsonObject]) -> int:
 def new_size(deployment: JsonObject, sets: Sequence[JsonObject], new: JsonObject | None) -> int:
     """Return the size that the new ReplicaSet may have now. `new` is None as long as there is none,
     and is one of `sets` otherwise."""
-    expected, size = replicas(deployment), 0 if new is None else replicas(new)
+    desired, size = replicas(deployment), 0 if new is None else replicas(new)
     if not is_rolling(deployment):
-        return expected
-    room = expected + max_surge(deployment) - total(sets)
-    return size if room <= 0 else size + min(room, expected - size)
+        return desired
+    room = desired + max_surge(deployment) - total(sets)
+    return size if room <= 0 else size + min(room, desired - size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +213,9 @@ def rolling_step(
 ) -> Sequence[Scale]:
     """Return what comes next in a rolling update: the new ReplicaSet grows as far as it may; if it
     may not, old ones shrink as far as they may, those that are broken first."""
-    expected = replicas(deployment)
-    if replicas(new) > expected:
-        return (Scale(new, expected),)
+    desired = replicas(deployment)
+    if replicas(new) > desired:
+        return (Scale(new, desired),)
     size = new_size(deployment, (*old, new), new)
     if size != replicas(new):
         return (Scale(new, size),)
@@ -251,11 +251,11 @@ def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) 
 # As `isScalingEvent`: a size that the user has changed is put into force before a rollout goes on.
 def is_scaled(deployment: JsonObject, sets: Iterable[JsonObject]) -> bool:
     """Tell whether the Deployment has got another size since its ReplicaSets were scaled."""
-    expected = str(replicas(deployment))
+    size = str(replicas(deployment))
     texts = (
         metadata.annotations(replica_set).get(DESIRED_REPLICAS) for replica_set in active_sets(sets)
     )
-    return any(text is not None and text.isdigit() and text != expected for text in texts)
+    return any(text is not None and text.isdigit() and text != size for text in texts)
 
 
 # As `scale` of `sync.go`.
@@ -264,12 +264,12 @@ def scaling_step(
 ) -> Sequence[Scale]:
     """Return the sizes of all ReplicaSets, which grow or shrink alike when the size has changed or
     the Deployment is paused."""
-    expected = replicas(deployment)
+    size = replicas(deployment)
     active = active_sets((*old, *(() if new is None else (new,))))
     if len(active) <= 1:
         latest = new if new is not None else next(reversed(by_age(old)), None)
         only = active[0] if active else latest
-        return () if only is None or replicas(only) == expected else (Scale(only, expected),)
+        return () if only is None or replicas(only) == size else (Scale(only, size),)
     # Old ReplicaSets that appear when the rollout is over were adopted, and are of no use.
     if new is not None and _is_saturated(deployment, new):
         return tuple(Scale(item, 0) for item in active if item is not new)
@@ -277,11 +277,9 @@ def scaling_step(
 
 
 def _is_saturated(deployment: JsonObject, new: JsonObject) -> bool:
-    expected = replicas(deployment)
+    size = replicas(deployment)
     annotation = metadata.annotations(new).get(DESIRED_REPLICAS)
-    return replicas(new) == expected == counted(new, "availableReplicas") and annotation == str(
-        expected
-    )
+    return replicas(new) == size == counted(new, "availableReplicas") and annotation == str(size)
 
 
 # Each ReplicaSet gets its share of what is added or taken away, so that a rollout in the middle
@@ -317,14 +315,14 @@ def _largest_first(sets: Sequence[JsonObject], *, newest_first: bool) -> list[Js
 # before is that of the annotation; ReplicaSets of old controllers have none, and then the status
 # has to do.
 def _fraction(deployment: JsonObject, replica_set: JsonObject) -> int:
-    size, expected = replicas(replica_set), replicas(deployment)
-    if expected == 0:
+    size, desired = replicas(replica_set), replicas(deployment)
+    if desired == 0:
         return -size
     before = max(int_or(metadata.annotations(replica_set).get(MAX_REPLICAS, ""), 0), 0)
     before = before or counted(deployment, "replicas")
     if not before:
         return 0
-    exact = size * (expected + max_surge(deployment)) / before
+    exact = size * (desired + max_surge(deployment)) / before
     return int(math.copysign(math.floor(abs(exact) + 0.5), exact)) - size
 
 
@@ -344,18 +342,18 @@ def deployment_condition(type_: str, status: str, reason: str, message: str, now
 
 
 def put_condition(
-    conditions: Sequence[JsonObject], expected: JsonObject, *, anew: bool = False
+    conditions: Sequence[JsonObject], new_condition: JsonObject, *, anew: bool = False
 ) -> list[JsonObject]:
     """Return the conditions with this one as the last; as they are, if there is one with that
     status and reason, unless it is to be told `anew`."""
-    former = find_condition(conditions, expected["type"])
+    former = find_condition(conditions, new_condition["type"])
     others = [condition for condition in conditions if condition is not former]
-    if former is None or former.get("status") != expected["status"]:
-        return [*others, expected]
-    if former.get("reason") == expected["reason"] and not anew:
+    if former is None or former.get("status") != new_condition["status"]:
+        return [*others, new_condition]
+    if former.get("reason") == new_condition["reason"] and not anew:
         return list(conditions)
-    since = former.get("lastTransitionTime") or expected["lastTransitionTime"]
-    return [*others, {**expected, "lastTransitionTime": since}]
+    since = former.get("lastTransitionTime") or new_condition["lastTransitionTime"]
+    return [*others, {**new_condition, "lastTransitionTime": since}]
 
 
 def without_condition(conditions: Sequence[JsonObject], type_: str) -> list[JsonObject]:
@@ -432,12 +430,12 @@ def _is_uncounted(replica_set: JsonObject) -> bool:
 # As `DeploymentComplete`.
 def is_complete(deployment: JsonObject, status: JsonObject) -> bool:
     """Tell whether all pods are new and available, and there are no others."""
-    expected = replicas(deployment)
+    size = replicas(deployment)
     counts = (
         status.get(item) or 0 for item in ("updatedReplicas", "replicas", "availableReplicas")
     )
     seen = status.get("observedGeneration") or 0
-    return all(count == expected for count in counts) and seen >= metadata.generation(deployment)
+    return all(count == size for count in counts) and seen >= metadata.generation(deployment)
 
 
 # As `syncRolloutStatus` of `progress.go`.
