@@ -350,10 +350,7 @@ class ObjectStore:
     ) -> Sequence[StoredObject]:
         if None in known:
             pairs = zip(entries, known, strict=True)
-            read = [
-                self._object(entry) if known_object is None else known_object.object
-                for entry, known_object in pairs
-            ]
+            read = [self._object(entry) if hit is None else hit.object for entry, hit in pairs]
             known = self._all_kept(entries, read)
         return [stored for stored in known if stored is not None]
 

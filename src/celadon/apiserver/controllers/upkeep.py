@@ -386,11 +386,11 @@ class RoleAggregation:
         return ("",)
 
     async def reconcile(self, item: str) -> None:
-        for role, element in await self._aside(_outdated_roles, self._roles.all()):
+        for role, rules in await self._aside(_outdated_roles, self._roles.all()):
             stored = self._roles.get(metadata.name(role))
             if stored is None or stored.object is not role:
                 raise Stale
-            await self._roles.replace(stored, {**role, "rules": element})
+            await self._roles.replace(stored, {**role, "rules": rules})
 
 
 # --- Addresses of Services ---------------------------------------------------

@@ -666,11 +666,11 @@ def operations_of(value: Json) -> tuple[tuple[str, ...] | None, Json]:
         has_demands = has_demands or names is not None
         allowed = tuple(name for name in allowed if names is None or name in names)
         left += [item] if names is None else []
-    demanded = [_operations_demanded(element) for element in either]
-    if either and all(element is not None for element in demanded):
+    demanded = [_operations_demanded(condition) for condition in either]
+    if either and all(names is not None for names in demanded):
         has_demands = True
         allowed = tuple(
-            name for name in allowed if any(name in (element or ()) for element in demanded)
+            name for name in allowed if any(name in (names or ()) for names in demanded)
         )
         either = []
     return (allowed if has_demands else None), {"all": left, "any": either}

@@ -249,9 +249,7 @@ def _type(value: Query) -> Query:
             return _chosen(place.present(), kind, Constant("null"))
         case Located(place):
             text = place.there().plain
-            kinds = " : ".join(
-                f"type({text}) == {cel_type} ? '{kind}'" for cel_type, kind in _OF_ANY
-            )
+            kinds = " : ".join(f"type({text}) == {cel} ? '{kind}'" for cel, kind in _OF_ANY)
             return _chosen(place.present(), Computed(f"({kinds} : 'object')"), Constant("null"))
         case Stream() | Keys() | Ordered():
             return Constant("array")
@@ -474,19 +472,17 @@ def _equal_fold(left: Query, right: Query) -> Query:
     return Truth(asked_of(left, lambda text: truth(f"{text}.matches({regex})")))
 
 
-def _label_match(labels: Query, selector: Query) -> Query:
+def _label_match(labels: Query, obj: Query) -> Query:
     if isinstance(labels, Constant) and isinstance(labels.value, Mapping):
-        condition = is_defined(selector)
-        same = [
-            compare(member_of(selector, key), "==", Constant(v)) for key, v in labels.value.items()
-        ]
+        condition = is_defined(obj)
+        same = [compare(member_of(obj, key), "==", Constant(v)) for key, v in labels.value.items()]
         return Truth(conjunction([condition, *same]))
-    if not (isinstance(labels, Located) and isinstance(selector, Located)):
+    if not (isinstance(labels, Located) and isinstance(obj, Located)):
         raise NotTranslated("labels of what is no map of an object")
-    plain, other = labels.place.there().plain, selector.place.there().plain
+    plain, other = labels.place.there().plain, obj.place.there().plain
     same_value = comparison(f"{other}[key]", "==", f"{plain}[key]")
     each = every(plain, "key", conjunction([member("key", other), same_value]))
-    return Truth(conjunction([labels.place.present(), selector.place.present(), each]))
+    return Truth(conjunction([labels.place.present(), obj.place.present(), each]))
 
 
 def _semver_compare(version: Query, versions: Query) -> Query:

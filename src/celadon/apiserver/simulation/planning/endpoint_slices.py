@@ -228,7 +228,7 @@ class _SliceWork:
             result = [
                 by_key.pop(key, None) for key in map(_endpoint_key, slice_.get("endpoints") or ())
             ]
-            endpoints = [element for element in result if element is not None]
+            endpoints = [endpoint for endpoint in result if endpoint is not None]
             labels = self._labels()
             if endpoints == (slice_.get("endpoints") or []) and metadata.labels(slice_) == labels:
                 unchanged.append(slice_)
@@ -241,8 +241,8 @@ class _SliceWork:
             room = MAX_ENDPOINTS - len(item["endpoints"])
             item["endpoints"] += left[:room]
             left = left[room:]
-        self._deleted += (element for element in changed if not element["endpoints"])
-        self._updated += (element for element in changed if element["endpoints"])
+        self._deleted += (slice_ for slice_ in changed if not slice_["endpoints"])
+        self._updated += (slice_ for slice_ in changed if slice_["endpoints"])
         while left:
             roomy = _roomiest(unchanged, len(left))
             if roomy is None:
@@ -306,12 +306,12 @@ class _SliceWork:
                 reused.append({**created, "metadata": meta})
                 self._deleted.remove(item)
         if not facts.is_going(self._service):
-            for element in self._created:
+            for slice_ in self._created:
                 yield plans.Step(
-                    plans.Verb.CREATE, _stamped(element, self._changed_at), failed=failed
+                    plans.Verb.CREATE, _stamped(slice_, self._changed_at), failed=failed
                 )
-        for element in (*self._updated, *reused):
-            yield plans.Step(plans.Verb.UPDATE, _stamped(element, self._changed_at), failed=failed)
+        for slice_ in (*self._updated, *reused):
+            yield plans.Step(plans.Verb.UPDATE, _stamped(slice_, self._changed_at), failed=failed)
         yield from (plans.Step(plans.Verb.DELETE, entry, failed=failed) for entry in self._deleted)
 
 

@@ -96,12 +96,12 @@ def _spread(
     ]
     owner = str(facts.controller_of(pod).get("uid") or "")
     if soft:
-        counts = [neighbours.counted(node_filters.alike(pod, element)) for element in soft]
+        counts = [neighbours.counted(node_filters.alike(pod, constraint)) for constraint in soft]
     elif not topology_spread_constraints and owner:
         soft, counts = list(_BY_DEFAULT), [neighbours.of_owner(owner)] * 2
     else:
         return {}
-    keys = [element["topologyKey"] for element in soft]
+    keys = [constraint["topologyKey"] for constraint in soft]
     states = [state for state in fitting if all(key in state.labels for key in keys)]
     scores = dict.fromkeys((state.name for state in states), 0.0)
     for constraint, of_nodes in zip(soft, counts, strict=True):
@@ -269,12 +269,12 @@ def _on_node(
     victims = list(possible)
     violating = budgets.violated(possible)
     violations = 0
-    for element in (*violating, *(element for element in possible if element not in violating)):
-        rest = [other for other in victims if other is not element]
+    for victim in (*violating, *(victim for victim in possible if victim not in violating)):
+        rest = [other for other in victims if other is not victim]
         if _refusal_without(pod, rest, state, neighbours) is None:
             victims = rest
         else:
-            violations += element in violating
+            violations += victim in violating
     return _Candidate(state, victims, violations)
 
 

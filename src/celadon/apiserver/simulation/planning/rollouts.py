@@ -233,18 +233,18 @@ def _shrunk(deployment: JsonObject, new: JsonObject, old: Sequence[JsonObject]) 
     room = total((*old, new)) - least - missing
     if not old or room <= 0:
         return ()
-    sizes = [replicas(element) for element in old]
+    sizes = [replicas(replica_set) for replica_set in old]
     for number, item in enumerate(old):
         broken = min(room, sizes[number] - counted(item, "availableReplicas"))
         if broken > 0:
             sizes[number] -= broken
             room -= broken
-    room = sum(counted(element, "availableReplicas") for element in (*old, new)) - least
+    room = sum(counted(replica_set, "availableReplicas") for replica_set in (*old, new)) - least
     for number, size in enumerate(sizes):
         healthy = max(0, min(size, room))
         sizes[number] -= healthy
         room -= healthy
-    scales = (Scale(element, size) for element, size in zip(old, sizes, strict=True))
+    scales = (Scale(replica_set, size) for replica_set, size in zip(old, sizes, strict=True))
     return tuple(scale for scale in scales if scale.size != replicas(scale.replica_set))
 
 
@@ -285,8 +285,8 @@ def _is_saturated(deployment: JsonObject, new: JsonObject) -> bool:
 # Each ReplicaSet gets its share of what is added or taken away, so that a rollout in the middle
 # stays in the middle. What rounding leaves over goes to the largest one.
 def _proportional(deployment: JsonObject, active: Sequence[JsonObject]) -> Sequence[Scale]:
-    expected = replicas(deployment)
-    allowed = expected + max_surge(deployment) if expected else 0
+    desired = replicas(deployment)
+    allowed = desired + max_surge(deployment) if desired else 0
     added, to_add = 0, allowed - total(active)
     ordered = _largest_first(active, newest_first=to_add > 0)
     sizes = []
@@ -299,7 +299,8 @@ def _proportional(deployment: JsonObject, active: Sequence[JsonObject]) -> Seque
         added += share
     sizes[0] = max(0, sizes[0] + to_add - added)
     return tuple(
-        Scale(element, size, always=True) for element, size in zip(ordered, sizes, strict=True)
+        Scale(replica_set, size, always=True)
+        for replica_set, size in zip(ordered, sizes, strict=True)
     )
 
 
