@@ -530,7 +530,7 @@ class ApiServer:
         self.objects.store.close()
 
     async def handle(self, request: HttpRequest) -> HttpAnswer:
-        """One request. Whatever is wrong with it is an answer, too."""
+        """Answer one request. Whatever is wrong with it becomes an answer, too."""
         before = self._release.enter()
         try:
             return await self._handled(request)

@@ -144,7 +144,7 @@ class RequestWork:
     size: int = 0
 
     async def aside(self, function: Callable[..., T], *args: object) -> T:
-        """One work by itself, in a worker, with the whole budget. Raises as `step`."""
+        """Do one work in a worker with the whole budget. Raises as `step`."""
         result, _ = await self.workers.run(self.owner, functools.partial(function, *args))
         return result
 

@@ -157,7 +157,8 @@ def trust_as_go(context: ssl.SSLContext) -> None:
 
 
 def verified_chain(tls: ssl.SSLObject) -> frozenset[bytes]:
-    """In DER form; empty if the other side shows none, or if the session was resumed."""
+    """Return the chain in DER form; it is empty if the peer shows none, or the session was
+    resumed."""
     # of `ssl` from Python 3.13 on, as bytes; before that only below it, as objects
     result = getattr(tls, "get_verified_chain", None) or tls._sslobj.get_verified_chain  # type: ignore[attr-defined]
     return frozenset(

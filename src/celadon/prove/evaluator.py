@@ -103,7 +103,7 @@ class Evaluator:
         return self.node(self.checked.root, scope)
 
     def node(self, node: syntax.Expr, scope: Scope) -> Outcome:
-        """One node; `scope` has the variables."""
+        """Return the outcome of one node; `scope` has the variables."""
         try:
             return self._node(node, scope)
         except NotModelled:

@@ -77,7 +77,7 @@ def mended(
 
 
 def _with_other_images(written: WrittenRequest) -> WrittenRequest:
-    """With other images before, which is all that may change in a pod."""
+    """Return a request whose old object has other images: all that may change in a pod."""
     copied = copy.deepcopy(written)
     assert copied.old_object is not None
     spec = copied.old_object.get("spec")
@@ -90,7 +90,7 @@ def _with_other_images(written: WrittenRequest) -> WrittenRequest:
 def _filled(
     kind: GroupVersionKind, written: WrittenRequest, holds: Holds, texts: Sequence[str]
 ) -> WrittenRequest:
-    """With what validation misses."""
+    """Return a request with what validation misses filled in."""
     given_up: set[str] = set()
     tried = [written]
     for _ in range(_ATTEMPTS):
@@ -110,7 +110,7 @@ def _filled(
 
 
 def _shrunk(kind: GroupVersionKind, written: WrittenRequest, holds: Holds) -> WrittenRequest:
-    """Without the fields that nothing depends on."""
+    """Return a request without the fields that nothing depends on."""
     errors = set(map(str, _errors(kind, written)))
     left = _MOST_FIELDS
     for path in sorted({*_paths(written.object), *_paths(written.old_object)}, key=_order):
@@ -213,7 +213,7 @@ def _proposals(
 def _changed(
     written: WrittenRequest, steps: tuple[Any, ...], value: Json, labelled: tuple[str, ...] = ()
 ) -> WrittenRequest:
-    """With a value at a place; what is `labelled` gets the labels."""
+    """Return a request with a value at a place; what is `labelled` gets the labels."""
     copied = copy.deepcopy(written)
     for item in (copied.object, copied.old_object):
         if item is not None:
@@ -236,7 +236,7 @@ def _put(value: Any, steps: tuple[Any, ...], new: Json) -> None:  # noqa: ANN401
 
 
 def _renamed(written: WrittenRequest, steps: tuple[Any, ...], key: str) -> WrittenRequest:
-    """With a plain key for an odd one, where complaints are about keys of maps."""
+    """Return a request with plain keys for odd ones, where complaints are about keys of maps."""
     copied = copy.deepcopy(written)
     for value in (copied.object, copied.old_object):
         result: Any = value

@@ -45,7 +45,7 @@ def both(*formulas: Formula) -> Formula:
 
 
 def either(formulas: Iterable[Formula]) -> Formula:
-    """At least one of them holds."""
+    """Return the formula that at least one of them holds."""
     result: dict[int, Formula] = {}
     for formula in formulas:
         number = formula.get_id()

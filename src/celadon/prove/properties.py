@@ -103,7 +103,7 @@ def policy_document(
 
 
 def side_of(policy: JsonObject, version: str) -> Side:
-    """One policy, in force everywhere."""
+    """Return a side with one policy, in force everywhere."""
     decoded = decode_policy(policy).value
     binding: JsonObject = {
         "apiVersion": "admissionregistration.k8s.io/v1",

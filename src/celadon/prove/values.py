@@ -355,7 +355,7 @@ def _as_one(a: Case, b: Case) -> Case | None:
 
 
 def selected(condition: Formula, consequent: Outcome, otherwise: Outcome) -> Outcome:
-    """One of two outcomes."""
+    """Return one of two outcomes, by a condition."""
     if condition.eq(TRUE):
         return consequent
     if condition.eq(FALSE):

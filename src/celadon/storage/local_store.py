@@ -295,7 +295,7 @@ class LocalStore:
             function()
 
     def _write(self, jobs: Sequence[Job]) -> None:
-        """One batch, from its decisions to its acknowledgements."""
+        """Write one batch, from its decisions to its acknowledgements."""
         self._write_accepted([job for job in jobs if job.future.set_running_or_notify_cancel()])
 
     def _write_accepted(self, jobs: Sequence[Job]) -> None:

@@ -81,7 +81,7 @@ class DurableMark:
             self._file = os.open(mark_path(path), os.O_RDWR)
 
     def say(self, revision: int) -> None:
-        """That all up to a revision is durable."""
+        """Say that all up to a revision is durable."""
         if self._file is None:
             return
         self._place = (self._place + 1) % _PLACES

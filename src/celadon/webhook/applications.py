@@ -62,7 +62,7 @@ def named_application(text: str) -> Application:
 
 
 def _told(error: Exception) -> str:
-    """In one line, with the place where it happened."""
+    """Return an error in one line, with the place where it happened."""
     (text,) = traceback.format_exception_only(error)[-1:]
     place = traceback.extract_tb(error.__traceback__)[-1]
     line = " ".join(text.split())

@@ -360,7 +360,7 @@ class SecretCertificate:
         return False
 
     def expires(self) -> float:
-        """In Unix time; 0 while there is none."""
+        """Return the end of the certificate in Unix time; 0 while there is none."""
         return self._expires
 
     def secret(self) -> JsonObject | None:
@@ -580,7 +580,7 @@ class OwnAuthority:
         self._remarked: tuple[str, ...] = ()
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Renew until it is cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self._shown.run())
             group.create_task(self._bundles.run())

@@ -240,7 +240,8 @@ class Authenticator:
     def _shown_by(
         self, certificate: bytes, credentials: Credentials, now: datetime.datetime
     ) -> tuple[User | None, list[str]]:
-        """Whom a front proxy vouches for, else the user of a certificate, or why it shows none."""
+        """Return the user whom a front proxy vouches for, else that of a certificate, or why it
+        shows none."""
         # late: it loads X.509
         from celadon.apiserver.authn.client_certificates import (
             CertificateRefused,

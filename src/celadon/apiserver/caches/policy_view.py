@@ -199,7 +199,7 @@ def mutating_view(
 
 
 def _prefix(gvr: GroupVersionResource) -> str:
-    """In the store, whatever version of it the release stores."""
+    """Return the prefix in the store, whatever version the release stores."""
     every = known_resources(all_versions=True)
     resource = next(
         resource for resource in every if resource.gvr.group_resource == gvr.group_resource

@@ -97,12 +97,12 @@ class ServiceNetworkView:
 
     @on_loop
     def address_claim(self, address: str) -> Condition:
-        """That it is as free as it is now."""
+        """Return a condition that the address is as free at the write as it is now."""
         return self._objects.claim(f"{CLAIMS}serviceips/{address}")
 
     @on_loop
     def port_claim(self, port: int) -> Condition:
-        """That it is as free as it is now, and some others are."""
+        """Return a condition that the port, and some others, are as free at the write as now."""
         return self._objects.claim(f"{CLAIMS}servicenodeports/{port // _PORTS_TOGETHER}")
 
     def _refresh(self) -> None:

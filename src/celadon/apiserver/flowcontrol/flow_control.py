@@ -296,7 +296,7 @@ class FlowControl:
         self._present.pop(present, None)
 
     def page(self, request: HttpRequest) -> HttpAnswer | None:
-        """One of those for debugging; None for what is none."""
+        """Return one of the pages for debugging; None for other paths."""
         name = request.path.removeprefix(flow_dumps.PAGES)
         if name == "dump_priority_levels":
             dispatched, rejected = self._counts.dispatched(), self._counts.rejected.values

@@ -223,12 +223,12 @@ class RequestAdmitters(Admitters, NoteTaker):
         return begin_validation
 
     def take_opinion(self, opinion: Opinion) -> None:
-        """Kept of refused requests, too."""
+        """Keep the warnings and annotations of the policies, also for a request that is refused."""
         self._call.notes.warnings += opinion.warnings
         self._call.notes.annotate(opinion.audit_annotations)
 
     def take_verdict(self, verdict: Verdict) -> None:
-        """Likewise."""
+        """Keep the warnings and annotations of a verdict, also of one that refuses."""
         self._call.notes.warnings += verdict.warnings
         self._call.notes.annotate(verdict.audit_annotations)
 

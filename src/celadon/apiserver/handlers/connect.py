@@ -213,7 +213,7 @@ def _ready(slices: Iterable[JsonObject], port: str) -> Iterator[str]:
 
 
 def _require_address(text: str) -> None:
-    """Only what other machines can be reached at. Raises StatusError 400."""
+    """Refuse addresses that other machines do not reach. Raises StatusError 400."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

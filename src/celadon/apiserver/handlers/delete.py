@@ -165,7 +165,7 @@ class Deleter:
 
 
 def _options(call: Call) -> _DeleteOptions:
-    """From the body, or from the query if there is none."""
+    """Return the options in the body, or in the query if there is no body."""
     body = None
     if call.request.body:
         body = delete.read_delete_options(read_delete_body(call))

@@ -156,7 +156,8 @@ class PodOperations:
         return self._with_condition(result, {"type": "PodScheduled", "status": "True"})
 
     def _with_condition(self, pod: JsonObject, condition: dict[str, str]) -> JsonDict:
-        """In place of one of its type; the time of the transition stays if there was none."""
+        """Return a pod with a condition in place of the one of its type. The time of the
+        transition stays if there was none."""
         state = pod.get("status") or {}
         present = state.get("conditions") or []
         former: JsonObject = next(

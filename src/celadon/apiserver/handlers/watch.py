@@ -183,7 +183,7 @@ class Wakes:
         self._waiting: deque[Wake | Spared] = deque()
 
     def wake(self, waiter: Wake | Spared) -> None:
-        """Now, or in a turn to come."""
+        """Wake a waiting watch now, or in a turn to come."""
         if self._woken == 0:
             asyncio.get_running_loop().call_soon(self._next_turn)
         if self._woken < WOKEN_AT_ONCE:
@@ -405,7 +405,7 @@ class _Stream:
     async def events(
         self, wake: Wake, deadline: float, definition: Watch | None
     ) -> AsyncGenerator[WatchEvent, None]:
-        """Until the deadline, or the end of what is watched."""
+        """Yield the events until the deadline, or until the watch ends."""
         loop = asyncio.get_running_loop()
         standing = self._request.standing
         may_wait = self._watching.may_wait(self._request)

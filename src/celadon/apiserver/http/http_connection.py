@@ -91,7 +91,7 @@ class LatestChunk:
 
 
 def chunk(data: bytes) -> bytes:
-    """One of a stream; not empty, which would be the last."""
+    """Encode one chunk of a stream. It is not empty: an empty one would be the last."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
@@ -542,7 +542,7 @@ class Connection(asyncio.Protocol):
             self._cut_off()
 
     def _cut_off(self) -> None:
-        """No more of this body is waited for: the request is answered, the connection closed."""
+        """Answer without waiting for the rest of the body, and close the connection."""
         arriving = self._arriving
         assert arriving is not None
         arriving.keep_alive = False
@@ -608,7 +608,7 @@ class Connection(asyncio.Protocol):
             self._answering = task
 
     def _reply(self, answer: HttpAnswer) -> None:
-        """From the prompt handler; nobody may be there any more."""
+        """Write an answer of the prompt handler; the client may be gone."""
         arrived, self._offered = self._offered, None
         if arrived is None or self.transport.is_closing():
             return
@@ -675,7 +675,7 @@ class Connection(asyncio.Protocol):
     async def _stream(
         self, answer: HttpAnswer, stream: AsyncGenerator[bytes, None], arrived: _Arriving
     ) -> None:
-        """Until the stream ends, the client goes, or the server ends."""
+        """Write a stream until it ends, the client goes or the server ends."""
         chunked = not arrived.head.is_old and answer.tunnel is None
         self._closes = self._closes or not chunked
         self._streaming = True

@@ -272,7 +272,8 @@ class HttpServer:
         self._end = asyncio.Event()
 
     async def serve(self, sockets: Sequence[socket.socket]) -> None:
-        """Until `end`, and until what was begun is finished. Cancelled, it only stops listening."""
+        """Serve until `end`, and until what was begun is finished. Cancelled, it only stops
+        listening."""
         self._loop = asyncio.get_running_loop()
         self.limits = within_descriptors(self.limits)
         servers = [await self._listener(item) for item in sockets]

@@ -635,7 +635,7 @@ async def _serve_requests(
     handler: Handler,
     ready: Callable[[Serving], None],
 ) -> None:
-    """Until a signal comes, and what was begun is finished."""
+    """Serve until a signal comes, and what was begun is finished."""
     loop = asyncio.get_running_loop()
     tls = prepared.tls
     loading: list[asyncio.Task[None]] = []

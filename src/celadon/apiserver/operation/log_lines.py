@@ -98,7 +98,7 @@ class FailureLog:
         self._counts: dict[tuple[str, str, int], int] = {}
 
     def tell(self, subject: str, error: BaseException) -> None:
-        """One line, or only a count."""
+        """Write one line, or only count it."""
         cause = _cause(error)
         now, last_told = self._now(), self._told.get(cause)
         if last_told is not None and now - last_told < QUIET_SECONDS:

@@ -129,7 +129,7 @@ class Histogram:
     values: dict[Labels, Series] = field(default_factory=dict)
 
     def series(self, labels: Labels = ()) -> Series:
-        """To be kept by who observes often."""
+        """Return a series, to be kept by callers that observe often."""
         series = self.values.get(labels)
         if series is None:
             series = self.values[labels] = Series(self.bounds)

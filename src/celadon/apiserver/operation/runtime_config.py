@@ -74,7 +74,7 @@ def _is_open(resource: Resource, gates: Mapping[str, bool]) -> bool:
 
 
 def runtime_config(text: str) -> RuntimeConfig:
-    """From `key=value,...`. Raises ValueError."""
+    """Read `key=value,...`. Raises ValueError."""
     switches = {}
     for pair in filter(None, (text.strip() for text in text.split(","))):
         key, _, value = pair.partition("=")

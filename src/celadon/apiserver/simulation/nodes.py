@@ -237,7 +237,7 @@ _LIFECYCLE: Final = frozenset({NOT_READY, UNREACHABLE, UNSCHEDULABLE_TAINT})
 
 
 def fake_node(number: int) -> JsonDict:
-    """One of those that are there at the start; the first has the number 1."""
+    """Return one of the nodes that are there at the start; the first has the number 1."""
     name = f"node-{number}"
     system = {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux"}
     labels = {

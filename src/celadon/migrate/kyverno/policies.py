@@ -112,7 +112,7 @@ class Policy:
 
     @property
     def full_name(self) -> str:
-        """With its namespace, if it has one: so exceptions name it."""
+        """The name with the namespace, if it has one: so exceptions name it."""
         return f"{self.namespace}/{self.name}" if self.namespace else self.name
 
     def enforces(self, rule: Rule) -> bool:
@@ -465,7 +465,7 @@ class PolicyException:
 
     @property
     def name(self) -> str:
-        """With its namespace, if it has one."""
+        """The name with the namespace, if it has one."""
         about = self.value["metadata"]
         return f"{about['namespace']}/{about['name']}" if about.get("namespace") else about["name"]
 

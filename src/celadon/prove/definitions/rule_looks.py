@@ -173,7 +173,7 @@ def scope_of(
 
 
 def same_name(left: StructuralObject, right: StructuralObject) -> Formula:
-    """That two objects are called the same."""
+    """Return where two objects are called the same."""
     (_, a), (_, b) = (side.at(("metadata", "name")) for side in (left, right))
     first, second = a.cases[0].value, b.cases[0].value
     assert isinstance(first, Text)

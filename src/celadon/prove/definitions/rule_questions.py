@@ -438,7 +438,7 @@ class Transitions:
                 yield self.reply(subject, Change.REPLACED)
 
     def reply(self, subject: Subject, change: Change) -> ChangeReply:
-        """One answer."""
+        """Return the answer to one question."""
 
         def ask(inputs: Inputs) -> tuple[ChangeReply, Unmodelled]:
             look = _ChangeLook(self.kind, inputs, self.version, self.seconds)

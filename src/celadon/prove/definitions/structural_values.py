@@ -292,7 +292,7 @@ class StructuralObject:
         return Map(tuple(entries), sources)
 
     def _size(self, least: int | None, most: int | None, path: str) -> int:
-        """So many items are looked at, and no more than there can be."""
+        """Return how many items are looked at: no more than there can be."""
         if least is not None and least > MOST_LEAST_ITEMS:
             raise NotModelled(f"{path}, which has {least} items at least")
         number = max(self.inputs.items, least or 0)

@@ -161,7 +161,7 @@ class WatchAnswer:
 def range_request(
     first: bytes, end: bytes = b"", *, limit: int = 0, revision: int = 0, count_only: bool = False
 ) -> bytes:
-    """One key, or all from it to before `end`."""
+    """Ask for one key, or for all keys from it to before `end`."""
     return _bytes(
         "RangeRequest",
         key=first,

@@ -216,7 +216,7 @@ class RegisteredPolicies(Generic[E]):
         self.engine = self.engine.replaced(self.policies, self.bindings).prepare()
 
     def param_kinds(self) -> Iterator[GroupVersionKind]:
-        """That the policies name."""
+        """Return the kinds of params that the policies name."""
         for policy in self.policies:
             kind = policy.spec.param_kind
             if kind is None:
@@ -428,7 +428,7 @@ class ClusterPolicies:
         )
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Follow the cluster until it is cancelled."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.caches.run())
             group.create_task(self._keep_discovered())

@@ -108,7 +108,7 @@ class WatchedCollection:
         return self._heard, self._revision
 
     def get(self, namespace: str, name: str) -> JsonObject | None:
-        """One object; `namespace` is empty for what has none."""
+        """Return one object; `namespace` is empty for cluster-scoped ones."""
         result = self._objects.get(namespace)
         return None if result is None else result.get(name)
 
@@ -123,7 +123,7 @@ class WatchedCollection:
             yield from self.list(namespace)
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Follow the collection until it is cancelled."""
         while True:
             try:
                 began = self._clock()
@@ -149,7 +149,7 @@ class WatchedCollection:
             warn("a cache is not current", {"cache": self.watched.name, "err": self.failure})
 
     def _next_path(self) -> None:
-        """To the next version; after the last one, the resource is not there."""
+        """Go on to the next version; after the last one, the resource is not there."""
         index = self.watched.paths.index(self._path) + 1
         if index < len(self.watched.paths):
             self._path = self.watched.paths[index]
@@ -199,7 +199,7 @@ class WatchedCollection:
             self._hear()
 
     async def _watch(self) -> None:
-        """Until the watch ends. Raises ClusterError."""
+        """Follow events until the watch ends. Raises ClusterError."""
         lasts = self.watched.seconds * random.uniform(0.75, 1.0)
         query = {
             **self.watched.query,
@@ -315,7 +315,7 @@ class ClusterCaches:
         }
 
     async def run(self) -> None:
-        """Until it is cancelled."""
+        """Follow the collection until it is cancelled."""
         try:
             async with asyncio.TaskGroup() as group:
                 for collection in self._fixed:

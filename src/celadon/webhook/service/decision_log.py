@@ -213,7 +213,7 @@ class DecisionLog:
         return line
 
     def write(self, line: bytes) -> None:
-        """One line; it is lost if that cannot be."""
+        """Write one line; it is lost if that fails."""
         try:
             os.write(self._file, line)
             self._is_broken = False

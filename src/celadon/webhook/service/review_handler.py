@@ -389,7 +389,7 @@ class HeavyReviews:
         return self._template
 
     def _live(self, parent: Parent) -> ForkMessage:
-        """In a fork, to which one review is given."""
+        """Answer, in a fork, the one review that it is given."""
         message, handler = parent.hear(), self._handler
         beside = handler.collect()
         before = counts_of(handler.families())

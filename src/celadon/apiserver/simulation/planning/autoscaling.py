@@ -333,7 +333,8 @@ class _Sync:
     # As `normalizeDesiredReplicas` and `stabilizeRecommendation`: up at once, down only when
     # nothing in the window has asked for more.
     def _by_habit(self, current: int, recommended: int) -> tuple[int, int, str]:
-        """Without `behavior`: the replicas, those without a limit, and which limit it is."""
+        """Return, without `behavior`, the replicas, those without a limit, and which limit it
+        is."""
         begin = self.now - timedelta(seconds=_WINDOW)
         recommendations = (
             recommendation.replicas
@@ -354,7 +355,7 @@ class _Sync:
 
     # As `normalizeDesiredReplicasWithBehaviors`.
     def _by_rules(self, rules: _Rules, current: int, recommended: int) -> tuple[int, int, str]:
-        """With `behavior`: the same."""
+        """Return, with `behavior`, what `_by_habit` returns without it."""
         up, down = rules
         lowest = min(self._recommended_since(_window(up, 0), recommended))
         highest = max(self._recommended_since(_window(down, _WINDOW), recommended))

@@ -72,7 +72,7 @@ def overlap(left: Intervals, right: Intervals) -> int:
 
 
 def text_of(intervals: Intervals) -> str:
-    """Two neighbours stand with a comma between them, more with a dash."""
+    """Write intervals: two neighbours with a comma between them, more with a dash."""
     return ",".join(map(_interval_text, intervals))
 
 

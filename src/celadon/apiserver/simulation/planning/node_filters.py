@@ -141,7 +141,7 @@ class Term:
 
 
 def affinity_of(pod: JsonObject, kind: str) -> JsonObject:
-    """One kind of the affinities of a pod; empty where there is none."""
+    """Return one kind of the affinities of a pod; empty where there is none."""
     affinity: JsonObject = ((pod.get("spec") or {}).get("affinity") or {}).get(kind) or {}
     return affinity
 

@@ -35,7 +35,7 @@ Scores = Mapping[str, float]
 def best_node(
     pod: JsonObject, fitting: Sequence[node_filters.NodeState], neighbours: node_filters.Neighbours
 ) -> node_filters.NodeState:
-    """One of the nodes that will do, of which there is one at least."""
+    """Return the best of the nodes that will do; there is at least one."""
     if len(fitting) == 1:
         return fitting[0]
     total: Counter[str] = Counter()

@@ -559,8 +559,8 @@ def _by_name(statuses: Iterable[JsonObject] | None) -> dict[str, JsonObject]:
 def _init_statuses(
     progress: _Progress, spec: JsonObject, former: JsonObject, habits: Habits
 ) -> tuple[list[JsonDict], bool]:
-    """One after the other: each waits until the one before has ended, or is a sidecar that
-    runs."""
+    """Start init containers in turn: each waits until the one before has ended, or is a sidecar
+    that runs."""
     by_name = _by_name(former.get("initContainerStatuses"))
     result: list[JsonDict] = []
     is_initialized = True

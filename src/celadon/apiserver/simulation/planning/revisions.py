@@ -90,7 +90,7 @@ def claimed_revisions(
 def new_revision(
     workload: JsonObject, name: str, hash_label: Mapping[str, str], number: int
 ) -> JsonDict:
-    """One for the template that the workload has."""
+    """Return a revision with the template that the workload has."""
     labels = metadata.metadata(facts.spec_of(workload).get("template") or {}).get("labels") or {}
     meta: JsonDict = {
         "name": name,
